@@ -75,31 +75,33 @@ void ThreadOrder::forget_answers() {
   has_answers_ = false;
 }
 
-void ThreadOrder::begin_launch(const Sync& sync) {
+void ThreadOrder::begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered,
+                               std::uint32_t early_after) {
   launch_ = launches_++;
-  devices_ = sync.devices;
-  if (has_devices()) starts_.push_back({next_first_block_, sync.device});
+  devices_ = launch.devices;
+  if (has_devices()) starts_.push_back({next_first_block_, launch.device});
   first_block_ = next_first_block_;
-  next_first_block_ += sync.grid.count();
-  early_.begin(launch_, sync.early_after, sync.program);
-  if (sync.early_after != ptx::kNone) waited_for_ = next_first_block_++;
-  threads_ = static_cast<std::uint32_t>(sync.block.count());
+  next_first_block_ += launch.grid.count();
+  early_.begin(launch_, early_after, launch.program);
+  if (early_after != ptx::kNone) waited_for_ = next_first_block_++;
+  threads_ = static_cast<std::uint32_t>(launch.block.count());
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
-  unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
+  unordered_launches_.assign(unordered.begin(), unordered.end());
   unordered_launches_.insert(unordered_launches_.end(), early_.open_at_start().begin(),
                              early_.open_at_start().end());
   first_unordered_launch_ = launch_;
-  for (const std::uint32_t launch : unordered_launches_) {
-    first_unordered_launch_ = std::min(first_unordered_launch_, launch);
+  for (const std::uint32_t earlier : unordered_launches_) {
+    first_unordered_launch_ = std::min(first_unordered_launch_, earlier);
   }
   known_at_start_ = {};
-  if (const auto known = known_to_launch_.find(sync.launched_as); known != known_to_launch_.end()) {
+  if (const auto known = known_to_launch_.find(launch.launched_as);
+      known != known_to_launch_.end()) {
     known_at_start_ = known->second;
   }
   slots_.clear();
-  ended_.assign(sync.grid.count(), false);
-  grid_ = sync.grid;
-  cluster_ = sync.cluster;
+  ended_.assign(launch.grid.count(), false);
+  grid_ = launch.grid;
+  cluster_ = launch.cluster;
   bulk_groups_.clear();
   product_groups_.clear();
   object_ticks_.clear();

@@ -53,6 +53,19 @@ struct ReleasedClocks {
   [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
 };
 
+// What a launch is, as far as orders go.
+struct LaunchShape {
+  const Program* program = nullptr;
+  Dim3 grid, block, cluster;
+  unsigned device = 0, devices = 1;
+  std::uint32_t launched_as = 0;
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+[[nodiscard]] inline LaunchShape shape_of(const Sync& start) {
+  return {start.program, start.grid,    start.block,      start.cluster,
+          start.device,  start.devices, start.launched_as};
+}
+
 class ThreadOrder {
  public:
   using SegmentId = std::uint32_t;  // 0: none
@@ -123,7 +136,10 @@ class ThreadOrder {
 
   void reset(WarpModel model);
   // Launches count from 0 in a trial.
-  void begin_launch(const Sync& sync);
+  //   unordered: earlier launches that nothing orders before this one
+  //   early_after: as in Sync
+  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
+                    std::uint32_t early_after = ptx::kNone);
   void begin_block(const WarpPlace& place);
   void end_block(const WarpPlace& place) { early_.end_block(place.slot); }
   void complete_barrier(const WarpPlace& place);

@@ -149,6 +149,25 @@ TEST_F(RaceTest, LaunchesOfATrialCountUntilOneIsUnordered) {
   }
 }
 
+TEST_F(RaceTest, LaunchesOfManyShapesAreCountedInTheirOrder) {
+  const auto grid_of = [](std::uint32_t i) { return 1 + i * i % 151; };  // each comes again
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    start(grid_of(i), 32, grid_of(i));
+    launch.one(kWrite, global, grid_of(i) - 1, i % 32, 1, i);
+  }
+  std::array<std::uint32_t, 300> all{};
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  launch.start({1, 1, 1}, {32, 1, 1}, all);
+  launch.start_block(0, 0, &shared);
+  for (const std::uint32_t i : {0u, 64u, 150u, 151u, 299u}) {
+    reporter.reset();
+    launch.one(kRead, global, 0, 0, 2, i);
+    ASSERT_EQ(summary(), (Lines{"write 101 / read 102"}));
+    EXPECT_EQ(findings()[0].accesses[0].block, (Dim3{grid_of(i) - 1, 0, 0}));
+    EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{i % 32, 0, 0}));
+  }
+}
+
 TEST_F(RaceTest, TheLaunchNumberMayWrapAround) {
   start(2, 32, 2);
   launch.one(kWrite, global, 0, 0, 1, 0);

@@ -59,6 +59,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
 
 void GeneralRaceChecker::reset(WarpModel model) {
   counted_.clear();
+  shapes_.clear();
   if (is_idle_ && model == model_) return;
   is_idle_ = true;
   model_ = model;
@@ -95,39 +96,31 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
 }
 
 void GeneralRaceChecker::count_launch(const Sync& sync) {
-  counted_.push_back({.program = sync.program,
-                      .grid = sync.grid,
-                      .block = sync.block,
-                      .cluster = sync.cluster,
-                      .device = sync.device,
-                      .devices = sync.devices,
-                      .launched_as = sync.launched_as});
+  constexpr std::size_t kLooksMax = 64;
+  const LaunchShape shape = shape_of(sync);
+  const auto latest = std::span(shapes_).last(std::min(shapes_.size(), kLooksMax));
+  const auto known = std::ranges::find(latest, shape);
+  counted_.push_back(static_cast<std::uint32_t>(shapes_.size() - latest.size() +
+                                                static_cast<std::size_t>(known - latest.begin())));
+  if (known == latest.end()) shapes_.push_back(shape);
 }
 
 void GeneralRaceChecker::catch_up() {
   is_idle_ = false;
   if (counted_.empty()) return;
-  for (const CountedLaunch& counted : std::exchange(counted_, {})) {
-    Sync sync;
-    sync.kind = Sync::Kind::kernel_start;
-    sync.program = counted.program;
-    sync.grid = counted.grid;
-    sync.block = counted.block;
-    sync.cluster = counted.cluster;
-    sync.device = counted.device;
-    sync.devices = counted.devices;
-    sync.launched_as = counted.launched_as;
-    begin_launch(sync);
-  }
+  for (const std::uint32_t counted : std::exchange(counted_, {})) begin_launch(shapes_[counted]);
+  shapes_.clear();
 }
 
-void GeneralRaceChecker::begin_launch(const Sync& sync) {
-  begin_deferring(sync);
-  order_.begin_launch(sync);
-  launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
-  if (sync.unordered_launches.empty()) variables_.forget_all();
+void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
+                                      std::span<const std::uint32_t> unordered,
+                                      std::uint32_t early_after) {
+  begin_deferring(launch, unordered);
+  order_.begin_launch(launch, unordered, early_after);
+  launches_.push_back({launch.program, launch.grid, launch.block, order_.first_block_of_launch()});
+  if (unordered.empty()) variables_.forget_all();
   barriers_.clear();
-  logs_ = barriers_are_enough_in_shared_memory(*sync.program);
+  logs_ = barriers_are_enough_in_shared_memory(*launch.program);
   cluster_order_.clear();
   proxy_fences_.clear();
 }
@@ -136,7 +129,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
   switch (sync.kind) {
     case Sync::Kind::kernel_start:
       catch_up();
-      begin_launch(sync);
+      begin_launch(shape_of(sync), sync.unordered_launches, sync.early_after);
       break;
     case Sync::Kind::block_start:
       order_.begin_block(sync.place);

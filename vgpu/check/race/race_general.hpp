@@ -147,14 +147,8 @@ class GeneralRaceChecker final : public Checker {
     std::vector<Remote> remote;
   };
 
-  // A launch that was counted.
-  struct CountedLaunch {
-    const Program* program = nullptr;
-    Dim3 grid, block, cluster;
-    unsigned device = 0, devices = 1;
-    std::uint32_t launched_as = 0;
-  };
-  void begin_launch(const Sync& sync);
+  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
+                    std::uint32_t early_after = ptx::kNone);
   // From now on there is something to know of the trial: launches that were counted begin.
   void catch_up();
 
@@ -220,7 +214,7 @@ class GeneralRaceChecker final : public Checker {
   void perform_all_deferred();
   void perform_observed();
   void perform_before(const Fence& fence);
-  void begin_deferring(const Sync& sync);
+  void begin_deferring(const LaunchShape& launch, std::span<const std::uint32_t> unordered);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   [[nodiscard]] bool has_deferred(const WarpPlace& place);
   bool asks_again(const Row& row);
@@ -274,9 +268,11 @@ class GeneralRaceChecker final : public Checker {
     bool seen = false;
   };
 
-  // Launches that were counted since anything else was told.  While nothing was in this trial, all
-  // below is as reset() has left it.
-  std::vector<CountedLaunch> counted_;
+  // Launches that were counted since anything else was told, by the numbers of what they are: there
+  // may be millions, of a few kernels.  While nothing else was in this trial, all below is as
+  // reset() has left it.
+  std::vector<std::uint32_t> counted_;
+  std::vector<LaunchShape> shapes_;
   bool is_idle_ = false;
   WarpModel model_{};
   CollectiveOrder& collectives_;

@@ -229,9 +229,10 @@ void GeneralRaceChecker::perform_observed() {
 
 // Variables forget what they knew where all launches before are over; and scopes mean the same in
 // all rows.
-void GeneralRaceChecker::begin_deferring(const Sync& sync) {
-  if (sync.cluster.count() > 1 || sync.devices > 1) perform_all_deferred();
-  if (!sync.unordered_launches.empty()) return;
+void GeneralRaceChecker::begin_deferring(const LaunchShape& launch,
+                                         std::span<const std::uint32_t> unordered) {
+  if (launch.cluster.count() > 1 || launch.devices > 1) perform_all_deferred();
+  if (!unordered.empty()) return;
   for (auto& [allocation, log] : deferred_) log.begin_era();
 }
 

@@ -18,7 +18,9 @@ bool WriteHistories::concern(const Program& program) {
 
 void WriteHistories::on_sync(const Sync& sync) {
   switch (sync.kind) {
-    case Sync::Kind::kernel_start: order_.begin_launch(sync); break;
+    case Sync::Kind::kernel_start:
+      order_.begin_launch(shape_of(sync), sync.unordered_launches, sync.early_after);
+      break;
     case Sync::Kind::block_start:
       order_.begin_block(sync.place);
       if (sync.shared != nullptr) forget(*sync.shared);
