@@ -4,10 +4,16 @@
 // A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
 // with all checks, under the schedule that a search would choose, its result compared with the
 // reference's.  A point is what `prove` says of one size and launch: both builds and both warp
-// models, so four configurations; to make its input is a part of it.  The last column is of points
-// and trials of the optimised build alone (`prove --build optimized`): a trial is still one of two
-// warp models, and a point is both.
+// models, so four configurations; to make its input is a part of it.  One column is of points and
+// trials of the optimised build alone (`prove --build optimized`): a trial is still one of two warp
+// models, and a point is both.
+//
+// The last columns are of what users run: `prove` with two processes, with all that they and their
+// parent do from the start to the end, beside trials of the same sizes, one after the other as
+// `check` runs them.  Seconds are of processors, so that it does not matter what else a machine
+// does: a point that takes the time of 1.5 trials needs 1.5 cores for as many points as trials.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +26,9 @@
 
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
+#include "harness/prove/plan.hpp"
 #include "harness/prove/points.hpp"
+#include "harness/prove/prove.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
 
@@ -28,6 +36,9 @@ namespace warpcheck {
 namespace {
 
 constexpr std::array kSizes{0u, 1u, 7u, 16u, 31u, 33u, 64u, 100u, 255u, 256u, 513u, 700u, 1'024u};
+constexpr std::array kBlocks{1u, 32u, 33u, 64u, 128u, 256u, 512u, 1'024u};
+constexpr std::uint64_t kPlannedMax = 4'000;
+constexpr unsigned kProcesses = 2;
 constexpr std::array kBuilds{cudart::Build::optimized, cudart::Build::unoptimized};
 constexpr std::array kModels{vgpu::WarpModel::independent, vgpu::WarpModel::lockstep};
 
@@ -111,18 +122,91 @@ Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& tri
   return rates;
 }
 
+// Seconds of this process's time, and of those that have ended.
+template <class Body>
+double time_of_all(Body body) {
+  const auto now = [] {
+    double seconds = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage used{};
+      ::getrusage(who, &used);
+      for (const timeval& part : {used.ru_utime, used.ru_stime}) {
+        seconds += static_cast<double>(part.tv_sec) + 1e-6 * static_cast<double>(part.tv_usec);
+      }
+    }
+    return seconds;
+  };
+  const double begin = now();
+  body();
+  return now() - begin;
+}
+
+// Trials a second of the sizes of a plan, as many as it has; in the configurations of `builds`, by
+// turns.
+double trials_of_plan(const AnyPair& pair, Points& points, const ProveOptions& options) {
+  std::vector<Case> trials;
+  for (const auto& [size, block] : plan(points, options.points.size_max, options.points_max)) {
+    for (const Points::Input& point : points.inputs(size, block)) {
+      const std::uint64_t number = trials.size(), builds = options.builds.size();
+      Case a_case = nth_case(pair, "",
+                             {.build = options.builds[number % builds],
+                              .warp_model = kModels[number / builds % kModels.size()]},
+                             1, number);
+      a_case.input = point.input;
+      trials.push_back(std::move(a_case));
+    }
+  }
+  TrialRunner runner;
+  const double seconds = time_of_all([&] {
+    for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
+  });
+  return static_cast<double>(trials.size()) / seconds;
+}
+
+double points_of_plan(const AnyPair& pair, const ProveOptions& options) {
+  const AnyPair* const pairs[] = {&pair};
+  ProofLog log("");
+  std::vector<PairProof> proofs;
+  const double seconds = time_of_all([&] { proofs = prove_pairs(pairs, options, log); });
+  return static_cast<double>(proofs.front().points.size()) / seconds;
+}
+
+PointOptions point_options() {
+  return {.size_max = kSizes.back(), .blocks = {kBlocks.begin(), kBlocks.end()}};
+}
+
+// "points/s | cores for as many points as trials" of both builds, and of one.  Points first: what
+// trials compile in this process, those that it starts would have for nothing.
+std::string by_processes(const AnyPair& pair, Points& points) {
+  std::array<ProveOptions, 2> options;
+  for (ProveOptions& one : options) {
+    one.points = point_options();
+    one.points_max = kPlannedMax;
+    one.jobs = kProcesses;
+  }
+  options[1].builds.resize(1);
+  const std::array proved{points_of_plan(pair, options[0]), points_of_plan(pair, options[1])};
+  std::string cells;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    cells += fmt::format(" {:.0f} | {:.2f} |", proved[i],
+                         trials_of_plan(pair, points, options[i]) / proved[i]);
+  }
+  return cells;
+}
+
 void compare(const AnyPair& pair) {
-  Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
+  Points points(pair, point_options());
+  const std::string of_processes = by_processes(pair, points);
   const std::vector<Case> trials = trials_of(pair, points, kBuilds);
   if (trials.empty()) return;
   const Rates both = rates_of(pair, points, trials, kBuilds);
   const Builds optimized = Builds(kBuilds).first(1);
   const Rates one = rates_of(pair, points, trials_of(pair, points, optimized), optimized);
-  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {:.2f} |\n", pair.name(),
+  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {:.2f} |{}\n", pair.name(),
              both.proved.points, both.proved.for_all_data, both.proved.for_every_schedule,
              both.trials_a_second, both.points_a_second,
              both.points_a_second / both.trials_a_second, both.trial_seconds / both.seconds,
-             one.points_a_second / one.trials_a_second);
+             one.points_a_second / one.trials_a_second, of_processes);
   static_cast<void>(std::fflush(stdout));
 }
 
@@ -134,8 +218,10 @@ int main(int argc, char** argv) {
   const std::span names(argv + 1, static_cast<std::size_t>(argc - 1));
   fmt::print(
       "| pair | points | all data | every schedule | trials/s | points/s | points a trial | "
-      "points in the time of their four trials | of one build, points a trial |\n"
-      "|---|---|---|---|---|---|---|---|---|\n");
+      "points in the time of their four trials | of one build, points a trial | `prove`, points/s "
+      "of "
+      "a core | cores for as many points as trials | of one build, points/s of a core | cores |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const warpcheck::AnyPair* pair : Registry::global().pairs()) {
     const bool is_asked = names.empty() || std::ranges::find(names, pair->name()) != names.end();
     if (is_asked && pair->clean()) warpcheck::compare(*pair);
