@@ -250,7 +250,8 @@ std::string section_of(const PairProof& proof) {
 }  // namespace
 
 std::string prove_text(const PairProof& proof) {
-  const bool is_proved = proof.worst() >= Proof::every_execution && !proof.points.empty();
+  const bool is_proved =
+      proof.worst() >= Proof::every_execution && !proof.points.empty() && !proof.interrupted;
   std::string text = fmt::format("{} {}   {}\n",
                                  !proof.errors.empty()             ? "CANNOT"
                                  : proof.count(Proof::failed) != 0 ? "FAIL"
@@ -272,6 +273,7 @@ std::string prove_text(const PairProof& proof) {
   if (const std::string varies = varies_of(proof); !varies.empty())
     text += fmt::format("  the order of threads shows in results: {}\n", varies);
   for (const std::string& error : proof.errors) text += fmt::format("  {}\n", error);
+  if (proof.interrupted) text += "  interrupted: there are more points\n";
   return text;
 }
 

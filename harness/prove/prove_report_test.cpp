@@ -30,6 +30,17 @@ TEST(ProveReport, JsonHasEveryPoint) {
             R"j("varies":"a.cu:2 atom.global.add.f32","executions":1234}]}]})j");
 }
 
+TEST(ProveReport, WhatIsInterruptedIsNotProved) {
+  PairProof proof = proof_of_three_points();
+  proof.points.resize(2);
+  const std::string two =
+      "fake_two_bugs   2 points: size 0 to 1, block 32\n"
+      "       2  proved for all data and schedules\n";
+  EXPECT_EQ(prove_text(proof), "PROVED " + two);
+  proof.interrupted = true;
+  EXPECT_EQ(prove_text(proof), "TRIED " + two + "  interrupted: there are more points\n");
+}
+
 // Sizes that are proved alike are one rectangle of their block's row.
 TEST(ProveReport, PageMapsSizeAgainstBlock) {
   const std::string page = prove_html({proof_of_three_points()});
