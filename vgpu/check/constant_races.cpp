@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 namespace warpcheck::vgpu {
 namespace {
@@ -26,7 +27,7 @@ bool ConstantRaceChecker::watches_accesses_of(const Program& program) const {
 }
 
 void ConstantRaceChecker::reset(WarpModel /*model*/) {
-  launches_ = 0;
+  launches_ = passed_over_ = 0;
   known_.clear();
   words_.clear();
   reads_ = 0;
@@ -34,7 +35,7 @@ void ConstantRaceChecker::reset(WarpModel /*model*/) {
 
 void ConstantRaceChecker::on_sync(const Sync& sync) {
   if (sync.kind != Sync::Kind::kernel_start) return;
-  ++launches_;
+  launches_ += 1 + std::exchange(passed_over_, 0);
   running_ = {sync.program, sync.grid, sync.block, {}};
 }
 

@@ -23,6 +23,10 @@ class ConstantRaceChecker final : public Checker {
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
+  bool passes_over(const Sync& /*kernel_start*/) override {
+    ++passed_over_;
+    return true;
+  }
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override { return row.space != ptx::Space::constant; }
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
@@ -58,6 +62,7 @@ class ConstantRaceChecker final : public Checker {
   void report(const HostAccess& access, const Launch& launch, const Read& read);
 
   std::uint32_t launches_ = 0;             // of the trial
+  std::uint32_t passed_over_ = 0;          // since the latest began
   std::map<std::uint32_t, Launch> known_;  // by number; those that have read something
   std::size_t reads_ = 0;                  // of all of them
   std::unordered_map<std::uint32_t, std::vector<Word>> words_;  // by allocation

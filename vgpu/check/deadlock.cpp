@@ -150,6 +150,14 @@ std::string DeadlockChecker::describe_writer(const Program& program, const LastW
   return text;
 }
 
+// The call in which the host waits, where that is known.
+void DeadlockChecker::add_host(Finding& finding) const {
+  AccessSide side = reporter_.side_of_call("host call");
+  if (side.file.empty()) return;
+  finding.accesses.push_back(std::move(side));
+  finding.message += fmt::format(" ({})", finding.accesses.size());
+}
+
 std::string DeadlockChecker::describe(const Program& program, std::span<const Waiting> waiting,
                                       Finding& finding) const {
   std::vector<Group> groups = group(waiting);
@@ -199,8 +207,9 @@ void DeadlockChecker::on_deadlock(const Deadlock& deadlock) {
     });
     if (deadlock.host_waits) {
       finding.message += "; the host could write there, but waits for the launch";
+      if (!deadlock.repeats) add_host(finding);
     } else if (deadlock.of_launch && reads_unknown) {
-      finding.message += "; other launches and copies run before this one or after it";
+      finding.message += "; no other launch or copy that could run now writes there";
     }
     return finding;
   });

@@ -33,6 +33,7 @@ class DeadlockChecker final : public Checker {
   // text about those sides.
   std::string describe(const Program& program, std::span<const Waiting> waiting,
                        Finding& finding) const;
+  void add_host(Finding& finding) const;
   std::string describe_writer(const Program& program, const LastWrite& write,
                               std::span<const Waiting> waiting, const std::vector<Group>& groups,
                               Finding& finding) const;

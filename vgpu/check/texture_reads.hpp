@@ -25,6 +25,7 @@ class TextureReadChecker final : public Checker {
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel /*model*/) override { written_.clear(); }
   void on_sync(const Sync& sync) override;
+  bool passes_over(const Sync& /*kernel_start*/) override { return true; }
   void on_access(Access& access) override;
   // Rows are of loads and stores, and what textures read is no row.
   bool takes_row(const RowAccess& row) override {

@@ -142,6 +142,7 @@ Outcome::End Core::loop() {
     }
     if (launch_.outcome.steps >= compile_at_) [[unlikely]]
       compile();
+    if (turns_.all_poll_in_vain()) progress_.look_soon();
     const bool must_look = progress_.must_look();
     if (stop == Stop::preempted) {
       next = turns_.preempted_to();

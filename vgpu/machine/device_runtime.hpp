@@ -1,4 +1,5 @@
-// What device code asks of the runtime: who answers it, and what a lane is told.
+// What a launch asks of the runtime: what device code calls, with what a lane is told, and what may
+// go on beside the launch.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,15 @@ struct DeviceAnswer {
   std::uint32_t launched = 0;
 };
 
+class Beside;
+
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;
   // Throws Refusal for what cannot be done.
   virtual DeviceAnswer answer(const DeviceCall& call) = 0;
+  // What may go on while the launch cannot; null: nothing.
+  [[nodiscard]] virtual Beside* beside() { return nullptr; }
 };
 
 }  // namespace warpcheck::vgpu

@@ -54,11 +54,12 @@ void RaceChecker::configure(const CheckerSet& set) {
 void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);
   general_->reset(model);
-  is_general_ = has_streams_ = false;
+  is_general_ = has_streams_ = is_running_ = recalls_at_end_ = false;
   trial_launches_ = 0;
   first_recorded_ = launch_ + 1;
   recorded_.clear();
   put_away_.clear();
+  passed_over_.clear();
   ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
@@ -67,6 +68,7 @@ void RaceChecker::reset(WarpModel model) {
 
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) {
+    count_passed_over();
     if (!sync.unordered_launches.empty()) begin_streams();
     const bool fits = sync.grid.count() <= limits_.blocks && sync.block.count() <= kThreadsMax;
     is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
@@ -98,12 +100,39 @@ void RaceChecker::on_sync(const Sync& sync) {
       begin_phase(sync, slot.base + slot.phase);
       break;
     }
-    case Sync::Kind::block_end:
-    case Sync::Kind::kernel_end: break;
+    case Sync::Kind::block_end: break;
+    case Sync::Kind::kernel_end:
+      is_running_ = false;
+      if (std::exchange(recalls_at_end_, false)) recall_all();
+      break;
+  }
+}
+
+bool RaceChecker::passes_over(const Sync& sync) {
+  passed_over_.push_back(
+      {sync.program, sync.grid, sync.block, sync.cluster, sync.device, sync.devices});
+  return true;
+}
+
+// They have numbers behind that of the launch beside which they ran.
+void RaceChecker::count_passed_over() {
+  for (const PassedOver& launch : std::exchange(passed_over_, {})) {
+    Sync sync;
+    sync.kind = Sync::Kind::kernel_start;
+    sync.program = launch.program;
+    sync.grid = launch.grid;
+    sync.block = launch.block;
+    sync.cluster = launch.cluster;
+    sync.device = launch.device;
+    sync.devices = launch.devices;
+    general_->count_launch(sync);
+    ++trial_launches_;
   }
 }
 
 void RaceChecker::begin_launch(const Sync& sync) {
+  is_running_ = true;
+  recalls_at_end_ = false;
   if (++launch_ >= limits_.launches) renumber_launches();
   recorded_.push_back(trial_launches_ - 1);
   ++launches_;

@@ -44,6 +44,7 @@ class RaceChecker final : public Checker {
   void configure(const CheckerSet& set) override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
+  bool passes_over(const Sync& kernel_start) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
@@ -110,7 +111,9 @@ class RaceChecker final : public Checker {
   bool take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
                     Shadow& shadow) const;
   void begin_launch(const Sync& sync);
+  void count_passed_over();
   void begin_streams();
+  void recall_all();
   void renumber_launches();
   void renumber_phases();
   void rows_to_cells();
@@ -141,7 +144,16 @@ class RaceChecker final : public Checker {
   bool is_refused_ = false;  // the log has been asked for the row that on_access() is about to tell
   bool is_general_ = false;  // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
+  bool is_running_ = false;   // between the begin of a launch and its end
+  // The present launch is checked by epochs, and others are unordered with it.
+  bool recalls_at_end_ = false;
   std::uint32_t trial_launches_ = 0;
+  struct PassedOver {
+    const Program* program = nullptr;
+    Dim3 grid, block, cluster;
+    unsigned device = 0, devices = 1;
+  };
+  std::vector<PassedOver> passed_over_;   // since the present launch has begun
   std::uint32_t first_recorded_ = 1;      // launch, as in an epoch, of recorded_[0]
   std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have seen
   std::vector<RecalledAccess> put_away_;  // what they had no numbers left for

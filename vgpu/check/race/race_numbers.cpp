@@ -17,6 +17,11 @@ void RaceChecker::begin_streams() {
   has_streams_ = true;
   for (const RecalledAccess& access : put_away_) general_->recall(access);
   put_away_.clear();
+  recall_all();
+  recalls_at_end_ = is_running_;
+}
+
+void RaceChecker::recall_all() {
   rows_to_cells();
   for_each_record([&](Epoch, const RecalledAccess& access) { general_->recall(access); });
 }

@@ -22,12 +22,12 @@ constexpr const char* kCapabilityPtx = R"(
   ret;
 }
 )";
-char kernel;  // its address stands for the kernel
+char some_kernel;  // its address stands for the kernel
 
 // The device of a plain program is one that its newest PTX is for; that of a trial is not.
 TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   TestUnit unit(kCapabilityPtx);
-  unit.kernel(&kernel, "kernel");
+  unit.kernel(&some_kernel, "kernel");
   const TestUnit newer("", 1, 90);
   begin_trial({});
   const auto attribute = [](cudaDeviceAttr id) {
@@ -36,11 +36,11 @@ TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
     return value;
   };
   const auto opt_in = [](int bytes) {
-    return cudaFuncSetAttribute(&kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    return cudaFuncSetAttribute(&some_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   };
   const auto resident = [](int threads, std::size_t shared) {
     int blocks = -1;
-    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &kernel, threads, shared),
+    EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &some_kernel, threads, shared),
               cudaSuccess);
     return blocks;
   };
@@ -75,7 +75,7 @@ TEST(VirtualGpu, APlainProgramsDeviceIsNotThatOfALibraryOfDeviceCode) {
       ".version 9.0\n.target sm_121\n.address_size 64\n"
       ".visible .func (.param .b64 r) cudaGetParameterBufferV2(\n.param .b64 x\n)\n{\nret;\n}\n";
   TestUnit unit({kCapabilityPtx, library}, {80, 121});
-  unit.kernel(&kernel, "kernel");
+  unit.kernel(&some_kernel, "kernel");
   begin_trial({});
   end_trial();
   cudaDeviceProp properties{};

@@ -1,10 +1,13 @@
 #include "vgpu/cudart/device/kernel_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +19,7 @@
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
@@ -144,6 +148,17 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
     unordered.push_back(running.early_after);
   }
   launch.index = number.launch;
+  const auto goes_on = [&] {
+    needs_.host_accesses.launch_goes_on(number.launch);
+    needs_.progress.goes_on(number.kernel);
+    needs_.trial.strategy().begin(number.launch, static_cast<std::uint32_t>(launch.grid.count()),
+                                  static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
+    const vgpu::Sync start = vgpu::kernel_start_of(launch);
+    needs_.host_accesses.signals().on_sync(start);
+    KernelTurns::tell_reporter(needs_.observers.list(), start);
+  };
+  std::optional<KernelTurns::Turn> turn(
+      std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, running.host}, goes_on);
   launch.unordered_launches = unordered;
   DeviceGrids grids({.device = device,
                      .findings = needs_.findings,
@@ -151,14 +166,16 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
                      .copies = copies_of(device),
                      .last_launched = last_launched_,
                      .devices = static_cast<unsigned>(needs_.devices.size()),
-                     .capability = needs_.trial.capability()},
+                     .capability = needs_.trial.capability(),
+                     .beside = running.host.beside == nullptr ? nullptr : &*turn},
                     grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();
 
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   needs_.host_accesses.launch_begins(number.launch);
-  const vgpu::Outcome outcome = run_launch(launch, running);
+  const vgpu::Outcome outcome = run_launch(launch, running, *turn);
+  turn.reset();
   needs_.progress.ended(outcome);
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 
@@ -177,23 +194,39 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
   return number.launch;
 }
 
-vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& running) {
+vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& running,
+                                       const KernelTurns::Turn& turn) {
   if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, running)) return *outcome;
   const TrialSettings& settings = needs_.trial.settings();
   std::span<vgpu::Observer* const> observers = needs_.observers.list();
+  std::vector<vgpu::Observer*> others;
+  if (turn.is_beside_others()) {
+    others = KernelTurns::of_launch_beside(observers, vgpu::kernel_start_of(launch));
+    observers = others;
+    tell_not_checked(*launch.program);
+  }
   std::vector<vgpu::Observer*> with_histories;
   std::optional<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
-  if (strategy.chooses_past(launch.index) && vgpu::WriteHistories::concern(*launch.program)) {
+  if (!turn.is_beside_others() && strategy.chooses_past(launch.index) &&
+      vgpu::WriteHistories::concern(*launch.program)) {
     launch.weak_memory = &histories.emplace(settings.warp_model);
     with_histories.assign(observers.begin(), observers.end());
     with_histories.push_back(&*histories);
     observers = with_histories;
   }
-  vgpu::Outcome outcome = machine_.run(launch, settings.warp_model, strategy, observers,
-                                       settings.limits, settings.want_feedback);
+  vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, observers,
+                                             settings.limits, settings.want_feedback);
   if (settings.jobs > 1) team_.learn(launch, outcome);
   return outcome;
+}
+
+void KernelRunner::tell_not_checked(const vgpu::Program& program) const {
+  ExecSession* const session = needs_.trial.exec_session();
+  if (session == nullptr) return;
+  session->not_checked(
+      fmt::format("data races of kernel {}, which ran while another waited beside it",
+                  vgpu::kernel_name(program.kernel)));
 }
 
 // On several threads, as if one had run it; nothing: one has to.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "vgpu/cudart/beside/kernel_turns.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/device_grids.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
@@ -50,7 +51,7 @@ class KernelRunner {
     LaunchProgress& progress;
   };
   explicit KernelRunner(const Needs& needs)
-      : needs_(needs), machine_(needs.memory), team_(needs.memory) {}
+      : needs_(needs), turns_(needs.memory), team_(needs.memory) {}
 
   // To be told what is freed, where launches run on several threads.
   [[nodiscard]] vgpu::Observer& team() { return team_; }
@@ -74,14 +75,16 @@ class KernelRunner {
   void run_children(Running& running, const std::vector<ChildGrid>& children,
                     const std::vector<std::uint32_t>& before_parent,
                     std::vector<std::uint32_t>& all);
-  vgpu::Outcome run_launch(vgpu::Launch& launch, const Running& running);
+  vgpu::Outcome run_launch(vgpu::Launch& launch, const Running& running,
+                           const KernelTurns::Turn& turn);
+  void tell_not_checked(const vgpu::Program& program) const;
   std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch, const Running& running);
   DeviceCode& copies_of(const DeviceState& device);
 
   Needs needs_;
   std::uint32_t last_launched_ = 0;                         // DeviceAnswer::launched
   std::map<unsigned, std::unique_ptr<DeviceCode>> copies_;  // by device
-  vgpu::Machine machine_;
+  KernelTurns turns_;
   MachineTeam team_;
 };
 

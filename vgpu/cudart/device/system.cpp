@@ -190,12 +190,12 @@ void System::forget_everything() {
   }
 }
 
-void System::run_for_idle_host() {
+void System::for_idle_host(void (Execution::*run)()) {
   const InEngine in_engine;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || !trial_.in_ambient()) return;  // a call is being answered
   try {
-    execution_.run_all_for_nobody();
+    (execution_.*run)();
   } catch (const vgpu::Refusal& refusal) {
     devices_.front().errors.refuse(refusal.what());
     last_errors_.set_for_anybody(cudaErrorNotSupported);

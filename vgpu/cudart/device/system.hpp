@@ -96,7 +96,7 @@ class System {
   void start();
   void forget_everything();
   void tell_what_is_left() const;
-  void run_for_idle_host();
+  void for_idle_host(void (Execution::*run)());
   static DeviceStates first_of(const DeviceState::Shared& shared);
 
   std::mutex mutex_;
@@ -165,8 +165,10 @@ class System {
                     .transfers = transfers_,
                     .arrivals = arrivals_,
                     .host_accesses = host_accesses_,
-                    .values = values_}};
-  IdleProgress idle_{[this] { run_for_idle_host(); }, host_polls};
+                    .values = values_,
+                    .memory = memory_}};
+  IdleProgress idle_{[this] { for_idle_host(&Execution::run_all_for_nobody); }, host_polls,
+                     [this] { for_idle_host(&Execution::go_on_for_nobody); }};
   Execution execution_{{.mutex = mutex_,
                         .trial = trial_,
                         .devices = devices_,

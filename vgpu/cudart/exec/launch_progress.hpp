@@ -18,6 +18,8 @@ class LaunchProgress final : public vgpu::Observer {
 
   // kernel: its number among those of the trial (trial.hpp)
   void launched(std::uint32_t kernel);
+  // One that has begun goes on; what ran meanwhile has taken its time.
+  void goes_on(std::uint32_t kernel) { kernel_ = kernel + 1; }
   // Of the launch that runs, where nobody tells of each.
   void blocks_ended(std::uint32_t blocks);
   void ended(const vgpu::Outcome& outcome);

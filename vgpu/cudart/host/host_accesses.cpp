@@ -50,15 +50,23 @@ void HostAccesses::asked_for(const Work& work) {
 
 void HostAccesses::launch_begins(std::uint32_t launch) {
   signals_.begin(launch);
+  running_ = launch;
   if (!are_watched()) return;
   host_watch()->count_launches(launch + 1);
   host_watch()->watch_again();
 }
 
 void HostAccesses::launch_ended(std::uint32_t launch, const Operation& operation) {
+  running_ = launch;
   if (!are_watched()) return;
-  ended_.push_back({launch, operation.clock});
+  launch_left(operation);
   host_watch()->watch_again();
+}
+
+void HostAccesses::launch_left(const Operation& operation) {
+  if (!are_watched()) return;
+  const bool was_left = std::ranges::find(ended_, running_, &Ended::launch) != ended_.end();
+  if (!was_left) ended_.push_back({running_, operation.number, operation.clock});
 }
 
 // Behind a place that the host has read after a kernel had written it strongly, it may know all
@@ -67,6 +75,35 @@ void HostAccesses::tell(Operations& operations) {
   if (!are_watched()) return;
   const std::vector<SeenAccess> seen = host_watch()->take();
   if (!seen.empty()) tell_unordered(seen, operations);
+  pass_over_given();
+}
+
+// Where the host and a kernel have flags in a page that is not seen, any may have been a signal: so
+// what either has done until now counts as known to the other.
+void HostAccesses::pass_over_given() {
+  if (ended_.empty() || !signals_.has_any()) return;
+  bool has_flags = false;
+  for (const AddressRange& range : host_watch()->given()) {
+    const vgpu::Allocation* found = needs_.memory.nearest(range.begin);
+    if (found == nullptr || range.begin - found->address >= found->bytes) {
+      found = needs_.memory.nearest(range.end - 1);
+    }
+    if (found == nullptr || !found->live) continue;
+    const std::uint64_t begin = std::max(range.begin, found->address) - found->address;
+    if (begin >= found->bytes) continue;
+    const std::uint64_t end = std::min(range.end - found->address, found->bytes);
+    const auto at = found->place_at(begin);
+    const auto bytes = static_cast<std::uint32_t>(end - begin);
+    for (const Ended& ended : ended_) {
+      const bool reads = signals_.read(ended.launch, *at.part, at.offset, bytes);
+      const bool writes = signals_.wrote(ended.launch, *at.part, at.offset, bytes);
+      if (reads) needs_.transfers.signalled(ended.operation);
+      if (writes) may_know_.join(ended.clock);
+      knows_more_ |= writes;
+      has_flags |= reads || writes;
+    }
+  }
+  if (has_flags) host_watch()->watch_again();
 }
 
 void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations) {
@@ -92,7 +129,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
           continue;
         }
         may_know_.join(ended.clock);
-        is_new = true;
+        is_new = knows_more_ = true;
       }
     }
     if (is_new) operations.step_of_host(step, may_know_);
@@ -101,7 +138,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     touch.rows = {found, offset, 0, 0, {bytes}};
     touch.write = access.write;
     touch.place = &place_of(access);
-    touch.number = ++told_;
+    touch.number = needs_.transfers.next_number();
     std::vector<std::uint32_t> ordered;  // launches that the access has told of itself
     for (const auto& [launch, last] : signalled) {
       if (number <= last) ordered.push_back(launch);
@@ -141,6 +178,7 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
 // Without a watch there is nothing to forget but what functions of the host may know.
 void HostAccesses::host_knows_all() {
   may_know_ = {};
+  knows_more_ = false;
   if (!are_watched()) return;
   ended_.clear();
   signals_.forget();
@@ -173,6 +211,7 @@ std::string HostAccesses::not_checked() const {
 void HostAccesses::forget_all() {
   ended_.clear();
   may_know_ = {};
+  knows_more_ = false;
   signals_.forget();
   freed_at_.clear();
   if (host_watch() != nullptr) host_watch()->forget_all();

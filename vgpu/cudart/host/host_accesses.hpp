@@ -44,6 +44,15 @@ class HostAccesses {
   // A launch is about to run; it has run.
   void launch_begins(std::uint32_t launch);
   void launch_ended(std::uint32_t launch, const Operation& operation);
+  // The one that has begun has been left: it may have told the host something.
+  void launch_left(const Operation& operation);
+  // It goes on; another may have begun meanwhile.
+  void launch_goes_on(std::uint32_t launch) {
+    running_ = launch;
+    signals_.go_on(launch);
+  }
+  // What comes before all that the host asks for, beside what it has waited for; nullptr: nothing.
+  [[nodiscard]] const OperationSet* may_know() const { return knows_more_ ? &may_know_ : nullptr; }
   // A function of the program's runs in a stream: it may tell the host what comes before it.
   void host_function_begins(const Operation& operation) { may_know_.join(operation.clock); }
   // Tells what was seen until now.
@@ -58,9 +67,10 @@ class HostAccesses {
 
  private:
   struct Ended {
-    std::uint32_t launch = 0;
+    std::uint32_t launch = 0, operation = 0;  // their numbers
     OperationSet clock;
   };
+  void pass_over_given();
   void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   void tell_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,
                        std::uint32_t offset, const Operations& operations);
@@ -73,8 +83,10 @@ class HostAccesses {
   SignalsOfKernels signals_;
   // What the host may know without having waited for it by a call.
   OperationSet may_know_;
-  std::vector<Ended> ended_;            // launches that have run and that the host may not know
-  std::uint64_t told_ = 0;              // accesses
+  bool knows_more_ = false;    // by a signal of a launch
+  std::uint32_t running_ = 0;  // the launch that has begun
+  // Launches that have run, or were left, and that the host may not know.
+  std::vector<Ended> ended_;
   std::deque<vgpu::HostPlace> places_;  // found by their addresses, so they stay
   std::map<std::uint32_t, const vgpu::HostPlace*> place_of_code_;
   std::map<const vgpu::Allocation*, const vgpu::HostPlace*> freed_at_;

@@ -44,6 +44,9 @@ class HostWatch {
   virtual void count_launches(std::uint32_t launches) = 0;
   // What was seen since the last time, in the order of time.
   virtual std::vector<SeenAccess> take() = 0;
+  // Pages that were given back since they were watched again: what the program does there is not
+  // seen.
+  [[nodiscard]] virtual std::vector<AddressRange> given() const = 0;
   // The return addresses that lead to an access: first the instruction's own place.
   virtual std::vector<const void*> code(std::uint32_t number) = 0;
   // Whether the program has read one place again and again since the last time.

@@ -26,6 +26,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -156,6 +157,7 @@ class PageWatch final : public HostWatch {
   void forget_all() override;
   void count_launches(std::uint32_t launches) override { launches_ = launches; }
   std::vector<SeenAccess> take() override;
+  [[nodiscard]] std::vector<AddressRange> given() const override;
   std::vector<const void*> code(std::uint32_t number) override;
   bool takes_polls() override { return polls_.exchange(false); }
   [[nodiscard]] std::string why_incomplete() const override;
@@ -179,7 +181,10 @@ class PageWatch final : public HostWatch {
   std::uint32_t code_of(const ucontext_t& context);
   const FaultingInstruction& instruction_at(std::uint64_t code, bool write);
 
-  SpinLock lock_;
+  void give(std::uint64_t page);
+
+  mutable SpinLock lock_;
+  std::set<std::uint64_t> given_;  // since watch_again()
   Pages pages_;
   std::vector<SeenAccess> seen_;
   std::vector<std::vector<const void*>> codes_;
@@ -260,16 +265,19 @@ void PageWatch::watch(const std::vector<AddressRange>& ranges) {
     }
     pages_.take(range);
   }
+  given_.clear();
   pages_.take_again();
 }
 
 void PageWatch::watch_again() {
   const std::lock_guard lock(lock_);
+  given_.clear();
   pages_.take_again();
 }
 
 void PageWatch::stop() {
   const std::lock_guard lock(lock_);
+  given_.clear();
   pages_.give_all();
 }
 
@@ -288,6 +296,7 @@ void PageWatch::watch_freed(const AddressRange& range) {
 void PageWatch::forget_all() {
   const std::lock_guard lock(lock_);
   pages_.forget_all();
+  given_.clear();
   seen_.clear();
   launches_ = 0;
 }
@@ -296,6 +305,19 @@ std::vector<SeenAccess> PageWatch::take() {
   const std::lock_guard lock(lock_);
   equal_reads_ = 0;
   return std::exchange(seen_, {});
+}
+
+std::vector<AddressRange> PageWatch::given() const {
+  const std::lock_guard lock(lock_);
+  std::vector<AddressRange> list;
+  for (const std::uint64_t page : given_) list.push_back({page, page + Pages::kBytes});
+  return list;
+}
+
+void PageWatch::give(std::uint64_t page) {
+  constexpr std::size_t kGivenMax = 64;  // where flags are, pages are few
+  if (given_.size() < kGivenMax) given_.insert(page);
+  pages_.give(page);
 }
 
 std::vector<const void*> PageWatch::code(std::uint32_t number) {
@@ -328,7 +350,7 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   }
   greg_t* const registers = context.uc_mcontext.gregs;
   if (InEngine::is_this_thread()) {
-    pages_.give(page);
+    give(page);
     return true;
   }
   const bool write = (registers[REG_ERR] & kWriteFault) != 0;
@@ -339,7 +361,7 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   const bool is_often = pages_.count(page) > steps_of_page(stepped_);
   if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
     gave_pages_ = gave_pages_ || (is_often && is_other);
-    pages_.give(page);
+    give(page);
   } else {
     ++stepped_;
     pages_.lend(page);

@@ -24,6 +24,10 @@ class SignalsOfKernels final : public vgpu::Observer {
   explicit SignalsOfKernels(const vgpu::DeviceMemory& memory) : memory_(memory) {}
 
   void begin(std::uint32_t launch);
+  // One that has begun goes on, and others have run since.
+  void go_on(std::uint32_t launch) {
+    if (launch != launch_) begin(launch);
+  }
   // Nothing is asked about earlier launches any more.
   void forget();
 
@@ -36,6 +40,9 @@ class SignalsOfKernels final : public vgpu::Observer {
                           std::uint32_t offset, std::uint32_t bytes) const {
     return has({launch, allocation.id, false}, offset, bytes);
   }
+
+  // Whether any launch has accessed memory strongly that it shares with the host.
+  [[nodiscard]] bool has_any() const { return !places_.empty(); }
 
   // A write of the launch within the bytes, by a thread that has then given a signal without
   // releasing it; null: none.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
 
@@ -19,6 +20,8 @@ struct HostBlock {
   // to date around every kernel.  Null: no kernel can know it.
   vgpu::Allocation* allocation = nullptr;
   unsigned device = 0;  // that was the thread's when it was made
+  // Of such a copy: what it and the host's bytes held when they were the same.
+  std::vector<std::byte> agreed{};
 
   [[nodiscard]] std::size_t offset_of(const void* pointer) const {
     return reinterpret_cast<std::uintptr_t>(pointer) - start;
@@ -39,9 +42,13 @@ class HostBlocks {
     return const_cast<HostBlocks*>(this)->find(pointer);
   }
 
-  // Kernels see a copy of registered memory: the program's own has no room around it.
+  // Kernels see a copy of registered memory: the program's own has no room around it.  What either
+  // side has changed since the last time is brought to the other one, so that a kernel that is left
+  // in the middle and the host can write there by turns.
   void copy_registered_to_device();
   void copy_registered_to_host();
+  // Where the host has what a kernel finds there; nullptr: it is not of such a copy.
+  [[nodiscard]] const std::byte* host_bytes_of(const std::byte* of_device) const;
 
  private:
   template <typename Copy>

@@ -73,5 +73,26 @@ TEST(HostBlocks, CopiesRegisteredMemoryToTheDeviceAndBack) {
   EXPECT_EQ(same[0], std::byte{0});
 }
 
+TEST(HostBlocks, BringsEachSideWhatTheOtherHasChanged) {
+  std::array<std::byte, 4> own{}, of_device{};
+  vgpu::Allocation copy;
+  copy.data = of_device.data();
+  HostBlocks blocks;
+  blocks.add({.start = reinterpret_cast<std::uintptr_t>(own.data()),
+              .bytes = 4,
+              .registered = true,
+              .allocation = &copy});
+  blocks.copy_registered_to_device();
+  own[0] = std::byte{1};  // while a kernel is left
+  of_device[3] = std::byte{2};
+  blocks.copy_registered_to_host();
+  blocks.copy_registered_to_device();
+  const std::array both{std::byte{1}, std::byte{0}, std::byte{0}, std::byte{2}};
+  EXPECT_EQ(own, both);
+  EXPECT_EQ(of_device, both);
+  EXPECT_EQ(blocks.host_bytes_of(of_device.data() + 2), own.data() + 2);
+  EXPECT_EQ(blocks.host_bytes_of(own.data()), nullptr);
+}
+
 }  // namespace
 }  // namespace warpcheck::cudart

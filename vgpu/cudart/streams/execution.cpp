@@ -1,6 +1,8 @@
 #include "vgpu/cudart/streams/execution.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -22,6 +24,33 @@ namespace {
 // More operations than this do not wait: a program that never waits must not fill memory.  Kernels
 // take up little, and run on several threads only where the host waits for them.
 constexpr std::size_t kPendingMax = 16'384, kPendingOthersMax = 1024;
+
+// After so long, nobody is thought to write what a kernel polls in memory that only calls can
+// write, where the host asks for nothing; and in memory of the host's, where it has asked so often
+// whether the kernel has ended that it does nothing else.
+constexpr std::chrono::seconds kLong{10}, kVeryLong{30};
+constexpr std::uint64_t kQuestions = 100'000;
+
+// So many kernels at once.
+constexpr std::size_t kKernelsMax = 128;
+
+// What device code does.
+bool is_kernel(const Work& work) {
+  return std::holds_alternative<KernelWork>(work) || std::holds_alternative<ConditionalWork>(work);
+}
+
+// Whether it writes a single value: to a kernel that works meanwhile, a flag.
+bool brings_value(const Work& work) {
+  constexpr std::size_t kValueBytes = 8;
+  if (const auto* const copy = std::get_if<CopyWork>(&work)) {
+    return copy->target_in == Where::device && copy->box.bytes() <= kValueBytes;
+  }
+  if (const auto* const fill = std::get_if<FillWork>(&work)) {
+    return fill->box.bytes() <= kValueBytes;
+  }
+  const auto* const value = std::get_if<ValueWork>(&work);
+  return value != nullptr && !value->is_wait;
+}
 
 }  // namespace
 
@@ -94,6 +123,9 @@ OperationPtr Execution::enqueue(Work&& work, const std::vector<OperationPtr>& af
                                 unsigned device) {
   needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
+  if (const OperationSet* const seen = needs_.runner.host_may_know()) {
+    operations_.learn(*operation, *seen);
+  }
   if (needs_.trial.in_ambient()) operation->asked_at = current_call().return_address;
   const bool are_too_many =
       operations_.pending() > kPendingMax || operations_.pending_others() > kPendingOthersMax;
@@ -132,18 +164,25 @@ void Execution::wait_for_all() {
 
 void Execution::host_knows(const Operation& operation) {
   operations_.host_waited_for(operation);
-  if (operations_.host_knows_all()) needs_.runner.host_knows_all();
+  if (left_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
 }
 
 void Execution::host_has_waited() {
   needs_.runner.bring_out_prints();
-  if (operations_.host_knows_all()) needs_.runner.host_knows_all();
+  if (left_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
   if (operations_.pending() != 0) return;
   needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
 }
 
 void Execution::make_progress() {
-  if (operations_.pending() != 0 && can_run_next()) run_next();
+  if (operations_.pending() == 0) return;
+  can_run_next() ? run_next() : give_up_after_long(true);
+}
+
+void Execution::go_on_for_nobody() {
+  const Meanwhile meanwhile(host_.waits, false);
+  KernelCall* const call = find_that_goes_on();
+  call != nullptr ? go_on(*call, nullptr) : give_up_after_long(false);
 }
 
 void Execution::run_all_for_nobody() {
@@ -152,6 +191,7 @@ void Execution::run_all_for_nobody() {
     operations_.take_up_held();
     if (!can_run_next()) break;
     run_next();
+    if (!left_.empty()) break;  // calls may want to come in
   }
   needs_.runner.bring_out_prints();
 }
@@ -190,6 +230,13 @@ void Execution::reset() {
   operations_.clear();
 }
 
+void Execution::wait_shortly() {
+  constexpr std::chrono::microseconds kShortly{100};
+  ++waiting_;
+  operation_done_.wait_for(needs_.mutex, kShortly);
+  --waiting_;
+}
+
 // ---- what runs ----
 
 // Not where a launch has died.
@@ -200,8 +247,87 @@ bool Execution::may_run(const Operation& operation) const {
 }
 
 bool Execution::can_run_next() const {
-  return running_ != 0 ||
-         operations_.has_ready([&](const Operation& one) { return needs_.runner.can_begin(one); });
+  return running_ != 0 || find_that_goes_on() != nullptr ||
+         operations_.has_ready([&](const Operation& one) { return can_begin(one); });
+}
+
+// Bodies of conditional nodes are taken as one operation, which runs when nothing is left.
+bool Execution::can_begin(const Operation& operation) const {
+  const bool may = left_.empty() || !is_kernel(operation.work) ||
+                   (operation.is_kernel && left_.size() < kKernelsMax);
+  return may && needs_.runner.can_begin(operation);
+}
+
+// First one that has waited.
+KernelCall* Execution::find_that_goes_on() const {
+  for (const auto& call : left_) {
+    if (call->has_changed()) return call.get();
+  }
+  for (const auto& call : left_) {
+    if (call->can_go_on()) return call.get();
+  }
+  return nullptr;
+}
+
+// A kernel could go on: whether something else would come after it that need not.
+bool Execution::must_leave(const KernelCall& call) const {
+  if (host_.is_gone) return false;
+  return !call.is_waited_for() ||
+         operations_.has_ready([&](const Operation& one) { return can_begin(one); }) ||
+         others_may_help();
+}
+
+// Threads of the program that do not wait for the device themselves.
+bool Execution::others_may_help() const {
+  return !host_.is_gone && needs_.trial.in_ambient() && threads_of_program() > waiting_ + 1;
+}
+
+void Execution::wait_for_others(const OperationSet* goal) {
+  if (running_ != 0) {
+    ++waiting_;
+    operation_done_.wait(needs_.mutex);
+    --waiting_;
+  } else if (operations_.waits_for_processes()) {
+    leave_the_lock();
+  } else if (KernelCall* const call = find_that_goes_on()) {
+    if (others_may_help()) wait_shortly();
+    if (find_that_goes_on() == call) go_on(*call, goal);
+  } else if (left_.empty()) {
+    wait_for_value();
+  } else {
+    wait_for_change();
+  }
+}
+
+// All kernels that have begun wait, and so does the host.
+void Execution::wait_for_change() {
+  if (!host_.is_gone && needs_.runner.has_other_processes()) {
+    leave_the_lock();
+  } else if (others_may_help()) {
+    wait_shortly();
+  } else {
+    give_up(*left_.front());
+  }
+}
+
+// The host asks for nothing but whether the kernel has ended, or calls nothing.
+void Execution::give_up_after_long(bool is_asked) {
+  if (left_.empty() || needs_.runner.has_other_processes()) return;
+  KernelCall* const call = left_.front().get();
+  const auto now = std::chrono::steady_clock::now();
+  if (stuck_.call != call || stuck_.operations != operations_.asked_for()) {
+    stuck_ = {.call = call, .operations = operations_.asked_for(), .since = now};
+  }
+  stuck_.questions += is_asked ? 1 : 0;
+  const auto took = now - stuck_.since;
+  const bool is_over =
+      call->waits_for_host() ? took >= kVeryLong && stuck_.questions >= kQuestions : took >= kLong;
+  if (is_over) give_up(*call);
+}
+
+void Execution::give_up(KernelCall& call) {
+  call.give_up();
+  go_on(call, nullptr);
 }
 
 // Another thread of the program may write it, or ask for an operation that does.
@@ -219,44 +345,109 @@ void Execution::wait_for_value() {
 }
 
 void Execution::run_next(const OperationSet* goal) {
+  for (const auto& call : left_) {
+    if (call->has_changed()) return go_on(*call, goal);
+  }
   const OperationPtr operation =
       operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
-                       [&](const Operation& one) { return needs_.runner.can_begin(one); });
+                       [&](const Operation& one) { return can_begin(one); });
   if (operations_.had_choice())
     needs_.trial.order_shows("nothing orders operations of several streams");
-  if (operation == nullptr) {
-    if (running_ != 0) {
-      ++waiting_;
-      operation_done_.wait(needs_.mutex);
-      --waiting_;
-    } else if (operations_.waits_for_processes()) {
-      leave_the_lock();
-    } else {
-      wait_for_value();
-    }
-    return;
-  }
+  if (operation == nullptr) return wait_for_others(goal);
   if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {
     operations_.learn(*operation, *more);
+    // Which store it was is not known: it may be one of a kernel that has not ended.
+    for (const auto& call : left_) {
+      if (more == &operations_.done()) operations_.learn(*operation, call->operation()->clock);
+    }
   }
-  ++running_;
-  host_.has_nothing_beside = running_ == 1 && goal != nullptr && goal->covers(operation->stamp) &&
-                             !operation->next_begins_early &&
+  run(operation, goal);
+}
+
+void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
+  host_.has_nothing_beside = running_ == 0 && left_.empty() && goal != nullptr &&
+                             goal->covers(operation->stamp) && !operation->next_begins_early &&
                              operations_.have_nothing_beside(*operation);
-  try {
-    needs_.findings.mishaps().perform(operation->asked_at);
+  if (needs_.trial.in_ambient() && is_kernel(operation->work)) {
+    std::unique_ptr<KernelCall> call;
+    if (spare_.empty()) {
+      call =
+          std::make_unique<KernelCall>([this](const KernelCall& one) { return must_leave(one); });
+    } else {
+      call = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    Operation& work = *operation;
+    call->begin(operation, [this, &work] {
+      if (may_run(work)) needs_.runner.run(work, host_);
+    });
+    left_.push_back(std::move(call));
+    return go_on(*left_.back(), goal);
+  }
+  const bool writes_value = !left_.empty() && brings_value(operation->work);
+  perform(*operation, operation->asked_at, [&] {
     if (may_run(*operation)) needs_.runner.run(*operation, host_);
+    return true;
+  });
+  for (const auto& call : left_) {
+    const bool is_told = call->has_changed() || (call->can_go_on() && writes_value);
+    if (is_told) needs_.runner.signalled(*call->operation());
+  }
+}
+
+// One of left_.
+//   goal: as of run_next()
+void Execution::go_on(KernelCall& call, const OperationSet* goal) {
+  const OperationPtr operation = call.operation();
+  const Meanwhile<vgpu::Beside*> meanwhile(host_.beside, &call);
+  // A deadlock is told with the call that waits.
+  const void* caller = operation->asked_at;
+  if (call.is_given_up()) caller = host_.is_gone ? nullptr : current_call().return_address;
+  const auto put_away = [&] {
+    const auto found = std::ranges::find(left_, &call, &std::unique_ptr<KernelCall>::get);
+    spare_.push_back(std::move(*found));
+    left_.erase(found);
+  };
+  call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
+  stuck_ = {};
+  tell_host_accesses();  // before the kernel does more
+  try {
+    const bool has_ended = perform(*operation, caller, [&] { return call.go_on(); });
+    if (has_ended) {
+      put_away();
+    } else if (call.can_go_on()) {  // after the others that can
+      const auto found = std::ranges::find(left_, &call, &std::unique_ptr<KernelCall>::get);
+      std::rotate(found, std::next(found), left_.end());
+    }
+  } catch (...) {
+    put_away();
+    throw;
+  }
+  needs_.idle.look_soon(!left_.empty());
+}
+
+// Runs something of an operation, which returns whether that is its end.
+//   caller: to which the call returns that is told with what is found
+template <typename Run>
+bool Execution::perform(Operation& operation, const void* caller, Run run) {
+  ++running_;
+  bool has_ended = true;
+  try {
+    needs_.findings.mishaps().perform(caller);
+    has_ended = run();
     needs_.findings.mishaps().perform(needs_.trial.in_ambient() ? current_call().return_address
                                                                 : nullptr);
+    if (!has_ended) needs_.runner.left(operation);
     tell_host_accesses();
   } catch (...) {
     --running_;
-    operations_.finish(*operation, needs_.clock.cycles());
+    operations_.finish(operation, needs_.clock.cycles());
     throw;
   }
   --running_;
-  operations_.finish(*operation, needs_.clock.cycles());
-  if (waiting_ != 0) operation_done_.notify_all();
+  if (has_ended) operations_.finish(operation, needs_.clock.cycles());
+  if (has_ended && waiting_ != 0) operation_done_.notify_all();
+  return has_ended;
 }
 
 }  // namespace warpcheck::cudart

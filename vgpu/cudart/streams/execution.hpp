@@ -1,18 +1,25 @@
 // How the operations of streams come to run: asked for by calls, and run when the host
 // waits for them, when too many are waiting, or when nobody will wait any more.  What each does is
 // its runner's.
+//
+// A kernel of a plain program that waits for something else is left (kernel_call.hpp), and goes on
+// when what it polls has changed: then calls that need not wait for it return, and operations of
+// other streams run.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "vgpu/cudart/beside/kernel_call.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
@@ -31,6 +38,8 @@ struct HostState {
   bool waits = true;     // in a call, until something has run
   // All that was or will be asked for comes before the operation that runs, or after it.
   bool has_nothing_beside = false;
+  // Lets others go on while the kernel that runs cannot; null: nobody can.
+  vgpu::Beside* beside = nullptr;
 };
 
 // Does what operations say.
@@ -50,6 +59,15 @@ class OperationRunner {
   virtual void asked_for(const Work&) {}
   // What the host has done without a call is told, as nothing is known of what follows.
   virtual void tell_host_accesses(Operations&) {}
+  // The kernel has been left, and will go on.
+  virtual void left(const Operation&) {}
+  // What has run meanwhile has written what it waits for.
+  virtual void signalled(const Operation&) {}
+  // What comes before all that the host asks for from now on, as it has seen that it is done;
+  // nullptr: nothing.
+  virtual const OperationSet* host_may_know() { return nullptr; }
+  // Whether other processes may write to memory.
+  virtual bool has_other_processes() { return false; }
   // The host has waited for all that it has asked for.
   virtual void host_knows_all() {}
   // The host sees what has been printed so far.
@@ -101,8 +119,11 @@ class Execution {
   void wait_for_processes(const ProcessEvent& event, std::uint64_t recording);
   // Runs one operation, if one is ready.
   void make_progress();
-  // Runs all operations although the host does not wait for them, and knows nothing of it.
+  // Runs all operations although the host does not wait for them, and knows nothing of it.  Where a
+  // kernel is left, that has to be done again.
   void run_all_for_nobody();
+  // Lets kernels that were left go on, if they can.
+  void go_on_for_nobody();
   // Runs what is left when nobody will wait any more; the host is gone.
   void run_what_is_left();
   // The host has seen that an operation is done.
@@ -118,6 +139,20 @@ class Execution {
  private:
   //   goal: what the host waits for in a call; null: for nothing that is known
   void run_next(const OperationSet* goal = nullptr);
+  void run(const OperationPtr& operation, const OperationSet* goal);
+  void go_on(KernelCall& call, const OperationSet* goal);
+  void give_up(KernelCall& call);
+  template <typename Run>
+  bool perform(Operation& operation, const void* caller, Run run);
+  [[nodiscard]] bool can_begin(const Operation& operation) const;
+  [[nodiscard]] KernelCall* find_that_goes_on() const;
+  [[nodiscard]] bool must_leave(const KernelCall& call) const;
+  // Nothing can run at once.
+  void wait_for_others(const OperationSet* goal);
+  void wait_for_change();
+  void wait_shortly();
+  [[nodiscard]] bool others_may_help() const;
+  void give_up_after_long(bool is_asked);
   // Nothing that is ready can begin.
   void wait_for_value();
   [[nodiscard]] bool can_run_next() const;
@@ -133,6 +168,16 @@ class Execution {
   std::size_t waiting_ = 0;  // threads, for operation_done_
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   HostState host_;
+  std::vector<std::unique_ptr<KernelCall>> left_;  // that have begun
+  std::vector<std::unique_ptr<KernelCall>> spare_;
+  // Since when nothing has happened but that calls asked whether a kernel has ended, and how often.
+  struct Stuck {
+    const KernelCall* call = nullptr;
+    std::uint32_t operations = 0;  // asked for until then
+    std::chrono::steady_clock::time_point since{};
+    std::uint64_t questions = 0;
+  };
+  Stuck stuck_;
 };
 
 }  // namespace warpcheck::cudart

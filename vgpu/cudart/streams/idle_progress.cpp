@@ -22,6 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLook = 20ms;
+// While a kernel waits that was left.
+constexpr auto kSoon = 100us;
 // Of a look, while all threads sleep, and of a host that computes or polls.
 constexpr auto kAwake = 5ms;
 constexpr auto kSilence = 1s;
@@ -64,9 +66,18 @@ void IdleProgress::look_after() const {
   std::uint64_t calls = 0;
   std::chrono::nanoseconds spent{0};
   auto silent_since = std::chrono::steady_clock::now();
+  auto next_look = silent_since + kLook;
   while (true) {
-    std::this_thread::sleep_for(kLook);
+    const bool soon = looks_soon_.load(std::memory_order_relaxed);
+    if (soon) {
+      std::this_thread::sleep_for(kSoon);
+      go_on_();
+    } else {
+      std::this_thread::sleep_until(next_look);
+    }
     const auto now = std::chrono::steady_clock::now();
+    if (soon && now < next_look) continue;
+    next_look = now + kLook;
     const auto spent_now = process_time();
     const bool sleeps = spent_now - spent < kAwake;
     spent = spent_now;
@@ -125,11 +136,12 @@ SignalsOfProgram::SignalsOfProgram() {
 
 SignalsOfProgram::~SignalsOfProgram() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-bool other_threads_may_run() {
+std::size_t threads_of_program() {
   std::error_code error;
   const std::filesystem::directory_iterator threads("/proc/self/task", error);
-  if (error) return true;
-  return std::distance(begin(threads), end(threads)) > 1 + std::ssize(own_threads().all());
+  if (error) return SIZE_MAX;
+  const auto all = std::distance(begin(threads), end(threads));
+  return static_cast<std::size_t>(all - std::min(std::ssize(own_threads().all()), all));
 }
 
 }  // namespace warpcheck::cudart

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -23,8 +24,10 @@ class IdleProgress {
   // run: called by a thread of its own when the process has been idle, without any lock.
   // host_polls: whether the program has begun to wait in a loop for what a kernel will write; by
   // the same thread.  Null: nobody knows.
-  explicit IdleProgress(std::function<void()> run, bool (*host_polls)() = nullptr)
-      : run_(std::move(run)), host_polls_(host_polls) {}
+  // go_on: the same for kernels that were left, again and again, whatever the host does.
+  explicit IdleProgress(std::function<void()> run, bool (*host_polls)() = nullptr,
+                        std::function<void()> go_on = nullptr)
+      : run_(std::move(run)), host_polls_(host_polls), go_on_(std::move(go_on)) {}
   IdleProgress(const IdleProgress&) = delete;
   IdleProgress& operator=(const IdleProgress&) = delete;
 
@@ -33,12 +36,16 @@ class IdleProgress {
   // Makes sure that operations which wait will run; from then on, this object lives as long as the
   // process.  Cheap after the first time.
   void watch();
+  // Whether a kernel has been left.
+  void look_soon(bool soon) { looks_soon_.store(soon, std::memory_order_relaxed); }
 
  private:
   [[noreturn]] void look_after() const;
 
   std::function<void()> run_;
   bool (*host_polls_)();
+  std::function<void()> go_on_;
+  std::atomic<bool> looks_soon_{false};
   std::atomic<std::uint64_t> calls_{0};
   pid_t watched_ = 0;  // the process whose thread watches: a child of fork() has no such thread
 };
@@ -62,7 +69,9 @@ class SignalsOfProgram {
   sigset_t before_{};
 };
 
-// Whether the process has threads other than the calling one and those that watch.
-bool other_threads_may_run();
+// How many threads the process has besides those.  What is not known counts as many.
+std::size_t threads_of_program();
+// Whether the program has others than one.
+inline bool other_threads_may_run() { return threads_of_program() > 1; }
 
 }  // namespace warpcheck::cudart

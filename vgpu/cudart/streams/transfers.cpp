@@ -176,6 +176,10 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
 
 void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
   if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
+  if (now.number == 0 && counts_touches_) now.number = next_number();
+  for (const auto& [number, stamp] : left_) {
+    if (operation.clock.covers(stamp)) now.told_by.push_back(number);
+  }
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
     const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
@@ -267,7 +271,11 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
 void Transfers::launched(std::uint32_t launch, const Operation& operation,
                          const SignalsOfKernels* signals) {
   const std::uint32_t itself[] = {launch};
-  std::uint64_t signalled = 0;  // the last touch of the host's that the launch has read strongly
+  std::uint64_t signalled = 0;  // the last touch that has been a signal to the launch
+  if (const auto given = signals_.find(operation.number); given != signals_.end()) {
+    signalled = given->second;
+    signals_.erase(given);
+  }
   if (signals != nullptr) {
     touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
       const auto at = touch.rows.allocation->place_at(touch.rows.offset);
@@ -279,7 +287,8 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
   }
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
-    if (touch.place != nullptr && touch.number <= signalled) return;
+    if (touch.number != 0 && touch.number <= signalled) return;
+    if (std::ranges::find(touch.told_by, operation.number) != touch.told_by.end()) return;
     findings_.mishaps().perform(touch.asked_at);
     for_each_row(touch.rows, [&](const Row& row) {
       for_each_access(touch.rows, row, touch.write, itself, [&](vgpu::HostAccess& access) {
@@ -293,11 +302,13 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
       });
     });
   });
+  left_.erase(operation.number);
   findings_.mishaps().perform(operation.asked_at);
   launches_.add(operation.stamp, launch);
 }
 
 void Transfers::forget(const OperationSet& known) {
+  counts_touches_ = false;
   launches_.forget(known);
   touched_.forget(known);
 }
@@ -305,6 +316,9 @@ void Transfers::forget(const OperationSet& known) {
 void Transfers::clear() {
   launches_.clear();
   touched_.clear();
+  signals_.clear();
+  left_.clear();
+  counts_touches_ = false;
 }
 
 }  // namespace warpcheck::cudart

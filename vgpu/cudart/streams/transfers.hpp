@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -57,8 +58,10 @@ struct Touch {
   Brought brought{};
   vgpu::OperandRef operand{};              // of a library function
   const vgpu::HostPlace* place = nullptr;  // of the host by itself; null: a call
-  std::uint64_t number = 0;                // of the host by itself: in the order of time
-  const void* asked_at = nullptr;          // Operation::asked_at
+  std::uint64_t number = 0;  // in the order of time: of the host by itself, and beside a kernel
+  const void* asked_at = nullptr;  // Operation::asked_at
+  // Kernels that have not ended and have told the host something before: their operations.
+  std::vector<std::uint32_t> told_by{};
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
@@ -106,6 +109,18 @@ class Transfers {
   void launched(std::uint32_t launch, const Operation& operation,
                 const SignalsOfKernels* signals = nullptr);
 
+  // Of a touch of the host's by itself.
+  std::uint64_t next_number() { return ++numbers_; }
+  // A kernel has been left: what touches memory from now on runs beside it, and has its place in
+  // the order of time.
+  void left(const Operation& kernel) {
+    counts_touches_ = true;
+    left_[kernel.number] = kernel.stamp;
+  }
+  // What was touched so far comes before the rest of that kernel.
+  //   operation: its number
+  void signalled(std::uint32_t operation) { signals_[operation] = numbers_; }
+
   // The host has waited for these: nothing that it asks for from now on is unordered with them.
   void forget(const OperationSet& known);
   void clear();
@@ -119,6 +134,11 @@ class Transfers {
   Findings& findings_;
   RunLog<std::uint32_t> launches_;  // by their numbers
   RunLog<Touch> touched_;
+  std::uint64_t numbers_ = 0;
+  bool counts_touches_ = false;
+  // By the numbers of operations: signals to kernels, and kernels that have been left.
+  std::map<std::uint32_t, std::uint64_t> signals_;
+  std::map<std::uint32_t, Stamp> left_;
 };
 
 }  // namespace warpcheck::cudart

@@ -19,6 +19,7 @@
 #include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
 
@@ -154,6 +155,20 @@ void WorkRunner::asked_for(const Work& work) { needs_.host_accesses.asked_for(wo
 void WorkRunner::tell_host_accesses(Operations& operations) {
   needs_.host_accesses.tell(operations);
 }
+
+void WorkRunner::left(const Operation& operation) {
+  bring_out_prints();
+  needs_.host_accesses.launch_left(operation);
+  needs_.transfers.left(operation);
+}
+
+void WorkRunner::signalled(const Operation& operation) {
+  needs_.transfers.signalled(operation.number);
+}
+
+const OperationSet* WorkRunner::host_may_know() { return needs_.host_accesses.may_know(); }
+
+bool WorkRunner::has_other_processes() { return needs_.memory.is_shared_by_processes(); }
 
 void WorkRunner::host_knows_all() { needs_.host_accesses.host_knows_all(); }
 

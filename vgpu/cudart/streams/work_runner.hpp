@@ -8,6 +8,10 @@
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 
+namespace warpcheck::vgpu {
+class DeviceMemory;
+}
+
 namespace warpcheck::cudart {
 
 class Allocations;
@@ -41,6 +45,7 @@ class WorkRunner final : public OperationRunner {
     Arrivals& arrivals;
     HostAccesses& host_accesses;
     StreamValues& values;
+    const vgpu::DeviceMemory& memory;
   };
   explicit WorkRunner(const Needs& needs) : needs_(needs) {}
 
@@ -50,6 +55,10 @@ class WorkRunner final : public OperationRunner {
   void give_up_waiting(const Operation& operation) override;
   void asked_for(const Work& work) override;
   void tell_host_accesses(Operations& operations) override;
+  void left(const Operation& operation) override;
+  void signalled(const Operation& operation) override;
+  const OperationSet* host_may_know() override;
+  bool has_other_processes() override;
   void host_knows_all() override;
   void bring_out_prints() override;
   void all_done(const OperationSet& known_to_host, std::uint32_t operations) override;

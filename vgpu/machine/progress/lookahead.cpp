@@ -178,6 +178,7 @@ void Lookahead::on_access(Access& access) {
   if (access.kind != AccessKind::write) {
     const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
     if (access.allocation->changes_by_itself()) reads_host_memory_ = true;
+    if (lists_reads_ && access.space == ptx::Space::global) note_read(access);
     for (std::uint32_t rest = is_local ? 0 : access.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       Read& read = (*current_reads_)[lane];
@@ -454,6 +455,7 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
     restless_block_ = slot->block;
     return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
   }
+  if (!repeats_ && lists_reads_) return Prospect::polls;
   if (reads_host_memory_ && launch_.request->host_runs) return Prospect::goes_on;
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }

@@ -17,6 +17,8 @@
 //   - Memory that a round puts back: a counter that goes up and down, or a flag that two threads
 //     pass to and fro.  Others may see what is between, so this proves less: Prospect::repeats.
 //   - Memory that the host can write: Launch::host_runs says whether it may be doing so.
+// Where something else may go on beside the launch (beside.hpp), what it polls in global memory may
+// change, whoever would do that: Prospect::polls.
 #pragma once
 
 #include <array>
@@ -40,6 +42,7 @@ enum class Prospect : std::uint8_t {
   goes_on,
   unknown,  // nothing is known as far as it was looked
   stuck,    // for ever, whatever the schedule
+  polls,    // the same, unless somebody beside the launch changes what it reads
   repeats,  // threads change memory and change it back
 };
 
@@ -74,6 +77,11 @@ class Lookahead final : public Observer {
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] bool reads_host_memory() const { return reads_host_memory_; }
+  // Before look_at_launch(), where something else may go on beside the launch.
+  void list_reads() { lists_reads_ = true; }
+  // After it, with Prospect::polls: what was read of global memory; empty where that
+  // is too much.
+  [[nodiscard]] std::vector<PolledBytes> read_bytes() const;
   // The block that goes on; the next look begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }
 
@@ -156,6 +164,7 @@ class Lookahead final : public Observer {
 
   // lookahead_polls.cpp
   void note_polled(const Access& access);
+  void note_read(const Access& access);
   [[nodiscard]] static bool concerns_others(const Instr& instr);
 
   // lookahead_rounds.cpp
@@ -185,9 +194,11 @@ class Lookahead final : public Observer {
   bool has_strayed_ = false;   // what is indifferent went where it matters
   bool is_anchored_ = false;   // the head of the rounds is where a fork has closed
   std::uint64_t steps_of_round_ = 16'384;
-  std::vector<PolledBytes>* polled_ = nullptr;  // of polls()
-  const Allocation* polled_shared_ = nullptr;   // the block's own
-  bool is_too_much_ = false;                    // to be polled
+  std::vector<PolledBytes>* polled_ = nullptr;          // of polls()
+  const Allocation* polled_shared_ = nullptr;           // the block's own
+  bool is_too_much_ = false;                            // to be polled
+  bool lists_reads_ = false;                            // of look_at_launch()
+  std::map<const std::byte*, PolledBytes> read_bytes_;  // too many: nothing
   std::vector<Fork> forks_;
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
 

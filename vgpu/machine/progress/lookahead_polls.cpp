@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStepsOfPoll = 512;
 constexpr std::size_t kPolledMax = 64;
+constexpr std::size_t kReadMax = 4096;  // of a launch
 
 }  // namespace
 
@@ -54,6 +55,25 @@ void Lookahead::note_polled(const Access& access) {
     std::memcpy(bytes.value.data(), bytes.at, bytes.count);
     polled_->push_back(bytes);
   }
+}
+
+// What a round itself has changed is as it was when it has come back.
+void Lookahead::note_read(const Access& access) {
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));
+    PolledBytes bytes{access.allocation->data + access.offset[lane], access.bytes, {}};
+    if (read_bytes_.size() > kReadMax) return;
+    PolledBytes& known = read_bytes_.try_emplace(bytes.at, bytes).first->second;
+    known.count = std::max(known.count, bytes.count);
+    std::memcpy(known.value.data(), known.at, known.count);
+  }
+}
+
+std::vector<PolledBytes> Lookahead::read_bytes() const {
+  std::vector<PolledBytes> list;
+  if (read_bytes_.size() > kReadMax) return list;
+  for (const auto& [at, bytes] : read_bytes_) list.push_back(bytes);
+  return list;
 }
 
 }  // namespace warpcheck::vgpu

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/device_runtime.hpp"
+#include "vgpu/machine/progress/beside.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -13,6 +16,11 @@ constexpr std::size_t kWarpsListed = 64;  // at the step limit
 // quarter of what has been executed so far, but no more than what takes a fraction of a second.
 constexpr std::uint64_t kStepsPerStepOfLook = 128;
 constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
+// Once the launch has waited for what is beside it, it may soon do so again.
+constexpr std::uint64_t kStepsAfterWait = 2'048;
+constexpr std::uint64_t kStepsPerStepAfterWait = 8;
+// Of one that may be told something while it works.
+constexpr std::uint64_t kStepsBeforeOthers = 262'144;
 
 // Where memory changes and comes back, another interleaving may end it: so many looks in a row,
 // over so many steps.
@@ -27,6 +35,11 @@ void Progress::begin_launch() {
   blocks_ended_at_look_ = 0;
   looks_ = repeating_looks_ = 0;
   restless_block_ = 0;
+  DeviceRuntime* const runtime = launch_.request->device_runtime;
+  beside_ = runtime == nullptr ? nullptr : runtime->beside();
+  soonest_look_ = interval_ = 0;
+  reads_ = Reads::not_known;
+  is_told_ = false;
 }
 
 bool Progress::release_stuck(Slot& slot) {
@@ -60,11 +73,33 @@ bool Progress::cannot_end() {
   } else if (look_ahead(cost)) {
     return true;
   }
-  look_at_ =
-      launch_.outcome.steps + std::max({std::uint64_t{launch_.limits.look_after},
-                                        std::min(launch_.outcome.steps / 4, kStepsBetweenLooksMax),
-                                        kStepsPerStepOfLook * cost});
+  choose_next_look(cost);
   return false;
+}
+
+void Progress::choose_next_look(std::uint64_t cost) {
+  const std::uint64_t most = is_told_ ? kStepsBeforeOthers : kStepsBetweenLooksMax;
+  const std::uint64_t usual =
+      std::max({std::uint64_t{launch_.limits.look_after}, std::min(launch_.outcome.steps / 4, most),
+                kStepsPerStepOfLook * cost});
+  if (interval_ != 0) interval_ = std::min(2 * interval_, usual);
+  const std::uint64_t after_wait = std::max(interval_, kStepsPerStepAfterWait * cost);
+  soonest_look_ = launch_.outcome.steps + std::max(kStepsAfterWait, kStepsPerStepAfterWait * cost);
+  look_at_ = launch_.outcome.steps + (interval_ == 0 ? usual : std::min(usual, after_wait));
+}
+
+// Whether it may read what is written beside it while it runs: memory of the host, or any by strong
+// loads.
+bool Progress::may_be_told_something(const Lookahead& ahead) {
+  if (ahead.reads_host_memory()) return true;
+  if (reads_ == Reads::not_known) {
+    const bool strongly = std::ranges::any_of(launch_.program->code, [](const Instr& instr) {
+      return instr.kind == InstrKind::load && instr.modifiers.order != ptx::Order::weak &&
+             instr.modifiers.space != ptx::Space::shared;
+    });
+    reads_ = strongly ? Reads::strongly : Reads::weakly;
+  }
+  return reads_ == Reads::strongly;
 }
 
 // Looks once.
@@ -76,8 +111,12 @@ bool Progress::look_ahead(std::uint64_t& cost) {
   deadlock.of_launch = true;
   deadlock.steps = launch_.outcome.steps;
   deadlock.blocks_not_started = parts_.blocks.not_begun();
+  Beside* const beside = beside_;
+  std::vector<PolledBytes> polled;
+  bool polls = false;
   {
     Lookahead ahead(parts_.lookahead);
+    if (beside != nullptr) ahead.list_reads();
     // Other machines may have blocks that start.
     const bool may_start = !parts_.blocks.admitted().empty() || launch_.request->share != nullptr;
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
@@ -89,13 +128,25 @@ bool Progress::look_ahead(std::uint64_t& cost) {
     cost = ahead.steps();
     deadlock.repeats = prospect == Prospect::repeats;
     deadlock.host_waits = ahead.reads_host_memory();
-    if (deadlock.repeats && deadlock.host_waits && launch_.request->host_runs) return false;
+    polls = prospect == Prospect::polls;
+    if (polls) polled = ahead.read_bytes();
+    is_told_ = beside != nullptr && !polls && may_be_told_something(ahead);
+    if (deadlock.repeats && deadlock.host_waits && launch_.request->host_runs) {
+      prospect = Prospect::goes_on;
+      deadlock.repeats = false;
+    }
     if (!deadlock.repeats) repeating_looks_ = 0;
     if (deadlock.repeats && repeating_looks_++ == 0) repeats_since_ = deadlock.steps;
     const bool repeats_long =
         repeating_looks_ >= kRepeatingLooks && deadlock.steps - repeats_since_ >= kRepeatingSteps;
-    if (prospect != Prospect::stuck && !repeats_long) return false;
-    ahead.list(waiting);
+    const bool may_be_deadlock = polls || prospect == Prospect::stuck || repeats_long;
+    if (may_be_deadlock) ahead.list(waiting);
+  }
+  if (is_told_) beside->let_others_run();
+  if (waiting.empty()) return false;
+  if (polls && beside->wait_for_change(polled, deadlock.host_waits)) {
+    interval_ = kStepsAfterWait;
+    return false;
   }
   parts_.waiting_threads.complete(waiting);
   deadlock.waiting = waiting;

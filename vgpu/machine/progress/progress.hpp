@@ -3,9 +3,12 @@
 // Warp operations, barriers and mbarriers are of one block, so a block of which no thread can go on
 // never will: that is found at once.  Launches that only poll are found by looking ahead
 // (lookahead.hpp): for the first time when no block has ended for Limits::look_after steps, then
-// again and again, at intervals that grow with what a look has cost.
+// again and again, at intervals that grow with what a look has cost; and as soon as all warps that
+// could run are known to poll in vain (polls.hpp).  A launch that only polls waits for what is
+// beside it (beside.hpp), and is a deadlock when nobody is left there.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "vgpu/machine/blocks.hpp"
@@ -16,6 +19,8 @@
 #include "vgpu/machine/warp/warp_meetings.hpp"
 
 namespace warpcheck::vgpu {
+
+class Beside;
 
 class Progress {
  public:
@@ -37,12 +42,18 @@ class Progress {
   [[nodiscard]] bool must_look() const { return launch_.outcome.steps >= look_at_; }
   // Whether the launch is deadlocked; then that is told.
   bool cannot_end();
+  // All warps that could run poll in vain.
+  void look_soon() {
+    if (beside_ != nullptr) look_at_ = std::min(look_at_, soonest_look_);
+  }
   // The launch has used up its steps.  It may be deadlocked all the same.
   Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
 
  private:
   bool release_stuck(Slot& slot);
   bool look_ahead(std::uint64_t& cost);
+  void choose_next_look(std::uint64_t cost);
+  [[nodiscard]] bool may_be_told_something(const Lookahead& ahead);
 
   RunningLaunch& launch_;
   Parts parts_;
@@ -53,6 +64,11 @@ class Progress {
   std::uint32_t repeating_looks_ = 0;  // the last so many saw memory come back
   std::uint64_t repeats_since_ = 0;    // steps
   std::uint32_t restless_block_ = 0;
+  Beside* beside_ = nullptr;  // null: nothing is
+  bool is_told_ = false;      // may_be_told_something()
+  std::uint64_t soonest_look_ = 0;
+  std::uint64_t interval_ = 0;  // of looks, since the launch waited for what is beside it; 0: never
+  enum class Reads : std::uint8_t { not_known, strongly, weakly } reads_ = Reads::not_known;
 };
 
 }  // namespace warpcheck::vgpu

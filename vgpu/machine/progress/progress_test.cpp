@@ -1,4 +1,9 @@
 // Everybody gets on who can, under every policy; who cannot is named.
+#include <cstring>
+#include <vector>
+
+#include "vgpu/machine/device_runtime.hpp"
+#include "vgpu/machine/progress/beside.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -330,6 +335,65 @@ TEST_F(Lookahead, MemoryOfTheHostIsItsToWrite) {
   host_runs_ = true;
   limits_.steps_max = 40'000;
   EXPECT_EQ(run(1).end, Outcome::End::step_limit);
+}
+
+// Writes to memory when a launch waits, so many times.
+class WritingBeside final : public DeviceRuntime, public Beside {
+ public:
+  explicit WritingBeside(int writes) : writes_(writes) {}
+  DeviceAnswer answer(const DeviceCall& /*call*/) override { return {}; }
+  Beside* beside() override { return this; }
+  bool wait_for_change(const std::vector<PolledBytes>& polled, bool of_host) override {
+    waited.push_back(polled.size());
+    is_of_host = of_host;
+    if (writes_-- == 0) return false;
+    std::uint32_t value = 0;
+    std::memcpy(&value, polled.front().at, sizeof value);
+    ++value;
+    std::memcpy(const_cast<std::byte*>(polled.front().at), &value, sizeof value);
+    return true;
+  }
+  void let_others_run() override { ++let_run; }
+
+  std::vector<std::size_t> waited;  // for so many places
+  bool is_of_host = false;
+  int let_run = 0;
+
+ private:
+  int writes_;
+};
+
+TEST_F(Lookahead, WhatIsBesideTheLaunchMayChangeWhatItPolls) {
+  const char* const three_waits =
+      "mov.u32 %r3, 1;\nS: ld.volatile.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, %r3;\n"
+      "@%p1 bra S; add.u32 %r3, %r3, 1; setp.le.u32 %p2, %r3, 3; @%p2 bra S;";
+  compile(three_waits);
+  WritingBeside three(3);
+  device_runtime_ = &three;
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  EXPECT_EQ(three.waited, (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_FALSE(three.is_of_host);
+  EXPECT_EQ(seen_.deadlocks, 0);
+  WritingBeside two(2);
+  device_runtime_ = &two;
+  EXPECT_EQ(run(1).end, Outcome::End::deadlock);
+  EXPECT_EQ(two.waited.size(), 3u);
+  EXPECT_EQ(two.let_run, 0);
+  ASSERT_EQ(seen_.waiting.size(), 1u);
+  EXPECT_EQ(seen_.waiting[0].value, 2u);
+}
+
+TEST_F(Lookahead, ALaunchThatWorksAndMayBeToldSomethingLetsOthersRun) {
+  WritingBeside nobody(0);
+  device_runtime_ = &nobody;
+  const std::string count = "atom.global.add.u32 %r2, [%rd1+4], 1; setp.lt.u32 %p1, %r2, 40000;\n";
+  compile("S: " + count + "@%p1 bra S;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  EXPECT_EQ(nobody.let_run, 0);  // it reads nothing by strong loads
+  compile("S: ld.volatile.global.u32 %r3, [%rd1]; " + count + "@%p1 bra S;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  EXPECT_GT(nobody.let_run, 0);
+  EXPECT_EQ(nobody.waited.size(), 0u);
 }
 
 TEST_F(Lookahead, TheLimitSaysWhoStillRuns) {

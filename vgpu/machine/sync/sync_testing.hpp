@@ -105,6 +105,7 @@ class SyncTest : public testing::Test {
     launch.explicit_cluster = cluster_.count() != 1;
     launch.cooperative = cooperative_;
     launch.host_runs = host_runs_;
+    launch.device_runtime = device_runtime_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
     Observer* const observers[] = {&seen_};
     return machine_.run(launch, model_, strategy, observers, limits_);
@@ -133,6 +134,7 @@ class SyncTest : public testing::Test {
   Program program_;
   Allocation* out_ = nullptr;
   bool cooperative_ = false, host_runs_ = false;
+  DeviceRuntime* device_runtime_ = nullptr;
   bool keeps_accesses_ = true;
   bool is_mapped_ = false;  // the memory, to the host
   Dim3 cluster_;

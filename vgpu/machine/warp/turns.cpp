@@ -39,6 +39,7 @@ std::uint32_t last_warp(std::uint32_t warps, const StartOrder& order) {
 void Turns::begin_launch() {
   words_ahead_.begin_launch();
   order_ = {};
+  all_poll_in_vain_ = false;
   const StartPoint point{launch_.request->index, blocks_.admitted_end(), launch_.warps_per_block};
   const StartOrder order = launch_.strategy->choose_start(point);
   const bool fits = order.first.block < point.blocks && order.first.warp < point.warps_per_block;
@@ -191,6 +192,7 @@ bool Turns::search_next(bool after_current, WarpId& next) {
   }
   if (search(true) || found) return true;
   for (Slot* slot : launch_.resident) slot->polling_warps = 0;
+  all_poll_in_vain_ = true;
   return search(true) || found;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/blocks.hpp"
@@ -46,6 +47,8 @@ class Turns {
   // Whether, as long as warps of `slot` stop at barriers and exits alone, and one that has not
   // yielded is ready, the first of them is next.
   [[nodiscard]] bool keeps_block(const Slot& slot) const;
+  // Whether nobody has had anything to do but to poll in vain since the last time.
+  [[nodiscard]] bool all_poll_in_vain() { return std::exchange(all_poll_in_vain_, false); }
   // After Stop::preempted.
   [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
 
@@ -70,6 +73,7 @@ class Turns {
   StartOrder order_;           // of the default policy
   std::vector<WarpId> ready_;  // scratch of list_ready()
   WarpId preempted_to_;
+  bool all_poll_in_vain_ = false;
 };
 
 }  // namespace warpcheck::vgpu

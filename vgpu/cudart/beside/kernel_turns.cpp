@@ -1,0 +1,82 @@
+#include "vgpu/cudart/beside/kernel_turns.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/memory/host_blocks.hpp"
+#include "vgpu/cudart/streams/execution.hpp"
+
+namespace warpcheck::cudart {
+
+KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::function<void()> goes_on)
+    : turns_(turns),
+      needs_(needs),
+      beside_(needs.host.beside),
+      goes_on_(std::move(goes_on)),
+      is_beside_others_(turns.in_progress_++ != 0) {
+  turns_.last_ = this;
+  if (turns_.idle_.empty()) {
+    machine_ = std::make_unique<vgpu::Machine>(turns_.memory_);
+  } else {
+    machine_ = std::move(turns_.idle_.back());
+    turns_.idle_.pop_back();
+  }
+}
+
+KernelTurns::Turn::~Turn() {
+  --turns_.in_progress_;
+  turns_.idle_.push_back(std::move(machine_));
+}
+
+// Both sides of registered memory have seen what the other one has written until then.
+void KernelTurns::Turn::take() const {
+  if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  if (std::exchange(turns_.last_, this) != this) goes_on_();
+}
+
+void KernelTurns::Turn::leave_to_host() const {
+  if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_host();
+}
+
+bool KernelTurns::Turn::wait_for_change(const std::vector<vgpu::PolledBytes>& polled,
+                                        bool of_host) {
+  leave_to_host();
+  std::vector<vgpu::PolledBytes> seen = polled;
+  for (vgpu::PolledBytes& bytes : seen) {
+    const std::byte* const own = needs_.host_blocks.host_bytes_of(bytes.at);
+    if (own == nullptr) continue;
+    bytes.at = own;
+    of_host = true;
+  }
+  const bool may_have_changed = beside_->wait_for_change(seen, of_host);
+  take();
+  return may_have_changed;
+}
+
+void KernelTurns::Turn::let_others_run() {
+  leave_to_host();
+  beside_->let_others_run();
+  take();
+}
+
+std::vector<vgpu::Observer*> KernelTurns::of_launch_beside(std::span<vgpu::Observer* const> all,
+                                                           const vgpu::Sync& kernel_start) {
+  std::vector<vgpu::Observer*> list;
+  std::ranges::copy_if(all, std::back_inserter(list), [&](vgpu::Observer* observer) {
+    auto* const checker = dynamic_cast<vgpu::Checker*>(observer);
+    return checker == nullptr || !checker->passes_over(kernel_start);
+  });
+  return list;
+}
+
+void KernelTurns::tell_reporter(std::span<vgpu::Observer* const> all,
+                                const vgpu::Sync& kernel_start) {
+  for (vgpu::Observer* const observer : all) {
+    if (dynamic_cast<vgpu::Reporter*>(observer) != nullptr) observer->on_sync(kernel_start);
+  }
+}
+
+}  // namespace warpcheck::cudart
