@@ -306,13 +306,15 @@ TEST_F(SharedMemory, TexturesRememberWhatTheyWereMadeOf) {
 }
 
 TEST_F(SharedMemory, TexturesThatHardwareHasNotAreRefused) {
-  cudaArray_t bytes = nullptr, words = nullptr, floats = nullptr;
+  cudaArray_t bytes = nullptr, words = nullptr, floats = nullptr, halves = nullptr;
   const cudaChannelFormatDesc byte{8, 0, 0, 0, cudaChannelFormatKindUnsigned};
   const cudaChannelFormatDesc word{32, 0, 0, 0, cudaChannelFormatKindUnsigned};
   const cudaChannelFormatDesc real{32, 0, 0, 0, cudaChannelFormatKindFloat};
+  const cudaChannelFormatDesc half{16, 0, 0, 0, cudaChannelFormatKindFloat};
   ASSERT_EQ(cudaMallocArray(&bytes, &byte, 4, 2), cudaSuccess);
   ASSERT_EQ(cudaMallocArray(&words, &word, 4, 2), cudaSuccess);
   ASSERT_EQ(cudaMallocArray(&floats, &real, 4, 2), cudaSuccess);
+  ASSERT_EQ(cudaMallocArray(&halves, &half, 4, 2), cudaSuccess);
   const auto make = [](cudaArray_t array, cudaTextureFilterMode filter, cudaTextureReadMode read) {
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeArray;
@@ -330,7 +332,11 @@ TEST_F(SharedMemory, TexturesThatHardwareHasNotAreRefused) {
   EXPECT_EQ(make(words, kLinear, kFraction), cudaErrorInvalidFilterSetting);
   EXPECT_EQ(make(words, kPoint, kFraction), cudaErrorInvalidNormSetting);
   EXPECT_EQ(make(floats, kLinear, kFraction), cudaErrorInvalidNormSetting);
-  for (cudaArray_t array : {bytes, words, floats}) EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+  EXPECT_EQ(make(halves, kLinear, kElement), cudaSuccess);
+  EXPECT_EQ(make(halves, kPoint, kFraction), cudaErrorInvalidNormSetting);
+  for (cudaArray_t array : {bytes, words, floats, halves}) {
+    EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+  }
 }
 
 TEST_F(SharedMemory, PoolsCountWhatIsTakenFromThem) {

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/texture_api.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
 #include "vgpu/cudart/memory/texture_objects.hpp"
@@ -48,11 +49,11 @@ cudaError_t with_texture(cudaTextureObject_t handle, Body&& body) {
 
 }  // namespace
 
-extern "C" {
+namespace warpcheck::cudart {
 
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
-                                    const cudaTextureDesc* texture,
-                                    const cudaResourceViewDesc* view) {
+cudaError_t create_texture_object(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
+                                  const cudaTextureDesc* texture, const cudaResourceViewDesc* view,
+                                  bool checks_filter) {
   return answer([&](Device& device) {
     if (handle == nullptr || resource == nullptr || texture == nullptr) {
       return cudaErrorInvalidValue;
@@ -64,11 +65,25 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResou
     warpcheck::vgpu::Texture described;
     const cudaError_t misfit = describe(device.arrays(), device.allocations(), object, described);
     if (misfit != cudaSuccess) return misfit;
+    if (checks_filter) {
+      const cudaError_t filter = check_filter(*texture, described);
+      if (filter != cudaSuccess) return filter;
+    }
     *handle = device.arrays().next_object++;
     device.arrays().textures.emplace(*handle, object);
     device.arrays().objects.add(*handle, std::move(described));
     return cudaSuccess;
   });
+}
+
+}  // namespace warpcheck::cudart
+
+extern "C" {
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* texture,
+                                    const cudaResourceViewDesc* view) {
+  return create_texture_object(handle, resource, texture, view, true);
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "vgpu/cudart/api/texture_api.hpp"
 #include "vgpu/cudart/driver/array_descriptions.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 
@@ -223,7 +224,7 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
     const auto known = resource_of(*resource);
     if (!known) return unknown_format();
     const cudaTextureDesc made = texture_of(*texture, element_of(*known));
-    return cudaCreateTextureObject(object, &*known, &made, nullptr);
+    return create_texture_object(object, &*known, &made, nullptr, false);
   });
 }
 

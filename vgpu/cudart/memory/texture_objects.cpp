@@ -142,11 +142,6 @@ cudaError_t describe(const Arrays& arrays, const Allocations& allocations,
   texture.smooth = number_of(desc.filterMode) == cudaFilterModeLinear;
   const bool wants_fractions = number_of(desc.readMode) == cudaReadModeNormalizedFloat;
   texture.scaled = is_integer && wants_fractions;
-  const bool is_wide = texture.format.bits == 32;
-  if (texture.smooth && is_integer && (is_wide || !wants_fractions)) {
-    return cudaErrorInvalidFilterSetting;
-  }
-  if (wants_fractions && is_wide) return cudaErrorInvalidNormSetting;
   texture.srgb = desc.sRGB != 0 && texture.scaled && texture.format.bits == 8 &&
                  texture.format.kind == TexelKind::unsigned_integer;
   texture.smooth_levels =
@@ -156,6 +151,16 @@ cudaError_t describe(const Arrays& arrays, const Allocations& allocations,
   texture.level_max = desc.maxMipmapLevelClamp;
   std::copy_n(desc.borderColor, 4, texture.border.begin());
   return cudaSuccess;
+}
+
+cudaError_t check_filter(const cudaTextureDesc& desc, const vgpu::Texture& texture) {
+  const bool is_integer = texture.format.kind != TexelKind::floating;
+  const bool is_wide = texture.format.bits == 32;
+  const bool wants_fractions = number_of(desc.readMode) == cudaReadModeNormalizedFloat;
+  if (texture.smooth && is_integer && (is_wide || !wants_fractions)) {
+    return cudaErrorInvalidFilterSetting;
+  }
+  return wants_fractions && (is_wide || !is_integer) ? cudaErrorInvalidNormSetting : cudaSuccess;
 }
 
 vgpu::Surface describe_surface(const Array& array) {

@@ -227,6 +227,13 @@ std::int64_t greatest_of(const TexelFormat& format) {
          1;
 }
 
+// Of integers that are read as such, which only the driver's functions allow.
+//   sum: of the texels, each times its weight.
+std::uint32_t integer_mean_of(const TexelFormat& format, std::int64_t sum) {
+  const std::int64_t half = format.bits < 32 ? kWeightOne / 2 : 0;
+  return static_cast<std::uint32_t>((sum + half) >> kFractionBits);
+}
+
 // Integers are filtered in 16 bits.
 //   sum: of the texels, each times its weight.
 float mean_of_integers(const TexelFormat& format, std::int64_t sum) {
@@ -484,6 +491,7 @@ std::uint32_t filtered_value(const Texture& texture, std::uint32_t channel,
     for (std::uint32_t i = 0; i < footprint.count; ++i) {
       sum += integer_of(format, texels[i]) * footprint.uses[i].weight;
     }
+    if (!texture.scaled) return integer_mean_of(format, sum);
     return std::bit_cast<std::uint32_t>(mean_of_integers(format, sum));
   }
   std::array<float, 16> values{};
