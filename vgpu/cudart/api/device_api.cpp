@@ -163,8 +163,9 @@ void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capabil
   properties.hostNumaId = -1;
 }
 
-// cudaDeviceSetLimit of the device runtime's sync depth is gone since CUDA 12.
-bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
+bool is_supported(const virtual_gpu::Capability& capability, int limit) {
+  return limit != cudaLimitDevRuntimeSyncDepth || capability.has_waits_for_children();
+}
 
 bool exists(int limit) { return static_cast<unsigned>(limit) < DeviceLimits::kCount; }
 
@@ -366,7 +367,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return answer([&](Device& device) {
     const int index = number_of(limit);
     if (!exists(index)) return cudaErrorInvalidValue;
-    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    if (!is_supported(device.trial().capability(), index)) return cudaErrorUnsupportedLimit;
     return device.limits().set(limit, value);
   });
 }
@@ -375,7 +376,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return answer([&](Device& device) {
     const int index = number_of(limit);
     if (value == nullptr || !exists(index)) return cudaErrorInvalidValue;
-    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    if (!is_supported(device.trial().capability(), index)) return cudaErrorUnsupportedLimit;
     *value = device.limits().get(limit);
     return cudaSuccess;
   });

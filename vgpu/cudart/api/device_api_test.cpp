@@ -120,7 +120,19 @@ TEST_F(DeviceApi, KeepsLimits) {
   EXPECT_EQ(value, 16u);
   EXPECT_EQ(cudaDeviceSetLimit(cudaLimitStackSize, 1 << 20), cudaErrorInvalidValue);
   EXPECT_EQ(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth), cudaErrorUnsupportedLimit);
+}
+
+TEST_F(DeviceApi, HasALimitOfNestedWaitsBeforeCapability90) {
+  std::size_t value = 0;
+  EXPECT_EQ(cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth), cudaSuccess);
+  EXPECT_EQ(value, 2u);
+  EXPECT_EQ(cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 24), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth), cudaSuccess);
+  EXPECT_EQ(value, 24u);
+  EXPECT_EQ(cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 25), cudaErrorInvalidValue);
+  for (const virtual_gpu::Capability& one : virtual_gpu::kCapabilities) {
+    EXPECT_EQ(one.has_waits_for_children(), one.sm() < 90) << one.sm();
+  }
 }
 
 TEST_F(DeviceApi, NamesItsErrors) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<std::size_t, DeviceLimits::kCount> kDefaults{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
+constexpr std::size_t kSyncDepthMax = 24;
 constexpr std::size_t kStackUnit = 16;  // a stack's bytes are rounded up to it
 
 }  // namespace
@@ -40,6 +41,9 @@ cudaError_t DeviceLimits::set(cudaLimit limit, std::size_t value) {
       if (heap_in_use_) return cudaErrorInvalidValue;
       value = std::min<std::size_t>(value, memory_.capacity_bytes());
       memory_.set_heap_capacity(value, device_);
+      break;
+    case cudaLimitDevRuntimeSyncDepth:
+      if (value > kSyncDepthMax) return cudaErrorInvalidValue;
       break;
     default: break;
   }

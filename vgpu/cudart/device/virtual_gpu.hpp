@@ -43,6 +43,9 @@ struct Capability {
   [[nodiscard]] constexpr bool has_persisting_l2() const { return major >= 8; }
   // Programmatic dependent launches.
   [[nodiscard]] constexpr bool has_early_launches() const { return major >= 9; }
+  // The limit of how deep grids may wait for those that they launch (CUDA Runtime API,
+  // cudaDeviceSetLimit).
+  [[nodiscard]] constexpr bool has_waits_for_children() const { return major < 9; }
   // A block's static and dynamic shared memory after cudaFuncSetAttribute.
   [[nodiscard]] constexpr std::size_t block_shared_bytes_opt_in() const {
     return multiprocessor_shared_bytes - reserved_shared_bytes;
