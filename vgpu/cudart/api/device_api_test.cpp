@@ -11,6 +11,7 @@
 
 #include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -130,7 +131,7 @@ TEST_F(DeviceApi, HasALimitOfNestedWaitsBeforeCapability90) {
   EXPECT_EQ(cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth), cudaSuccess);
   EXPECT_EQ(value, 24u);
   EXPECT_EQ(cudaDeviceSetLimit(cudaLimitDevRuntimeSyncDepth, 25), cudaErrorInvalidValue);
-  for (const virtual_gpu::Capability& one : virtual_gpu::kCapabilities) {
+  for (const auto& one : virtual_gpu::kCapabilities) {
     EXPECT_EQ(one.has_waits_for_children(), one.sm() < 90) << one.sm();
   }
 }

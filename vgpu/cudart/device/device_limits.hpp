@@ -21,8 +21,8 @@ class DeviceLimits {
 
   [[nodiscard]] std::size_t get(cudaLimit limit) const { return values_[limit]; }
   // cudaErrorInvalidValue: for a stack that no thread can have, for a nesting of grids that there
-  // cannot be, for the buffer of printf() once something was printed, and for the heap once a kernel
-  // has run that uses it.  The heap is at most as large as the device's memory.
+  // cannot be, for the buffer of printf() once something was printed, and for the heap once a
+  // kernel has run that uses it.  The heap is at most as large as the device's memory.
   cudaError_t set(cudaLimit limit, std::size_t value);
   // A kernel that can call malloc() or free() has run.
   void use_heap() { heap_in_use_ = true; }
