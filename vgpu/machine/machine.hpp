@@ -58,6 +58,7 @@ struct Launch {
   std::uint32_t early_after = ptx::kNone;
   // What the handles of texture and surface objects stand for; null: there are none.
   const TextureTable* textures = nullptr;
+  std::uint32_t asked_as = 0;  // its number in the order of what the host has asked for
   // The host may write its mapped memory while the launch runs.
   bool host_runs = false;
   DeviceRuntime* device_runtime = nullptr;  // null: device code asks for nothing

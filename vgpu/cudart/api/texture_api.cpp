@@ -90,7 +90,7 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
   return answer([&](Device& device) {
     if (handle == 0) return cudaSuccess;
     if (device.arrays().textures.erase(handle) == 0) return cudaErrorInvalidValue;
-    device.arrays().objects.destroy(handle);
+    device.arrays().objects.destroy(handle, device.execution().unfinished());
     return cudaSuccess;
   });
 }
@@ -142,7 +142,7 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle) {
   return answer([&](Device& device) {
     if (handle == 0) return cudaSuccess;
     if (device.arrays().surfaces.erase(handle) == 0) return cudaErrorInvalidValue;
-    device.arrays().objects.destroy(handle);
+    device.arrays().objects.destroy(handle, device.execution().unfinished());
     return cudaSuccess;
   });
 }

@@ -116,6 +116,7 @@ vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
   launch.parameters = grid.parameters;
   launch.cooperative = grid.depth == 0 && work.cooperative;
   launch.textures = &needs_.textures;
+  launch.asked_as = running.operation.number;
   launch.host_runs = host_may_write(running.host);
   launch.launched_as = grid.launched_as;
   launch.device = device.number;

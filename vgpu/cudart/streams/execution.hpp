@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -130,6 +131,12 @@ class Execution {
   void host_knows(const Operation& operation);
   // Tells what the host has done so far without a call.
   void tell_host_accesses() { needs_.runner.tell_host_accesses(operations_); }
+
+  // How many operations the host has asked for, where some have not ended; nothing: all have.
+  [[nodiscard]] std::optional<std::uint32_t> unfinished() const {
+    if (operations_.pending() == 0) return std::nullopt;
+    return operations_.asked_for();
+  }
 
   // Forgets every stream, event and operation.
   void reset();

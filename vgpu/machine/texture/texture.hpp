@@ -5,7 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -58,21 +61,39 @@ struct Surface {
 };
 
 // What handles stand for.  A handle is never given out twice.
+//
+// CUDA does not say what becomes of a launch whose object the host destroys before it has ended.
+// Programs rely on what an H100 does: launches that were asked for before still have it.
 class TextureTable {
  public:
   struct Destroyed {};
   using Object = std::variant<Destroyed, Texture, Surface>;
 
-  void add(std::uint64_t handle, Object object) { objects_[handle] = std::move(object); }
-  void destroy(std::uint64_t handle) { objects_[handle] = Destroyed{}; }
-  // Null: there has been no such object.
-  [[nodiscard]] const Object* find(std::uint64_t handle) const {
+  void add(std::uint64_t handle, Object object) { objects_[handle].object = std::move(object); }
+  //   launches: the host has asked for so many (Launch::asked_as), some of which have not ended;
+  //             nothing: all have
+  void destroy(std::uint64_t handle, std::optional<std::uint32_t> launches) {
+    objects_[handle].launches = launches.value_or(0);
+    kept_.push_back(handle);
+    if (launches) return;
+    for (const std::uint64_t each : std::exchange(kept_, {})) objects_[each].object = Destroyed{};
+  }
+  // For the launch of this number.  Null: there has been no such object.
+  [[nodiscard]] const Object* find(std::uint64_t handle, std::uint32_t asked_as) const {
+    static constexpr Object kDestroyed;
     const auto found = objects_.find(handle);
-    return found == objects_.end() ? nullptr : &found->second;
+    if (found == objects_.end()) return nullptr;
+    return asked_as < found->second.launches ? &found->second.object : &kDestroyed;
   }
 
  private:
-  std::map<std::uint64_t, Object> objects_;
+  struct Entry {
+    Object object;
+    // Only the first so many launches have it.
+    std::uint32_t launches = std::numeric_limits<std::uint32_t>::max();
+  };
+  std::map<std::uint64_t, Entry> objects_;
+  std::vector<std::uint64_t> kept_;  // destroyed before all launches that have them had ended
 };
 
 }  // namespace warpcheck::vgpu

@@ -53,7 +53,9 @@ Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t l
     const bool of_surface =
         texture.operation == Operation::load || texture.operation == Operation::store;
     const TextureTable::Object* const object =
-        launch_.request->textures == nullptr ? nullptr : launch_.request->textures->find(handle);
+        launch_.request->textures == nullptr
+            ? nullptr
+            : launch_.request->textures->find(handle, launch_.request->asked_as);
     if (object != nullptr && std::holds_alternative<TextureTable::Destroyed>(*object)) {
       destroyed_object(run, texture, lead);
       zero_values(run, texture, group);

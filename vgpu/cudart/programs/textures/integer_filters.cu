@@ -1,7 +1,7 @@
 // The driver's function makes textures that filter integers and give integers, which the runtime's
 // refuses: weights have 8 bits of fraction; 8 and 16 bits are rounded, 32 bits are cut off.
 //
-// The mutant's texture is destroyed before the kernel that uses it has ended.
+// A texture is destroyed as soon as the kernel that uses it was asked for, the mutant's before.
 // expect: use-after-free
 #include <cuda.h>
 #include <cudaTypedefs.h>
@@ -81,14 +81,14 @@ bool try_type(unsigned seed) {
   require(cudaMemcpy2DToArray(array, 0, 0, texels.data(), kSide * sizeof(T), kSide * sizeof(T),
                               kSide, cudaMemcpyHostToDevice));
   const CUtexObject texture = smooth_texture(array);
-  sample<T><<<kPoints / 64, 64>>>(texture, places, values);
 #ifdef MUTANT
   require(cudaDestroyTextureObject(texture));
-  finish();
-#else
-  finish();
+#endif
+  sample<T><<<kPoints / 64, 64>>>(texture, places, values);
+#ifndef MUTANT
   require(cudaDestroyTextureObject(texture));
 #endif
+  finish();
   int wrong = 0;
   for (int i = 0; i < kPoints; ++i) wrong += values[i] != mean(texels, places[i]) ? 1 : 0;
   if (wrong != 0) std::printf("%d of %zu bytes: %d wrong\n", int(T(-1) < T(1)), sizeof(T), wrong);
