@@ -8,9 +8,9 @@ namespace warpcheck::libraries::cublas {
 namespace {
 
 // Answers a setter or getter: body(context).
-template <typename Body>
+template <typename Setting>
 cublasStatus_t with_context(const char* function, const void* return_address, cublasHandle_t handle,
-                            Body&& body) {
+                            const Setting& body) {
   return answer({function, return_address}, handle, [&](BlasCall&) { body(*handle); }, {});
 }
 
@@ -82,6 +82,23 @@ MatrixCopy vector_copy(std::int64_t n, std::int64_t element_bytes, const void* x
 }
 
 }  // namespace
+
+cublasStatus_t answer(const Call& made, cublasHandle_t handle, Body body,
+                      std::initializer_list<Count> counts) {
+  try {
+    const cublasContext* const context = find_handle(handle);
+    if (context == nullptr) {
+      throw Rejected{CUBLAS_STATUS_NOT_INITIALIZED,
+                     "the handle is none that cublasCreate() gave, or has been destroyed"};
+    }
+    BlasCall call{made, context->pointer_mode};
+    call.stream = context->stream;
+    body(call);
+    return CUBLAS_STATUS_SUCCESS;
+  } catch (...) {
+    return rejected(made, counts);
+  }
+}
 
 cublasContext* find_handle(cublasHandle_t handle) { return handles<cublasContext>().find(handle); }
 

@@ -12,15 +12,24 @@ cudaError_t warpcheck_cudaFree(void* pointer);
 namespace warpcheck::libraries::cublas {
 namespace {
 
-cublasHandle_t handle = nullptr;
+cublasHandle_t handle = nullptr;  // before cublasInit() and after cublasShutdown()
 cublasStatus_t error = CUBLAS_STATUS_SUCCESS;
+
+// For cublasGetError(), unless it is none.
+cublasStatus_t kept(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS) error = status;
+  return status;
+}
 
 }  // namespace
 
-cublasHandle_t legacy_handle() { return handle; }
-cublasStatus_t keep_legacy_error(cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS) error = status;
-  return status;
+cublasStatus_t answer_legacy(const Call& made, Body body, std::initializer_list<Count> counts) {
+  if (handle != nullptr) return kept(answer(made, handle, body, counts));
+  try {
+    throw Rejected{CUBLAS_STATUS_NOT_INITIALIZED, "cublasInit() has not been called"};
+  } catch (...) {
+    return kept(rejected(made, counts));
+  }
 }
 
 }  // namespace warpcheck::libraries::cublas

@@ -6,22 +6,8 @@
 
 namespace warpcheck::libraries::cublas {
 
-// nullptr before cublasInit() and after cublasShutdown().
-cublasHandle_t legacy_handle();
-// Kept for cublasGetError(), unless it is none.
-cublasStatus_t keep_legacy_error(cublasStatus_t status);
-
-template <typename Body>
-cublasStatus_t answer_legacy(const Call& made, Body&& body, std::initializer_list<Count> counts) {
-  if (legacy_handle() != nullptr) {
-    return keep_legacy_error(answer(made, legacy_handle(), body, counts));
-  }
-  try {
-    throw Rejected{CUBLAS_STATUS_NOT_INITIALIZED, "cublasInit() has not been called"};
-  } catch (...) {
-    return keep_legacy_error(rejected(made, counts));
-  }
-}
+// As answer(), on the handle that cublasInit() made; what it answers is kept for cublasGetError().
+cublasStatus_t answer_legacy(const Call& made, Body body, std::initializer_list<Count> counts);
 
 // Letters of either case; any other is a value that no routine takes.
 inline cublasOperation_t operation_named(char letter) {

@@ -43,7 +43,7 @@ void xt_gemm(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
 using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
 using Context = cublasXtContext;
 
-#define HERE() (warpcheck::libraries::Call{__func__, __builtin_return_address(0)})
+#define MADE_HERE() (warpcheck::libraries::Call{__func__, __builtin_return_address(0)})
 
 extern "C" {
 
@@ -55,35 +55,35 @@ cublasStatus_t cublasXtCreate(cublasXtHandle_t* handle) {
   return cublasCreate_v2(&context->handle);
 }
 cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) {
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     warpcheck::libraries::handles<Context>().remove(handle);
     cublasDestroy_v2(handle->handle);
   });
 }
 // The one device is the first.
 cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int* devices) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) {
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     require(count > 0 && devices != nullptr, "no device is selected");
     if (count > 1 || devices[0] != 0) throw warpcheck::libraries::Refused{"several devices"};
   });
 }
 cublasStatus_t cublasXtSetBlockDim(cublasXtHandle_t handle, int block) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) {
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     require(block > 0, "blockDim is {}", block);
     handle->block = block;
   });
 }
 cublasStatus_t cublasXtGetBlockDim(cublasXtHandle_t handle, int* block) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) {
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     require(block != nullptr, "blockDim is a null pointer");
     *block = handle->block;
   });
 }
 cublasStatus_t cublasXtSetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t mode) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) { handle->pinning = mode; });
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) { handle->pinning = mode; });
 }
 cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinnedMemMode_t* mode) {
-  return answer_xt(HERE(), handle, [&](BlasCall&) {
+  return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     require(mode != nullptr, "mode is a null pointer");
     *mode = handle->pinning;
   });
@@ -94,7 +94,7 @@ cublasStatus_t cublasXtGetPinningMemMode(cublasXtHandle_t handle, cublasXtPinned
                                    cublasOperation_t transb, size_t m, size_t n, size_t k,         \
                                    const T* alpha, const T* a, size_t lda, const T* b, size_t ldb, \
                                    const T* beta, T* c, size_t ldc) {                              \
-    return answer_xt(HERE(), handle, [&](BlasCall& call) {                                         \
+    return answer_xt(MADE_HERE(), handle, [&](BlasCall& call) {                                    \
       xt_gemm(call, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                 \
     });                                                                                            \
   }
