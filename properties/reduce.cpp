@@ -51,7 +51,7 @@ FIELDS(ReduceArray, in, length, launch);
 namespace {
 
 constexpr std::uint32_t kBlockMax = 1024;
-constexpr std::uint32_t kBlocksMax = 1024;
+constexpr std::uint32_t kGridMax = 1024;
 
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;
@@ -79,7 +79,7 @@ bool is_row_of_blocks(const LaunchConfig& launch) {
     return extents.x >= 1 && extents.y == 1 && extents.z == 1;
   };
   return is_row(launch.grid) && is_row(launch.block) && launch.block.x <= kBlockMax &&
-         launch.grid.x <= kBlocksMax && launch.shared_bytes == 0;
+         launch.grid.x <= kGridMax && launch.shared_bytes == 0;
 }
 
 // Threads step through the input, so any launch will do.
@@ -91,9 +91,9 @@ bool is_any_launch(const ReduceLaunch<T>& input) {
 template <class T>
 ReduceLaunch<T> draw_any_launch(Draw& draw) {
   const int n = draw(sizes({.max = 1'500}));
-  LaunchConfig launch = draw(launches_covering(n, {.block_max = 256, .blocks_max = kBlocksMax}));
+  LaunchConfig launch = draw(launches_covering(n, {.block_max = 256, .blocks_max = kGridMax}));
   if (draw.once_in(3)) launch.grid = draw.between(1, 4);
-  launch.grid.x = std::min(launch.grid.x, kBlocksMax);
+  launch.grid.x = std::min(launch.grid.x, kGridMax);
   return {draw(vectors(n, numbers<T>())), launch};
 }
 
@@ -106,7 +106,7 @@ bool has_a_thread_for_each(const ReduceLaunch<T>& input) {
 ReduceLaunch<int> draw_a_thread_for_each(Draw& draw) {
   const int n = draw(sizes({.min = 1, .max = 1'500}));
   return {draw(vectors(n, integers<int>())),
-          draw(launches_covering(n, {.block_max = 256, .blocks_max = kBlocksMax}))};
+          draw(launches_covering(n, {.block_max = 256, .blocks_max = kGridMax}))};
 }
 
 // The shared array holds at least one element for each thread, as the kernel needs.
@@ -271,7 +271,7 @@ KERNEL_PAIR(sum_by_atomics_planted, ReduceLaunch<float>, std::vector<float>) = {
           const int n = draw(sizes({.min = 1, .max = 300}));
           return ReduceLaunch<float>{
               draw(vectors(n, floats<float>({.nan = false, .infinities = false}))),
-              draw(launches_covering(n, {.block_max = 256, .blocks_max = kBlocksMax}))};
+              draw(launches_covering(n, {.block_max = 256, .blocks_max = kGridMax}))};
         },
     .kernel = run_atomic_sum,
     .reference = summed<ReduceLaunch<float>>,

@@ -14,8 +14,8 @@ namespace warpcheck {
 
 using Keys = std::vector<unsigned>;
 
-// Element i belongs to list i % lists; the lists are sorted before they are merged, so that every
-// vector is an input.
+// Element i belongs to list i % lists; the lists are sorted before they are merged, so that
+// every vector is an input.
 struct HeadsToMerge {
   Keys in;
   int lists = 1;  // threads of the block
@@ -24,14 +24,14 @@ FIELDS(HeadsToMerge, in, lists);
 
 namespace {
 
-constexpr int kListsMax = 1024;
+constexpr int kHeadsMax = 1024;
 // What one thread compares on its own.
 constexpr int kComparisonsMax = 4'096;
 
-bool has_lists(const HeadsToMerge& input) { return input.lists >= 1 && input.lists <= kListsMax; }
+bool has_lists(const HeadsToMerge& input) { return input.lists >= 1 && input.lists <= kHeadsMax; }
 
-HeadsToMerge draw_lists(Draw& draw) {
-  const int lists = static_cast<int>(draw(blocks(kListsMax)));
+HeadsToMerge draw_heads(Draw& draw) {
+  const int lists = static_cast<int>(draw(blocks(kHeadsMax)));
   const int n = draw(sizes({.max = std::min(1'000, kComparisonsMax / lists), .block = lists}));
   return {draw(vectors(n, integers<unsigned>())), lists};
 }
@@ -53,9 +53,9 @@ Keys with_sorted_lists(const HeadsToMerge& input) {
   return in;
 }
 
-using Merge = cudaError_t (*)(const unsigned*, unsigned*, int, int);
+using MergeHeads = cudaError_t (*)(const unsigned*, unsigned*, int, int);
 
-template <Merge merge>
+template <MergeHeads merge>
 Keys run_merge(Device& device, const HeadsToMerge& input) {
   const auto in = device.upload(with_sorted_lists(input));
   auto out = device.array<unsigned>(input.in.size());
@@ -63,7 +63,7 @@ Keys run_merge(Device& device, const HeadsToMerge& input) {
   return out.download();
 }
 
-Keys merged(const HeadsToMerge& input) { return sorted(input.in); }
+Keys merged_heads(const HeadsToMerge& input) { return sorted(input.in); }
 
 }  // namespace
 
@@ -71,9 +71,9 @@ KERNEL_PAIR(merge_heads_shared, HeadsToMerge, Keys) = {
     .family = "sort",
     .origin = "ours: the heads of all lists in shared memory",
     .domain = has_lists,
-    .arbitrary = draw_lists,
+    .arbitrary = draw_heads,
     .kernel = run_merge<merge_heads_shared>,
-    .reference = merged,
+    .reference = merged_heads,
     .required_classes = of_array<unsigned>("in", {"lists: one", "lists: odd"}),
 };
 
@@ -81,9 +81,9 @@ KERNEL_PAIR(merge_heads_new, HeadsToMerge, Keys) = {
     .family = "sort",
     .origin = "ours: the heads of all lists on the device heap, allocated and freed by one thread",
     .domain = has_lists,
-    .arbitrary = draw_lists,
+    .arbitrary = draw_heads,
     .kernel = run_merge<merge_heads_new>,
-    .reference = merged,
+    .reference = merged_heads,
     .required_classes = of_array<unsigned>("in", {"lists: one", "lists: odd"}),
 };
 
@@ -92,9 +92,9 @@ KERNEL_PAIR(kernel_new_published, HeadsToMerge, Keys) = {
     .origin = "published: `new` in the kernel, taken for shared memory",
     .expects = {"uninitialized-read", "mismatch", "leak", "out-of-bounds"},
     .domain = has_lists,
-    .arbitrary = draw_lists,
+    .arbitrary = draw_heads,
     .kernel = run_merge<kernel_new_published>,
-    .reference = merged,
+    .reference = merged_heads,
 };
 
 namespace {
@@ -106,7 +106,7 @@ HeadsToMerge dealt_to(const HeadsToMerge& input, int lists) { return {input.in, 
 
 #define MERGE_HEADS_CLAIMS(pair)                                                    \
   PROPERTY(pair, number_of_lists_does_not_matter)(HeadsToMerge input) {             \
-    EXPECT_EQ(run(input), run(dealt_to(input, 1 + (input.lists + 6) % kListsMax))); \
+    EXPECT_EQ(run(input), run(dealt_to(input, 1 + (input.lists + 6) % kHeadsMax))); \
   }
 
 MERGE_HEADS_CLAIMS(merge_heads_shared)

@@ -86,7 +86,7 @@ bool is_small(const Input& input) {
 }
 
 Ints same(const Message& in) { return in.in; }
-Ints scanned(const Message& in) {
+Ints scan_of(const Message& in) {
   Ints sums(in.in.size());
   std::partial_sum(in.in.begin(), in.in.end(), sums.begin());
   return sums;
@@ -122,8 +122,8 @@ Ints doubled(const Queue& in) {
 
 FENCED_KERNEL_PAIR(message_passing, Message, (run_each<message_passing, kFenced>), same);
 UNFENCED_KERNEL_PAIR(message_passing_unfenced, Message, (run_each<message_passing, kBare>), same);
-FENCED_KERNEL_PAIR(look_back_scan, Message, (run_each<look_back_scan, kFenced>), scanned);
-UNFENCED_KERNEL_PAIR(look_back_scan_unfenced, Message, (run_each<look_back_scan, kBare>), scanned);
+FENCED_KERNEL_PAIR(look_back_scan, Message, (run_each<look_back_scan, kFenced>), scan_of);
+UNFENCED_KERNEL_PAIR(look_back_scan_unfenced, Message, (run_each<look_back_scan, kBare>), scan_of);
 FENCED_KERNEL_PAIR(ticket_lock, Message, (run_sum<ticket_lock, kFenced>), summed);
 UNFENCED_KERNEL_PAIR(ticket_lock_unfenced, Message, (run_sum<ticket_lock, kBare>), summed);
 FENCED_KERNEL_PAIR(last_block, Message, (run_sum<last_block, kFenced>), summed);

@@ -41,9 +41,9 @@ FIELDS(FastProduct, n, a, b);
 namespace {
 
 constexpr int kSumBlocksMax = 64;
-constexpr int kRowsMax = 80;
+constexpr int kFastRowsMax = 80;
 
-bool all_finite(const std::vector<float>& values) {
+bool are_finite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
@@ -52,7 +52,7 @@ bool is_reduction(const FastReduction<T>& input) {
   return is_offset(input.offset) && input.blocks >= 1 && input.blocks <= kSumBlocksMax;
 }
 bool is_finite_reduction(const FloatFastReduction& input) {
-  return is_reduction(input) && all_finite(input.in);
+  return is_reduction(input) && are_finite(input.in);
 }
 
 template <class T, int length_max, int tile>
@@ -86,8 +86,8 @@ Result run_reduction(Device& device, const FastReduction<T>& input, Reduce reduc
 
 bool is_product(const FastProduct& input) {
   const auto elements = static_cast<std::size_t>(input.n) * static_cast<std::size_t>(input.n);
-  return input.n >= 0 && input.n <= kRowsMax && input.a.size() == elements &&
-         input.b.size() == elements && all_finite(input.a) && all_finite(input.b);
+  return input.n >= 0 && input.n <= kFastRowsMax && input.a.size() == elements &&
+         input.b.size() == elements && are_finite(input.a) && are_finite(input.b);
 }
 
 FastProduct draw_product(Draw& draw) {
