@@ -66,6 +66,13 @@ function(warpcheck_cold_files target)
     COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
+# warpcheck_first_in_links(library): of a function that several objects have, a template's say, the linker keeps the
+# first one's.  Where objects that are not optimised come first, the library would run theirs, so it is named before them.
+# (mold takes an archive's members when they are asked for, wherever it stands; to ld.bfd its first place means nothing.)
+function(warpcheck_first_in_links library)
+  target_link_options(${library} INTERFACE $<BUILD_INTERFACE:$<TARGET_FILE:${library}>>)
+endfunction()
+
 # warpcheck_unoptimized(target): tests, and what runs for a moment beside trials.  clang++ without optimisation takes
 # less than half the time of g++ -O1 to compile it, which is no slower than g++ -O0.  Half of what is left would go into
 # headers that all of them include, so those are compiled once.
