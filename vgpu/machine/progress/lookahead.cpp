@@ -455,7 +455,7 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
     restless_block_ = slot->block;
     return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
   }
-  if (!repeats_ && lists_reads_) return Prospect::polls;
+  if (!repeats_ && !read_bytes_.empty()) return Prospect::polls;
   if (reads_host_memory_ && launch_.request->host_runs) return Prospect::goes_on;
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }

@@ -80,7 +80,7 @@ class Lookahead final : public Observer {
   // Before look_at_launch(), where something else may go on beside the launch.
   void list_reads() { lists_reads_ = true; }
   // After it, with Prospect::polls: what was read of global memory; empty where that
-  // is too much.
+  // is too much.  Who reads none of it is stuck: nobody beside the launch has its shared memory.
   [[nodiscard]] std::vector<PolledBytes> read_bytes() const;
   // The block that goes on; the next look begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }

@@ -383,6 +383,17 @@ TEST_F(Lookahead, WhatIsBesideTheLaunchMayChangeWhatItPolls) {
   EXPECT_EQ(seen_.waiting[0].value, 2u);
 }
 
+TEST_F(Lookahead, NobodyBesideTheLaunchChangesItsSharedMemory) {
+  compile(
+      "mov.u32 %r3, 0; st.shared.u32 [s], %r3;\n"
+      "S: ld.volatile.shared.u32 %r2, [s]; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra S;",
+      ".shared .align 4 .b8 s[4];\n");
+  WritingBeside nobody(1000);
+  device_runtime_ = &nobody;
+  EXPECT_EQ(run(1).end, Outcome::End::deadlock);
+  EXPECT_EQ(nobody.waited.size(), 0u);
+}
+
 TEST_F(Lookahead, ALaunchThatWorksAndMayBeToldSomethingLetsOthersRun) {
   WritingBeside nobody(0);
   device_runtime_ = &nobody;
