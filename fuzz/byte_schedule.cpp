@@ -74,12 +74,12 @@ std::optional<Choice> ByteSchedule::decide(const vgpu::SchedulePoint& point) {
   }
   // Half of the decisions hold back some lanes; the others preempt the warp.
   if (point.model == vgpu::WarpModel::independent && prng.one_in(2)) {
-    const std::uint32_t held = vgpu::draw_held_lanes(prng, point.active, point.beside);
+    const std::uint32_t held = vgpu::draw_held_lanes(prng, point.active, point.other_ready);
     if (held != 0) return Choice{held, prng.one_in(8) ? other : point.at};
   }
   if (other != point.at) return Choice{point.active, other};
   if (point.model != vgpu::WarpModel::independent) return std::nullopt;
-  const std::uint32_t held = vgpu::draw_held_lanes(prng, point.active, point.beside);
+  const std::uint32_t held = vgpu::draw_held_lanes(prng, point.active, point.other_ready);
   return held == 0 ? std::nullopt : std::optional(Choice{held, point.at});
 }
 

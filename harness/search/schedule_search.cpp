@@ -38,7 +38,7 @@ std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& poi
                     .index = point.index,
                     .held = point.active,
                     .next = point.default_next},
-             .beside = point.beside,
+             .other_ready = point.other_ready,
              .others = {}};
   for (const vgpu::WarpId& warp : point.ready) {
     if (seen.others.size() == kOthersMax) break;
@@ -113,7 +113,7 @@ std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Po
     const std::uint32_t active = point.at.held;
     if (model != vgpu::WarpModel::independent) continue;
     decision.next = point.at.at;
-    if (point.beside != 0) decisions.push_back(decision);
+    if (point.other_ready != 0) decisions.push_back(decision);
     if (std::popcount(active) < 2) continue;
     for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1) {
       const std::uint32_t lane = lanes & (~lanes + 1);

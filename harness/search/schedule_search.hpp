@@ -19,7 +19,7 @@ class ScheduleProbe final : public vgpu::Strategy {
     // held: the active lanes; next: the default's choice.  past: the lanes that could leave out
     // writes, and how many.
     vgpu::Decision at;
-    std::uint32_t beside = 0;          // lanes of the same warp that could go on instead
+    std::uint32_t other_ready = 0;     // lanes of the same warp that could go on instead
     std::vector<vgpu::WarpId> others;  // ready warps that a decision could run instead
   };
 

@@ -25,7 +25,7 @@ class Checker : public Observer {
   // An access that was told before, as Observer::on_late_host_access().
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
 
-  // A launch that begins while another is left in the middle (vgpu/machine/progress/beside.hpp).
+  // A launch that begins while another is suspended (vgpu/machine/progress/concurrent_work.hpp).
   // False: its events are told between those of the other.  True: only this is told of it, as the
   // checker follows one launch at a time.
   virtual bool passes_over(const Sync& /*kernel_start*/) { return false; }

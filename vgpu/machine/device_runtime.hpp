@@ -1,5 +1,5 @@
-// What a launch asks of the runtime: what device code calls, with what a lane is told, and what may
-// go on beside the launch.
+// What a launch asks of the runtime: what device code calls, with what a lane is told, and which
+// work is concurrent with the launch.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ struct DeviceAnswer {
   std::uint32_t launched = 0;
 };
 
-class Beside;
+class ConcurrentWork;
 
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;
   // Throws Refusal for what cannot be done.
   virtual DeviceAnswer answer(const DeviceCall& call) = 0;
-  // What may go on while the launch cannot; null: nothing.
-  [[nodiscard]] virtual Beside* beside() { return nullptr; }
+  // What may run while the launch waits; null: nothing.
+  [[nodiscard]] virtual ConcurrentWork* concurrent_work() { return nullptr; }
 };
 
 }  // namespace warpcheck::vgpu

@@ -14,21 +14,21 @@
 namespace warpcheck::vgpu {
 
 namespace baseline {
-extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by concurrent
 }
 namespace avx2 {
-extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by concurrent
 }
 namespace avx512 {
-extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by concurrent
 }
 
-const MemoryRowFunctions& memory_row_functions(bool beside_others) {
-  return memory_row_functions(chosen_simd_level(), beside_others);
+const MemoryRowFunctions& memory_row_functions(bool concurrent) {
+  return memory_row_functions(chosen_simd_level(), concurrent);
 }
 
-const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool beside_others) {
-  const std::size_t index = beside_others ? 1 : 0;
+const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool concurrent) {
+  const std::size_t index = concurrent ? 1 : 0;
   switch (level) {
     case SimdLevel::avx512: return avx512::kMemoryRowFunctions[index];
     case SimdLevel::avx2: return avx2::kMemoryRowFunctions[index];

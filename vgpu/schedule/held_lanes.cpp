@@ -25,9 +25,9 @@ std::uint32_t one_lane(Prng& prng, std::uint32_t active, unsigned lanes) {
 
 }  // namespace
 
-std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t beside) {
+std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t other_ready) {
   const auto lanes = static_cast<unsigned>(std::popcount(active));
-  if (beside != 0 && (lanes < 2 || prng.one_in(4))) return active;
+  if (other_ready != 0 && (lanes < 2 || prng.one_in(4))) return active;
   if (lanes < 2) return 0;
   switch (prng.below(7)) {
     case 0:

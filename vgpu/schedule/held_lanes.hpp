@@ -10,8 +10,8 @@
 
 namespace warpcheck::vgpu {
 
-// A non-empty subset of `active`: a proper one, or, where lanes `beside` them could go on instead,
-// sometimes all.  0 when there is none.
-std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t beside);
+// A non-empty subset of `active`: a proper one, or, where the lanes `other_ready` could go on
+// instead, sometimes all.  0 when there is none.
+std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t other_ready);
 
 }  // namespace warpcheck::vgpu

@@ -57,7 +57,7 @@ std::optional<Choice> Pct::decide(const SchedulePoint& point) {
     return Choice{0, next};
   }
   if (holds_lanes_ && point.model == WarpModel::independent && !prng_.one_in(4)) {
-    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
+    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.other_ready);
     if (held != 0) return Choice{held, point.at};
   }
   const auto is_here = [&](const ChangePoint& change) {

@@ -185,7 +185,7 @@ void Pos::run(WarpId warp) {
 
 std::uint32_t Pos::lanes_behind(const SchedulePoint& point, const Event&) {
   if (hold_odds_ == 0 || !prng_.one_in(hold_odds_)) return 0;
-  return draw_held_lanes(prng_, point.active, point.beside);
+  return draw_held_lanes(prng_, point.active, point.other_ready);
 }
 
 // A warp that is not known to wait before an access goes there first: so all are known that could

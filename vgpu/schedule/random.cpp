@@ -67,7 +67,7 @@ bool Random::spares(const WarpId& now, const WarpId& next) const {
 
 std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
   if (point.model == WarpModel::independent && !prng_.one_in(4)) {
-    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
+    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.other_ready);
     if (held != 0) return Choice{held, point.at};
   }
   const WarpId other = draw_warp(prng_, point);

@@ -100,7 +100,8 @@ void ReadsFrom::runs(const Event& event) {
 std::uint32_t ReadsFrom::lanes_behind(const SchedulePoint& point, const Event& event) {
   const bool is_aimed_at = aim_ && aim_->relation == ReadsFromPair::Relation::warp &&
                            (event.toucher.site == aim_->read || event.toucher.site == aim_->write);
-  if (is_aimed_at && prng_.one_in(2)) return draw_held_lanes(prng_, point.active, point.beside);
+  if (is_aimed_at && prng_.one_in(2))
+    return draw_held_lanes(prng_, point.active, point.other_ready);
   return Pos::lanes_behind(point, event);
 }
 

@@ -31,7 +31,7 @@ bool fits(const Decision& decision, const SchedulePoint& point) {
   const std::uint32_t held = decision.held;
   if (held == 0 || (held & ~point.active) != 0) return false;
   if (held == point.active && decision.next != point.at) return true;
-  if (held == point.active && (point.beside | point.behind) == 0) return false;
+  if (held == point.active && (point.other_ready | point.behind) == 0) return false;
   return point.model == WarpModel::independent;
 }
 

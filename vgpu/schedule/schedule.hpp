@@ -108,10 +108,10 @@ struct SchedulePoint {
   WarpId at;
   Decision::Point point = Decision::Point::access;
   std::uint64_t index = 0;
-  std::uint32_t active = 0;  // access: the lanes about to access; else 0
-  std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
-  std::uint32_t behind = 0;  // access: lanes of the warp that stay behind
-  std::uint32_t pc = 0;      // access, fence: of the instruction
+  std::uint32_t active = 0;       // access: the lanes about to access; else 0
+  std::uint32_t other_ready = 0;  // access: lanes of the warp elsewhere that could go on instead
+  std::uint32_t behind = 0;       // access: lanes of the warp that stay behind
+  std::uint32_t pc = 0;           // access, fence: of the instruction
   bool yielded = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
   WarpId default_next;  // what the default policy would run

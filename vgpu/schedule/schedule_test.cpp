@@ -94,7 +94,7 @@ TEST(Replay, FollowsWhatFits) {
 TEST(Replay, HoldsAllActiveLanesWhereOthersCouldGoOn) {
   Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x3, .next = {0, 0}}}});
   SchedulePoint diverged = access_at({0, 0}, 2, 0x3);
-  diverged.beside = 0x4;
+  diverged.other_ready = 0x4;
   expect_choice(replay.decide(diverged), 0x3, {0, 0});
   diverged.model = WarpModel::lockstep;
   EXPECT_FALSE(replay.decide(diverged));

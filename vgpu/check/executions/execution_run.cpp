@@ -115,7 +115,7 @@ std::optional<Choice> ExecutionRun::decide_in_order(const SchedulePoint& point,
     return hold(point, point.active & ~lane);
   }
   // Others of its warp may have to come to where it waits for them.
-  if (warp == point.at && (point.beside | point.behind) != 0) return hold(point, point.active);
+  if (warp == point.at && (point.other_ready | point.behind) != 0) return hold(point, point.active);
   parked_.insert(point.at);
   if (warp != point.at && point.can_run(warp)) return preempt(point, warp);
   for (const WarpId& other : point.ready) {
@@ -134,7 +134,7 @@ std::optional<Choice> ExecutionRun::decide_freely(const SchedulePoint& point) {
   if (vain != point.active) return hold(point, vain);
   std::uint32_t& lanes = vain_lanes_[point.at];
   lanes |= vain;
-  if (((point.beside | point.behind) & ~lanes) != 0) return hold(point, vain);
+  if (((point.other_ready | point.behind) & ~lanes) != 0) return hold(point, vain);
   vain_warps_.insert(point.at);
   for (const WarpId& other : point.ready) {
     if (other != point.at && !vain_warps_.contains(other)) return preempt(point, other);

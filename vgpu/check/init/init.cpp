@@ -497,7 +497,7 @@ void InitChecker::on_host_access(const HostAccess& access) {
       const std::uint32_t begin = skip_between_rows(*access.allocation, at, next);
       const bool is_first = element == ptx::kNone && begin != next;
       if (is_first && !shapes_.may_be_padding(shadow, begin, next, access.offset)) element = begin;
-    } else if (!shadow.taint_at(at).beside_defined) {
+    } else if (!shadow.taint_at(at).next_to_defined) {
       report_copied_value(access, at, origins_[shadow.taint_at(at).origin]);
       return;
     }

@@ -10,7 +10,7 @@ namespace warpcheck::vgpu {
 bool InitChecker::is_padding(const InitShadow& shadow, std::uint32_t at) const {
   constexpr std::uint32_t kGapMax = 16;
   if (shadow.extent() != InitShadow::Extent::some) return false;
-  if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).beside_defined;
+  if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
   const auto is_unwritten = [&](std::uint32_t byte) {
     return shadow.state_at(byte) == InitShadow::kNeverWritten;
   };

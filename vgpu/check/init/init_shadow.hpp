@@ -51,7 +51,7 @@ class InitShadow {
     std::uint32_t origin = 0;  // an index of the checker's, below 1 << 23
     std::uint8_t bits = 0xff;  // those that are undefined; not 0
     // Other bits of the value were defined: the byte may be padding that was moved along.
-    bool beside_defined = false;
+    bool next_to_defined = false;
   };
   void taint(std::uint32_t offset, const Taint& taint);
 
@@ -93,7 +93,7 @@ class InitShadow {
   HostPages pages_;
   std::uint8_t* states_ = nullptr;
   HostPages taint_pages_;            // empty until something is tainted
-  std::uint32_t* taints_ = nullptr;  // of each byte: origin << 9 | beside_defined << 8 | bits
+  std::uint32_t* taints_ = nullptr;  // of each byte: origin << 9 | next_to_defined << 8 | bits
   std::uint32_t bytes_ = 0;
   std::uint32_t settled_ = 0;  // bytes from the beginning that settle() has found defined
   std::uint32_t capacity_ = 0;

@@ -52,12 +52,12 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
     std::uint32_t& last_launched;  // the last number that was given to a launch
     unsigned devices = 1;
     const virtual_gpu::Capability& capability;
-    vgpu::Beside* beside = nullptr;  // null: nothing goes on beside the grid
+    vgpu::ConcurrentWork* concurrent_work = nullptr;  // null: there is none
   };
   DeviceGrids(const Needs& needs, const Grid& parent) : needs_(needs), parent_(parent) {}
 
   vgpu::DeviceAnswer answer(const vgpu::DeviceCall& call) override;
-  [[nodiscard]] vgpu::Beside* beside() override { return needs_.beside; }
+  [[nodiscard]] vgpu::ConcurrentWork* concurrent_work() override { return needs_.concurrent_work; }
 
   // In the order of their launches.
   [[nodiscard]] const std::vector<ChildGrid>& children() const { return children_; }

@@ -168,7 +168,7 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
                      .last_launched = last_launched_,
                      .devices = static_cast<unsigned>(needs_.devices.size()),
                      .capability = needs_.trial.capability(),
-                     .beside = running.host.beside == nullptr ? nullptr : &*turn},
+                     .concurrent_work = running.host.concurrent_work == nullptr ? nullptr : &*turn},
                     grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();
@@ -201,15 +201,15 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& runn
   const TrialSettings& settings = needs_.trial.settings();
   std::span<vgpu::Observer* const> observers = needs_.observers.list();
   std::vector<vgpu::Observer*> others;
-  if (turn.is_beside_others()) {
-    others = KernelTurns::of_launch_beside(observers, vgpu::kernel_start_of(launch));
+  if (turn.is_concurrent()) {
+    others = KernelTurns::of_concurrent_launch(observers, vgpu::kernel_start_of(launch));
     observers = others;
     tell_not_checked(*launch.program);
   }
   std::vector<vgpu::Observer*> with_histories;
   std::optional<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
-  if (!turn.is_beside_others() && strategy.chooses_past(launch.index) &&
+  if (!turn.is_concurrent() && strategy.chooses_past(launch.index) &&
       vgpu::WriteHistories::concern(*launch.program)) {
     launch.weak_memory = &histories.emplace(settings.warp_model);
     with_histories.assign(observers.begin(), observers.end());
@@ -237,7 +237,7 @@ std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launc
   if (settings.jobs < 2 || settings.strategy != nullptr) return {};
   // One of several kernels of an operation may be unordered with others of it.
   const bool is_alone =
-      running.host.has_nothing_beside && std::holds_alternative<KernelWork>(running.operation.work);
+      running.host.runs_alone && std::holds_alternative<KernelWork>(running.operation.work);
   if (!is_alone) return {};
   if (settings.want_feedback || settings.extra_observer != nullptr) return {};
   vgpu::Sync sync = kernel_start_of(launch);

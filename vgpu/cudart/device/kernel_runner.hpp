@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/cudart/beside/kernel_turns.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/device_grids.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
@@ -16,6 +15,7 @@
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/cudart/suspended/kernel_turns.hpp"
 #include "vgpu/cudart/team/machine_team.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/memory.hpp"

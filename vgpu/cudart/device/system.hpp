@@ -168,7 +168,7 @@ class System {
                     .values = values_,
                     .memory = memory_}};
   IdleProgress idle_{[this] { for_idle_host(&Execution::run_all_for_nobody); }, host_polls,
-                     [this] { for_idle_host(&Execution::go_on_for_nobody); }};
+                     [this] { for_idle_host(&Execution::resume_for_nobody); }};
   Execution execution_{{.mutex = mutex_,
                         .trial = trial_,
                         .devices = devices_,

@@ -164,12 +164,12 @@ void Execution::wait_for_all() {
 
 void Execution::host_knows(const Operation& operation) {
   operations_.host_waited_for(operation);
-  if (left_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
+  if (suspended_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
 }
 
 void Execution::host_has_waited() {
   needs_.runner.bring_out_prints();
-  if (left_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
+  if (suspended_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
   if (operations_.pending() != 0) return;
   needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
 }
@@ -179,10 +179,10 @@ void Execution::make_progress() {
   can_run_next() ? run_next() : give_up_after_long(true);
 }
 
-void Execution::go_on_for_nobody() {
+void Execution::resume_for_nobody() {
   const Meanwhile meanwhile(host_.waits, false);
-  KernelCall* const call = find_that_goes_on();
-  call != nullptr ? go_on(*call, nullptr) : give_up_after_long(false);
+  SuspendableKernel* const call = find_resumable();
+  call != nullptr ? resume(*call, nullptr) : give_up_after_long(false);
 }
 
 void Execution::run_all_for_nobody() {
@@ -191,7 +191,7 @@ void Execution::run_all_for_nobody() {
     operations_.take_up_held();
     if (!can_run_next()) break;
     run_next();
-    if (!left_.empty()) break;  // calls may want to come in
+    if (!suspended_.empty()) break;  // calls may want to come in
   }
   needs_.runner.bring_out_prints();
 }
@@ -202,13 +202,13 @@ void Execution::wait_for_processes(const ProcessEvent& event, std::uint64_t reco
     if (operations_.pending() != 0 && can_run_next()) {
       run_next();
     } else {
-      leave_the_lock();
+      free_the_lock();
     }
   }
 }
 
 // While another process does something.
-void Execution::leave_the_lock() {
+void Execution::free_the_lock() {
   needs_.mutex.unlock();
   std::this_thread::sleep_for(std::chrono::microseconds(200));
   needs_.mutex.lock();
@@ -247,30 +247,30 @@ bool Execution::may_run(const Operation& operation) const {
 }
 
 bool Execution::can_run_next() const {
-  return running_ != 0 || find_that_goes_on() != nullptr ||
+  return running_ != 0 || find_resumable() != nullptr ||
          operations_.has_ready([&](const Operation& one) { return can_begin(one); });
 }
 
 // Bodies of conditional nodes are taken as one operation, which runs when nothing is left.
 bool Execution::can_begin(const Operation& operation) const {
-  const bool may = left_.empty() || !is_kernel(operation.work) ||
-                   (operation.is_kernel && left_.size() < kKernelsMax);
+  const bool may = suspended_.empty() || !is_kernel(operation.work) ||
+                   (operation.is_kernel && suspended_.size() < kKernelsMax);
   return may && needs_.runner.can_begin(operation);
 }
 
 // First one that has waited.
-KernelCall* Execution::find_that_goes_on() const {
-  for (const auto& call : left_) {
+SuspendableKernel* Execution::find_resumable() const {
+  for (const auto& call : suspended_) {
     if (call->has_changed()) return call.get();
   }
-  for (const auto& call : left_) {
-    if (call->can_go_on()) return call.get();
+  for (const auto& call : suspended_) {
+    if (call->can_resume()) return call.get();
   }
   return nullptr;
 }
 
 // A kernel could go on: whether something else would come after it that need not.
-bool Execution::must_leave(const KernelCall& call) const {
+bool Execution::must_suspend(const SuspendableKernel& call) const {
   if (host_.is_gone) return false;
   return !call.is_waited_for() ||
          operations_.has_ready([&](const Operation& one) { return can_begin(one); }) ||
@@ -288,11 +288,11 @@ void Execution::wait_for_others(const OperationSet* goal) {
     operation_done_.wait(needs_.mutex);
     --waiting_;
   } else if (operations_.waits_for_processes()) {
-    leave_the_lock();
-  } else if (KernelCall* const call = find_that_goes_on()) {
+    free_the_lock();
+  } else if (SuspendableKernel* const call = find_resumable()) {
     if (others_may_help()) wait_shortly();
-    if (find_that_goes_on() == call) go_on(*call, goal);
-  } else if (left_.empty()) {
+    if (find_resumable() == call) resume(*call, goal);
+  } else if (suspended_.empty()) {
     wait_for_value();
   } else {
     wait_for_change();
@@ -302,18 +302,18 @@ void Execution::wait_for_others(const OperationSet* goal) {
 // All kernels that have begun wait, and so does the host.
 void Execution::wait_for_change() {
   if (!host_.is_gone && needs_.runner.has_other_processes()) {
-    leave_the_lock();
+    free_the_lock();
   } else if (others_may_help()) {
     wait_shortly();
   } else {
-    give_up(*left_.front());
+    give_up(*suspended_.front());
   }
 }
 
 // The host asks for nothing but whether the kernel has ended, or calls nothing.
 void Execution::give_up_after_long(bool is_asked) {
-  if (left_.empty() || needs_.runner.has_other_processes()) return;
-  KernelCall* const call = left_.front().get();
+  if (suspended_.empty() || needs_.runner.has_other_processes()) return;
+  SuspendableKernel* const call = suspended_.front().get();
   const auto now = std::chrono::steady_clock::now();
   if (stuck_.call != call || stuck_.operations != operations_.asked_for()) {
     stuck_ = {.call = call, .operations = operations_.asked_for(), .since = now};
@@ -325,9 +325,9 @@ void Execution::give_up_after_long(bool is_asked) {
   if (is_over) give_up(*call);
 }
 
-void Execution::give_up(KernelCall& call) {
+void Execution::give_up(SuspendableKernel& call) {
   call.give_up();
-  go_on(call, nullptr);
+  resume(call, nullptr);
 }
 
 // Another thread of the program may write it, or ask for an operation that does.
@@ -345,8 +345,8 @@ void Execution::wait_for_value() {
 }
 
 void Execution::run_next(const OperationSet* goal) {
-  for (const auto& call : left_) {
-    if (call->has_changed()) return go_on(*call, goal);
+  for (const auto& call : suspended_) {
+    if (call->has_changed()) return resume(*call, goal);
   }
   const OperationPtr operation =
       operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
@@ -357,7 +357,7 @@ void Execution::run_next(const OperationSet* goal) {
   if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {
     operations_.learn(*operation, *more);
     // Which store it was is not known: it may be one of a kernel that has not ended.
-    for (const auto& call : left_) {
+    for (const auto& call : suspended_) {
       if (more == &operations_.done()) operations_.learn(*operation, call->operation()->clock);
     }
   }
@@ -365,14 +365,14 @@ void Execution::run_next(const OperationSet* goal) {
 }
 
 void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
-  host_.has_nothing_beside = running_ == 0 && left_.empty() && goal != nullptr &&
-                             goal->covers(operation->stamp) && !operation->next_begins_early &&
-                             operations_.have_nothing_beside(*operation);
+  host_.runs_alone = running_ == 0 && suspended_.empty() && goal != nullptr &&
+                     goal->covers(operation->stamp) && !operation->next_begins_early &&
+                     operations_.nothing_is_concurrent_with(*operation);
   if (needs_.trial.in_ambient() && is_kernel(operation->work)) {
-    std::unique_ptr<KernelCall> call;
+    std::unique_ptr<SuspendableKernel> call;
     if (spare_.empty()) {
-      call =
-          std::make_unique<KernelCall>([this](const KernelCall& one) { return must_leave(one); });
+      call = std::make_unique<SuspendableKernel>(
+          [this](const SuspendableKernel& one) { return must_suspend(one); });
     } else {
       call = std::move(spare_.back());
       spare_.pop_back();
@@ -381,49 +381,51 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
     call->begin(operation, [this, &work] {
       if (may_run(work)) needs_.runner.run(work, host_);
     });
-    left_.push_back(std::move(call));
-    return go_on(*left_.back(), goal);
+    suspended_.push_back(std::move(call));
+    return resume(*suspended_.back(), goal);
   }
-  const bool writes_value = !left_.empty() && brings_value(operation->work);
+  const bool writes_value = !suspended_.empty() && brings_value(operation->work);
   perform(*operation, operation->asked_at, [&] {
     if (may_run(*operation)) needs_.runner.run(*operation, host_);
     return true;
   });
-  for (const auto& call : left_) {
-    const bool is_told = call->has_changed() || (call->can_go_on() && writes_value);
+  for (const auto& call : suspended_) {
+    const bool is_told = call->has_changed() || (call->can_resume() && writes_value);
     if (is_told) needs_.runner.signalled(*call->operation());
   }
 }
 
-// One of left_.
+// One of suspended_.
 //   goal: as of run_next()
-void Execution::go_on(KernelCall& call, const OperationSet* goal) {
+void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   const OperationPtr operation = call.operation();
-  const Meanwhile<vgpu::Beside*> meanwhile(host_.beside, &call);
+  const Meanwhile<vgpu::ConcurrentWork*> meanwhile(host_.concurrent_work, &call);
   // A deadlock is told with the call that waits.
   const void* caller = operation->asked_at;
   if (call.is_given_up()) caller = host_.is_gone ? nullptr : current_call().return_address;
   const auto put_away = [&] {
-    const auto found = std::ranges::find(left_, &call, &std::unique_ptr<KernelCall>::get);
+    const auto found =
+        std::ranges::find(suspended_, &call, &std::unique_ptr<SuspendableKernel>::get);
     spare_.push_back(std::move(*found));
-    left_.erase(found);
+    suspended_.erase(found);
   };
   call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
   stuck_ = {};
   tell_host_accesses();  // before the kernel does more
   try {
-    const bool has_ended = perform(*operation, caller, [&] { return call.go_on(); });
+    const bool has_ended = perform(*operation, caller, [&] { return call.resume(); });
     if (has_ended) {
       put_away();
-    } else if (call.can_go_on()) {  // after the others that can
-      const auto found = std::ranges::find(left_, &call, &std::unique_ptr<KernelCall>::get);
-      std::rotate(found, std::next(found), left_.end());
+    } else if (call.can_resume()) {  // after the others that can
+      const auto found =
+          std::ranges::find(suspended_, &call, &std::unique_ptr<SuspendableKernel>::get);
+      std::rotate(found, std::next(found), suspended_.end());
     }
   } catch (...) {
     put_away();
     throw;
   }
-  needs_.idle.look_soon(!left_.empty());
+  needs_.idle.look_soon(!suspended_.empty());
 }
 
 // Runs something of an operation, which returns whether that is its end.
@@ -437,7 +439,7 @@ bool Execution::perform(Operation& operation, const void* caller, Run run) {
     has_ended = run();
     needs_.findings.mishaps().perform(needs_.trial.in_ambient() ? current_call().return_address
                                                                 : nullptr);
-    if (!has_ended) needs_.runner.left(operation);
+    if (!has_ended) needs_.runner.suspended(operation);
     tell_host_accesses();
   } catch (...) {
     --running_;

@@ -2,9 +2,9 @@
 // waits for them, when too many are waiting, or when nobody will wait any more.  What each does is
 // its runner's.
 //
-// A kernel of a plain program that waits for something else is left (kernel_call.hpp), and goes on
-// when what it polls has changed: then calls that need not wait for it return, and operations of
-// other streams run.
+// A kernel of a plain program that waits for something else is suspended (suspendable_kernel.hpp).
+// It is resumed when what it polls has changed; until then calls that need not wait for it return,
+// and operations of other streams run.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,10 +20,10 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/cudart/beside/kernel_call.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
+#include "vgpu/cudart/suspended/suspendable_kernel.hpp"
 
 namespace warpcheck::cudart {
 
@@ -38,9 +38,9 @@ struct HostState {
   bool is_gone = false;  // its memory may be gone, too: it is not touched
   bool waits = true;     // in a call, until something has run
   // All that was or will be asked for comes before the operation that runs, or after it.
-  bool has_nothing_beside = false;
+  bool runs_alone = false;
   // Lets others go on while the kernel that runs cannot; null: nobody can.
-  vgpu::Beside* beside = nullptr;
+  vgpu::ConcurrentWork* concurrent_work = nullptr;
 };
 
 // Does what operations say.
@@ -60,8 +60,8 @@ class OperationRunner {
   virtual void asked_for(const Work&) {}
   // What the host has done without a call is told, as nothing is known of what follows.
   virtual void tell_host_accesses(Operations&) {}
-  // The kernel has been left, and will go on.
-  virtual void left(const Operation&) {}
+  // The kernel has been suspended, and will be resumed.
+  virtual void suspended(const Operation&) {}
   // What has run meanwhile has written what it waits for.
   virtual void signalled(const Operation&) {}
   // What comes before all that the host asks for from now on, as it has seen that it is done;
@@ -121,10 +121,10 @@ class Execution {
   // Runs one operation, if one is ready.
   void make_progress();
   // Runs all operations although the host does not wait for them, and knows nothing of it.  Where a
-  // kernel is left, that has to be done again.
+  // kernel is suspended, that has to be done again.
   void run_all_for_nobody();
-  // Lets kernels that were left go on, if they can.
-  void go_on_for_nobody();
+  // Resumes suspended kernels, if they can go on.
+  void resume_for_nobody();
   // Runs what is left when nobody will wait any more; the host is gone.
   void run_what_is_left();
   // The host has seen that an operation is done.
@@ -147,13 +147,13 @@ class Execution {
   //   goal: what the host waits for in a call; null: for nothing that is known
   void run_next(const OperationSet* goal = nullptr);
   void run(const OperationPtr& operation, const OperationSet* goal);
-  void go_on(KernelCall& call, const OperationSet* goal);
-  void give_up(KernelCall& call);
+  void resume(SuspendableKernel& call, const OperationSet* goal);
+  void give_up(SuspendableKernel& call);
   template <typename Run>
   bool perform(Operation& operation, const void* caller, Run run);
   [[nodiscard]] bool can_begin(const Operation& operation) const;
-  [[nodiscard]] KernelCall* find_that_goes_on() const;
-  [[nodiscard]] bool must_leave(const KernelCall& call) const;
+  [[nodiscard]] SuspendableKernel* find_resumable() const;
+  [[nodiscard]] bool must_suspend(const SuspendableKernel& call) const;
   // Nothing can run at once.
   void wait_for_others(const OperationSet* goal);
   void wait_for_change();
@@ -163,7 +163,7 @@ class Execution {
   // Nothing that is ready can begin.
   void wait_for_value();
   [[nodiscard]] bool can_run_next() const;
-  void leave_the_lock();
+  void free_the_lock();
   void host_has_waited();
   [[nodiscard]] bool may_run(const Operation& operation) const;
 
@@ -175,11 +175,11 @@ class Execution {
   std::size_t waiting_ = 0;  // threads, for operation_done_
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   HostState host_;
-  std::vector<std::unique_ptr<KernelCall>> left_;  // that have begun
-  std::vector<std::unique_ptr<KernelCall>> spare_;
+  std::vector<std::unique_ptr<SuspendableKernel>> suspended_;  // that have begun
+  std::vector<std::unique_ptr<SuspendableKernel>> spare_;
   // Since when nothing has happened but that calls asked whether a kernel has ended, and how often.
   struct Stuck {
-    const KernelCall* call = nullptr;
+    const SuspendableKernel* call = nullptr;
     std::uint32_t operations = 0;  // asked for until then
     std::chrono::steady_clock::time_point since{};
     std::uint64_t questions = 0;

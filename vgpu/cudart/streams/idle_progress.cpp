@@ -71,7 +71,7 @@ void IdleProgress::look_after() const {
     const bool soon = looks_soon_.load(std::memory_order_relaxed);
     if (soon) {
       std::this_thread::sleep_for(kSoon);
-      go_on_();
+      resume_();
     } else {
       std::this_thread::sleep_until(next_look);
     }

@@ -24,10 +24,10 @@ class IdleProgress {
   // run: called by a thread of its own when the process has been idle, without any lock.
   // host_polls: whether the program has begun to wait in a loop for what a kernel will write; by
   // the same thread.  Null: nobody knows.
-  // go_on: the same for kernels that were left, again and again, whatever the host does.
+  // resume: the same for suspended kernels, again and again, whatever the host does.
   explicit IdleProgress(std::function<void()> run, bool (*host_polls)() = nullptr,
-                        std::function<void()> go_on = nullptr)
-      : run_(std::move(run)), host_polls_(host_polls), go_on_(std::move(go_on)) {}
+                        std::function<void()> resume = nullptr)
+      : run_(std::move(run)), host_polls_(host_polls), resume_(std::move(resume)) {}
   IdleProgress(const IdleProgress&) = delete;
   IdleProgress& operator=(const IdleProgress&) = delete;
 
@@ -36,7 +36,7 @@ class IdleProgress {
   // Makes sure that operations which wait will run; from then on, this object lives as long as the
   // process.  Cheap after the first time.
   void watch();
-  // Whether a kernel has been left.
+  // Whether a kernel is suspended.
   void look_soon(bool soon) { looks_soon_.store(soon, std::memory_order_relaxed); }
 
  private:
@@ -44,7 +44,7 @@ class IdleProgress {
 
   std::function<void()> run_;
   bool (*host_polls_)();
-  std::function<void()> go_on_;
+  std::function<void()> resume_;
   std::atomic<bool> looks_soon_{false};
   std::atomic<std::uint64_t> calls_{0};
   pid_t watched_ = 0;  // the process whose thread watches: a child of fork() has no such thread

@@ -62,7 +62,7 @@ class Operations {
   [[nodiscard]] const OperationSet& done() const { return done_; }
   // Whether all that has run comes before the one operation that runs, as does all that the host
   // has done by itself, and all that is pending after it.
-  [[nodiscard]] bool have_nothing_beside(const Operation& running) const {
+  [[nodiscard]] bool nothing_is_concurrent_with(const Operation& running) const {
     return ready_.empty() && held_.empty() && running.clock.includes(done_) &&
            running.clock.includes(host_);
   }

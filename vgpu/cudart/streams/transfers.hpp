@@ -113,7 +113,7 @@ class Transfers {
   std::uint64_t next_number() { return ++numbers_; }
   // A kernel has been left: what touches memory from now on runs beside it, and has its place in
   // the order of time.
-  void left(const Operation& kernel) {
+  void suspended(const Operation& kernel) {
     counts_touches_ = true;
     left_[kernel.number] = kernel.stamp;
   }

@@ -156,10 +156,10 @@ void WorkRunner::tell_host_accesses(Operations& operations) {
   needs_.host_accesses.tell(operations);
 }
 
-void WorkRunner::left(const Operation& operation) {
+void WorkRunner::suspended(const Operation& operation) {
   bring_out_prints();
   needs_.host_accesses.launch_left(operation);
-  needs_.transfers.left(operation);
+  needs_.transfers.suspended(operation);
 }
 
 void WorkRunner::signalled(const Operation& operation) {

@@ -55,7 +55,7 @@ class WorkRunner final : public OperationRunner {
   void give_up_waiting(const Operation& operation) override;
   void asked_for(const Work& work) override;
   void tell_host_accesses(Operations& operations) override;
-  void left(const Operation& operation) override;
+  void suspended(const Operation& operation) override;
   void signalled(const Operation& operation) override;
   const OperationSet* host_may_know() override;
   bool has_other_processes() override;

@@ -346,7 +346,7 @@ bool exchange(std::byte* place, std::uint32_t bytes, Quad& found, Quad wanted) {
 
 // In memory that the host's threads change meanwhile, atomically as well: each lane computes on a
 // copy, which takes the place of what was copied if that still lies there.
-void run_beside_host(AtomicFn function, const AtomicRows& rows, std::uint32_t bytes) {
+void run_atomically_with_host(AtomicFn function, const AtomicRows& rows, std::uint32_t bytes) {
   constexpr std::array<std::uint32_t, kWarpLanes> kAtBegin{};
   Quad copy = 0;
   AtomicRows one = rows;
@@ -427,7 +427,7 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
   } else if (BlockShare* const share = launch_.request->share; share != nullptr && is_global) {
     run_in_pages(function, rows, current_.access, share->reductions());
   } else if (current_.access.allocation->is_mapped()) {
-    run_beside_host(function, rows, ptx::bytes_of(instr.modifiers.type));
+    run_atomically_with_host(function, rows, ptx::bytes_of(instr.modifiers.type));
   } else {
     function(rows);
   }

@@ -209,12 +209,12 @@ void store_lanes(const Row* row, std::byte* memory, std::uint32_t mask) {
 }
 
 // The slack around every allocation makes the whole row readable.
-template <bool kBesideOthers, class Element, class Row>
+template <bool kConcurrent, class Element, class Row>
 void store_strided(std::byte* from, std::byte* memory, std::uint32_t mask) {
   const auto* row = reinterpret_cast<const Row*>(from);
   Element values[kLanes];
   if (mask != kFull) {
-    if constexpr (kBesideOthers) return store_lanes<Element>(row, memory, mask);
+    if constexpr (kConcurrent) return store_lanes<Element>(row, memory, mask);
     __builtin_memcpy(values, memory, sizeof values);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       values[lane] = ((mask >> lane) & 1u) != 0 ? static_cast<Element>(row[lane]) : values[lane];
@@ -276,12 +276,12 @@ void load(const RowMove& move) {
   }
 }
 
-template <bool kBesideOthers, class Element, class Row>
+template <bool kConcurrent, class Element, class Row>
 void store_as(const RowMove& move) {
   std::byte* data = move.data + move.displacement;
   if (move.strided)
-    return store_strided<kBesideOthers, Element, Row>(move.row, data + start_of(move.offsets[0]),
-                                                      move.mask);
+    return store_strided<kConcurrent, Element, Row>(move.row, data + start_of(move.offsets[0]),
+                                                    move.mask);
   const auto* row = reinterpret_cast<const Row*>(move.row);
   for (std::uint32_t rest = move.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
@@ -290,22 +290,22 @@ void store_as(const RowMove& move) {
   }
 }
 
-template <bool kBesideOthers, class Row>
+template <bool kConcurrent, class Row>
 void store_row(const RowMove& move) {
   switch (move.width) {
-    case 1: return store_as<kBesideOthers, std::uint8_t, Row>(move);
-    case 2: return store_as<kBesideOthers, std::uint16_t, Row>(move);
-    case 4: return store_as<kBesideOthers, std::uint32_t, Row>(move);
-    default: return store_as<kBesideOthers, std::uint64_t, Row>(move);
+    case 1: return store_as<kConcurrent, std::uint8_t, Row>(move);
+    case 2: return store_as<kConcurrent, std::uint16_t, Row>(move);
+    case 4: return store_as<kConcurrent, std::uint32_t, Row>(move);
+    default: return store_as<kConcurrent, std::uint64_t, Row>(move);
   }
 }
 
-template <bool kBesideOthers>
+template <bool kConcurrent>
 void store(const RowMove& move) {
   if (move.wide_row) {
-    store_row<kBesideOthers, std::uint64_t>(move);
+    store_row<kConcurrent, std::uint64_t>(move);
   } else {
-    store_row<kBesideOthers, std::uint32_t>(move);
+    store_row<kConcurrent, std::uint32_t>(move);
   }
 }
 
@@ -324,7 +324,7 @@ void broadcast(std::byte* row, bool wide, std::uint64_t value, std::uint32_t mas
   }
 }
 
-template <bool kBesideOthers>
+template <bool kConcurrent>
 constexpr MemoryRowFunctions kFunctions{
     .order_of_words = order_of<std::uint32_t>,
     .order_of_wides = order_of<std::uint64_t>,
@@ -339,14 +339,14 @@ constexpr MemoryRowFunctions kFunctions{
          load_strided<std::int32_t, std::uint32_t>, load_strided<std::int64_t, std::uint32_t>,
          load_strided<std::int8_t, std::uint64_t>, load_strided<std::int16_t, std::uint64_t>,
          load_strided<std::int32_t, std::uint64_t>, load_strided<std::int64_t, std::uint64_t>},
-    .strided_store = {store_strided<kBesideOthers, std::uint8_t, std::uint32_t>,
-                      store_strided<kBesideOthers, std::uint16_t, std::uint32_t>,
-                      store_strided<kBesideOthers, std::uint32_t, std::uint32_t>,
-                      store_strided<kBesideOthers, std::uint64_t, std::uint32_t>,
-                      store_strided<kBesideOthers, std::uint8_t, std::uint64_t>,
-                      store_strided<kBesideOthers, std::uint16_t, std::uint64_t>,
-                      store_strided<kBesideOthers, std::uint32_t, std::uint64_t>,
-                      store_strided<kBesideOthers, std::uint64_t, std::uint64_t>},
+    .strided_store = {store_strided<kConcurrent, std::uint8_t, std::uint32_t>,
+                      store_strided<kConcurrent, std::uint16_t, std::uint32_t>,
+                      store_strided<kConcurrent, std::uint32_t, std::uint32_t>,
+                      store_strided<kConcurrent, std::uint64_t, std::uint32_t>,
+                      store_strided<kConcurrent, std::uint8_t, std::uint64_t>,
+                      store_strided<kConcurrent, std::uint16_t, std::uint64_t>,
+                      store_strided<kConcurrent, std::uint32_t, std::uint64_t>,
+                      store_strided<kConcurrent, std::uint64_t, std::uint64_t>},
     .uniform_load =
         {load_uniform<std::uint8_t, std::uint32_t>, load_uniform<std::uint16_t, std::uint32_t>,
          load_uniform<std::uint32_t, std::uint32_t>, load_uniform<std::uint64_t, std::uint32_t>,
@@ -362,7 +362,7 @@ constexpr MemoryRowFunctions kFunctions{
          store_uniform<std::uint8_t, std::uint64_t>, store_uniform<std::uint16_t, std::uint64_t>,
          store_uniform<std::uint32_t, std::uint64_t>, store_uniform<std::uint64_t, std::uint64_t>},
     .load = load,
-    .store = store<kBesideOthers>,
+    .store = store<kConcurrent>,
     .broadcast = broadcast};
 
 }  // namespace

@@ -81,11 +81,11 @@ struct MemoryRowFunctions {
 };
 
 // For this host's instruction set (simd_level()).
-//   beside_others: other threads may write what lies between the active lanes' bytes, so that
+//   concurrent: other threads may write what lies between the active lanes' bytes, so that
 //   nothing else may be written
-const MemoryRowFunctions& memory_row_functions(bool beside_others = false);
+const MemoryRowFunctions& memory_row_functions(bool concurrent = false);
 // For one that the host has.
 enum class SimdLevel : std::uint8_t;
-const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool beside_others = false);
+const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool concurrent = false);
 
 }  // namespace warpcheck::vgpu

@@ -80,7 +80,7 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
     a.jne(untold);
   }
   a.bind(told);
-  later_beside([this, site, strided, told, untold] {
+  later_with_rows([this, site, strided, told, untold] {
     a.bind(untold);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
     store_rows();
@@ -206,7 +206,7 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   find_and_tell(site, true);
   move_row(site, true);
   a.bind(site.done);
-  later_beside([this, site, unstrided] {
+  later_with_rows([this, site, unstrided] {
     a.bind(unstrided);
     if (site.is_load) {
       const asmjit::Label different = a.newLabel();

@@ -236,7 +236,7 @@ bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
     store_row(instr[ComputeOperand::d], byte, true, result_at(byte));
   });
   a.bind(done);
-  later_beside([this, nan, done, &instr, pc] {
+  later_with_rows([this, nan, done, &instr, pc] {
     a.bind(nan);
     move_lanes(x86::edx);
     call_compute(instr, pc);

@@ -180,7 +180,7 @@ void Emitter::give_up_rows() {
   }
 }
 
-void Emitter::later_beside(std::function<void()> emit) {
+void Emitter::later_with_rows(std::function<void()> emit) {
   if (!rows_) return later(std::move(emit));
   later([this, state = rows_->state, emit = std::move(emit)] {
     const RowCache::State now = std::exchange(rows_->state, state);

@@ -59,7 +59,7 @@ void Emitter::find_scattered(const Site& site) {
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(untold);
   a.bind(told);
-  later_beside([this, site, told, untold] {
+  later_with_rows([this, site, told, untold] {
     a.bind(untold);
     if (site.is_load && is_noted(site, true)) call_note_lanes(site, told);
     store_rows();

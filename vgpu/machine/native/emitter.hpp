@@ -185,7 +185,7 @@ class Emitter {
   void load_results();
   void give_up_rows();
   // later(), of code that begins or ends in the middle of this instruction's.
-  void later_beside(std::function<void()> emit);
+  void later_with_rows(std::function<void()> emit);
   // Stores a part of a row of results, of the lanes that run.
   void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
   // The same of the lower half of a vector, to a row of words.

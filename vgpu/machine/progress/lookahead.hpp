@@ -17,8 +17,8 @@
 //   - Memory that a round puts back: a counter that goes up and down, or a flag that two threads
 //     pass to and fro.  Others may see what is between, so this proves less: Prospect::repeats.
 //   - Memory that the host can write: Launch::host_runs says whether it may be doing so.
-// Where something else may go on beside the launch (beside.hpp), what it polls in global memory may
-// change, whoever would do that: Prospect::polls.
+// Where other work is concurrent with the launch (concurrent_work.hpp), what the launch polls in
+// global memory may change, whoever would do that: Prospect::polls.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ enum class Prospect : std::uint8_t {
   goes_on,
   unknown,  // nothing is known as far as it was looked
   stuck,    // for ever, whatever the schedule
-  polls,    // the same, unless somebody beside the launch changes what it reads
+  polls,    // the same, unless concurrent work changes what it reads
   repeats,  // threads change memory and change it back
 };
 
@@ -77,10 +77,10 @@ class Lookahead final : public Observer {
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] bool reads_host_memory() const { return reads_host_memory_; }
-  // Before look_at_launch(), where something else may go on beside the launch.
+  // Before look_at_launch(), where other work may be concurrent with the launch.
   void list_reads() { lists_reads_ = true; }
   // After it, with Prospect::polls: what was read of global memory; empty where that
-  // is too much.  Who reads none of it is stuck: nobody beside the launch has its shared memory.
+  // is too much.  Who reads none of it is stuck: no concurrent work has its shared memory.
   [[nodiscard]] std::vector<PolledBytes> read_bytes() const;
   // The block that goes on; the next look begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }

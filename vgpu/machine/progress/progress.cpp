@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "vgpu/machine/device_runtime.hpp"
-#include "vgpu/machine/progress/beside.hpp"
+#include "vgpu/machine/progress/concurrent_work.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t kWarpsListed = 64;  // at the step limit
 // quarter of what has been executed so far, but no more than what takes a fraction of a second.
 constexpr std::uint64_t kStepsPerStepOfLook = 128;
 constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
-// Once the launch has waited for what is beside it, it may soon do so again.
+// Once the launch has waited for concurrent work, it may soon do so again.
 constexpr std::uint64_t kStepsAfterWait = 2'048;
 constexpr std::uint64_t kStepsPerStepAfterWait = 8;
 // Of one that may be told something while it works.
@@ -36,7 +36,7 @@ void Progress::begin_launch() {
   looks_ = repeating_looks_ = 0;
   restless_block_ = 0;
   DeviceRuntime* const runtime = launch_.request->device_runtime;
-  beside_ = runtime == nullptr ? nullptr : runtime->beside();
+  concurrent_work_ = runtime == nullptr ? nullptr : runtime->concurrent_work();
   soonest_look_ = interval_ = 0;
   reads_ = Reads::not_known;
   is_told_ = false;
@@ -52,8 +52,8 @@ bool Progress::unblock(Slot& slot) {
   std::vector<Waiting> waiting;
   parts_.waiting_threads.list(slot, waiting);
   for (Slot* other : launch_.resident) {
-    const bool is_beside = other != &slot && other->cluster == slot.cluster;
-    if (!is_beside || other->ready_warps != 0) continue;
+    const bool is_sibling = other != &slot && other->cluster == slot.cluster;
+    if (!is_sibling || other->ready_warps != 0) continue;
     if (release_stuck(*other)) return true;
     parts_.waiting_threads.list(*other, waiting);
   }
@@ -88,8 +88,8 @@ void Progress::choose_next_look(std::uint64_t cost) {
   look_at_ = launch_.outcome.steps + (interval_ == 0 ? usual : std::min(usual, after_wait));
 }
 
-// Whether it may read what is written beside it while it runs: memory of the host, or any by strong
-// loads.
+// Whether it may read what concurrent work writes while it runs: memory of the host, or any by
+// strong loads.
 bool Progress::may_be_told_something(const Lookahead& ahead) {
   if (ahead.reads_host_memory()) return true;
   if (reads_ == Reads::not_known) {
@@ -111,12 +111,12 @@ bool Progress::look_ahead(std::uint64_t& cost) {
   deadlock.of_launch = true;
   deadlock.steps = launch_.outcome.steps;
   deadlock.blocks_not_started = parts_.blocks.not_begun();
-  Beside* const beside = beside_;
+  ConcurrentWork* const others = concurrent_work_;
   std::vector<PolledBytes> polled;
   bool polls = false;
   {
     Lookahead ahead(parts_.lookahead);
-    if (beside != nullptr) ahead.list_reads();
+    if (others != nullptr) ahead.list_reads();
     // Other machines may have blocks that start.
     const bool may_start = !parts_.blocks.admitted().empty() || launch_.request->share != nullptr;
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
@@ -130,7 +130,7 @@ bool Progress::look_ahead(std::uint64_t& cost) {
     deadlock.host_waits = ahead.reads_host_memory();
     polls = prospect == Prospect::polls;
     if (polls) polled = ahead.read_bytes();
-    is_told_ = beside != nullptr && !polls && may_be_told_something(ahead);
+    is_told_ = others != nullptr && !polls && may_be_told_something(ahead);
     if (deadlock.repeats && deadlock.host_waits && launch_.request->host_runs) {
       prospect = Prospect::goes_on;
       deadlock.repeats = false;
@@ -142,9 +142,9 @@ bool Progress::look_ahead(std::uint64_t& cost) {
     const bool may_be_deadlock = polls || prospect == Prospect::stuck || repeats_long;
     if (may_be_deadlock) ahead.list(waiting);
   }
-  if (is_told_) beside->let_others_run();
+  if (is_told_) others->let_others_run();
   if (waiting.empty()) return false;
-  if (polls && beside->wait_for_change(polled, deadlock.host_waits)) {
+  if (polls && others->wait_for_change(polled, deadlock.host_waits)) {
     interval_ = kStepsAfterWait;
     return false;
   }

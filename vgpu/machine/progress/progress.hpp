@@ -4,8 +4,8 @@
 // never will: that is found at once.  Launches that only poll are found by looking ahead
 // (lookahead.hpp): for the first time when no block has ended for Limits::look_after steps, then
 // again and again, at intervals that grow with what a look has cost; and as soon as all warps that
-// could run are known to poll in vain (polls.hpp).  A launch that only polls waits for what is
-// beside it (beside.hpp), and is a deadlock when nobody is left there.
+// could run are known to poll in vain (polls.hpp).  A launch that only polls waits for
+// concurrent work (concurrent_work.hpp), and is a deadlock when there is none.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace warpcheck::vgpu {
 
-class Beside;
+class ConcurrentWork;
 
 class Progress {
  public:
@@ -44,7 +44,7 @@ class Progress {
   bool cannot_end();
   // All warps that could run poll in vain.
   void look_soon() {
-    if (beside_ != nullptr) look_at_ = std::min(look_at_, soonest_look_);
+    if (concurrent_work_ != nullptr) look_at_ = std::min(look_at_, soonest_look_);
   }
   // The launch has used up its steps.  It may be deadlocked all the same.
   Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
@@ -64,10 +64,10 @@ class Progress {
   std::uint32_t repeating_looks_ = 0;  // the last so many saw memory come back
   std::uint64_t repeats_since_ = 0;    // steps
   std::uint32_t restless_block_ = 0;
-  Beside* beside_ = nullptr;  // null: nothing is
-  bool is_told_ = false;      // may_be_told_something()
+  ConcurrentWork* concurrent_work_ = nullptr;  // null: there is none
+  bool is_told_ = false;                       // may_be_told_something()
   std::uint64_t soonest_look_ = 0;
-  std::uint64_t interval_ = 0;  // of looks, since the launch waited for what is beside it; 0: never
+  std::uint64_t interval_ = 0;  // of looks, since the launch waited for concurrent work; 0: never
   enum class Reads : std::uint8_t { not_known, strongly, weakly } reads_ = Reads::not_known;
 };
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "vgpu/machine/device_runtime.hpp"
-#include "vgpu/machine/progress/beside.hpp"
+#include "vgpu/machine/progress/concurrent_work.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -338,11 +338,11 @@ TEST_F(Lookahead, MemoryOfTheHostIsItsToWrite) {
 }
 
 // Writes to memory when a launch waits, so many times.
-class WritingBeside final : public DeviceRuntime, public Beside {
+class WritingConcurrently final : public DeviceRuntime, public ConcurrentWork {
  public:
-  explicit WritingBeside(int writes) : writes_(writes) {}
+  explicit WritingConcurrently(int writes) : writes_(writes) {}
   DeviceAnswer answer(const DeviceCall& /*call*/) override { return {}; }
-  Beside* beside() override { return this; }
+  ConcurrentWork* concurrent_work() override { return this; }
   bool wait_for_change(const std::vector<PolledBytes>& polled, bool of_host) override {
     waited.push_back(polled.size());
     is_of_host = of_host;
@@ -368,13 +368,13 @@ TEST_F(Lookahead, WhatIsBesideTheLaunchMayChangeWhatItPolls) {
       "mov.u32 %r3, 1;\nS: ld.volatile.global.u32 %r2, [%rd1]; setp.lt.u32 %p1, %r2, %r3;\n"
       "@%p1 bra S; add.u32 %r3, %r3, 1; setp.le.u32 %p2, %r3, 3; @%p2 bra S;";
   compile(three_waits);
-  WritingBeside three(3);
+  WritingConcurrently three(3);
   device_runtime_ = &three;
   EXPECT_EQ(run(1).end, Outcome::End::completed);
   EXPECT_EQ(three.waited, (std::vector<std::size_t>{1, 1, 1}));
   EXPECT_FALSE(three.is_of_host);
   EXPECT_EQ(seen_.deadlocks, 0);
-  WritingBeside two(2);
+  WritingConcurrently two(2);
   device_runtime_ = &two;
   EXPECT_EQ(run(1).end, Outcome::End::deadlock);
   EXPECT_EQ(two.waited.size(), 3u);
@@ -388,14 +388,14 @@ TEST_F(Lookahead, NobodyBesideTheLaunchChangesItsSharedMemory) {
       "mov.u32 %r3, 0; st.shared.u32 [s], %r3;\n"
       "S: ld.volatile.shared.u32 %r2, [s]; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra S;",
       ".shared .align 4 .b8 s[4];\n");
-  WritingBeside nobody(1000);
+  WritingConcurrently nobody(1000);
   device_runtime_ = &nobody;
   EXPECT_EQ(run(1).end, Outcome::End::deadlock);
   EXPECT_EQ(nobody.waited.size(), 0u);
 }
 
 TEST_F(Lookahead, ALaunchThatWorksAndMayBeToldSomethingLetsOthersRun) {
-  WritingBeside nobody(0);
+  WritingConcurrently nobody(0);
   device_runtime_ = &nobody;
   const std::string count = "atom.global.add.u32 %r2, [%rd1+4], 1; setp.lt.u32 %p1, %r2, 40000;\n";
   compile("S: " + count + "@%p1 bra S;");

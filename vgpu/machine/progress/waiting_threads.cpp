@@ -36,7 +36,7 @@ void WaitingThreads::list(const Slot& slot, std::vector<Waiting>& waiting) const
       } else if (fragment.state == Fragment::State::at_warp_operation) {
         one.kind = Waiting::Kind::members;
         one.missing = fragment.members & warp.live;
-        for (const std::size_t here : meetings_.fragments_beside(warp, i)) {
+        for (const std::size_t here : meetings_.fragments_at_same_operation(warp, i)) {
           one.missing &= ~warp.fragments[here].mask;
         }
       } else {

@@ -264,7 +264,7 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
     if (i == index || other.state != Fragment::State::ready) continue;
-    (other.held ? point.behind : point.beside) |= other.mask;
+    (other.held ? point.behind : point.other_ready) |= other.mask;
   }
   if (launch_.strategy->sees_words()) point.accessed = words_ahead_.of(run, active);
   const std::optional<Choice> choice = launch_.strategy->decide(point);
@@ -278,7 +278,7 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
   const bool preempts = all && choice->next != self;
   const bool fits = preempts ? can_run(choice->next)
                              : choice->held != 0 && (choice->held & ~active) == 0 &&
-                                   (!all || (point.beside | point.behind) != 0) &&
+                                   (!all || (point.other_ready | point.behind) != 0) &&
                                    choice->next == self && launch_.model == WarpModel::independent;
   if (!fits) return Step::again;
   record(point, *choice);
@@ -286,7 +286,7 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
     preempted_to_ = choice->next;
     return Step::preempted;
   }
-  if (all && point.beside == 0) {
+  if (all && point.other_ready == 0) {
     for (Fragment& fragment : warp.fragments) fragment.held = false;
   }
   // Lanes of the fragment that are inactive by a guard alone stay behind with the others.

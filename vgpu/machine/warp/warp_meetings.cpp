@@ -148,7 +148,8 @@ void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& in
   meet_if_complete(run.slot, warp, index);
 }
 
-std::vector<std::size_t> WarpMeetings::fragments_beside(const Warp& warp, std::size_t index) const {
+std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& warp,
+                                                                   std::size_t index) const {
   const Fragment& one = warp.fragments[index];
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
@@ -165,7 +166,7 @@ std::vector<std::size_t> WarpMeetings::fragments_beside(const Warp& warp, std::s
 }
 
 bool WarpMeetings::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
-  const std::vector<std::size_t> here = fragments_beside(warp, index);
+  const std::vector<std::size_t> here = fragments_at_same_operation(warp, index);
   std::uint32_t present = 0;
   for (const std::size_t i : here) present |= warp.fragments[i].mask;
   if ((warp.fragments[index].members & warp.live & ~present) != 0) return false;
@@ -304,7 +305,7 @@ bool WarpMeetings::release_stuck(Slot& slot) {
     for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
       const Fragment& fragment = warp.fragments[i];
       if (fragment.state != Fragment::State::at_warp_operation) continue;
-      const std::vector<std::size_t> here = fragments_beside(warp, i);
+      const std::vector<std::size_t> here = fragments_at_same_operation(warp, i);
       std::uint32_t missing = fragment.members & warp.live;
       for (const std::size_t at : here) missing &= ~warp.fragments[at].mask;
       const auto elsewhere = std::ranges::find_if(

@@ -35,8 +35,8 @@ class WarpMeetings {
   // are there go on without the others, so that the trial does.  False: there are none.
   bool release_stuck(Slot& slot);
   // Those that wait for the same as fragment `index`, which is one of them.
-  [[nodiscard]] std::vector<std::size_t> fragments_beside(const Warp& warp,
-                                                          std::size_t index) const;
+  [[nodiscard]] std::vector<std::size_t> fragments_at_same_operation(const Warp& warp,
+                                                                     std::size_t index) const;
 
  private:
   bool meet_if_complete(Slot& slot, Warp& warp, std::size_t index);

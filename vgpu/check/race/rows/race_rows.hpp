@@ -37,7 +37,7 @@ template <typename T>
 }
 // Of any: whether it is of the same block and phase, and of another warp.
 template <typename T>
-[[gnu::always_inline]] constexpr auto of_warp_beside(const T& earlier, const T& me) {
+[[gnu::always_inline]] constexpr auto of_other_warp_in_phase(const T& earlier, const T& me) {
   return (earlier ^ me) - kOrderedInWarp < kPhaseUnit - kOrderedInWarp;
 }
 
@@ -48,9 +48,9 @@ template <typename T>
                                           std::uint32_t pc, std::uint64_t ordered_threads) {
   const auto [last, other] = history;
   const Epoch before = last.epoch[cell];
-  const bool displaced = unordered(before, me, ordered_threads) &&
-                         !across_blocks(other.epoch[cell], me) &&
-                         !(of_same_warp(before, me) && of_warp_beside(other.epoch[cell], me));
+  const bool displaced =
+      unordered(before, me, ordered_threads) && !across_blocks(other.epoch[cell], me) &&
+      !(of_same_warp(before, me) && of_other_warp_in_phase(other.epoch[cell], me));
   if (displaced) {
     other.epoch[cell] = before;
     other.pc[cell] = last.pc[cell];

@@ -122,8 +122,8 @@ RaceRowResult strided_row(const RaceRow& row) {
           std::uint32_t* const other_pc = row.history.other.pc + row.cell + cell;
           const Epochs kept = load<Epochs>(other);
           moves &= ~across_blocks(kept, me);
-          const Mask beside = of_same_warp(before, me) & moves;
-          if (any(beside)) moves &= ~(beside & of_warp_beside(kept, me));
+          const Mask same_warp = of_same_warp(before, me) & moves;
+          if (any(same_warp)) moves &= ~(same_warp & of_other_warp_in_phase(kept, me));
           store(other, moves ? before : kept);
           store(other_pc, narrow(moves) ? before_pc : load<Pcs>(other_pc));
           displaced |= moves;

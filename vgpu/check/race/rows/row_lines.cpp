@@ -84,7 +84,7 @@ RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t
       if (both == 0 || other.role() != displaced_role) continue;
       const Epoch kept = other.epoch_in(both);
       const bool says_more =
-          across_blocks(kept, me) || (of_same_warp(before, me) && of_warp_beside(kept, me));
+          across_blocks(kept, me) || (of_same_warp(before, me) && of_other_warp_in_phase(kept, me));
       if (says_more) met &= ~both;
     }
     if (met == 0) continue;

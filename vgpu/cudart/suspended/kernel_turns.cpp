@@ -1,4 +1,4 @@
-#include "vgpu/cudart/beside/kernel_turns.hpp"
+#include "vgpu/cudart/suspended/kernel_turns.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,12 +11,12 @@
 
 namespace warpcheck::cudart {
 
-KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::function<void()> goes_on)
+KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::function<void()> on_resume)
     : turns_(turns),
       needs_(needs),
-      beside_(needs.host.beside),
-      goes_on_(std::move(goes_on)),
-      is_beside_others_(turns.in_progress_++ != 0) {
+      concurrent_work_(needs.host.concurrent_work),
+      on_resume_(std::move(on_resume)),
+      is_concurrent_(turns.in_progress_++ != 0) {
   turns_.last_ = this;
   if (turns_.idle_.empty()) {
     machine_ = std::make_unique<vgpu::Machine>(turns_.memory_);
@@ -32,18 +32,18 @@ KernelTurns::Turn::~Turn() {
 }
 
 // Both sides of registered memory have seen what the other one has written until then.
-void KernelTurns::Turn::take() const {
+void KernelTurns::Turn::read_host() const {
   if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_device();
-  if (std::exchange(turns_.last_, this) != this) goes_on_();
+  if (std::exchange(turns_.last_, this) != this) on_resume_();
 }
 
-void KernelTurns::Turn::leave_to_host() const {
+void KernelTurns::Turn::show_host() const {
   if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 }
 
 bool KernelTurns::Turn::wait_for_change(const std::vector<vgpu::PolledBytes>& polled,
                                         bool of_host) {
-  leave_to_host();
+  show_host();
   std::vector<vgpu::PolledBytes> seen = polled;
   for (vgpu::PolledBytes& bytes : seen) {
     const std::byte* const own = needs_.host_blocks.host_bytes_of(bytes.at);
@@ -51,19 +51,19 @@ bool KernelTurns::Turn::wait_for_change(const std::vector<vgpu::PolledBytes>& po
     bytes.at = own;
     of_host = true;
   }
-  const bool may_have_changed = beside_->wait_for_change(seen, of_host);
-  take();
+  const bool may_have_changed = concurrent_work_->wait_for_change(seen, of_host);
+  read_host();
   return may_have_changed;
 }
 
 void KernelTurns::Turn::let_others_run() {
-  leave_to_host();
-  beside_->let_others_run();
-  take();
+  show_host();
+  concurrent_work_->let_others_run();
+  read_host();
 }
 
-std::vector<vgpu::Observer*> KernelTurns::of_launch_beside(std::span<vgpu::Observer* const> all,
-                                                           const vgpu::Sync& kernel_start) {
+std::vector<vgpu::Observer*> KernelTurns::of_concurrent_launch(std::span<vgpu::Observer* const> all,
+                                                               const vgpu::Sync& kernel_start) {
   std::vector<vgpu::Observer*> list;
   std::ranges::copy_if(all, std::back_inserter(list), [&](vgpu::Observer* observer) {
     auto* const checker = dynamic_cast<vgpu::Checker*>(observer);

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/beside/kernel_call.hpp"
+#include "vgpu/cudart/suspended/suspendable_kernel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,58 +13,58 @@ class CallOfAKernel : public testing::Test {
   // Waits until `word_` is another one, so often.
   void begin(int waits) {
     call_.begin(std::make_shared<Operation>(), [this, waits] {
-      for (int i = 0; i < waits && goes_on_; ++i) {
+      for (int i = 0; i < waits && may_have_changed_; ++i) {
         vgpu::PolledBytes bytes{reinterpret_cast<const std::byte*>(&word_), sizeof word_, {}};
         std::memcpy(bytes.value.data(), &word_, sizeof word_);
-        goes_on_ = call_.wait_for_change({bytes}, true);
+        may_have_changed_ = call_.wait_for_change({bytes}, true);
       }
     });
   }
 
-  bool must_leave_ = false, goes_on_ = true;
+  bool must_suspend_ = false, may_have_changed_ = true;
   int word_ = 0;
-  KernelCall call_{[this](const KernelCall& /*call*/) { return must_leave_; }};
+  SuspendableKernel call_{[this](const SuspendableKernel& /*call*/) { return must_suspend_; }};
 };
 
 TEST_F(CallOfAKernel, IsLeftUntilWhatItPollsHasChanged) {
   begin(2);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_FALSE(call_.go_on());
+    EXPECT_FALSE(call_.resume());
     EXPECT_TRUE(call_.waits_for_host());
-    EXPECT_FALSE(call_.can_go_on());
+    EXPECT_FALSE(call_.can_resume());
     EXPECT_FALSE(call_.has_changed());
     ++word_;
     EXPECT_TRUE(call_.has_changed());
   }
-  EXPECT_TRUE(call_.go_on());
-  EXPECT_TRUE(goes_on_);
+  EXPECT_TRUE(call_.resume());
+  EXPECT_TRUE(may_have_changed_);
 }
 
 TEST_F(CallOfAKernel, IsToldThatNobodyIsLeft) {
   begin(2);
-  EXPECT_FALSE(call_.go_on());
+  EXPECT_FALSE(call_.resume());
   call_.give_up();
-  EXPECT_TRUE(call_.go_on());
-  EXPECT_FALSE(goes_on_);
+  EXPECT_TRUE(call_.resume());
+  EXPECT_FALSE(may_have_changed_);
   begin(1);  // the next one's hopes are its own
-  goes_on_ = true;
-  EXPECT_FALSE(call_.go_on());
+  may_have_changed_ = true;
+  EXPECT_FALSE(call_.resume());
   ++word_;
-  EXPECT_TRUE(call_.go_on());
-  EXPECT_TRUE(goes_on_);
+  EXPECT_TRUE(call_.resume());
+  EXPECT_TRUE(may_have_changed_);
 }
 
 TEST_F(CallOfAKernel, LetsOthersRunWhereSomebodyHasSomethingToDo) {
   call_.begin(std::make_shared<Operation>(), [this] {
     call_.let_others_run();
-    must_leave_ = true;
+    must_suspend_ = true;
     call_.let_others_run();
   });
-  EXPECT_FALSE(call_.go_on());
-  EXPECT_TRUE(must_leave_);
-  EXPECT_TRUE(call_.can_go_on());
+  EXPECT_FALSE(call_.resume());
+  EXPECT_TRUE(must_suspend_);
+  EXPECT_TRUE(call_.can_resume());
   EXPECT_FALSE(call_.has_changed());
-  EXPECT_TRUE(call_.go_on());
+  EXPECT_TRUE(call_.resume());
 }
 
 }  // namespace

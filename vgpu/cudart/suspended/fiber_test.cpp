@@ -1,4 +1,4 @@
-#include "vgpu/cudart/beside/fiber.hpp"
+#include "vgpu/cudart/suspended/fiber.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ TEST(FunctionOnAStackOfItsOwn, IsLeftAndGoneOnWith) {
   for (int round = 0; round < 2; ++round) {  // the stack serves again
     fiber.begin([&] {
       log += "a";
-      fiber.leave();
+      fiber.suspend();
       log += "b";
     });
-    EXPECT_FALSE(fiber.go_on());
+    EXPECT_FALSE(fiber.resume());
     log += "-";
-    EXPECT_TRUE(fiber.go_on());
+    EXPECT_TRUE(fiber.resume());
   }
   EXPECT_EQ(log, "a-ba-b");
 }
@@ -32,22 +32,22 @@ TEST(FunctionOnAStackOfItsOwn, GoesOnInAnotherThread) {
     double own = 1.5;
     for (int i = 0; i < 3; ++i, own *= 2) {
       sum += own;
-      fiber.leave();
+      fiber.suspend();
     }
   });
-  for (int i = 0; i < 3; ++i) std::thread([&] { EXPECT_FALSE(fiber.go_on()); }).join();
-  EXPECT_TRUE(fiber.go_on());
+  for (int i = 0; i < 3; ++i) std::thread([&] { EXPECT_FALSE(fiber.resume()); }).join();
+  EXPECT_TRUE(fiber.resume());
   EXPECT_EQ(sum, 10.5);
 }
 
 TEST(FunctionOnAStackOfItsOwn, ThrowsWhereItGoesOn) {
   Fiber fiber;
   fiber.begin([&] {
-    fiber.leave();
+    fiber.suspend();
     throw std::runtime_error("it is over");
   });
-  EXPECT_FALSE(fiber.go_on());
-  EXPECT_THROW(fiber.go_on(), std::runtime_error);
+  EXPECT_FALSE(fiber.resume());
+  EXPECT_THROW(fiber.resume(), std::runtime_error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/beside/fiber.hpp"
+#include "vgpu/cudart/suspended/fiber.hpp"
 
 #include <sys/mman.h>
 
@@ -122,7 +122,7 @@ void Fiber::begin(std::function<void()> function) {
   inside_ = at;
 }
 
-bool Fiber::go_on() {
+bool Fiber::resume() {
 #if defined(__SANITIZE_ADDRESS__)
   void* own = nullptr;
   __sanitizer_start_switch_fiber(&own, stack_, kStackBytes);
@@ -145,7 +145,7 @@ void Fiber::has_come_in([[maybe_unused]] void* own) {
 #endif
 }
 
-void Fiber::leave() {
+void Fiber::suspend() {
   void* own = nullptr;
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_start_switch_fiber(&own, outside_stack_, outside_bytes_);
@@ -162,7 +162,7 @@ void Fiber::enter(Fiber* fiber) {
     fiber->thrown_ = std::current_exception();
   }
   fiber->has_ended_ = true;
-  fiber->leave();
+  fiber->suspend();
   __builtin_unreachable();
 }
 

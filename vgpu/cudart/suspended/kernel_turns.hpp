@@ -1,9 +1,9 @@
-// Launches that are in progress at once: one runs, and those that wait have been left in the middle
-// (kernel_call.hpp).  Each has a machine of its own; what knows of one running launch is told when
-// another goes on.
+// Launches that are in progress at once: one runs, and those that wait are suspended in the middle
+// (suspendable_kernel.hpp).  Each has a machine of its own; what knows of one running launch is
+// told when another is resumed.
 //
 // Which launch comes before which other, the race checkers know by the order of their begins, and
-// they follow one at a time: a launch that begins while another is left is not told to them.
+// they follow one at a time: a launch that begins while another is suspended is not told to them.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "vgpu/machine/machine.hpp"
-#include "vgpu/machine/progress/beside.hpp"
+#include "vgpu/machine/progress/concurrent_work.hpp"
 
 namespace warpcheck::cudart {
 
@@ -24,42 +24,43 @@ class KernelTurns {
   explicit KernelTurns(vgpu::DeviceMemory& memory) : memory_(memory) {}
 
   // Of one launch, from its begin to its end.
-  class Turn final : public vgpu::Beside {
+  class Turn final : public vgpu::ConcurrentWork {
    public:
     // Nothing is owned.
     struct Needs {
       HostBlocks& host_blocks;
       const HostState& host;
     };
-    //   goes_on: called when it goes on after another launch has run
-    Turn(KernelTurns& turns, const Needs& needs, std::function<void()> goes_on);
+    //   on_resume: called when it is resumed after another launch has run
+    Turn(KernelTurns& turns, const Needs& needs, std::function<void()> on_resume);
     ~Turn() override;
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
     [[nodiscard]] vgpu::Machine& machine() const { return *machine_; }
-    // Whether it has begun while another launch was left.
-    [[nodiscard]] bool is_beside_others() const { return is_beside_others_; }
+    // Whether it has begun while another launch was suspended.
+    [[nodiscard]] bool is_concurrent() const { return is_concurrent_; }
 
     bool wait_for_change(const std::vector<vgpu::PolledBytes>& polled, bool of_host) override;
     void let_others_run() override;
 
    private:
-    void take() const;
-    void leave_to_host() const;
+    void read_host() const;
+    void show_host() const;
 
     KernelTurns& turns_;
     Needs needs_;
-    vgpu::Beside* beside_;
-    std::function<void()> goes_on_;
-    bool is_beside_others_;
+    vgpu::ConcurrentWork* concurrent_work_;
+    std::function<void()> on_resume_;
+    bool is_concurrent_;
     std::unique_ptr<vgpu::Machine> machine_;
   };
 
-  // Those that see a launch beside others; the rest is told that there is one.
-  static std::vector<vgpu::Observer*> of_launch_beside(std::span<vgpu::Observer* const> all,
-                                                       const vgpu::Sync& kernel_start);
-  // Findings are told with places in the grid of the launch that goes on.
+  // The observers that see a launch which is concurrent with others; the rest is told that there is
+  // one.
+  static std::vector<vgpu::Observer*> of_concurrent_launch(std::span<vgpu::Observer* const> all,
+                                                           const vgpu::Sync& kernel_start);
+  // Findings are told with places in the grid of the launch that is resumed.
   static void tell_reporter(std::span<vgpu::Observer* const> all, const vgpu::Sync& kernel_start);
 
  private:

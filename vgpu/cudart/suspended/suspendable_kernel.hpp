@@ -1,5 +1,5 @@
-// A kernel that runs, so that it can be left while it waits for what is beside it: the host, other
-// streams (vgpu/machine/progress/beside.hpp).
+// A kernel that can be suspended while it waits for the host or for other streams
+// (vgpu/machine/progress/concurrent_work.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,32 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/beside/fiber.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
-#include "vgpu/machine/progress/beside.hpp"
+#include "vgpu/cudart/suspended/fiber.hpp"
+#include "vgpu/machine/progress/concurrent_work.hpp"
 
 namespace warpcheck::cudart {
 
-class KernelCall final : public vgpu::Beside {
+class SuspendableKernel final : public vgpu::ConcurrentWork {
  public:
-  // must_leave: whether somebody has something to do as long as the kernel goes on
-  using MustLeave = std::function<bool(const KernelCall&)>;
-  explicit KernelCall(MustLeave must_leave) : must_leave_(std::move(must_leave)) {}
+  // must_suspend: whether somebody has something to do as long as the kernel goes on
+  using MustSuspend = std::function<bool(const SuspendableKernel&)>;
+  explicit SuspendableKernel(MustSuspend must_suspend) : must_suspend_(std::move(must_suspend)) {}
 
-  // What the next go_on() begins with.
+  // What the next resume() begins with.
   void begin(OperationPtr operation, std::function<void()> run);
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
-  // Runs it until it ends or is left.  True: it has ended; throws what it has thrown.
-  bool go_on();
-  // Nobody will change what it waits for: it is told as a deadlock when it goes on.
+  // Runs it until it ends or is suspended.  True: it has ended; throws what it has thrown.
+  bool resume();
+  // Nobody will change what it waits for: it is told as a deadlock when it is resumed.
   void give_up() { is_given_up_ = true; }
   [[nodiscard]] bool is_given_up() const { return is_given_up_; }
-  // Whether the call of the host that lets it go on waits for it.
+  // Whether the call of the host that resumes it waits for it.
   void set_waited_for(bool is) { is_waited_for_ = is; }
   [[nodiscard]] bool is_waited_for() const { return is_waited_for_; }
 
-  // Left while it could go on.
-  [[nodiscard]] bool can_go_on() const { return !waits_; }
+  // Suspended, while nothing that it waits for is missing.
+  [[nodiscard]] bool can_resume() const { return !waits_; }
   // What it waits for has changed, or may have.
   [[nodiscard]] bool has_changed() const;
   // The host, or another process, may change that without a call.
@@ -42,7 +42,7 @@ class KernelCall final : public vgpu::Beside {
   void let_others_run() override;
 
  private:
-  MustLeave must_leave_;
+  MustSuspend must_suspend_;
   Fiber fiber_;
   OperationPtr operation_;
   bool waits_ = false, of_host_ = false, is_given_up_ = false, is_waited_for_ = false;
