@@ -44,7 +44,7 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "No thread can change what the others wait for, or the launch passed the limit of steps.",
      "Look for a lock that is not given back, for a loop whose end depends on a thread that has "
      "exited, waits itself or cannot start, for arrivals that a barrier still waits for, and for "
-     "loops that do not end for sizes 0 and 1."},
+     "loops that do not end: sizes 0 and 1, a list that leads back to itself, a full table."},
     {FindingKind::trap, "Trap", "The kernel stopped itself: a failed assert() or __trap().",
      "The assertion names what the kernel expected."},
     {FindingKind::mismatch, "Wrong result",

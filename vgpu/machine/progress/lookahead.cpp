@@ -13,7 +13,9 @@ namespace {
 
 // Of one warp, in instructions: until it is given up that it comes back to a state exactly.
 constexpr std::uint64_t kStepsExact = 4'096;
+// Of one block; more once the launch has executed so many times as much.
 constexpr std::uint64_t kStepsOfBlock = 1u << 18;
+constexpr std::uint64_t kStepsPerStepOfBlock = 64;
 constexpr std::size_t kReleasesMax = 256;  // of a block
 constexpr std::size_t kChangesMax = 1u << 17;
 
@@ -400,7 +402,8 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
   if (foreign_changes_ != foreign) return Fate::acts;
-  const Fate fate = run_indifferently(slot, warp);
+  Fate fate = run_indifferently(slot, warp);
+  if (fate == Fate::unknown && foreign_changes_ == foreign) fate = run_periodically(slot, warp);
   return fate == Fate::unknown ? run_fragments_alone(slot, warp) : fate;
 }
 
@@ -410,6 +413,7 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
   const bool was_ready =
       std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
   const std::uint64_t steps_before = steps_;
+  const std::uint64_t steps_max = std::max(kStepsOfBlock, outcome_.steps / kStepsPerStepOfBlock);
   std::vector<std::uint32_t> settled(unit.size(), 0);
   std::vector<std::pair<std::uint64_t, std::size_t>> releases;
   while (true) {
@@ -421,7 +425,7 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
       // Where nobody is left who polls, the launch finds out by itself.
       return all_wait && was_ready ? Fate::acts : Fate::spins;
     }
-    if (steps_ - steps_before > kStepsOfBlock) return Fate::unknown;
+    if (steps_ - steps_before > steps_max) return Fate::unknown;
     Slot& slot = *unit[at];
     const auto index = static_cast<std::size_t>(std::countr_zero(slot.ready_warps & ~settled[at]));
     const Fate fate = run_until_settled(slot, slot.warps[index]);

@@ -167,6 +167,9 @@ class Lookahead final : public Observer {
   void note_read(const Access& access);
   [[nodiscard]] static bool concerns_others(const Instr& instr);
 
+  // lookahead_periods.cpp
+  Fate run_periodically(Slot& slot, Warp& warp);
+
   // lookahead_rounds.cpp
   Fate run_indifferently(Slot& slot, Warp& warp);
   Fate run_round(Slot& slot, Warp& warp, WarpState& head);
@@ -194,10 +197,11 @@ class Lookahead final : public Observer {
   bool has_strayed_ = false;   // what is indifferent went where it matters
   bool is_anchored_ = false;   // the head of the rounds is where a fork has closed
   std::uint64_t steps_of_round_ = 16'384;
-  std::vector<PolledBytes>* polled_ = nullptr;          // of polls()
-  const Allocation* polled_shared_ = nullptr;           // the block's own
-  bool is_too_much_ = false;                            // to be polled
-  bool lists_reads_ = false;                            // of look_at_launch()
+  std::size_t visits_of_round_ = 1;             // of its head, the one that it begins with left out
+  std::vector<PolledBytes>* polled_ = nullptr;  // of polls()
+  const Allocation* polled_shared_ = nullptr;   // the block's own
+  bool is_too_much_ = false;                    // to be polled
+  bool lists_reads_ = false;                    // of look_at_launch()
   std::map<const std::byte*, PolledBytes> read_bytes_;  // too many: nothing
   std::vector<Fork> forks_;
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;

@@ -196,10 +196,12 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
   return fate == Fate::spins && !is_closed ? Fate::unknown : fate;
 }
 
-// Runs until the warp is at `head` again and no fork is open: Fate::spins.  The first time that a
-// fork closes, the head moves there: it must not be one of the places between.
+// Runs until the warp is at `head` again, so often as makes a round, and no fork is open:
+// Fate::spins.  The first time that a fork closes, the head moves there: it must not be one of the
+// places between.
 Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   const std::size_t foreign = foreign_changes_;
+  std::size_t visits = 0;
   for (std::uint64_t steps = 0; steps < steps_of_round_; ++steps) {
     const Fate fate = step(slot, warp);
     if (foreign_changes_ != foreign) return Fate::acts;
@@ -208,7 +210,8 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
     if (close_forks(warp) && !is_anchored_) {
       is_anchored_ = true;
       head = state_of(slot, warp);
-    } else if (forks_.empty() && is_at(head, warp)) {
+      visits = 0;
+    } else if (forks_.empty() && is_at(head, warp) && ++visits == visits_of_round_) {
       return Fate::spins;
     }
   }

@@ -221,6 +221,42 @@ TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
   EXPECT_EQ(run(32).end, Outcome::End::completed);
 }
 
+// A list of 7 nodes behind 5 others, and what they sum up to.
+TEST_F(Lookahead, AListThatLeadsBackToItselfIsNeverAtItsEnd) {
+  const auto links = [](int nodes, int last) {
+    std::string text;
+    for (int i = 0; i < nodes; ++i) {
+      const int next = i + 1 < nodes ? i + 1 : last;
+      text += "mov.u32 %r2, " + std::to_string(next) + "; st.global.u32 [%rd1+" +
+              std::to_string(4 * i) + "], %r2;\n";
+    }
+    return text;
+  };
+  const std::string walk =
+      "mov.u32 %r3, 0; mov.u32 %r2, 0;\n"
+      "S: mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1; ld.global.u32 %r2, [%rd4];\n"
+      "add.u32 %r3, %r3, %r2; setp.ne.u32 %p1, %r2, 9999; @%p1 bra S;\n"
+      "st.global.u32 [%rd2], %r3;";
+  compile(links(12, 5) + walk);
+  EXPECT_EQ(run(1).end, Outcome::End::deadlock);
+  ASSERT_EQ(seen_.waiting.size(), 1u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::reads);
+  EXPECT_EQ(seen_.waiting[0].pc, pc_of("ld.global.u32"));
+  compile(links(12, 9999) + walk);
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  EXPECT_EQ(ints(1)[0], 66u + 9999);
+}
+
+// The same way round, again and again, but only so often.
+TEST_F(Lookahead, ALoopWithPeriodsThatIsCountedEnds) {
+  compile(
+      "mov.u32 %r3, 0; mov.u32 %r2, 0;\n"
+      "S: mad.lo.u32 %r2, %r2, 5, 3; and.b32 %r2, %r2, 7; mul.wide.u32 %rd4, %r2, 4;\n"
+      "add.s64 %rd4, %rd4, %rd1; ld.global.u32 %r4, [%rd4+64]; add.u32 %r3, %r3, 1;\n"
+      "setp.lt.u32 %p1, %r3, 200000; @%p1 bra S; st.global.u32 [%rd2], %r3;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+}
+
 TEST_F(Lookahead, APollThatGivesUpEnds) {
   compile(
       "S: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r3, %r3, 1;\n"
