@@ -11,7 +11,8 @@ std::string_view role_of(Trap::Cause cause) {
     case Trap::Cause::bad_index: return "branch";
     case Trap::Cause::no_object:
     case Trap::Cause::surface_bounds:
-    case Trap::Cause::surface_alignment: return "access";
+    case Trap::Cause::surface_alignment:
+    case Trap::Cause::faults: return "access";
     case Trap::Cause::bad_call:
     case Trap::Cause::stack_overflow: break;
   }
@@ -21,6 +22,7 @@ std::string_view role_of(Trap::Cause cause) {
 FindingKind kind_of(Trap::Cause cause) {
   switch (cause) {
     case Trap::Cause::stack_overflow:
+    case Trap::Cause::faults:
     case Trap::Cause::surface_bounds: return FindingKind::out_of_bounds;
     case Trap::Cause::surface_alignment: return FindingKind::misaligned_access;
     default: return FindingKind::trap;
@@ -54,6 +56,8 @@ void TrapChecker::on_trap(const Trap& trap) {
       finding.space = space_name(ptx::Space::global);
       finding.object = trap.object;
     }
+    // The accesses themselves have been told.
+    if (trap.cause == Trap::Cause::faults) finding.severity = Severity::note;
     finding.kernel = kernel_name(program.kernel);
     finding.accesses = {
         reporter_.side(role_of(trap.cause), program, trap.pc, thread_of(trap.place, lane))};

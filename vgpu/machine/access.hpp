@@ -426,6 +426,7 @@ struct Trap {
     no_object,       // no texture or surface object has the handle; detail
     surface_bounds,  // a surface access outside with .trap; detail, object
     surface_alignment,
+    faults,  // they do not end; detail
   };
   const Program* program = nullptr;
   WarpPlace place;

@@ -146,6 +146,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.stops = 0;
   warp.releases = 0;
   warp.fences = 0;
+  warp.faults = 0;
   warp.quantum_left = warp.quantum_rest = 0;
   warp.quanta = 0;
   warp.fragments.clear();

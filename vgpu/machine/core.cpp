@@ -2,12 +2,24 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/core.hpp"
 #include "vgpu/machine/native/native_tier.hpp"
 
 namespace warpcheck::vgpu {
+
+namespace {
+
+// Of lanes: more than what a large launch makes that ends, and more than its other warps leave to
+// one.
+constexpr std::uint64_t kFaultsOfLaunch = 1u << 22;
+constexpr std::uint64_t kFaultsOfWarp = 1u << 16;
+
+}  // namespace
 
 class Machine::Impl : public Core {
   using Core::Core;
@@ -118,6 +130,23 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
   return warps_.run_in_turn(slot, number, until);
 }
 
+// Whether a warp makes bad accesses for ever, as a loop over all 32-bit numbers does.  A GPU stops
+// at the first one; here the launch goes on, so that one run tells all there is on its way.
+bool Core::faults_for_ever(const Slot& slot, const Warp& warp) {
+  if (launch_.outcome.faults < kFaultsOfLaunch || warp.faults < kFaultsOfWarp) return false;
+  if (warp.fragments.empty()) return false;
+  const std::string detail = fmt::format(
+      "the kernel was stopped here, after {} accesses outside of memory or misaligned; a GPU stops "
+      "at the first one",
+      launch_.outcome.faults);
+  const Fragment& fragment = warp.fragments.front();
+  Trap trap{launch_.program, launch_.place_of(slot, warp), fragment.pc,
+            fragment.mask,   Trap::Cause::faults,          detail};
+  launch_.notify([&](Observer& observer) { observer.on_trap(trap); });
+  launch_.outcome.cause = trap.cause;
+  return true;
+}
+
 Outcome::End Core::loop() {
   if (launch_.is_enough()) return Outcome::End::enough;
   blocks_.admit();
@@ -132,7 +161,7 @@ Outcome::End Core::loop() {
     const Stop stop = run_turns(*slot, next.warp);
     Warp& warp = slot->warps[next.warp];
     slot->turn_steps += launch_.outcome.steps - steps_before;
-    if (stop == Stop::halted) return Outcome::End::trap;
+    if (stop == Stop::halted || faults_for_ever(*slot, warp)) return Outcome::End::trap;
     if (launch_.is_enough()) return Outcome::End::enough;
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
       return progress_.end_at_step_limit(*slot, warp);

@@ -57,6 +57,7 @@ class Core {
              std::span<Observer* const> observers, const Limits& limits, bool want_edges);
   Outcome::End loop();
   Stop run_turns(Slot& slot, std::uint32_t& number);
+  bool faults_for_ever(const Slot& slot, const Warp& warp);
   void choose_code();
   void compile();
 

@@ -87,6 +87,7 @@ struct Outcome {
   std::string refusal;                    // not empty: what was reached that cannot be run
   std::uint64_t steps = 0;                // warp instructions
   std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
+  std::uint64_t faults = 0;               // of lanes
   std::vector<Decision> decisions;        // where the strategy differed from the default
 };
 

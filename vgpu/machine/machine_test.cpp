@@ -42,18 +42,21 @@ class OneDecision final : public Strategy {
 class Recorder final : public Observer {
  public:
   void on_access(Access& access) override {
-    accesses.push_back(access);
+    if (keeps_accesses) accesses.push_back(access);
     if (answer) answer(access);
   }
   [[nodiscard]] bool watches_blocks() const override { return blocks; }
   void on_sync(const Sync& sync) override { syncs.push_back(sync.kind); }
-  void on_fault(const Fault& fault) override { faults.push_back(fault); }
+  void on_fault(const Fault& fault) override {
+    if (faults.size() < 1'000) faults.push_back(fault);
+  }
   void on_undefined_use(const UndefinedUse& use) override { uses.push_back(use); }
   void on_barrier_divergence(const BarrierDivergence& d) override { divergences.push_back(d); }
   void on_step_limit(const StepLimit& limit) override { limits.push_back(limit); }
   void on_trap(const Trap& trap) override { traps.push_back(trap); }
 
   std::vector<Access> accesses;
+  bool keeps_accesses = true;
   std::vector<Sync::Kind> syncs;
   bool blocks = true;
   std::vector<Fault> faults;
@@ -501,6 +504,24 @@ TEST_F(MachineTest, TrapEndsTheLaunch) {
   compile("trap;");
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::trap);
   EXPECT_EQ(seen_.traps.size(), 1u);
+}
+
+// A loop over an array from its end, by an index without a sign.
+TEST_F(MachineTest, FaultsThatDoNotEndStopTheLaunch) {
+  limits_.steps_max = kNoLimit;
+  seen_.keeps_accesses = false;
+  const std::string walk =
+      "mov.u32 %r3, 10;\nS: sub.u32 %r3, %r3, 1; mul.wide.u32 %rd4, %r3, 4;\n"
+      "add.s64 %rd4, %rd4, %rd1; st.global.u32 [%rd4], %r3; setp.ne.u32 %p1, %r3, ";
+  compile(walk + "77; @%p1 bra S;");
+  const Outcome outcome = run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::trap);
+  EXPECT_EQ(outcome.cause, Trap::Cause::faults);
+  EXPECT_GE(outcome.faults, std::uint64_t{1} << 22);
+  EXPECT_EQ(seen_.traps.size(), 1u);
+  // So many bad accesses are just a lot.
+  compile(walk + "4294867296; @%p1 bra S;");
+  EXPECT_EQ(run({1, 1, 1}, {32, 1, 1}).end, Outcome::End::completed);
 }
 
 TEST_F(MachineTest, WhoHasSeenEnoughEndsTheLaunch) {

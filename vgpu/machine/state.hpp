@@ -82,6 +82,7 @@ struct Warp {
   std::uint64_t accesses = 0;  // memory instructions executed
   std::uint64_t ask_at = 0;    // the access before which the strategy decides
   std::uint64_t fences = 0;    // executed
+  std::uint64_t faults = 0;    // of its lanes
   std::uint64_t ask_at_fence = 0;
   std::uint64_t stops = 0;
   std::uint64_t releases = 0;      // barriers to which it came last

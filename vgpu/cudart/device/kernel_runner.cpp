@@ -36,6 +36,7 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
     // What lies beyond a stack is no address of the thread (seen on sm_90).
     case vgpu::Trap::Cause::stack_overflow:
     case vgpu::Trap::Cause::no_object:
+    case vgpu::Trap::Cause::faults:
     case vgpu::Trap::Cause::surface_bounds: return cudaErrorIllegalAddress;
     case vgpu::Trap::Cause::surface_alignment: return cudaErrorMisalignedAddress;
     case vgpu::Trap::Cause::trap:

@@ -176,6 +176,8 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
     const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
     if (has_rank && target.base != 0) clusters_.explain(run, target, fault);
   }
+  ++run.warp.faults;
+  ++launch_.outcome.faults;
   launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
 }
 

@@ -43,6 +43,7 @@ Warp copy_of(Warp& warp) {
   copy.accesses = warp.accesses;
   copy.ask_at = warp.ask_at;
   copy.fences = warp.fences;
+  copy.faults = warp.faults;
   copy.ask_at_fence = warp.ask_at_fence;
   copy.stops = warp.stops;
   copy.releases = warp.releases;
@@ -65,6 +66,7 @@ void put_back_warp(Warp& warp, Warp& copy) {
   warp.accesses = copy.accesses;
   warp.ask_at = copy.ask_at;
   warp.fences = copy.fences;
+  warp.faults = copy.faults;
   warp.ask_at_fence = copy.ask_at_fence;
   warp.stops = copy.stops;
   warp.releases = copy.releases;
