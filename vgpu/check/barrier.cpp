@@ -7,7 +7,8 @@ namespace {
 
 using Reason = BarrierDivergence::Reason;
 
-// What the finding says, and what each side did; `other` is empty where there is one side only.
+// The texts of a finding for each reason: the roles of the two sides and the message.  `other` is
+// empty for a finding with one side.
 struct Text {
   std::string_view one, other, message;
 };

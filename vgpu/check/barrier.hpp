@@ -1,9 +1,11 @@
-// Barrier divergence: threads of one block that cannot have meant the same barrier, lanes of one
-// warp that cannot have meant the same operation, and barriers that are used as none can be
-// (PTX ISA 9.0, 9.7.9.6, 9.7.13.1, 9.7.13.15).
+// The checker for barrier divergence.  It reports three kinds of misuse: threads of one block wait
+// at barriers that cannot be the same one; lanes of one warp execute warp operations that cannot be
+// the same one; a barrier is used in a way that no barrier allows (PTX ISA 9.0, 9.7.9.6, 9.7.13.1,
+// 9.7.13.15).
 //
-// Nobody waits for threads that have exited: that is legal from sm_70 on, and a note where code is
-// to run on older devices, too (CheckerSet::portable).
+// From sm_70 on, a barrier does not wait for threads that have exited, so such a barrier is legal.
+// Where the code must also run on older devices (CheckerSet::portable), the checker reports it as a
+// note.
 #pragma once
 
 #include "vgpu/check/checker.hpp"

@@ -59,7 +59,7 @@ void BoundsChecker::on_fault(const Fault& fault) {
     }
     case Fault::Kind::block_exited:
     case Fault::Kind::use_after_free:
-    case Fault::Kind::destroyed_object: break;  // lifetime
+    case Fault::Kind::destroyed_object: break;  // the lifetime checker reports it
   }
 }
 

@@ -1,5 +1,5 @@
-// Bounds and alignment, per allocation in every space (PTX ISA 6.4.1: an address must be a
-// multiple of the access size).
+// The checker for out-of-bounds and misaligned accesses.  It judges every allocation in every
+// space; PTX ISA 6.4.1 requires an address to be a multiple of the access size.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ class BoundsChecker final : public Checker {
   void on_fault(const Fault& fault) override;
 };
 
-// A host copy or fill that is not inside one allocation.
+// Makes the finding for a host copy or fill whose range is not inside one allocation.
 //   call: the API function, e.g. "cudaMemcpy".
-//   write: whether device memory was to be written.
+//   write: whether the call was to write device memory.
 //   nearest: the allocation at or below `address`, or null.
 Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t address,
                                 std::uint64_t bytes, const Allocation* nearest);
 
-// The same of memory that cuMemMap has put there, and no device has access to.
+// Makes the finding for a host copy or fill of memory that cuMemMap has mapped but that no device
+// has access to.  The parameters are those of host_copy_out_of_bounds().
 Finding host_copy_without_access(std::string_view call, bool write, std::uint64_t address,
                                  std::uint64_t bytes, const Allocation& mapped);
 

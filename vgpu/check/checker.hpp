@@ -1,4 +1,4 @@
-// A checker: an observer that turns events into findings.
+// A checker: an observer that turns events of the machine into findings.
 #pragma once
 
 #include <memory>
@@ -16,35 +16,41 @@ class SharedGrid;
 class Checker : public Observer {
  public:
   explicit Checker(Reporter& reporter) : reporter_(reporter) {}
-  // What is looked for from the next reset() on.
+  // Sets what the checker looks for from the next reset() on.
   virtual void configure(const CheckerSet& /*set*/) {}
-  // Starts a new trial: nothing that was seen before counts.
+  // Starts a new trial: the checker forgets everything that it has seen.
   virtual void reset(WarpModel /*model*/) {}
-  // What a library function does to device memory; of a read, sets which bits are undefined.
+  // A library function reads or writes device memory.  For a read, the checker sets which bits are
+  // undefined.
   virtual void on_operand(OperandAccess& /*access*/) {}
-  // An access that was told before, as Observer::on_late_host_access().
+  // An access that on_operand() has already reported, with more launches in `unordered_launches`
+  // (as Observer::on_late_host_access()).
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
 
-  // A launch that begins while another is suspended (vgpu/machine/progress/concurrent_work.hpp).
-  // False: its events are told between those of the other.  True: only this is told of it, as the
-  // checker follows one launch at a time.
+  // The machine asks this when a launch begins while another launch is suspended
+  // (vgpu/machine/progress/concurrent_work.hpp).  False: the checker then receives the events of
+  // the new launch between those of the suspended one.  True: the checker receives no event of the
+  // new launch, because it follows one launch at a time.
   virtual bool passes_over(const Sync& /*kernel_start*/) { return false; }
 
-  // Where several machines run a launch, each has checkers of its own, which see what that machine
-  // does.  What outlives the launch is the whole's: the checker that sees everything else.
-  //   of the whole; keeps: what the parts have left in it holds
+  // When several machines run one launch, each machine has checkers of its own, which see the
+  // events of that machine only: the parts.  The whole is the checker that sees all other events;
+  // its state outlives the launch. begin_parts() and end_parts() are called on the whole. keeps:
+  // what the parts have left in the whole is valid; otherwise the launch will run again on one
+  // machine.
   virtual void begin_parts() {}
   virtual void end_parts(bool /*keeps*/) {}
-  //   of a part, after reset(): it gives up `grid` where one machine has to run it
+  // Called on a part after reset().  The part gives `grid` up when one machine must run the launch.
   virtual void join(Checker& /*whole*/, SharedGrid& /*grid*/) {}
-  // A byte for each of a global allocation, which parts may write; null: there is none.
+  // Returns one byte of state for each byte of a global allocation, which parts may write; null:
+  // the checker has none.
   [[nodiscard]] virtual std::uint8_t* states_of(const Allocation&) { return nullptr; }
 
  protected:
   Reporter& reporter_;
 };
 
-// Each is defined in the checker's own file.
+// Each function is defined in the checker's own file.
 #define CHECKER(name, turn, help) std::unique_ptr<Checker> make_##name##_checker(Reporter&);
 #define SILENT_CHECKER(name, turn, enabled) CHECKER(name, turn, "")
 #include "vgpu/check/checkers.def"

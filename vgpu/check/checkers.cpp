@@ -24,7 +24,7 @@ struct Row {
   std::unique_ptr<Checker> (*make)(Reporter&);
 };
 
-// In the order in which they are asked about an event.
+// Rows are in the order in which checkers receive an event (the `turn` of checkers.def).
 constexpr auto kRegistry = [] {
   auto rows = std::to_array<Row>({
 #define CHECKER(name, turn, help) {turn, &CheckerSet::name, make_##name##_checker},
@@ -38,7 +38,8 @@ constexpr auto kRegistry = [] {
 }();
 static_assert(std::ranges::adjacent_find(kRegistry, {}, &Row::turn) == kRegistry.end());
 
-// The checker that reports findings of this kind; null: no checker that can be switched off.
+// Returns the switch of the checker that reports findings of this kind; null: no switch turns them
+// off.
 bool CheckerSet::*checker_of(FindingKind kind) {
   switch (kind) {
 #define FINDING_KIND(enumerator, name, checker) \
@@ -67,9 +68,9 @@ class Checkers::Impl {
  public:
   CheckerSet set;
   Reporter reporter;
-  std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // made when first enabled
+  std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // created when first enabled
   std::vector<Checker*> enabled;
-  // Findings of the host's calls by all that they say but for the element.
+  // Findings of host calls, keyed by everything that they say except the element.
   std::unordered_map<std::string, std::uint32_t> host_findings;
 };
 

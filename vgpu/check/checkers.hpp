@@ -1,4 +1,5 @@
-// The checkers of a trial, as the observers that a machine wants.
+// The checkers of a trial, collected as the observers that a machine calls, and the set of options
+// that switches them on and off.
 #pragma once
 
 #include <array>
@@ -28,14 +29,15 @@ struct CheckerSet {
 #include "vgpu/check/checkers.def"
 #undef CHECKER
 #undef SILENT_CHECKER
-  // Notes on code that only targets from sm_70 on allow: barriers after some threads have exited.
+  // Reports notes on code that only targets from sm_70 on allow: barriers after some threads have
+  // exited.
   bool portable = false;
-  // Volatile accesses are weak ones to the race checker.  By the letter they are relaxed at system
-  // scope (PTX ISA 8.4.2), and do not race with each other.
+  // The race checker treats volatile accesses as weak ones.  By the letter they are relaxed at
+  // system scope (PTX ISA 8.4.2) and do not race with each other.
   bool volatile_is_weak = false;
 };
 
-// A checker as options, case files and reports know it.
+// A checker as it appears in options, case files and reports.
 struct CheckerRow {
   bool CheckerSet::*enabled = nullptr;
   std::string_view name;
@@ -50,7 +52,7 @@ inline constexpr auto kCheckers = std::to_array<CheckerRow>({
 #undef SILENT_CHECKER
 });
 
-// "race (what it finds), bounds (...), ...": for help.
+// Returns "race (what it finds), bounds (...), ..." for the help text.
 std::string checkers_help();
 
 class Checkers {
@@ -60,39 +62,40 @@ class Checkers {
   Checkers(const Checkers&) = delete;
   Checkers& operator=(const Checkers&) = delete;
 
-  // Starts a new trial.  Host memory is kept for reuse.
+  // Starts a new trial.  The checkers keep their host memory for reuse.
   void reset(const CheckerSet& set, WarpModel model);
 
   // Valid until the next reset().
   [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
 
-  // What library functions do, told to the checkers that are on.
+  // Reports accesses of library functions to the checkers that are on (checker.hpp).
   void on_operand(OperandAccess& access);
   void on_late_operand(const OperandAccess& access);
 
-  // Where several machines run a launch (checker.hpp): of the whole, before and after that.
+  // When several machines run one launch (checker.hpp): called on the whole, before and after the
+  // launch.
   void begin_parts();
   void end_parts(bool keeps);
-  // Of a part: what finds anything gives `grid` up.
+  // Called on a part.  A part that finds anything gives `grid` up.
   void join(const Checkers& whole, SharedGrid& grid);
-  // See Checker::states_of(); of the one checker that has any.
+  // Returns Checker::states_of() of the only checker that has such states.
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) const;
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;
 
-  // Called with the index of a finding when it is first seen, its count not yet known; kept by
-  // reset().
+  // Sets the function that is called with the index of each new finding.  The count of that finding
+  // is not yet known then. reset() keeps the listener.
   void on_new_finding(std::function<void(std::size_t)> listener);
 
-  // What findings name as their causes; not owned, kept by reset().
+  // Sets the source of Finding::cause; not owned, kept by reset().
   void set_causes(const Causes* causes);
 
-  // Adds a finding that no device event shows: misuse of the host API.  False: the checker whose
-  // kind of finding it is (finding_kinds.def) is off, so it is dropped.
+  // Adds a finding that no device event shows: misuse of the host API.  Returns false and drops the
+  // finding if its checker (finding_kinds.def) is off.
   bool add(Finding finding);
-  // The same of what can repeat: the first time with `key`, make() gives the finding; then it
-  // counts.
+  // Adds a finding that can repeat.  The first call with `key` adds the result of make(); later
+  // calls only increase its count.
   void add(const std::string& key, const std::function<Finding()>& make);
 
  private:

@@ -11,9 +11,10 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::uint32_t kGranuleBytes = 4;
-// Launches that the host has waited for are kept, too, as nobody says that it has.
+// Reads of launches that the host has already waited for stay recorded too, because no event
+// reports that wait.
 constexpr std::size_t kReadsMax = 1 << 20;
-// Instructions whose reads are extended while they take turns.
+// The number of latest instructions whose reads can still be extended by neighbouring reads.
 constexpr std::ptrdiff_t kTurns = 8;
 
 }  // namespace
@@ -77,7 +78,7 @@ void ConstantRaceChecker::add(const Access& access, unsigned lane, std::vector<W
   if (++reads_ > kReadsMax) forget_oldest();
 }
 
-// But not the launch that runs.
+// Keeps the running launch even if it is the oldest.
 void ConstantRaceChecker::forget_oldest() {
   while (reads_ > kReadsMax / 2 && known_.size() > 1) {
     reads_ -= known_.begin()->second.reads.size();

@@ -1,8 +1,9 @@
-// Constant memory that the host writes while a kernel may read it.
+// The checker for races on constant memory: the host writes a constant variable while a kernel may
+// read it.
 //
-// Kernels cannot write it, so the race checker does not look at its accesses: what races are
-// copies to a variable, in a stream that nothing orders with the kernel's.  So it is enough to
-// keep who reads which bytes, one reader each.
+// Kernels cannot write constant memory, so the race checker skips accesses to it.  Only a copy to
+// the variable in a stream that is not ordered with the kernel's stream can race.  For that, it is
+// enough to record which bytes each launch reads, with one reading thread for each byte.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +31,18 @@ class ConstantRaceChecker final : public Checker {
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override { return row.space != ptx::Space::constant; }
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
-    return true;  // shared memory is no matter
+    return true;  // shared memory does not matter here
   }
   void on_host_access(const HostAccess& access) override { check(access); }
   void on_late_host_access(const HostAccess& access) override { check(access); }
   void on_device_copy(const DeviceCopy& copy) override;
 
  private:
-  // One thread reads bytes that lie side by side, by one instruction.
+  // A read of neighbouring bytes by one instruction, with one thread that made it.
   struct Read {
     std::uint32_t allocation = 0;  // id
     std::uint32_t begin = 0, end = 0;
-    std::uint32_t bytes = 0;  // each time
+    std::uint32_t bytes = 0;  // per execution
     std::uint32_t pc = 0;
     ThreadId who;
   };
@@ -50,10 +51,10 @@ class ConstantRaceChecker final : public Checker {
     Dim3 grid, block;
     std::vector<Read> reads;
   };
-  // The bytes of an aligned word that a launch has read.
+  // Which bytes of an aligned 4-byte word a launch has read.
   struct Word {
-    std::uint32_t launch = 0;  // one more than its number
-    std::uint32_t bytes = 0;   // a bit each
+    std::uint32_t launch = 0;  // the launch's number plus one
+    std::uint32_t bytes = 0;   // one bit per byte
   };
 
   void add(const Access& access, unsigned lane, std::vector<Word>& words);
@@ -62,9 +63,9 @@ class ConstantRaceChecker final : public Checker {
   void report(const HostAccess& access, const Launch& launch, const Read& read);
 
   std::uint32_t launches_ = 0;             // of the trial
-  std::uint32_t passed_over_ = 0;          // since the latest began
-  std::map<std::uint32_t, Launch> known_;  // by number; those that have read something
-  std::size_t reads_ = 0;                  // of all of them
+  std::uint32_t passed_over_ = 0;          // since the latest launch began
+  std::map<std::uint32_t, Launch> known_;  // by launch number; launches with reads
+  std::size_t reads_ = 0;                  // reads of all launches
   std::unordered_map<std::uint32_t, std::vector<Word>> words_;  // by allocation
   Launch running_;                                              // without reads
 };

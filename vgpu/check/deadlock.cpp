@@ -11,18 +11,18 @@ namespace {
 using Kind = Waiting::Kind;
 
 constexpr std::size_t kGroupsMax = 12;
-constexpr std::size_t kPlacesMax = 4;  // that one instruction reads, told one by one
+constexpr std::size_t kPlacesMax = 4;  // places one instruction reads, named each
 
 bool is_poll(Kind kind) { return kind == Kind::reads || kind == Kind::object; }
 
-// Groups that poll come first: what they poll is what all others wait for.
+// Groups that poll come first, because all other groups wait for what they poll.
 int rank_of(Kind kind) {
   if (is_poll(kind)) return 0;
   if (kind == Kind::runs) return 1;
   return kind == Kind::exited ? 3 : 2;
 }
 
-// Each block has its own shared memory: the same variable is one place to a reader.
+// Each block has its own shared memory, but one shared variable counts as one place here.
 bool is_same_place(const Waiting& a, const Waiting& b) {
   const auto is_shared = [](const Allocation* memory) {
     return memory != nullptr && memory->space == ptx::Space::shared;
@@ -45,7 +45,8 @@ std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
   return text;
 }
 
-// Of the transactions of an mbarrier's phase.
+// The text about transaction bytes that the current phase of an mbarrier still lacks, or has too
+// many of.
 std::string what_is_missing(std::int32_t bytes) {
   if (bytes == 0) return {};
   if (bytes > 0) return fmt::format(", and {} bytes of asynchronous copies are missing", bytes);
@@ -102,7 +103,8 @@ std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiti
   return groups;
 }
 
-// Threads that poll different places at one instruction are told apart, where they are few.
+// Threads that poll different places at one instruction form separate groups, as long as there are
+// at most kPlacesMax places.
 std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiting> waiting) {
   std::vector<Group> groups;
   const std::vector<Group> by_place = group(waiting, true);
@@ -123,7 +125,7 @@ std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiti
   return groups;
 }
 
-// " since (3), whose thread waits at (2)"
+// Returns " since (3), whose thread waits at (2)".
 std::string DeadlockChecker::describe_writer(const Program& program, const LastWrite& write,
                                              std::span<const Waiting> waiting,
                                              const std::vector<Group>& groups,
@@ -150,7 +152,7 @@ std::string DeadlockChecker::describe_writer(const Program& program, const LastW
   return text;
 }
 
-// The call in which the host waits, where that is known.
+// Adds the host call in which the host waits, if that call is known.
 void DeadlockChecker::add_host(Finding& finding) const {
   AccessSide side = reporter_.side_of_call("host call");
   if (side.file.empty()) return;

@@ -1,6 +1,6 @@
-// Launches that do not end: threads that nothing can let go on, and the step limit.  A finding says
-// what every group of threads does: where it waits, and for what; what it polls, and who wrote that
-// last; that it has ended.
+// The checker for launches that do not end: deadlocks (no thread can continue) and launches that
+// exceed the step limit.  A finding says what each group of threads does: where it waits and for
+// what, what it polls and which thread wrote that place last, or that it has exited.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ class DeadlockChecker final : public Checker {
   void on_step_limit(const StepLimit& limit) override;
 
  private:
-  // Threads at one instruction, in any block, that wait for the same.
+  // Threads of any block that wait at one instruction for the same thing.
   struct Group {
     Waiting first;
     std::uint32_t threads = 0, blocks = 0, last_block = 0;
-    std::uint32_t places = 0;  // that they read
+    std::uint32_t places = 0;  // places that they read
   };
   static std::vector<Group> group(std::span<const Waiting> waiting, bool by_place);
   static std::vector<Group> group(std::span<const Waiting> waiting);
-  // Adds a side for each group and for each write that is known; returns what the groups do, as
-  // text about those sides.
+  // Adds a side for each group and for each known write.  Returns the text that says what the
+  // groups do; it refers to those sides by number.
   std::string describe(const Program& program, std::span<const Waiting> waiting,
                        Finding& finding) const;
   void add_host(Finding& finding) const;

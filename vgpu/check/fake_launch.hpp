@@ -1,4 +1,4 @@
-// For tests: a hand-made launch.  Writes the events that a machine would emit, without one.
+// A hand-made launch for tests: it emits the events that a machine would emit, without a machine.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace warpcheck::vgpu {
 
-// Memory with readable slack around it.
+// Memory with readable slack bytes before and after it.
 class FakeMemory {
  public:
   FakeMemory(std::uint32_t id, ptx::Space space, std::uint32_t bytes, std::string name = "")
@@ -52,13 +52,13 @@ inline Program fake_program(std::uint32_t size = 64) {
   return program;
 }
 
-// The events of one launch after another.
+// Emits the events of one launch after another.
 class FakeLaunch {
  public:
   FakeLaunch(Program& program, std::vector<Observer*> observers)
       : program_(program), observers_(std::move(observers)) {}
 
-  //   unordered: earlier launches that nothing orders before this one
+  //   unordered: earlier launches that are not ordered before this one
   void start(Dim3 grid, Dim3 block, std::span<const std::uint32_t> unordered = {}) {
     Sync sync;
     sync.kind = Sync::Kind::kernel_start;
@@ -92,7 +92,7 @@ class FakeLaunch {
     return {block, warp, slots_[block], phases_[block]};
   }
 
-  // Everything but the lanes.
+  // Returns an access with everything set except the lanes.
   Access access(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
                 std::uint32_t pc, std::uint8_t bytes = 4) {
     Access access;
@@ -114,7 +114,7 @@ class FakeLaunch {
     return access;
   }
 
-  // Lane l of `mask` accesses element l + first.
+  // Lane l of `mask` accesses element first + l.
   Access strided(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
                  std::uint32_t pc, std::int64_t first = 0, std::uint32_t mask = ~0u,
                  std::uint8_t bytes = 4) {
@@ -126,7 +126,7 @@ class FakeLaunch {
     }
     return emit(row);
   }
-  // All lanes of `mask` access one element.
+  // All lanes of `mask` access the same element.
   Access uniform(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
                  std::uint32_t pc, std::uint32_t element, std::uint32_t mask = ~0u,
                  std::uint8_t bytes = 4) {
@@ -136,7 +136,7 @@ class FakeLaunch {
     row.offset.fill(element * bytes);
     return emit(row);
   }
-  // One lane.
+  // One lane accesses one element.
   Access one(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t thread,
              std::uint32_t pc, std::uint32_t element, std::uint8_t bytes = 4) {
     Access row = access(kind, memory, block, thread / kWarpLanes, pc, bytes);

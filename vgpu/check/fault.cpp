@@ -8,7 +8,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Local memory is interleaved: an allocation holds that of a whole warp, an address is one lane's.
+// Local memory is interleaved: one allocation holds the local memory of a whole warp, but an
+// address is relative to one lane's part.
 std::uint64_t bytes_of(const Allocation& allocation) {
   return allocation.space == ptx::Space::local ? allocation.bytes / kWarpLanes : allocation.bytes;
 }
@@ -23,8 +24,9 @@ std::string name_with_size(const Allocation& allocation) {
   }
 }
 
-// How far `address` lies before `begin`; 0: it does not.  Where addresses begin at 0 (shared and
-// local memory), one before the beginning has wrapped around, in 32 or in 64 bits.
+// Returns how far `address` lies before `begin`; 0 if it does not.  In spaces whose addresses start
+// at 0 (shared and local memory), an address before the beginning has wrapped around, in 32 or in
+// 64 bits.
 std::uint64_t distance_before(std::uint64_t address, std::uint64_t begin) {
   constexpr std::uint64_t kWrapped32 = 0x8000'0000, kEnd32 = 0x1'0000'0000;
   if (begin != 0) return address < begin ? begin - address : 0;
@@ -32,7 +34,7 @@ std::uint64_t distance_before(std::uint64_t address, std::uint64_t begin) {
   return address >> 63 != 0 ? 0 - address : 0;
 }
 
-// Farther from an allocation than this, an address has nothing to do with it.
+// An address farther from an allocation than this is unrelated to it.
 constexpr std::uint64_t kNearBytes = 1u << 20;
 
 bool is_near(const Allocation& allocation, std::uint64_t address) {
@@ -42,7 +44,7 @@ bool is_near(const Allocation& allocation, std::uint64_t address) {
   return address - allocation.address <= bytes_of(allocation) + kNearBytes;
 }
 
-// The space of a generic address is known only by what lies near it.
+// A generic address does not name its space, so the space is that of the nearest memory.
 ptx::Space space_of(const Fault& fault) {
   const bool near_constant = fault.nearest != nullptr &&
                              fault.nearest->space == ptx::Space::constant &&
@@ -50,7 +52,7 @@ ptx::Space space_of(const Fault& fault) {
   return near_constant ? ptx::Space::constant : fault.space;
 }
 
-// The object that an access was meant for: "a", and where it lies.
+// The object that the address was computed from: its name ("a"), and where it lies.
 struct MeantPlace {
   std::string name;
   std::uint64_t begin = 0, bytes = 0;
@@ -67,7 +69,7 @@ MeantPlace meant_place(const Fault& fault) {
   return {symbol.name, symbol.offset, symbol.bytes != 0 ? symbol.bytes : end - symbol.offset};
 }
 
-// "4 bytes, 12 bytes past the end of a (256 bytes)"
+// Returns "4 bytes, 12 bytes past the end of a (256 bytes)".
 std::string describe_meant(const Fault& fault) {
   const MeantPlace place = meant_place(fault);
   const bool is_named = fault.symbol != nullptr || !fault.meant->name.empty();
@@ -87,7 +89,7 @@ std::string describe_meant(const Fault& fault) {
   return fmt::format("{} bytes at byte {} of {}", fault.bytes, distance, name);
 }
 
-// Why the pointer is what it is.
+// Returns the known cause of the bad pointer.
 std::string cause_of(const Reporter& reporter, const Fault& fault) {
   const bool is_global = fault.space == ptx::Space::global || fault.space == ptx::Space::generic;
   if (reporter.causes() == nullptr || !is_global) return {};

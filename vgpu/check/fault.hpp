@@ -1,4 +1,5 @@
-// Findings of addresses that no memory answers: shared by the bounds and the lifetime checker.
+// Findings for accesses to addresses where no memory is.  The bounds checker and the lifetime
+// checker share this code.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +10,22 @@
 
 namespace warpcheck::vgpu {
 
-// "4 bytes, 12 bytes past the end of in (256 bytes)".
-//   nearest: null, or far away: the address alone is told.
-//   address: as in Fault
+// Returns "4 bytes, 12 bytes past the end of in (256 bytes)".
+//   nearest: where it is null or far away, the text gives the address alone.
+//   address: as in Fault.
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes);
 
-// Whether no allocation is anywhere near, nor null.
+// Returns whether the address is neither near an allocation nor near null.
 bool is_nowhere(const Fault& fault);
 
-// Whether it is in memory that is there, but not in the object that its address was made from.
+// Returns whether the address lies in existing memory, but outside the object that the address was
+// computed from.
 bool is_stray(const Fault& fault);
 std::string message_of_stray(const Fault& fault);
 
 // Reports `fault` as `kind`, once for each place in the code and each kind of access.
-//   cause: role and place of the second side, which tells findings apart, too; null: there is none
+//   cause: role and place of the second side. Findings with different causes are different
+//   findings. Null: there is no second side.
 struct FaultCause {
   std::string_view role;
   CodePlace place;

@@ -72,7 +72,7 @@ bool find_in(const Names& names, std::string_view name, Value& value) {
   return false;
 }
 
-// The length of `text` without the parenthesised list that ends it.
+// Returns the length of `text` without the parenthesised parameter list at its end.
 std::size_t without_parameters(std::string_view text) {
   if (text.empty() || text.back() != ')') return text.size();
   int depth = 0;
@@ -104,7 +104,7 @@ std::string kernel_name(std::string_view mangled) {
   if (!text) return std::string(mangled);
   std::string_view name{*text};
   name = name.substr(0, without_parameters(name));
-  // Only templates carry their return type, and a kernel returns nothing.
+  // Only mangled names of templates contain the return type, and kernels return void.
   constexpr std::string_view kReturnType = "void ";
   if (name.starts_with(kReturnType)) name.remove_prefix(kReturnType.size());
   return std::string(name);
@@ -125,7 +125,8 @@ std::string class_of(const Finding& finding) {
   std::string text = fmt::format("{}|{}|{}", name_of(finding.kind), finding.space, finding.kernel);
   for (const auto& [file, line] : lines) text += fmt::format("|{}:{}", file, line);
   for (const auto& [ptx, index] : instructions) text += fmt::format("|{} #{}", ptx, index);
-  // Calls on one line, or of a program without lines, are told apart by what they call.
+  // Failed calls on the same line, or in a program without lines, are distinguished by the called
+  // function.
   if (finding.kind == FindingKind::api_error) {
     text +=
         fmt::format("|{}|{}", finding.object.substr(0, finding.object.find('(')), finding.message);

@@ -1,4 +1,4 @@
-// A finding: data, no text layout (printers are elsewhere).
+// A finding: the result of a check as data.  Printers lay out its text elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,12 @@ enum class FindingKind : std::uint8_t {
 };
 enum class Severity : std::uint8_t { error, note };
 
-// How far apart in the hierarchy of threads the two sides of a race are; wider ones are greater.
+// How far apart in the thread hierarchy the two sides of a race are.  A greater value is a wider
+// relation.
 enum class Relation : std::uint8_t { none, lanes, warps, blocks, launches, host };
 
-// What would have ordered two sides, or is missing otherwise: what advice is chosen by.
+// What is missing between the two sides: the synchronization that would have ordered them, or
+// another requirement.  Reports choose their advice by it.
 enum class Lack : std::uint8_t {
   unknown,
   warp_barrier,       // between lanes of one warp
@@ -28,23 +30,23 @@ enum class Lack : std::uint8_t {
   cluster_barrier,    // between blocks of one cluster
   order_of_blocks,    // between blocks of one launch
   order_of_launches,  // their streams are not synchronised
-  wait_of_host,       // for a launch
-  grid_wait,          // of a kernel that may begin before the one before it has completed
+  wait_of_host,       // the host does not wait for a launch
+  grid_wait,          // in a kernel that may begin before the previous one has completed
   atomicity,          // one side is atomic, the other one is not
-  atomic_update,      // several threads read, change and write one place (x += y)
-  equal_sizes,        // atomic, but of different sizes
-  scope,              // of a side: it does not include the other's block
-  flag_scope,         // of the accesses to a flag
-  release,            // before a flag was written
+  atomic_update,      // several threads read, change and write one location (x += y)
+  equal_sizes,        // both are atomic, but of different sizes
+  scope,              // the scope of one side does not include the other side's block
+  flag_scope,         // the scope of the accesses to a flag
+  release,            // before the write of a flag
   release_scope,      // of that release
-  host_release,       // at system scope, before the kernel gave the host a signal
-  acquire,            // after a flag was read
-  handover,           // strong accesses hand on data, and nothing orders it
-  copy_wait,          // for an asynchronous copy, by its thread
-  copy_handover,      // by its thread, on to the other side
+  host_release,       // at system scope, before the kernel signalled the host
+  acquire,            // after the read of a flag
+  handover,           // strong accesses hand data on, but no synchronization orders them
+  copy_wait,          // the thread does not wait for its asynchronous copy
+  copy_handover,      // the thread does not hand the copied data on to the other side
   proxy_fence,        // before a bulk copy
-  participation,      // of a lane that another one reads from
-  output,             // of the kernel: a call of the runtime failed
+  participation,      // of a lane whose register another lane reads
+  output,             // the kernel's output: a runtime call failed
 };
 
 std::string_view name_of(FindingKind kind);                     // "data-race"
@@ -55,10 +57,10 @@ std::string_view name_of(Lack lack);                            // "block-barrie
 bool find_relation(std::string_view name, Relation& relation);  // false: no such one
 bool find_lack(std::string_view name, Lack& lack);
 
-// "scan<int>" of a mangled kernel name; a name that is not mangled stays as it is.
+// Returns "scan<int>" for a mangled kernel name, and any other name unchanged.
 std::string kernel_name(std::string_view mangled);
 
-// One side of a finding.  A race has two.
+// One side of a finding.  A race has two sides.
 struct AccessSide {
   std::string role;  // "read", "write", "atomic", "wait", "exit", "host copy", "branch" ...
   Dim3 block{0, 0, 0};
@@ -66,11 +68,11 @@ struct AccessSide {
   std::string file;  // as nvcc recorded it; empty: unknown
   std::uint32_t line = 0;
   std::string ptx;  // mnemonic; empty for the host
-  // The innermost place, where `file` and `line` are those of the call of a library's header that
-  // it lies in; empty: they are the innermost place themselves.
+  // The innermost place, if `file` and `line` name the call of a library header that contains this
+  // place.  Empty: `file` and `line` already name the innermost place.
   std::string header{};
   std::uint32_t header_line = 0;
-  std::uint32_t instruction = 0;  // its index in the kernel's code; of the host 0
+  std::uint32_t instruction = 0;  // its index in the kernel's code; 0 for the host
   friend bool operator==(const AccessSide&, const AccessSide&) = default;
 };
 
@@ -83,21 +85,23 @@ struct Finding {
   std::vector<AccessSide> accesses;
   std::string message;      // one sentence: "no barrier orders (1) and (2)"
   std::uint64_t count = 1;  // how often in this trial
-  // Why, as data (docs/reports.md): what hints, folding and printers ask instead of the message.
+  // Why the finding exists, as data (docs/reports.md).  Hints, folding and printers use these
+  // fields and not the message.
   std::string variable;                // the object without the element: "share"; may be empty
-  Relation relation = Relation::none;  // of the two sides: the widest that was met
-  std::vector<Relation> also_between;  // of other threads at the same lines, widest first
+  Relation relation = Relation::none;  // between the two sides: the widest one seen
+  std::vector<Relation> also_between;  // between other threads at the same lines, widest first
   Lack lack = Lack::unknown;
-  std::string cause;  // a sentence: what went wrong before and led to this; mostly empty
+  std::string cause;  // a sentence: an earlier error that led to this finding; mostly empty
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-// The class of a finding: what shrinking keeps.  (kind, space, kernel, files and lines of its
-// sides in ascending order, of sides without a line the instruction instead; of an api-error also
-// the call and its message); block, thread and object do not count.  Paths count as they are given:
-// a comparison of classes between checkouts makes them relative first.
+// Returns the class of a finding, which shrinking keeps: kind, space, kernel, and the files and
+// lines of its sides in ascending order.  A side without a line contributes its instruction
+// instead.  The class of an api-error also contains the call and its message.  Block, thread and
+// object do not count.  Paths count as they are given, so a comparison between checkouts makes them
+// relative first.
 std::string class_of(const Finding& finding);
-// 16 hex digits over class_of().
+// Returns 16 hex digits: the hash of class_of().
 std::string hash_of(const Finding& finding);
 
 }  // namespace warpcheck::vgpu

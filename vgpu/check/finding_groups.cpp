@@ -10,12 +10,13 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Lines of one file.
+// A range of lines in one file.
 struct Span {
   std::uint32_t first = 0, last = 0;
 };
 
-// That the sides of a finding enclose; nothing where a line is not known, or in several files.
+// Returns the range of lines that the sides of a finding enclose; nothing if a line is not known or
+// the sides are in several files.
 std::optional<Span> span_of(const Finding& finding) {
   std::optional<Span> span;
   for (const AccessSide& side : finding.accesses) {
@@ -36,7 +37,8 @@ std::string place_text(const AccessSide& side) {
   return fmt::format("{} {}:{}", side.role, side.file, side.line);
 }
 
-// What findings of one cause have in common, besides the span of a barrier; empty: it is alone.
+// Returns what findings with one cause have in common, apart from the position of a barrier; empty:
+// the finding cannot be grouped.
 std::string key_of(const Finding& finding) {
   const std::string head = fmt::format("{}|{}|", name_of(finding.kind), name_of(finding.severity));
   if (!finding.cause.empty()) return head + finding.cause;
@@ -76,7 +78,7 @@ std::string_view threads_of(Relation relation) {
 std::vector<std::size_t> group_by_cause(std::span<const Finding> findings) {
   struct Group {
     std::size_t first = 0;
-    Span common;  // of all its members
+    Span common;  // the lines common to all its members
   };
   std::map<std::string, std::vector<Group>> groups;
   std::vector<std::size_t> first_of(findings.size());

@@ -1,20 +1,21 @@
-// Findings that have one cause, so that a report can show the first and list the others under it.
+// Groups findings that have one cause, so that a report can show the first finding of a group and
+// list the others under it.
 //
-// One missing barrier is met at every pair of lines on its two sides, one array that all blocks
-// share at every line that uses it.  Two findings have one cause when they are of the same kind and
-// severity and
+// One missing barrier causes a finding at every pair of lines on its two sides.  One array that all
+// blocks share by mistake causes a finding at every line that uses it.  Two findings have one cause
+// when they have the same kind and severity and one of these holds:
 //
-//   - name the same earlier mishap (Finding::cause); or
-//   - are races of one kernel on one variable, between threads equally far apart, that lack the
-//     same thing, and
-//       - that is a barrier: one line lies between the sides, or at one, of all of them, so that
-//         a barrier there may order all;
-//       - that is an atomic update: they are of the same lines;
-//       - else: nothing more; or
-//   - use what one shuffle took from a lane that gave nothing, or what one variable of one kernel
-//     holds that nothing has written.
+//   - They name the same earlier error (Finding::cause).
+//   - They are races of one kernel on one variable, between threads equally far apart, with the
+//     same Lack, and
+//       - the Lack is a barrier, and one common line lies between (or at) the sides of each of
+//         them, so that a barrier at this line could order all of them; or
+//       - the Lack is an atomic update, and the races have the same lines; or
+//       - the Lack is anything else.
+//   - They use the result of one shuffle from a lane that did not take part, or unwritten bytes of
+//     one variable of one kernel.
 //
-// Whatever else two findings have in common, they are not grouped.
+// No other findings are grouped.
 #pragma once
 
 #include <cstddef>
@@ -26,15 +27,17 @@
 
 namespace warpcheck::vgpu {
 
-// Of each finding, in order, the index of the first one with its cause; its own if there is none
-// before it.
+// Returns, for each finding in order, the index of the first finding with the same cause: its own
+// index if no earlier finding has the same cause.
 std::vector<std::size_t> group_by_cause(std::span<const Finding> findings);
-// The same as lists: the indices of each group in order, the groups in the order of their first.
+// Returns the same groups as lists of indices.  Indices ascend within a group; groups are ordered
+// by their first index.
 std::vector<std::vector<std::size_t>> groups_of_one_cause(std::span<const Finding> findings);
 
-// "write a.cu:12 and read a.cu:14"
+// Returns "write a.cu:12 and read a.cu:14".
 std::string places_text(const Finding& finding);
-// "also between warps of a block and between lanes of a warp"; empty: there is nothing to say.
+// Returns "also between warps of a block and between lanes of a warp"; empty if the finding has no
+// further relations.
 std::string also_text(const Finding& finding);
 
 }  // namespace warpcheck::vgpu

@@ -27,8 +27,8 @@ constexpr std::array kPatterns{
             "a block of thrust::unique overwrites a tile when it knows how many items the blocks "
             "before it keep, and each of those counts from what it has read",
     },
-    // The same of its values.  Where arrays are pointers, and not iterators of thrust, cub/
-    // accesses them itself.
+    // The same race on the values.  If the arrays are pointers and not thrust iterators, code in
+    // cub/ accesses them itself.
     KnownPattern{
         .space = "global",
         .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",
@@ -43,7 +43,7 @@ constexpr std::array kPatterns{
         .second = {"write", "cub/agent/agent_unique_by_key."},
         .argument = kUniqueByKey,
     },
-    // Where output and input are one array, as the instance says that they may be.
+    // Output and input are the same array; the template instance allows that.
     KnownPattern{
         .space = "global",
         .kernel = "::select::DeviceSelectSweepKernel<",
@@ -68,9 +68,10 @@ constexpr std::array kPatterns{
         .argument = "NonTrivialRuns writes all items that it discards to one place, and reads none "
                     "of them",
     },
-    // A lane of a tile of several warps counts its warp's arrival by an atomic with acquire order,
-    // and tells the others of its warp by shfl whether theirs was the last one: they read what the
-    // warps have written only then.  From sm_80 on all lanes of the warp acquire.
+    // In a tile of several warps, one lane per warp counts the arrival of its warp by an atomic
+    // with acquire order.  It tells the other lanes of its warp by shfl whether its warp was the
+    // last one, and those lanes read what other warps have written only after that.  From sm_80 on,
+    // all lanes of the warp acquire by themselves.
     KnownPattern{
         .space = "shared",
         .kernel = "",
@@ -87,7 +88,8 @@ constexpr std::array kPatterns{
     },
 };
 
-// Where it happened, as a program includes that file; empty: not in a library's header.
+// Returns the innermost header of a side, as a program includes it; empty: the side is not in a
+// library header.
 std::string_view innermost_header(const AccessSide& side) {
   if (!side.header.empty()) return short_header_name(side.header);
   return is_library_header(side.file) ? short_header_name(side.file) : std::string_view();
@@ -95,7 +97,7 @@ std::string_view innermost_header(const AccessSide& side) {
 
 bool fits(const AccessSide& side, const KnownPattern::Side& pattern) {
   std::string_view header = innermost_header(side);
-  // Releases differ in where the headers of CUB, thrust and libcu++ lie.
+  // Toolkit releases place the headers of CUB, thrust and libcu++ in different folders.
   constexpr std::string_view kCollection = "cccl/";
   if (header.starts_with(kCollection)) header.remove_prefix(kCollection.size());
   return side.role == pattern.role && header.starts_with(pattern.header);

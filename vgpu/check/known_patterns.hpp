@@ -1,9 +1,10 @@
-// Races by the letter in the toolkit's own headers, which cannot go wrong and which nobody who uses
-// them can mend: they are notes, and say why.
+// Known races in the toolkit's own headers.  They are races by the letter of the memory model, but
+// they cannot cause a wrong result, and a user of the headers cannot change them.  The reporter
+// makes them notes and adds the reason.
 //
-// The list stands in known_patterns.cpp.  An entry names the kind and the space of a finding, the
-// kernel, and the headers that all of its sides lie in: what happens in a user's own code is never
-// excused.  Each entry has its argument, and a test.
+// The list is in known_patterns.cpp.  An entry names the kind and the space of a finding, the
+// kernel, and the headers in which both of its sides lie, so an access in the user's own code never
+// matches.  Each entry has its argument and a test.
 #pragma once
 
 #include <span>
@@ -16,11 +17,11 @@ namespace warpcheck::vgpu {
 struct KnownPattern {
   FindingKind kind = FindingKind::data_race;
   std::string_view space;
-  // Part of the kernel's name; "" where the headers are called by any kernel.
+  // A part of the kernel's name; "" if any kernel may call the headers.
   std::string_view kernel;
-  std::string_view instance = "";  // so is this, behind it: which of its instances
-  // What the sides do, and how the name of the innermost header of each begins, as a program
-  // includes it; in either order.
+  std::string_view instance = "";  // a later part of the name, which selects instances of it
+  // What a side does, and the beginning of the name of its innermost header as a program includes
+  // it.  The two sides may match in either order.
   struct Side {
     std::string_view role, header;
   };
@@ -30,7 +31,7 @@ struct KnownPattern {
 
 std::span<const KnownPattern> known_patterns();
 
-// Why the finding is no error; empty: it is none of those that are known.
+// Returns why the finding is no error; empty if no known pattern matches.
 std::string_view known_argument(const Finding& finding);
 
 }  // namespace warpcheck::vgpu

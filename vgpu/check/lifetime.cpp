@@ -14,15 +14,15 @@ std::string name_of_block(const Allocation& allocation) {
   return fmt::format("allocation of {} bytes", allocation.bytes);
 }
 
-// Why a pointer must not be freed, by what lies there.
+// Why a pointer must not be freed, judged by the memory at its address.
 struct Objection {
   std::string object;                // "byte 4 of an allocation of 16 bytes"
-  std::string message;               // begins with what frees: "(1)" or a call
+  std::string message;               // begins with "(1)" or the name of the call
   std::string_view role;             // of the other side
-  const CodePlace* other = nullptr;  // null: the host, or nobody
+  const CodePlace* other = nullptr;  // null: the host, or not known
 };
 
-// by_device: free() of device code, else a call of the host.
+// by_device: free() of device code; otherwise a call of the host.
 Objection object_to_free(std::string_view what, bool by_device, std::uint64_t address,
                          const Allocation* nearest) {
   Objection objection;
@@ -144,7 +144,8 @@ void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
   });
 }
 
-// What one line leaves behind is one finding; so is all that the host does.
+// All allocations that one line leaves behind are one finding; so are all that the host leaves
+// behind.
 void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
   for (const Allocation* allocation : left) {
     const CodePlace& at = allocation->allocated_at;

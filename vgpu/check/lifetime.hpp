@@ -1,9 +1,11 @@
-// Memory that is used after it was freed, freed wrongly, or never freed.
+// The checker for lifetime errors: memory is used after it was freed, freed wrongly, or never
+// freed.
 //
-// The device heap is memory like any other that the host allocates, with two differences (CUDA
-// Programming Guide, "Dynamic Global Memory Allocation and Operations"): it is allocated and freed
-// by threads, so findings name their lines; and neither side may free what the other has allocated.
-// An allocation is left behind only when the trial ends: a kernel may keep it for a later one.
+// The device heap is memory like any other allocation, with two differences (CUDA Programming
+// Guide, "Dynamic Global Memory Allocation and Operations").  Threads allocate and free it, so
+// findings name the lines of those threads.  Neither the host nor the device may free what the
+// other has allocated.  A heap allocation is a leak only when the trial ends without a free, since
+// a later kernel may free it.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +25,22 @@ class LifetimeChecker final : public Checker {
   void on_trial_end(std::span<const Allocation* const> left) override;
 };
 
-// A host call that frees what it must not.
+// Makes the finding for a host call that frees memory which it must not free.
 //   call: the API function, e.g. "cudaFree".
-//   nearest: the device memory that the pointer was meant for, or null.
+//   nearest: the device memory that the pointer probably means, or null.
 Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest);
 
-// A host call frees what an earlier one has asked to be freed in a stream.
+// Makes the finding for a host call that frees an allocation which an earlier call has already
+// freed in stream order.
 Finding freed_twice(std::string_view call, const Allocation& allocation);
 
-// A host copy or fill of memory that has been freed, or that is on the device heap, where no host
-// call may reach it.
-//   call, write: as of host_copy_out_of_bounds().
+// Makes the finding for a host copy or fill of freed memory. host_copy_of_heap() is for memory on
+// the device heap, which no host call may access.
+//   call, write: as in host_copy_out_of_bounds().
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
                            std::uint64_t bytes, const Allocation& freed);
-// The host has read or written freed memory by itself.
-//   freed_at: by which call; null: not known
+// Makes the finding for a read or write of freed memory by host code itself, not by a call.
+//   freed_at: the call that freed it; null: not known.
 Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
                           const Allocation& freed, const HostPlace& place,
                           const HostPlace* freed_at);

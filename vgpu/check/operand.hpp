@@ -1,8 +1,8 @@
-// Operands of library functions: what a function that stands for one of a vendor's library (cuBLAS
-// ...), and that the host computes, reads and writes in device memory.
+// Operands of library functions: the device memory that a replacement of a vendor's library
+// function (cuBLAS ...) reads and writes.  The host computes these functions.
 //
-// Checkers look at them as at the accesses of a kernel: what a function makes of bytes that nothing
-// has written is undefined, and is told where it matters.
+// Checkers treat operand accesses like accesses of a kernel.  What a function computes from
+// unwritten bytes is undefined; the checker reports it where the value matters.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,16 @@ struct SourcePlace {
 struct LibraryOperand {
   std::string function;  // "cublasSgemm"
   std::string name;      // "A of cublasSgemm, 64 x 64, lda 60"
-  // The call in the program's code, and which of its operands this is: they tell origins apart.
+  // The call in the program's code, and the operand's number in that call.  Both identify the
+  // origin of undefined values.
   std::uint64_t call_site = 0;
   std::uint32_t number = 0;
-  // Where the call stands; asked when a finding is made, as the answer takes a look into debug
-  // information.
+  // Finds the source line of the call.  It is called only when a finding is made, because it reads
+  // debug information.
   std::function<SourcePlace()> find_place;
 };
-// Operands of one place in the program's code are equal, however often it is executed.
+// A reference to an operand.  Two references are equal if they name the same operand of the same
+// place in the program's code, however often that place is executed.
 struct OperandRef {
   std::shared_ptr<const LibraryOperand> operand;
   friend bool operator==(const OperandRef& a, const OperandRef& b) {
@@ -41,38 +43,41 @@ struct OperandRef {
   }
 };
 
-// A row of bytes of an operand: of a read before the function computes, of a write afterwards.
+// A contiguous range of bytes of an operand.  Reads are reported before the function computes,
+// writes afterwards.
 struct OperandAccess {
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
   bool write = false;
   const LibraryOperand* operand = nullptr;
-  std::span<const std::uint32_t> unordered_launches{};  // as of HostAccess
-  // The undefined bits of each byte; empty: all are defined.  Of a read, a checker says so; of a
-  // write, the caller, and which operand made them so.
+  std::span<const std::uint32_t> unordered_launches{};  // as in HostAccess
+  // The undefined bits of each byte; empty: all bits are defined.  For a read, a checker sets them.
+  // For a write, the caller sets them, and names the operand that made them undefined.
   std::vector<std::uint8_t> undefined{};
   const LibraryOperand* undefined_from = nullptr;
 };
 
-// "library read", "library write"
+// Returns a side with the role "library read" or "library write".
 AccessSide side_of(const LibraryOperand& operand, bool write);
 
-// The operand is not inside one allocation.
-//   nearest: the allocation at or below `address`, or null
+// Makes the finding for an operand that is not inside one allocation.
+//   nearest: the allocation at or below `address`, or null.
 Finding operand_out_of_bounds(const LibraryOperand& operand, bool write, std::uint64_t address,
                               std::uint64_t bytes, const Allocation* nearest);
 Finding operand_of_freed(const LibraryOperand& operand, bool write, std::uint64_t address,
                          std::uint64_t bytes, const Allocation& freed);
-// element_bytes: what the operand's address should be a multiple of
+// Makes the finding for an operand whose address is not a multiple of `element_bytes`.
 Finding operand_misaligned(const LibraryOperand& operand, bool write, const Allocation& allocation,
                            std::uint64_t offset, std::uint32_t element_bytes);
-// The operand is memory of the host, which a GPU cannot reach; or no memory at all.
+// Makes the finding for an operand in host memory, which a GPU cannot reach, or for a null pointer.
 Finding operand_on_host(const LibraryOperand& operand, bool write, bool is_null);
-// A function on the host reads or writes device memory where its caller says that it is the host's.
+// Makes the finding for a host function that reads or writes device memory although its caller says
+// that the operand is host memory.
 Finding host_operand_on_device(const LibraryOperand& operand, bool write);
-// Undefined bytes of `from` decide what the function gives to the host.
+// Makes the finding for a result that the function returns to the host and that depends on
+// undefined bytes of `from`.
 Finding undefined_host_result(const LibraryOperand& result, const LibraryOperand& from);
-// Undefined bytes of the operand are addresses or indices.
+// Makes the finding for undefined bytes of an operand that holds addresses or indices.
 Finding undefined_address(const LibraryOperand& operand, const Allocation& allocation,
                           std::uint64_t offset);
 

@@ -21,14 +21,16 @@ std::size_t hash_of(const Reporter::Key& key) {
   return mix ^ mix >> 32;
 }
 
-// Not a wrapper of one instruction, such as atomicAdd(): those stand in .hpp files beside the
-// toolkit's other headers, and say no more than the line that calls them.
+// Headers that wrap one instruction, such as atomicAdd(), do not count as library code: they are
+// .hpp files beside the toolkit's other headers, and their lines tell a reader no more than the
+// line of the call.
 bool is_library_code(std::string_view header) {
   const std::string_view name = short_header_name(header);
   return name.find('/') != std::string_view::npos || !name.ends_with(".hpp");
 }
 
-// Whether code took part, and the source line of all of it is known.
+// Returns whether a finding has sides in device code, and the source line of each such side is
+// known.
 bool has_lines(const Finding& finding) {
   const auto is_code = [](const AccessSide& side) { return !side.ptx.empty(); };
   return std::ranges::any_of(finding.accesses, is_code) &&
@@ -37,7 +39,8 @@ bool has_lines(const Finding& finding) {
          });
 }
 
-// Of the same lines, in the same roles; elements, threads and instructions may be others.
+// Returns whether two findings have the same lines and roles; their elements, threads and
+// instructions may differ.
 bool say_the_same(const Finding& a, const Finding& b) {
   const auto roles = [](const Finding& finding) {
     std::vector<std::tuple<std::string_view, std::string_view, std::uint32_t>> all;
@@ -171,7 +174,7 @@ std::uint32_t& Reporter::finding_of(const Key& key) {
   }
 }
 
-// What is known to be no error in a library's header is a note.
+// Makes the finding a note if a known pattern says why it is no error.
 void Reporter::weigh(Finding& finding) {
   const std::string_view argument =
       finding.severity == Severity::error ? known_argument(finding) : std::string_view();
@@ -200,7 +203,7 @@ std::uint32_t Reporter::add(Finding&& finding) {
   return at;
 }
 
-// What is not wider is noted.
+// Records a relation that is not wider in Finding::also_between.
 bool Reporter::is_wider(std::uint32_t index, Relation relation) {
   Finding& finding = findings_[index];
   if (relation > finding.relation) return true;

@@ -1,11 +1,13 @@
-// The findings of one trial, in order of first occurrence.
+// The reporter collects the findings of one trial, in order of first occurrence.
 //
-// Of the threads that race at the same lines, those are shown that are furthest apart: what orders
-// blocks orders lanes, too, and what orders lanes alone would not help.
+// All checkers share one Reporter.  It knows the running kernel's grid, so it converts linear
+// thread numbers to (x, y, z).  It folds repetitions: a racy line that is executed a thousand times
+// is one finding with a count of a thousand, and so is a racy line whose loop the compiler has
+// unrolled.
 //
-// Checkers share one Reporter.  It knows the running kernel's grid, so that linear numbers become
-// (x, y, z), and folds repetitions: a racy line executed a thousand times is one finding with a
-// count of a thousand, and so is one whose loop the compiler has unrolled.
+// Among the threads that race at the same lines, the reporter shows the two that are furthest apart
+// in the thread hierarchy: synchronization between blocks also orders lanes, but synchronization
+// between lanes does not order blocks.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +24,7 @@
 
 namespace warpcheck::vgpu {
 
-// A thread of the running launch, by linear numbers.
+// A thread of the running launch, by linear indices.
 struct ThreadId {
   std::uint32_t block = 0;   // in the grid
   std::uint32_t thread = 0;  // in the block
@@ -33,36 +35,38 @@ inline ThreadId thread_of(const WarpPlace& place, unsigned lane) {
   return {place.block, place.warp * kWarpLanes + lane};
 }
 
-// "shared"; "" for generic.
+// Returns "shared" etc.; "" for generic.
 std::string_view space_name(ptx::Space space);
-// "read", "write", "atomic"
+// Returns "read", "write" or "atomic".
 std::string_view role_name(AccessKind kind);
 
-// One side of a finding: what the host did; it has no place in device code.
+// Makes a side for an action of the host, which has no place in device code.
 AccessSide host_side(std::string_view role);
-// The same of a load or store: "host read", "host write" at its line.
+// Makes a side for a load or store by host code: "host read" or "host write" at its line.
 AccessSide host_side(bool write, const HostPlace& place);
-// What a message adds where that line is not known: "; (2) is in main+0x2f".
+// Returns the text that a message adds where the host's line is not known: "; (2) is in main+0x2f".
 std::string text_of_code(const HostPlace& place, unsigned side);
 
-// One side of a finding: what a thread did there.
+// Makes a side for an action of a device thread.
 AccessSide side_at(std::string_view role, const CodePlace& place);
 
-// "s[31], 4 bytes": what a lane accesses.
+// Returns "s[31], 4 bytes": what a lane accesses.
 std::string describe_element(const Access& access, unsigned lane);
 
-// "s", "allocation 7 of 128 bytes": which variable, or else which allocation of the trial.
+// Returns the variable at `offset` ("s"), or the allocation if it has no variable there
+// ("allocation 7 of 128 bytes").
 std::string variable_of(const Allocation& allocation, std::uint32_t offset);
 
-// What went wrong before and led to a finding, as sentences; "" where nothing is known.  Asked when
-// a finding is made.
+// Explains findings by earlier errors of the host program, e.g. a failed allocation.  Each function
+// returns sentences, or "" if no cause is known.  The reporter calls it only when it makes a
+// finding.
 class Causes {
  public:
   virtual ~Causes() = default;
   [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
   [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
   [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
-  // Where in the program the host asks for what it does now; as it is, where nobody knows.
+  // Returns `side` with the host call that is running now; unchanged if the call is not known.
   [[nodiscard]] virtual AccessSide at_call(AccessSide side) const { return side; }
 };
 
@@ -70,7 +74,8 @@ class Reporter final : public Observer {
  public:
   [[nodiscard]] bool watches_accesses() const override { return false; }
   [[nodiscard]] bool watches_blocks() const override { return false; }
-  // What makes two findings the same: the code that took part, and `tag` (the checker's choice).
+  // Identifies a finding: the code that took part and a tag of the checker's choice.  Reports with
+  // equal keys are one finding.
   struct Key {
     const void* subject = nullptr;  // the Program, or an Allocation
     std::uint32_t pc1 = ptx::kNone, pc2 = ptx::kNone;
@@ -81,15 +86,16 @@ class Reporter final : public Observer {
   void reset();
   void on_sync(const Sync& sync) override;
 
-  // Counts `times` more of `key`; the first time, make() gives the finding.
+  // Adds `times` to the count of the finding with `key`.  The first report with `key` adds the
+  // result of make() as a finding.
   template <typename Make>
   void report(const Key& key, Make&& make, std::uint64_t times = 1) {
     std::uint32_t& index = finding_of(key);
     if (index == ptx::kNone) index = add(make());
     findings_[index].count += times;
   }
-  // The same between two threads that are so far apart; make() is called again where that is
-  // further than before.
+  // Reports a race between two threads that are `relation` apart.  If `relation` is wider than
+  // before, the result of make() replaces the finding.
   template <typename Make>
   void report(const Key& key, Relation relation, Make&& make) {
     std::uint32_t& index = finding_of(key);
@@ -110,14 +116,14 @@ class Reporter final : public Observer {
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
 
-  // Called with a finding's index when it is first seen, its count not yet known.
+  // Is called with the index of a new finding.  The finding's count is not yet known then.
   using Listener = std::function<void(std::size_t)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 
-  // Not owned; null: nobody knows any.
+  // Sets the source of causes; not owned; null: no causes are known.
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
-  // Of what a call of the host does now.
+  // Makes a side for the host call that is running now.
   [[nodiscard]] AccessSide side_of_call(std::string_view role) const {
     return causes_ == nullptr ? host_side(role) : causes_->at_call(host_side(role));
   }
@@ -125,11 +131,12 @@ class Reporter final : public Observer {
  private:
   struct Entry {
     Key key;
-    std::uint32_t finding = ptx::kNone;  // kNone: free
+    std::uint32_t finding = ptx::kNone;  // kNone: the entry is free
   };
-  // kNone: there is none yet, and the caller says which it is.
+  // Returns the entry's finding. kNone: the key is new, and the caller must set the finding.
   std::uint32_t& finding_of(const Key& key);
-  // The finding's index, or that of one which says the same about the same source lines.
+  // Adds the finding, or finds an existing one with the same roles and source lines.  Returns its
+  // index.
   std::uint32_t add(Finding&& finding);
   [[nodiscard]] bool is_wider(std::uint32_t index, Relation relation);
   static void weigh(Finding& finding);
@@ -140,7 +147,8 @@ class Reporter final : public Observer {
   std::vector<Finding> findings_;
   Listener listener_;
   const Causes* causes_ = nullptr;
-  std::vector<Entry> table_;  // open addressing; a power of two, at most half full
+  // open addressing; its size is a power of two, at most half of it is full
+  std::vector<Entry> table_;
   std::size_t entries_ = 0;
 };
 

@@ -34,7 +34,8 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.object = describe(allocation, offset, 1);
   finding.accesses = {side_of(earlier), side_of(later)};
   finding.message = message_of(earlier, later);
-  // Of allocations that come and go, each is no finding of its own.
+  // Allocations that are created and freed repeatedly must not make one finding each, so the
+  // variable names only their size.
   finding.variable = allocation.name.empty()
                          ? fmt::format("allocation of {} bytes", allocation.bytes)
                          : variable_of(allocation, offset);

@@ -1,4 +1,5 @@
-// Misuse of streams that no event of the device shows.
+// Findings for misuse of streams and events that no device event shows: unordered operations, waits
+// that never end, use of destroyed objects.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,33 @@
 
 namespace warpcheck::vgpu {
 
-// A copy or fill of the host API, a library function, or a load or store of the program's own.
+// An operation of the host on device memory: a copy or fill of the host API, a library function, or
+// a load or store in the program's own code.
 struct HostOperation {
   std::string_view call;
   bool write = false;
-  const LibraryOperand* operand = nullptr;  // of a library function
-  const HostPlace* place = nullptr;         // of a load or store
+  const LibraryOperand* operand = nullptr;  // set for a library function
+  const HostPlace* place = nullptr;         // set for a load or store
   [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
 };
 
-// Two operations of streams that nothing orders use a byte of one allocation.
-//   same_bytes: both bring the same from the same place, so that the order does not matter
+// Makes the finding for two stream operations that are not ordered and that access the same byte of
+// one allocation.
+//   same_bytes: both write the same bytes from the same source, so their order does not matter.
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
                            const Allocation& allocation, std::uint64_t offset, bool same_bytes);
 
-// A stream waits for a value that nothing will write.
-//   memory: where; null: not known
+// Makes the finding for a stream that waits for a value which no operation will write.
+//   memory: the location of the value; null: not known.
 Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
                           std::uint32_t bytes);
 
-// The host has read by itself what a kernel has written before it gave the host a signal, but has
-// not released for it.
+// Makes the finding for host code that reads what a kernel wrote before it signalled the host,
+// although the kernel did not release this write at system scope.
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
                             std::uint64_t offset, const HostPlace& read);
 
-// what: "stream", "event".
+//   what: "stream" or "event"
 Finding use_of_destroyed(std::string_view call, std::string_view what);
 Finding destroyed_twice(std::string_view call, std::string_view what);
 

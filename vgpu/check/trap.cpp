@@ -56,7 +56,7 @@ void TrapChecker::on_trap(const Trap& trap) {
       finding.space = space_name(ptx::Space::global);
       finding.object = trap.object;
     }
-    // The accesses themselves have been told.
+    // The bad accesses themselves have already been reported.
     if (trap.cause == Trap::Cause::faults) finding.severity = Severity::note;
     finding.kernel = kernel_name(program.kernel);
     finding.accesses = {

@@ -1,4 +1,5 @@
-// Kernels that stop themselves: trap (PTX ISA 9.7.20.4).
+// The checker for kernels that end their launch themselves: trap (PTX ISA 9.7.20.4), failed
+// assertions, bad calls.
 #pragma once
 
 #include "vgpu/check/checker.hpp"
