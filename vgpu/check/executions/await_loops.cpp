@@ -7,15 +7,16 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Generic addresses may lead to a thread's own memory; those of atomic operations do not.
+// A generic address may lead to a thread's own memory; the address of an atomic operation never
+// does.
 bool is_shared_by_threads(const Instr& instr) {
   const ptx::Space space = instr.modifiers.space;
   return space == ptx::Space::global || space == ptx::Space::shared ||
          instr.kind == InstrKind::atomic;
 }
 
-// What a round may consist of.  A compare-and-swap that succeeds is no round in vain: that is seen
-// when it runs.
+// Returns whether a round of an await may contain the instruction.  A compare-and-swap that
+// succeeds does not wait in vain; that shows only when it runs.
 bool may_be_in_await(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::compute:
@@ -67,8 +68,8 @@ AwaitLoops::AwaitLoops(const Program& program)
   }
 }
 
-// The blocks from which `tail` is reached without passing `head`; empty: the edge between them
-// closes no loop that is entered at `head` alone.
+// Returns the blocks from which `tail` can be reached without passing `head`.  Empty: the edge
+// between them closes no loop that can be entered only at `head`.
 AwaitLoops::Blocks AwaitLoops::body_of(std::uint32_t head, std::uint32_t tail) const {
   Blocks body(flow_.blocks().size());
   body[head] = true;
@@ -78,7 +79,7 @@ AwaitLoops::Blocks AwaitLoops::body_of(std::uint32_t head, std::uint32_t tail) c
     open.pop_back();
     if (body[block]) continue;
     body[block] = true;
-    if (block == 0) return {};  // the kernel's entry: it is reached without the head
+    if (block == 0) return {};  // the kernel's entry: it can be reached without the head
     for (const std::uint32_t from : predecessors_[block]) open.push_back(from);
   }
   return body;
@@ -93,16 +94,17 @@ bool AwaitLoops::only_reads(const Blocks& body) const {
   return true;
 }
 
-// Whether what a round leaves in registers decides nothing afterwards.
+// Returns whether the register values that a round leaves decide nothing afterwards.
 bool AwaitLoops::carries_nothing(const Blocks& body, std::uint32_t head) const {
   const std::vector<bool> registers = carried(body, head);
   return std::ranges::find(registers, true) == registers.end() || is_indifferent(body, registers);
 }
 
-// Registers that a round writes, and reads before.
+// Returns the registers that a round reads before it writes them.
 std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) const {
   const std::uint32_t registers = flow_.registers();
-  // Surely written since the round began, at the begin of each block.
+  // By block: the registers that were surely written since the round began, at the begin of the
+  // block.
   std::vector<std::vector<bool>> written(body.size(), std::vector<bool>(registers, true));
   written[head].assign(registers, false);
   std::vector<bool> read_first(registers), ever(registers);
@@ -134,7 +136,8 @@ std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) co
       }
     }
   }
-  // What follows the loop reads what some round has left, not the last one.
+  // Code after the loop reads a value that an earlier round has left if the last round does not
+  // write the register.
   for (std::uint32_t block = 0; block < body.size(); ++block) {
     const bool leaves = body[block] && std::ranges::any_of(flow_.successors(block),
                                                            [&](auto to) { return !body[to]; });
@@ -157,7 +160,8 @@ bool AwaitLoops::is_read_outside(const Blocks& body, std::uint32_t reg) const {
   return false;
 }
 
-// Counters of attempts, and pauses that grow: they reach nothing but each other and pauses.
+// Returns whether the carried registers are counters of attempts or growing pauses: they reach
+// nothing but each other and pauses.
 bool AwaitLoops::is_indifferent(const Blocks& body, std::vector<bool> carried) const {
   for (bool grows = true; grows;) {
     grows = false;
@@ -179,8 +183,8 @@ bool AwaitLoops::is_indifferent(const Blocks& body, std::vector<bool> carried) c
   return true;
 }
 
-// Whether a thread that has left the loop shows an event before it enters it again: else the rounds
-// of one wait could not be told from those of the next.
+// Returns whether a thread that has left the loop emits an event before it enters it again.
+// Otherwise the rounds of one wait could not be distinguished from those of the next.
 bool AwaitLoops::is_left_for_good(const Blocks& body, std::uint32_t head) const {
   Blocks seen(body.size());
   std::vector<std::uint32_t> open;

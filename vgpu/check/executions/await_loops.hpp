@@ -1,8 +1,8 @@
-// Loops in which a thread only waits for memory to change: awaits.
+// Finds awaits: loops in which a thread only waits until memory changes.
 //
 // A round of an await that does not leave the loop changes nothing: no memory, and no register that
-// the next round or what follows the loop reads before writing it.  So an execution in which a
-// thread polls in vain is the same as one in which it does not, and waits until it is to succeed.
+// the next round or the code after the loop reads before writing it.  So an execution in which a
+// thread polls in vain is equivalent to one in which the thread waits until its poll succeeds.
 // (Kokologiannakis, Ren, Vafeiadis: "Dynamic partial order reductions for spinloops", FMCAD 2021.)
 #pragma once
 
@@ -18,7 +18,7 @@ class AwaitLoops {
   explicit AwaitLoops(const Program& program);
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  // The innermost await around an instruction: a number; kNone: there is none.
+  // Returns the number of the innermost await around an instruction; kNone: there is none.
   [[nodiscard]] std::uint32_t loop_of(std::uint32_t pc) const {
     return pc < loop_of_.size() ? loop_of_[pc] : kNone;
   }
@@ -38,7 +38,8 @@ class AwaitLoops {
   std::vector<std::uint32_t> loop_of_;  // by pc
 };
 
-// Whether an access by it is told as an event, whatever the predicates and addresses are.
+// Returns whether an access by the instruction is always reported as an event, whatever its
+// predicates and addresses are.
 [[nodiscard]] bool always_shows(const Instr& instr);
 
 }  // namespace warpcheck::vgpu

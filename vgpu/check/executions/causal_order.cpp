@@ -35,7 +35,8 @@ DigestMaker digest_of(const Event& event) {
   return maker;
 }
 
-// All later accesses to its bytes come after it by themselves, if they conflict with it.
+// Returns whether `earlier` is a write that covers the bytes of `later`.  Then every access to
+// these bytes after `earlier` conflicts with it, and so comes after it.
 bool covers(const Event& earlier, const Event& later) {
   return earlier.effect == Event::Effect::write && earlier.address <= later.address &&
          earlier.address + earlier.bytes >= later.address + later.bytes;
@@ -145,7 +146,8 @@ void CausalOrder::add_event(const Event& event) {
   for (const Digest& digest : conflicts) maker.add(digest);
   node.digest = maker.made();
 
-  // What is left out shows in what is found.
+  // The number of writes that were left out is not part of the name, because the write that was
+  // found shows it.
   Event plain = event;
   plain.left_out = 0;
   const Digest identity = digest_of(plain).add(thread.view).made();
@@ -158,7 +160,7 @@ void CausalOrder::add_event(const Event& event) {
   nodes_.push_back(std::move(node));
 }
 
-// Later ones first: what comes before one of them is before the event without another word.
+// Examines later candidates first: everything before such a candidate also comes before the event.
 void CausalOrder::add_conflicts(const Event& event, Node& node) {
   std::vector<std::uint32_t> candidates;
   for (const std::uint64_t word : words_of(event)) {

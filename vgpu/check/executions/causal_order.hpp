@@ -1,11 +1,11 @@
-// What must come before what in an execution, as far as it was driven: an event comes after those
-// of its thread, after what its thread has met others with, and after all events before it that it
-// conflicts with (happens-before of dynamic partial order reduction; Flanagan, Godefroid, POPL
-// 2005).
+// The causal order of an execution, as far as it has run.  An event comes after the earlier events
+// of its thread, after the events that its thread has synchronised with at a meeting, and after all
+// earlier events that it conflicts with (happens-before of dynamic partial order reduction;
+// Flanagan, Godefroid, POPL 2005).
 //
-// Executions of the same events in which this order is the same end in the same state, whatever the
-// order of the rest.  Each event has a digest of itself and of all that comes before it: where two
-// executions have an event of the same digest, both contain all of that.
+// Executions with the same events and the same causal order end in the same state, whatever the
+// order of the other pairs.  Each event has a digest of itself and of all events that come before
+// it.  If two executions have an event with the same digest, both contain all those events.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,35 @@
 
 namespace warpcheck::vgpu {
 
-// Whether two events of different threads do not commute.
+// Returns whether two events of different threads do not commute.
 [[nodiscard]] bool conflict(const Event& first, const Event& second);
 
 class CausalOrder {
  public:
   struct Node {
-    std::size_t item = 0;      // its number among all that were added; of an event
+    std::size_t item = 0;      // of an event: its number among all added items
     std::uint32_t thread = 0;  // dense
-    std::uint32_t number = 0;  // among those of its thread, from 1
+    std::uint32_t number = 0;  // among the events of its thread, from 1
     Digest digest;
-    std::vector<std::uint32_t> before;  // by thread: how many events come before it, or are it
-    // Events that it conflicts with and that come directly before it: nodes.
+    // by thread: how many of its events come before this one or are it
+    std::vector<std::uint32_t> before;
+    // Nodes of the events that it conflicts with and that come directly before it.
     std::vector<std::uint32_t> conflicts;
   };
 
-  // The next item.
+  // Adds the next item.
   void add(const Item& item);
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
-  // Of an event that add() would add now: what its thread did and found so far, and what it would
-  // find.
+  // Returns the view of an event that add() would add now: a digest of what its thread did and
+  // found so far, and of what the event would find.
   [[nodiscard]] Digest view_of(const Event& event);
-  // Whether a meeting, or the begin of a launch, that would be added now comes after an event.
+  // Returns whether a meeting, or the begin of a launch, would come after the node's event if it
+  // were added now.
   [[nodiscard]] bool comes_after(const Item& item, const Node& node);
-  // The digest of each thread's last event.
+  // Returns the digest of each thread's last event.
   [[nodiscard]] std::vector<Digest> ends() const;
-  // Of all reads and writes: what they found and in which order they came.
+  // Returns a digest of all reads and writes: what the reads found and in which order the writes
+  // came.
   [[nodiscard]] Digest execution() const { return coherence_.digest(); }
 
  private:
@@ -54,7 +57,7 @@ class CausalOrder {
     Digest digest;  // of what comes before its next event
     Digest view;    // of what it has done and found
     std::uint32_t events = 0;
-    Digest end;  // of its last event; events != 0
+    Digest end;  // of its last event; valid if events != 0
   };
   struct Place {
     std::uint32_t node = 0;
@@ -68,10 +71,10 @@ class CausalOrder {
 
   std::map<TrialThread, std::uint32_t> indices_;
   std::vector<Thread> threads_;
-  Thread of_launch_;  // what every thread of the launch begins with
+  Thread of_launch_;  // the initial state of every thread of the launch
   std::vector<Node> nodes_;
   std::size_t items_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<Place>> places_;  // by word of memory
+  std::unordered_map<std::uint64_t, std::vector<Place>> places_;  // by memory word
   CoherenceOrders coherence_;
 };
 

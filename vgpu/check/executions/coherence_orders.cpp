@@ -8,7 +8,7 @@ Digest CoherenceOrders::value_at(const Location& location, std::size_t index) {
   if (index == SIZE_MAX) return {};
   const Write& last = location.writes[index];
   if (!last.reduces) return last.name;
-  // All of one kind that follow each other, and what they began with.
+  // Sums all operations of one kind that follow each other, and the value that they began with.
   Digest sum;
   std::size_t first = index;
   while (first != SIZE_MAX && location.writes[first].reduces &&
@@ -19,7 +19,7 @@ Digest CoherenceOrders::value_at(const Location& location, std::size_t index) {
   return DigestMaker().add(sum).add(value_at(location, first)).made();
 }
 
-// Of bytes that are accessed in several sizes: all that overlap.
+// If bytes are accessed in several sizes, all overlapping writes count.
 Digest CoherenceOrders::newest_of(const Event& event) const {
   constexpr std::uint64_t kBytesMax = 16;
   const std::uint64_t from = event.address < kBytesMax ? 0 : event.address - kBytesMax;

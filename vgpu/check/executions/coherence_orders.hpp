@@ -1,7 +1,8 @@
-// Which write each read of an execution has found, and in which order each location's writes came.
+// Records which write each read of an execution has found, and the order of the writes to each
+// location.
 //
-// Executions in which both are the same for all threads are the same execution.  Events are named
-// by their thread and their number in it.  Atomic operations that commute have no order among
+// Executions that agree in both for all threads are the same execution.  An event is identified by
+// its thread and its number in that thread.  Atomic operations that commute have no order among
 // themselves.
 #pragma once
 
@@ -17,11 +18,12 @@ namespace warpcheck::vgpu {
 
 class CoherenceOrders {
  public:
-  // The next event, which has that name; the name of what it has found, if it reads.
+  // Adds the next event, whose name is `name`.  Returns the name of the write that it has found, if
+  // it reads.
   Digest add(const Event& event, const Digest& name);
-  // What add() would give a read.
+  // Returns what add() would return for a read.
   [[nodiscard]] Digest source_of(const Event& read) const;
-  // Of all so far.
+  // Returns the digest of all events so far.
   [[nodiscard]] Digest digest() const;
 
  private:
@@ -33,14 +35,14 @@ class CoherenceOrders {
   };
   struct Location {
     std::uint32_t bytes = 0;
-    std::vector<Write> writes;  // the oldest first
+    std::vector<Write> writes;  // oldest first
   };
-  // What is there once the write of that number has been made; SIZE_MAX: none.
+  // Returns the value of the location after the write of that number; SIZE_MAX: before all writes.
   [[nodiscard]] static Digest value_at(const Location& location, std::size_t index);
   [[nodiscard]] Digest newest_of(const Event& event) const;
 
   std::map<std::uint64_t, Location> locations_;  // by address
-  Digest reads_;                                 // each with what it found
+  Digest reads_;                                 // each read with the write that it found
 };
 
 }  // namespace warpcheck::vgpu

@@ -9,8 +9,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where threads order each other by something else than accesses and barriers of known threads, or
-// where a value depends on more than what a thread has read.
+// Returns a reason if the instruction orders threads by something other than accesses and barriers
+// of known threads, or if its result depends on more than what a thread has read.
 std::string_view gap_of(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::special:

@@ -1,4 +1,5 @@
-// What every execution of a kernel can be tried of, and what its instructions are to that.
+// What a program means for the search over all executions: whether all its executions can be tried,
+// its awaits, and which atomic operations commute.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,14 @@ class CoveredProgram {
   explicit CoveredProgram(const Program& program);
 
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  // Not empty: an instruction whose executions cannot all be tried, and where.
+  // Not empty: the program has an instruction whose executions cannot all be tried; the text names
+  // it and its place.
   [[nodiscard]] const std::string& gap() const { return gap_; }
   [[nodiscard]] const AwaitLoops& awaits() const { return awaits_; }
-  // Whether the atomic operation at `pc` only changes memory, as others of its kind do in any
-  // order.
-  //   is_weak: threads may learn from what an atomic operation has read, whatever its value
+  // Returns whether the atomic operation at `pc` only changes memory, and so commutes with others
+  // of its kind.
+  //   is_weak: a thread may learn from the write that an atomic operation has read, whatever its
+  //   value is
   [[nodiscard]] bool commutes(std::uint32_t pc, bool is_weak) const;
 
  private:

@@ -1,4 +1,4 @@
-// Names of events and of what came before them, 128 bits long: equal where those are.
+// 128-bit digests that name events and what came before them: equal digests name equal events.
 #pragma once
 
 #include <xxhash.h>
@@ -15,7 +15,7 @@ namespace warpcheck::vgpu {
 struct Digest {
   std::uint64_t low = 0, high = 0;
   friend auto operator<=>(const Digest&, const Digest&) = default;
-  // Of a set, whatever its order.
+  // Adds a member to the digest of a set; the order of additions does not matter.
   Digest& operator+=(const Digest& other) {
     low += other.low;
     high += other.high;

@@ -10,9 +10,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// So often is somebody asked without anything happening, where nothing is wrong.
+// In a correct run, the strategy is asked at most so many times without an event.
 constexpr std::uint32_t kAskedMax = 4'096;
-// Shared memory of a launch's blocks, in the number space of addresses.
+// The base of the shared memory of a launch's blocks in the number space of addresses.
 constexpr std::uint64_t kSharedBase = std::uint64_t{1} << 62;
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 32;
 constexpr std::uint64_t kWordOfPoll = 4;
@@ -29,7 +29,7 @@ std::uint64_t address_of(const Access& access, unsigned lane) {
 
 const CoveredProgram& CoveredPrograms::of(const Program& program) {
   auto& known = known_[&program];
-  // A module may have been unloaded, and another loaded where it was.
+  // A module may have been unloaded and another one loaded at the same address.
   if (known == nullptr || known->kernel() != program.kernel)
     known = std::make_unique<CoveredProgram>(program);
   return *known;
@@ -114,7 +114,7 @@ std::optional<Choice> ExecutionRun::decide_in_order(const SchedulePoint& point,
     if (point.active == lane) return std::nullopt;
     return hold(point, point.active & ~lane);
   }
-  // Others of its warp may have to come to where it waits for them.
+  // The requested lane may wait for other lanes of its warp, so those must run first.
   if (warp == point.at && (point.other_ready | point.behind) != 0) return hold(point, point.active);
   parked_.insert(point.at);
   if (warp != point.at && point.can_run(warp)) return preempt(point, warp);
@@ -139,12 +139,12 @@ std::optional<Choice> ExecutionRun::decide_freely(const SchedulePoint& point) {
   for (const WarpId& other : point.ready) {
     if (other != point.at && !vain_warps_.contains(other)) return preempt(point, other);
   }
-  gave_up_ = true;  // all wait for ever; the machine finds that out
+  gave_up_ = true;  // all threads wait for ever; the machine will report that
   return std::nullopt;
 }
 
-// Whether a thread is about to begin a round of an await, and what it read in the last one is as it
-// was.
+// Returns whether a thread is about to begin another round of an await, and the places that it read
+// in the last round are unchanged.
 bool ExecutionRun::polls_in_vain(const TrialThread& thread, std::uint32_t pc) const {
   const auto round = rounds_.find(thread);
   if (round == rounds_.end() || round->second.loop == AwaitLoops::kNone || round->second.writes ||
@@ -288,7 +288,7 @@ void ExecutionRun::add_event(const Event& event) {
   asked_ = 0;
   parked_.erase(event.thread.warp);
   if (const Event* const first = turn()) {
-    // Whether a write could be left out is known only now.
+    // Only now is it known whether a write could be left out.
     const bool is_last = next_ + 1 == order_.size();
     if (first->is_same_step(event) && (is_last || first->left_out == event.left_out)) {
       ++next_;
@@ -307,7 +307,7 @@ void ExecutionRun::add_event(const Event& event) {
   vain_lanes_.clear();
 }
 
-// The event begins another round of the await in which the thread was: then the last one was vain.
+// The event begins another round of the thread's await, so the last round was in vain.
 void ExecutionRun::follow_await(const Event& event) {
   Round& round = rounds_[event.thread];
   const std::uint32_t loop = covered_->awaits().loop_of(event.pc);

@@ -1,9 +1,9 @@
-// One execution: drives threads in the order that was asked for, and writes down what they do.
+// One execution: runs the threads in a requested order of events, and records what they do.
 //
-// A thread is a lane.  As the strategy it is asked before every access, and where memory is weak
-// before every fence; it lets go on whose turn it is, and holds all others.  Once all that was
-// asked for has been done, threads run as by default, but for those that would poll in vain: they
-// wait until what they read has changed.  As the observer, which stands in the same run, it is told
+// A thread is a lane here.  As a strategy, this class is called before every access and, with weak
+// memory, before every fence.  It lets the thread whose turn it is continue, and holds all others.
+// After all requested events, threads run in the default order, except that a thread which would
+// poll in vain waits until what it reads has changed.  As an observer of the same run, it receives
 // what the threads do.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace warpcheck::vgpu {
 
-// What is known of programs, from one run to the next.
+// What is known about programs; kept from one run to the next.
 class CoveredPrograms {
  public:
   const CoveredProgram& of(const Program& program);
@@ -35,13 +35,13 @@ class ExecutionRun final : public Strategy, public Observer {
   static constexpr std::size_t kItemsMax = 10'000;
 
   struct Options {
-    bool is_weak = true;                // memory, as weak/ says
+    bool is_weak = true;                // weak memory, as in weak/
     std::uint64_t threads_max = 1'024;  // of a launch
   };
-  //   order: of the events that come first
+  //   order: the events that the run begins with
   ExecutionRun(std::vector<Event> order, const Options& options, CoveredPrograms& programs);
 
-  // After the run.
+  // Returns the recorded trace after the run.
   [[nodiscard]] Trace take_trace();
 
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
@@ -64,7 +64,7 @@ class ExecutionRun final : public Strategy, public Observer {
   void on_trial_end(std::span<const Allocation* const>) override { has_ended_ = true; }
 
  private:
-  // What a thread that may be in an await has read in the running round of it.
+  // What a thread that may be in an await has read in the current round of the await.
   struct Round {
     std::uint32_t loop = AwaitLoops::kNone;
     std::uint32_t first_pc = 0;
@@ -92,13 +92,13 @@ class ExecutionRun final : public Strategy, public Observer {
   }
 
   std::vector<Event> order_;
-  std::size_t next_ = 0;  // of order_
+  std::size_t next_ = 0;  // index into order_
   Options options_;
   CoveredPrograms& programs_;
   Trace trace_;
   bool has_ended_ = false;
 
-  // Of the running launch.
+  // State of the running launch.
   std::uint32_t launch_ = 0, launches_ = 0;
   const CoveredProgram* covered_ = nullptr;
   const Program* program_ = nullptr;
@@ -107,14 +107,14 @@ class ExecutionRun final : public Strategy, public Observer {
   bool is_weak_launch_ = false;
 
   bool asks_again_ = false;
-  bool gave_up_ = false;     // driving: from now on the default policy
+  bool gave_up_ = false;     // the requested order; from now on the default order is used
   std::uint32_t asked_ = 0;  // since the last event
-  std::set<WarpId> parked_;  // before an access that is not their turn
+  std::set<WarpId> parked_;  // stopped before an access whose turn has not come
   std::optional<PastPoint> past_;
-  std::uint32_t past_lanes_ = 0, past_writes_ = 0;  // chosen
+  std::uint32_t past_lanes_ = 0, past_writes_ = 0;  // chosen by the strategy
 
   std::map<TrialThread, Round> rounds_;
-  std::map<std::uint64_t, std::size_t> changed_;  // by word: items so far at its last write
+  std::map<std::uint64_t, std::size_t> changed_;  // by word: the number of items at its last write
   std::set<WarpId> vain_warps_;
   std::map<WarpId, std::uint32_t> vain_lanes_;
 };

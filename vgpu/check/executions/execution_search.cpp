@@ -19,7 +19,8 @@ std::vector<Item> without_polls(const std::vector<Item>& items, std::size_t end)
   return rest;
 }
 
-// A poll that failed as an event, with what its thread has read before it in the same round.
+// Returns the items up to a failed poll.  That poll, and failed polls of its thread in the same
+// round, become events; other failed polls are left out.
 std::vector<Item> up_to_poll(const std::vector<Item>& items, std::size_t poll) {
   std::vector<Item> rest;
   for (std::size_t i = 0; i <= poll; ++i) {
@@ -44,7 +45,7 @@ std::optional<std::vector<Event>> ExecutionSearch::next() {
   return std::nullopt;
 }
 
-// Whether a run has had all those events, and so all that comes before them.
+// Returns whether one run has had all those events, and so everything that comes before them.
 bool ExecutionSearch::is_shown(const std::vector<Digest>& ends) const {
   std::vector<const std::vector<std::uint32_t>*> runs;
   for (const Digest& end : ends) {
@@ -74,14 +75,15 @@ void ExecutionSearch::add(const Trace& trace) {
   }
 }
 
-// An event that did not find what an await waits for: earlier, or among older writes, it may.
+// The last event did not find what an await waits for.  It may find that earlier, or among older
+// writes.
 void ExecutionSearch::vary_last(const Items& items) {
   CausalOrder order;
   for (const Item& item : items) order.add(item);
   vary(items, order, order.nodes().back());
 }
 
-// Everything that its event could have found instead.
+// Queues each other write that the event could have found.
 void ExecutionSearch::vary(const Items& items, const CausalOrder& order,
                            const CausalOrder::Node& node) {
   const Event& event = items[node.item].event;
@@ -101,7 +103,7 @@ void ExecutionSearch::vary(const Items& items, const CausalOrder& order,
   }
 }
 
-// All that does not come after `first`, and then `second`.
+// Queues all events that do not come after `first`, and then `second`.
 void ExecutionSearch::reverse(const Items& items, const CausalOrder& order,
                               const CausalOrder::Node& first, const CausalOrder::Node& second) {
   Items reversed;
@@ -121,7 +123,7 @@ void ExecutionSearch::reverse(const Items& items, const CausalOrder& order,
   queue(std::move(reversed));
 }
 
-// The last of the items is new.
+// Queues the items; only the last of them is new.
 void ExecutionSearch::queue(Items items) {
   items.back().kind = Item::Kind::event;
   events_looked_at_ += items.size();

@@ -1,13 +1,13 @@
-// Uninitialised reads, per byte of global, shared and local memory.
+// The checker for uninitialised reads.  It tracks every byte of global, shared and local memory.
 //
-// Reading bytes that nothing has written makes an undefined value; moving it about is no error
-// (structs have padding, tails of buffers are copied).  It is reported where it can matter: in an
-// address, in a branch, or when the host copies it out.  So is what shfl takes from a lane that
-// takes no part in it.  Memory remembers which bits are undefined, because structs have bit fields.
-// What was written with defined bits beside it may be padding: when the host copies that, it is a
-// note.  So are bytes that nothing has ever written where they may be padding (store_shapes.hpp);
-// a whole element of them is an error.  Cf. Stepanov and Serebryany, MemorySanitizer,
-// CGO 2015.
+// A read of unwritten bytes gives an undefined value.  Moving such a value is no error, because
+// structs have padding and the tails of buffers are copied.  The checker reports it where it can
+// matter: in an address, in a branch, or when the host copies it out.  The result of a shfl from a
+// lane that did not take part is treated the same way.  Memory records which bits are undefined,
+// because structs have bit fields.  Undefined bytes that were written together with defined bits
+// may be padding; a host copy of them is a note.  Bytes that were never written are also a note if
+// they may be padding (store_shapes.hpp); a whole unwritten element is an error.  Cf.  Stepanov and
+// Serebryany, MemorySanitizer, CGO 2015.
 #pragma once
 
 #include <cstdint>
@@ -39,43 +39,44 @@ class InitChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
   void on_operand(OperandAccess& access) override;
-  // Global memory has one shadow, the whole's, in which each part writes what its machine writes.
-  // Undefined values are followed by one machine alone: parts give up where they meet one.
+  // All parts share the shadows of global memory, which belong to the whole; each part writes the
+  // bytes that its machine writes.  Only one machine can follow undefined values, so a part gives
+  // the launch up when it meets one.
   void begin_parts() override;
   void end_parts(bool keeps) override;
   void join(Checker& whole, SharedGrid& grid) override;
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) override;
 
  private:
-  // A load that read bytes that nothing had written, a shfl from a lane that took no part, or a
-  // product that nobody had waited for; or such an operand of a library function.
+  // The source of an undefined value: a load of unwritten bytes, a shfl from a lane that took no
+  // part, a product that was not waited for, or an undefined operand of a library function.
   struct Origin {
-    const Program* program = nullptr;  // null: of a library function
+    const Program* program = nullptr;  // null: a library function
     std::uint32_t pc = 0;
     ptx::Space space = ptx::Space::generic;
-    std::string object;  // of its first time
+    std::string object;  // at its first occurrence
     std::string variable;
-    ThreadId first;   // of its first time
-    WarpPlace place;  // of its most recent time
+    ThreadId first;   // at its first occurrence
+    WarpPlace place;  // at its latest occurrence
     std::uint32_t lanes = 0;
     bool is_shuffle = false;
     bool is_product = false;
     [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
     [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
-    // What the value was made from.  verb: what nothing has done with the bytes.
+    // Returns text about the source of the value. verb: the action that is missing ("written").
     [[nodiscard]] std::string source(const std::string& verb) const {
       if (is_product) return "the result of (1), which wgmma.wait_group had not waited for";
       if (!is_shuffle) return "bytes that nothing " + verb;
       return "the register of a lane that takes no part in (1): it is not in the mask, or has "
              "exited";
     }
-    LibraryOperand operand{};  // of a library function
+    LibraryOperand operand{};  // set for a library function
   };
 
-  // What the parts of a launch have in common.
+  // The state that the parts of a launch share.
   struct Parts {
     std::mutex mutex;
-    std::vector<InitShadow*> first_written;  // in this launch
+    std::vector<InitShadow*> first_written;  // first written in this launch
     StoreShapes shapes_before;
   };
 
@@ -94,7 +95,7 @@ class InitChecker final : public Checker {
   static void tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                             const InitShadow& shadow, std::uint32_t at);
-  // Padding that a program moves about as it is stays padding.
+  // Padding that a program copies unchanged is still padding.
   [[nodiscard]] bool is_padding(const InitShadow& shadow, std::uint32_t at) const;
   void see_padding(const Access& access, std::uint32_t lanes, const InitShadow& shadow);
   bool moves_padding(const Access& access, std::uint32_t element);
@@ -104,9 +105,11 @@ class InitChecker final : public Checker {
   static void find_undefined_bits(OperandAccess& access, const InitShadow& shadow);
   std::uint32_t origin_of_operand(const LibraryOperand& operand);
   std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
-  // The index of the origin at `pc`; kNone: no load of this trial, and no shfl.
+  // Returns the index of the origin at `pc`; kNone: no load or shfl of this trial is an origin
+  // there.
   [[nodiscard]] std::uint32_t find_origin(const Program* program, std::uint32_t pc) const;
-  // The same, of a value that some of `lanes` has; a shfl is known from now on.
+  // Returns the index of the origin of a value that some of `lanes` hold.  Creates the origin if it
+  // is a shfl.
   std::uint32_t origin_of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
                               std::uint32_t lanes);
   [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
@@ -119,17 +122,17 @@ class InitChecker final : public Checker {
   void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
-  NotedStates noted_;                // of the present launch
+  NotedStates noted_;                // of the current launch
   std::vector<Origin> origins_;
   StoreShapes shapes_;
   struct Moves {
-    std::unique_ptr<MovedValues> values;          // null: nobody has asked yet
-    std::map<std::uint32_t, bool> reads_padding;  // by pc of a load: it has read padding alone
+    std::unique_ptr<MovedValues> values;          // null: not needed so far
+    std::map<std::uint32_t, bool> reads_padding;  // by pc of a load: it has read only padding
   };
   std::map<const Program*, Moves> moves_;
-  InitChecker* whole_ = nullptr;  // of a part
-  SharedGrid* grid_ = nullptr;    // of a part
-  Parts parts_;                   // of the whole
+  InitChecker* whole_ = nullptr;  // set in a part
+  SharedGrid* grid_ = nullptr;    // set in a part
+  Parts parts_;                   // used in the whole
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,5 @@
-// Where undefined values come from: loads, and operations that give a lane nobody's value.
+// Origins of undefined values: loads, and warp operations that give a lane the value of a lane that
+// took no part.
 #include <algorithm>
 
 #include "vgpu/check/init/init.hpp"
@@ -51,7 +52,8 @@ AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
   return reporter_.side(role, *origin.program, origin.pc, who);
 }
 
-// The lanes that use the value after executing the load themselves; none if it came another way.
+// Returns the lanes that executed the load themselves before they use the value; none if the value
+// came another way.
 std::uint32_t InitChecker::lanes_that_read(const Origin& origin, const UndefinedUse& use) {
   const bool same_warp =
       origin.place.block == use.place.block && origin.place.warp == use.place.warp;

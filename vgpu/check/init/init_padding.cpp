@@ -1,4 +1,4 @@
-// Padding that kernels move about: struct copies, sorts of structs, stagings through shared memory.
+// Padding that kernels move: struct copies, sorts of structs, stagings through shared memory.
 #include <algorithm>
 #include <memory>
 
@@ -6,7 +6,8 @@
 
 namespace warpcheck::vgpu {
 
-// Whether an undefined byte may be padding of what stores have written around it.
+// Returns whether an undefined byte may be padding beside the bytes that stores have written around
+// it.
 bool InitChecker::is_padding(const InitShadow& shadow, std::uint32_t at) const {
   constexpr std::uint32_t kGapMax = 16;
   if (shadow.extent() != InitShadow::Extent::some) return false;
@@ -21,7 +22,7 @@ bool InitChecker::is_padding(const InitShadow& shadow, std::uint32_t at) const {
          shapes_.may_be_padding(shadow, begin, end, ptx::kNone);
 }
 
-// Of a load that has read undefined bytes in `lanes`.
+// Records for a load whether it reads only padding; the load has read undefined bytes in `lanes`.
 void InitChecker::see_padding(const Access& access, std::uint32_t lanes, const InitShadow& shadow) {
   bool& is_alone = moves_[access.program].reads_padding.try_emplace(access.pc, true).first->second;
   for (std::uint32_t rest = lanes; rest != 0 && is_alone; rest &= rest - 1) {
@@ -35,7 +36,7 @@ void InitChecker::see_padding(const Access& access, std::uint32_t lanes, const I
   }
 }
 
-// Whether a store puts padding alone into an element, and nothing that was calculated from it.
+// Returns whether a store writes only padding into an element, and no value calculated from it.
 bool InitChecker::moves_padding(const Access& access, std::uint32_t element) {
   Moves& moves = moves_[access.program];
   const auto has_read = [&](std::uint32_t load, bool padding) {

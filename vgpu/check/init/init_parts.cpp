@@ -1,4 +1,4 @@
-// One launch that several machines run: what the parts of the initialisation checker share.
+// A launch that several machines run: the state that the parts of the initialisation checker share.
 #include <mutex>
 
 #include "vgpu/check/init/init.hpp"
@@ -20,7 +20,7 @@ void InitChecker::end_parts(bool keeps) {
 void InitChecker::join(Checker& whole, SharedGrid& grid) {
   whole_ = dynamic_cast<InitChecker*>(&whole);
   grid_ = &grid;
-  const std::lock_guard lock(whole_->parts_.mutex);  // other parts may be at work
+  const std::lock_guard lock(whole_->parts_.mutex);  // other parts may already run
   shapes_ = whole_->shapes_;
 }
 
@@ -52,7 +52,8 @@ std::uint8_t* InitChecker::writable_states(const Allocation& allocation, InitSha
   return shadow.writable_states();
 }
 
-// Shapes are numbered as they are met; the numbers say nothing, as long as there are enough.
+// Shapes are numbered in the order in which they occur.  The numbers themselves do not matter, as
+// long as there are enough.
 std::uint8_t InitChecker::state_for(const Access& access) {
   if (whole_ == nullptr || shapes_.knows(access)) return shapes_.state_for(access);
   const std::lock_guard lock(whole_->parts_.mutex);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kDefinedWord = 0x8080'8080'8080'8080;
 
-// Bytes that are copied one by one where they are not all alike.
+// Ranges are copied in pieces of this size, and byte by byte where the states of a piece differ.
 constexpr std::uint32_t kPieceBytes = 1u << 18;
 
 HostPages zeroed(std::size_t bytes) {
@@ -53,7 +53,8 @@ void InitShadow::materialise() {
   } else {
     fill_states(0, bytes_, extent_ == Extent::all ? kDefined : kNeverWritten);
   }
-  // So that a row with inactive lanes beyond the ends can be all defined.
+  // The slack counts as defined, so that a row with inactive lanes beyond the ends can be all
+  // defined.
   std::memset(states_ - kRowSlack, kDefined, kRowSlack);
   std::memset(states_ + bytes_, kDefined, kRowSlack);
   std::atomic_ref(extent_).store(Extent::some, std::memory_order_release);

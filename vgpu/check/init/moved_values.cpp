@@ -25,7 +25,8 @@ std::optional<MovedValues::Loads> MovedValues::find_loads(std::uint32_t pc,
                                                           std::uint32_t element) const {
   const Instr& store = flow_.program().code[pc];
   if (!flow_.is_known() || store.kind != InstrKind::store) return std::nullopt;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;  // a register before a pc
+  // pairs of a register and the pc before which it was searched
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> open;
   const auto follow = [&](std::uint32_t at, std::uint32_t number) {
     if (seen.insert({at, number}).second) open.emplace_back(at, number);
@@ -59,7 +60,7 @@ std::optional<std::vector<std::uint32_t>> MovedValues::writers(std::uint32_t pc,
                                                                std::uint32_t number) const {
   std::vector<std::uint32_t> out;
   std::vector<bool> visited(predecessors_.size());
-  std::vector<std::uint32_t> ends{pc};  // places before which a block is searched
+  std::vector<std::uint32_t> ends{pc};  // ends of the ranges of a block that are searched
   while (!ends.empty()) {
     const std::uint32_t end = ends.back();
     ends.pop_back();
@@ -83,7 +84,8 @@ std::optional<std::vector<std::uint32_t>> MovedValues::writers(std::uint32_t pc,
   return out;
 }
 
-// The registers whose values, or parts of them, an instruction gives on; none: it calculates.
+// Returns the registers whose values, or parts of them, the instruction passes on; none: it
+// calculates.
 std::vector<std::uint32_t> MovedValues::moved_registers(std::uint32_t pc) const {
   const Instr& instr = flow_.program().code[pc];
   const bool moves = instr.opcode == ptx::Opcode::mov_ || instr.opcode == ptx::Opcode::prmt_;

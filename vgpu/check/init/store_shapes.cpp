@@ -6,12 +6,13 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint32_t kAlignmentMax = 16;    // of scalars and CUDA's vectors
-constexpr std::uint32_t kStructBytesMax = 32;  // with a larger alignment than its members
-// A struct's most aligned member is looked for so far before the gap at its end.
+constexpr std::uint32_t kAlignmentMax = 16;  // of scalars and CUDA's vectors
+// for structs with a larger alignment than their members
+constexpr std::uint32_t kStructBytesMax = 32;
+// The most aligned member of a struct is searched in so many bytes before the gap at its end.
 constexpr std::uint32_t kLookedBack = 64;
 
-// Bytes from lane to lane; 0: not the same everywhere, or not upwards.
+// Returns the bytes from lane to lane; 0: the distances differ, or are not positive.
 std::uint32_t stride_of(const Access& access) {
   const unsigned first = access.first_lane();
   const auto last = 31 - static_cast<unsigned>(std::countl_zero(access.mask));
@@ -38,7 +39,7 @@ StoreShapes::StoreShapes() {
 
 void StoreShapes::reset() { known_ = 2 * kWidths; }
 
-// Of a row of lanes that is neither uniform nor without gaps.
+// Returns the state for a row of lanes that is neither uniform nor without gaps.
 std::uint8_t StoreShapes::state_for_spaced(const Access& access) {
   const StoreShape shape{access.bytes, stride_of(access)};
   if (!shape.is_spaced()) return state_of_alone(access.bytes);
@@ -65,7 +66,7 @@ StoreShape StoreShapes::shape_at(const InitShadow& shadow, std::uint32_t offset)
 
 bool StoreShapes::may_be_padding(const InitShadow& shadow, std::uint32_t begin, std::uint32_t end,
                                  std::uint32_t first) const {
-  if (begin == first) return false;  // an object begins with a member
+  if (begin == first) return false;  // an object begins with a member, not with padding
   const bool has_next = end < shadow.bytes();
   if (has_next && end - begin < shape_at(shadow, end).width) return true;
   if (ends_struct(shadow, begin, end)) return true;
@@ -73,7 +74,8 @@ bool StoreShapes::may_be_padding(const InitShadow& shadow, std::uint32_t begin, 
          (has_next && is_gap_of_lanes(shadow, shape_at(shadow, end), begin, end));
 }
 
-// Whether a member before the gap is so aligned that its struct ends where the gap does.
+// Returns whether a member before the gap has such an alignment that its struct ends where the gap
+// ends.
 bool StoreShapes::ends_struct(const InitShadow& shadow, std::uint32_t begin,
                               std::uint32_t end) const {
   const std::uint32_t from = begin - std::min(begin, kLookedBack);
@@ -87,11 +89,11 @@ bool StoreShapes::ends_struct(const InitShadow& shadow, std::uint32_t begin,
   return false;
 }
 
-// Whether the gap ends a struct that one lane of a row has filled by several stores.
+// Returns whether the gap ends a struct that one lane of a row has filled by several stores.
 bool StoreShapes::is_gap_of_lanes(const InitShadow& shadow, const StoreShape& shape,
                                   std::uint32_t begin, std::uint32_t end) {
   if (!shape.is_spaced() || shape.stride > kStructBytesMax || end < shape.stride) return false;
-  const std::uint32_t alignment = 1u << std::bit_width(end - begin);  // above the gap's size
+  const std::uint32_t alignment = 1u << std::bit_width(end - begin);  // larger than the gap
   if (alignment > kAlignmentMax || shape.stride % alignment != 0 || end % alignment != 0) {
     return false;
   }

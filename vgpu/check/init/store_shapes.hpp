@@ -1,17 +1,17 @@
-// What stores tell about the objects that they write: which gaps between written bytes may be
-// padding, and which are elements that nothing has written.
+// Shapes of stores.  They tell which gaps between written bytes may be padding, and which gaps are
+// unwritten elements.
 //
 // Padding follows from alignment (C++, [basic.align]; the layout of the Itanium C++ ABI, 2.4, which
 // nvcc and the host compiler share).  A gap before a member is shorter than the member's alignment.
-// One at the end of a struct is shorter than the alignment of the struct, at a multiple of which it
-// ends.  Members are scalars and the vectors of CUDA, whose alignment is their size, so the widths
-// of the stores beside a gap bound it.  alignas() can make a struct's alignment larger than that of
-// all members: then the lanes of a warp, which write a struct each, are farther apart than a store
-// is wide, and more than one store fills what lies between.
+// A gap at the end of a struct is shorter than the struct's alignment, and ends at a multiple of
+// it.  Members are scalars and the vectors of CUDA, whose alignment is their size, so the widths of
+// the stores beside a gap bound the gap. alignas() can make a struct's alignment larger than that
+// of all members.  Then the lanes of a warp, which write one struct each, are farther apart than a
+// store is wide, and more than one store fills the space between two lanes.
 //
-// Everything else is an element: the rest of an array of ints, a struct that nobody has filled, and
-// also a tail of a buffer that is larger than what is used.  Nobody but the program knows whether
-// the host looks at that; to copy what is there and no more is the mend, and costs less.
+// Every other gap is an element: the rest of an array of ints, a struct that was not filled, and
+// also the tail of a buffer that is larger than its used part.  Whether the host reads that tail is
+// not known.  To copy only the used part corrects such a program, and costs less.
 #pragma once
 
 #include <array>
@@ -23,10 +23,10 @@
 
 namespace warpcheck::vgpu {
 
-// One row of lanes that store.
+// The shape of one row of lanes that store.
 struct StoreShape {
-  std::uint8_t width = 1;    // bytes of a lane's store; of an element where elements tile memory
-  std::uint32_t stride = 0;  // bytes from lane to lane; 0: only one lane, or no regular distance
+  std::uint8_t width = 1;    // bytes of a lane's store; bytes of an element if elements tile memory
+  std::uint32_t stride = 0;  // bytes from lane to lane; 0: one lane only, or irregular distances
 
   [[nodiscard]] bool is_spaced() const { return stride > width; }
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
@@ -35,9 +35,9 @@ struct StoreShape {
 class StoreShapes {
  public:
   StoreShapes();
-  // Forgets all but the ordinary shapes.
+  // Forgets all shapes except the ordinary ones.
   void reset();
-  // What InitShadow keeps of a byte that `access` writes: one of its states.
+  // Returns the InitShadow state for the bytes that `access` writes.
   std::uint8_t state_for(const Access& access) {
     const bool is_alone =
         access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
@@ -46,24 +46,26 @@ class StoreShapes {
     const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
     return state_of_row(is_vector ? access.element_bytes : access.bytes);
   }
-  // The same of a row of lanes that are side by side, and of one lane, or of all in one place.
+  // Returns the state for a row of neighbouring lanes; the next function returns it for one lane,
+  // or for all lanes at one address.
   static std::uint8_t state_of_row(std::uint32_t width) {
     return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
   }
   static std::uint8_t state_of_alone(std::uint32_t width) {
     return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
   }
-  // Whether that is a state that earlier stores have had.
+  // Returns whether an earlier store had the same shape.
   [[nodiscard]] bool knows(const Access& access) const;
-  // There may be shapes that nobody remembers.
+  // Returns whether there may be shapes without a number.
   [[nodiscard]] bool is_full() const { return known_ == InitShadow::kShapes; }
-  // Whether the bytes from `begin` up to `end`, which nothing has written, may be padding of what
+  // Returns whether the unwritten bytes from `begin` up to `end` may be padding of an object that
   // is copied from byte `first` on.
   [[nodiscard]] bool may_be_padding(const InitShadow& shadow, std::uint32_t begin,
                                     std::uint32_t end, std::uint32_t first) const;
 
  private:
-  // Widths are 1, 2, 4, 8, 16: first the rows without gaps, then single stores.
+  // Widths are 1, 2, 4, 8, 16.  The first states are rows without gaps, the next ones single
+  // stores.
   static constexpr std::uint32_t kWidths = 5;
   static constexpr std::uint32_t kAlone = kWidths;
 

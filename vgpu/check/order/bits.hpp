@@ -1,4 +1,4 @@
-// Sets of lanes as masks, and what lanes do in cells as masks of those.
+// Helpers for sets of lanes that are held as bit masks.
 #pragma once
 
 #include <bit>
@@ -6,14 +6,15 @@
 
 namespace warpcheck::vgpu {
 
-// The positions of the bits that are set, from the lowest up.
+// Calls visit(position) for each set bit, from the lowest up.
 template <typename Visit>
 void for_each_bit(std::uint32_t bits, Visit visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
 }
 
-// Calls visit(first lane, lanes) for each run of lanes, ascending, until it answers false.
-//   begins: the lanes of `mask` at which runs begin
+// Calls visit(first lane, lanes) for each run of lanes, in ascending order, until it returns false.
+// Returns whether all calls returned true.
+//   begins: the lanes of `mask` at which a run begins
 template <typename Visit>
 [[gnu::always_inline]] inline bool for_each_run(std::uint32_t begins, std::uint32_t mask,
                                                 Visit visit) {
@@ -26,7 +27,7 @@ template <typename Visit>
   return true;
 }
 
-// Each of the lower 32 bits twice.
+// Repeats each of the lower 32 bits twice.
 constexpr std::uint64_t twice(std::uint64_t bits) {
   bits = (bits | bits << 16) & 0x0000'ffff'0000'ffff;
   bits = (bits | bits << 8) & 0x00ff'00ff'00ff'00ff;

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Lanes that count as one thread come once.
+// Calls visit(lane) once for lanes that count as one thread.
 template <typename Visit>
 void for_each_actor(const ThreadOrder& order, std::uint32_t lanes, Visit visit) {
   std::uint32_t done = 0;
@@ -64,7 +64,7 @@ void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& release
   });
 }
 
-// Threads that know the same learn the same, and share it.
+// Threads with equal knowledge learn the same, so they share the joined clock.
 void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
   VectorClock before, after;
   for_each_actor(order_, event.mask, [&](unsigned lane) {

@@ -1,6 +1,7 @@
-// What the barrier of a cluster orders (PTX ISA 9.7.13.3): a thread that waits has acquired what
-// all threads of the cluster released when they arrived.  An arrival that is relaxed releases what
-// a fence before it has; a fence.mbarrier_init before it, the initialisations of mbarriers alone.
+// The order that the barrier of a cluster establishes (PTX ISA 9.7.13.3).  A thread that waits
+// acquires what all threads of the cluster released when they arrived.  A relaxed arrival releases
+// only what an earlier fence of its thread has released; after fence.mbarrier_init, it releases
+// only initialisations of mbarriers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class ClusterOrder {
   void clear();
   void pass(const ClusterBarrier& event);
   void fence_object_inits(const Fence& fence);
-  // Whether the initialisation of an mbarrier comes before what a lane does now.
+  // Returns whether the initialisation of an mbarrier comes before what a lane does now.
   [[nodiscard]] bool knows_init(ThreadOrder::SegmentId init, unsigned init_lane,
                                 const WarpPlace& place, unsigned lane) const;
 

@@ -42,7 +42,7 @@ CollectiveOrder::Log& CollectiveOrder::log_of(const WarpPlace& place) {
 void CollectiveOrder::on_collective(const Collective& event, std::uint32_t knowledge) {
   Log& log = log_of(event.place);
   if (log.meetings != 0) {
-    // Lanes that came to one place at different times are told one after the other.
+    // Lanes that arrive at one operation at different times are reported one after the other.
     MeetingOf& last = log.meeting[(log.meetings - 1) % kMeetings];
     const bool is_same = last.time == log.time && last.pc == event.pc &&
                          last.members == event.members && (last.mask & event.mask) == 0;
@@ -72,8 +72,8 @@ void CollectiveOrder::on_load(const Access& load) {
   if (entry.scattered) log.offsets[at] = load.offset;
 }
 
-// Whether entry `index` has the lane read a byte.
-//   begin: where its access begins
+// Returns whether the lane reads the byte at `offset` in entry `index` of the log.
+//   begin: receives the offset at which the lane's access begins
 bool CollectiveOrder::reads(const Log& log, std::uint32_t index, unsigned lane,
                             std::uint32_t allocation, std::uint32_t offset, std::uint32_t& begin) {
   const Load& load = log.load[index];
@@ -114,8 +114,8 @@ bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32
   return true;
 }
 
-// Of each instruction the storing lane's latest meeting counts: only its result is what the program
-// may be shown to depend on.
+// For each instruction, only the storing lane's latest execution counts, because only its result is
+// what the program can be shown to depend on.
 bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned load_lane,
                                 const Access& store, unsigned lane, std::uint32_t offset) {
   const std::uint32_t element = element_of(program_->code[store.pc], offset - store.offset[lane]);
@@ -153,7 +153,7 @@ const RegisterFlow& CollectiveOrder::flow() {
   return *flow_;
 }
 
-// Whether the operation waits for the load's value.
+// Returns whether the operation waits for the load's value.
 bool CollectiveOrder::feeds(std::uint32_t load_pc, std::uint32_t element,
                             std::uint32_t meeting_pc) {
   const auto [known, is_new] = feeds_.try_emplace({load_pc, element, meeting_pc}, false);
@@ -166,7 +166,7 @@ bool CollectiveOrder::feeds(std::uint32_t load_pc, std::uint32_t element,
   return known->second;
 }
 
-// Whether the store, of this element, waits for the operation's result.
+// Returns whether the store of this element waits for the operation's result.
 bool CollectiveOrder::leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
                                std::uint32_t element) {
   const auto [known, is_new] = leads_to_.try_emplace({meeting_pc, store_pc, element}, false);
@@ -184,8 +184,9 @@ bool CollectiveOrder::leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
   return known->second;
 }
 
-// Whether a thread that has the operation's latest result comes to a load or store by what that
-// says: an operand of it depends on it, or a branch on every way from there does.
+// Returns whether the operation's latest result decides that a thread executes the load or store:
+// an operand of the access depends on it, or a branch on every path from the operation to the
+// access does.
 bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t access_pc) {
   const auto [known, is_new] = decides_.try_emplace({meeting_pc, access_pc, 0}, false);
   const InstrKind kind = program_->code[access_pc].kind;

@@ -7,8 +7,8 @@ namespace warpcheck::vgpu {
 
 namespace {
 
-// Launches that are remembered, and how many of them one may be unordered with: an access that is
-// older than that is taken as completed.
+// The number of remembered launches, and the number of earlier launches that a launch can be
+// unordered with.  Accesses of older launches count as completed.
 constexpr std::size_t kRemembered = 256;
 constexpr std::size_t kOpenMax = 16;
 
@@ -58,7 +58,8 @@ void EarlyLaunches::let_next_begin(std::size_t slot, bool knows) {
 void EarlyLaunches::end_block(std::size_t slot) {
   if (slot >= blocks_.size()) return;
   const Block& block = blocks_[slot];
-  // One block that waits first is enough: all must have let the next kernel begin.
+  // One block that waits before it triggers is enough, because all blocks must have triggered
+  // before the next kernel begins.
   present_.lets_late |= block.lets ? !block.lets_early : block.waits;
 }
 

@@ -1,14 +1,14 @@
-// Kernels that may begin before what is before them in their stream has completed (programmatic
+// Kernels that may begin before the previous kernel of their stream has completed (programmatic
 // dependent launch: CUDA Programming Guide, "Programmatic Dependent Launch and Synchronization";
 // PTX ISA, griddepcontrol; cuda_device_runtime_api.h).
 //
-// A kernel lets the next one begin when each of its blocks has called
-// cudaTriggerProgrammaticLaunchCompletion() or has exited; what it has written need not be visible
-// then.  One whose blocks just exit lets it begin so, too, by cuda_device_runtime_api.h; by the PTX
-// ISA, only kernels after one that asks for it must wait.  So a kernel that waits later on is not
-// told there, one that never waits is.  cudaGridDependencySynchronize() waits for the kernel
-// directly before alone: that one has waited for those before it only if it has called the
-// function, too.
+// A kernel lets the next kernel begin when each of its blocks has called
+// cudaTriggerProgrammaticLaunchCompletion() or has exited; its writes need not be visible then.  By
+// cuda_device_runtime_api.h, blocks that just exit let the next kernel begin in the same way; by
+// the PTX ISA, only kernels after one that triggers explicitly must wait.  So if the blocks just
+// exit, a next kernel that waits later is not reported, and one that never waits is reported.
+// cudaGridDependencySynchronize() waits only for the kernel directly before.  That kernel has
+// waited for earlier kernels only if it has called the function too.
 #pragma once
 
 #include <cstddef>
@@ -25,32 +25,35 @@ class EarlyLaunches {
   using Launches = std::vector<std::uint32_t>;
 
   void clear();
-  // early_after: the launch before, if this one may begin before that has completed; or kNone.
-  // program: its own; asked only where there is such a launch
+  // early_after: the previous launch, if this one may begin before that has completed; or kNone.
+  // program: the program of this launch; used only if there is such a previous launch.
   void begin(std::uint32_t launch, std::uint32_t early_after, const Program* program);
   void begin_block(std::size_t slot);
   void wait(std::size_t slot) { blocks_[slot].waits = present_.waits = true; }
-  // knows: the thread comes after a wait.
+  // knows: the thread has already waited for the previous launch.
   void let_next_begin(std::size_t slot, bool knows);
   void end_block(std::size_t slot);
 
-  // Of the present launch: kNone, or the launch directly before.
+  // Returns the launch directly before the current launch, or kNone.
   [[nodiscard]] std::uint32_t before() const { return before_; }
-  // Those that need not have completed when it begins, and when a thread of it has waited.
+  // Returns the earlier launches that may still run when the current launch begins.
+  // is_open_after_wait() tells the same for the time after a thread of it has waited.
   [[nodiscard]] const Launches& open_at_start() const { return present_.at_start; }
   [[nodiscard]] bool is_open_at_start(std::uint32_t launch) const;
   [[nodiscard]] bool is_open_after_wait(std::uint32_t launch) const;
-  // Whether its program has a call of cudaGridDependencySynchronize().
+  // Returns whether the program calls cudaGridDependencySynchronize().
   [[nodiscard]] bool can_wait() const { return can_wait_; }
-  // Whether some block of an earlier launch has let the next one begin before the block exited.
+  // Returns whether some block of an earlier launch has triggered the next launch before the block
+  // exited.
   [[nodiscard]] bool has_let(std::uint32_t launch) const;
 
  private:
   struct Launch {
     Launches at_start, after_wait;
-    bool waits = false;      // some thread of it
-    bool lets = false;       // some block, before it exits
-    bool lets_late = false;  // none begins after it before what it waits for has completed
+    bool waits = false;  // some thread of it has waited
+    bool lets = false;   // some block has triggered before it exited
+    // the next launch cannot begin before the launch that this one waits for has completed
+    bool lets_late = false;
   };
   struct Block {
     bool waits = false, lets = false, lets_early = false;

@@ -1,14 +1,15 @@
-// Thread epochs: which thread accessed a cell, and when, in 64 bits.
+// Thread epochs: 64-bit numbers that say which thread accessed a cell, and when.
 //
 //   [ launch:12 ][ block:22 ][ phase:20 ][ thread:10 ]
 //
-// phase counts the whole-block barriers that the block has completed.  Kernel order and those
-// barriers are all the synchronisation there is here, so two epochs tell whether their accesses
-// are related in causality order (PTX ISA 8.9.5): the earlier one comes first when it belongs to
-// an earlier launch, or to the same block and an earlier phase, or to the same thread.
+// `phase` counts the whole-block barriers that the block has completed.  The only synchronisation
+// here is kernel order and those barriers, so two epochs tell whether their accesses are related in
+// causality order (PTX ISA 8.9.5): the earlier access comes first if it belongs to an earlier
+// launch, or to the same block and an earlier phase, or to the same thread.
 //
-// Programs have more phases and launches than that.  What comes before everything to come need not
-// be told apart any more, so the numbers are given anew where they run out (RaceChecker).
+// Programs can have more phases and launches than these bits hold.  Accesses that come before
+// everything in the future need not be distinguished any more, so RaceChecker renumbers when
+// numbers run out.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +29,17 @@ inline constexpr std::uint64_t kPhasesMax = std::uint64_t{1} << kPhaseBits;
 inline constexpr std::uint64_t kBlocksMax = std::uint64_t{1} << kBlockBits;
 inline constexpr std::uint64_t kLaunchesMax = std::uint64_t{1} << kLaunchBits;
 
-// Where numbers run out.  Tests make the limits smaller.
+// The limits of the numbers.  Tests make them smaller.
 struct EpochLimits {
   std::uint64_t launches = kLaunchesMax;  // at least 4
   std::uint64_t blocks = kBlocksMax;      // of a grid
   std::uint64_t phases = kPhasesMax;      // at least 3
-  std::uint32_t segments = 1u << 21;      // of the general checker, before it tidies up
-  std::uint32_t deferred = 1u << 18;      // rows of atomics that wait, of an allocation
-  bool has_rows = true;                   // rows of global memory are kept as such
+  std::uint32_t segments = 1u << 21;      // of the general checker, before it forgets unused ones
+  std::uint32_t deferred = 1u << 18;      // deferred rows of atomics per allocation
+  bool has_rows = true;                   // rows of global memory are kept as rows
 };
 
-// How many consecutive threads of a block are ordered among themselves.
+// The number of consecutive threads of a block that are ordered among themselves.
 inline constexpr std::uint64_t kOrderedInThread = 1;           // program order only
 inline constexpr std::uint64_t kOrderedInWarp = 32;            // lockstep warps
 inline constexpr std::uint64_t kOrderedInBlock = kThreadsMax;  // only other blocks count
@@ -56,9 +57,9 @@ constexpr std::uint32_t thread_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch % kPhaseUnit);
 }
 
-// Whether no causality order relates an access at `earlier` to one at `later`, made after it.
-// Works on one epoch or on a vector of them (the result is then a mask).  With x the differing
-// bits, unsigned wrap-around makes each line one interval:
+// Returns whether causality order does not relate an access at `earlier` to one at `later`, made
+// after it.  Works on one epoch or on a vector of epochs (the result is then a mask).  With x = the
+// differing bits, unsigned wrap-around makes each line one interval:
 //   same launch, block and phase, threads further apart:   ordered_threads <= x < kPhaseUnit
 //   same launch, other block:                              kBlockUnit <= x < kLaunchUnit
 template <typename T>
@@ -69,7 +70,7 @@ template <typename T>
          (x - kBlockUnit < kLaunchUnit - kBlockUnit);
 }
 
-// Whether they belong to different blocks of one launch.
+// Returns whether the epochs belong to different blocks of one launch.
 template <typename T>
 [[gnu::always_inline]] constexpr auto across_blocks(const T& earlier, const T& later) {
   return (earlier ^ later) - kBlockUnit < kLaunchUnit - kBlockUnit;

@@ -1,4 +1,4 @@
-// Segments that nobody remembers any more are forgotten, and the others numbered anew.
+// Forgets segments that no record refers to any more, and renumbers the others.
 #include <utility>
 
 #include "vgpu/check/order/thread_order.hpp"

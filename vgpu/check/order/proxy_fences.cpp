@@ -20,7 +20,7 @@ void ProxyFences::add(const Fence& fence) {
   }
 }
 
-// Of one thread's fences the latest one that comes before the copy knows the most.
+// Among the fences of one thread, the latest one that comes before the copy knows the most.
 bool ProxyFences::lies_between(ThreadOrder::SegmentId write, unsigned write_lane,
                                const WarpPlace& place, unsigned lane, ptx::Space space) {
   const auto among = [&](const std::vector<Passed>& passed) {

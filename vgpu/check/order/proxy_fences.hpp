@@ -1,9 +1,9 @@
-// Fences between memory proxies (PTX ISA 8.4 and 8.9.5): a bulk copy goes to memory by another way,
-// the asynchronous proxy, than loads and stores, and what those have written reaches it only if
-// a fence.proxy.async lies between the two in causality order.  The way back needs none: the
-// completion of a bulk copy has one in it.
+// Fences between memory proxies (PTX ISA 8.4 and 8.9.5).  A bulk copy accesses memory through the
+// asynchronous proxy, loads and stores through the generic proxy.  A write through the generic
+// proxy reaches a bulk copy only if a fence.proxy.async lies between the two in causality order.
+// The other direction needs no fence: the completion of a bulk copy contains one.
 //
-// Only writes are asked for.  What a load has read stays read, whatever a later copy writes.
+// Only writes are checked.  A load already has its value, whatever a later copy writes.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@ class ProxyFences {
 
   void clear() { fences_.clear(); }
   void add(const Fence& fence);
-  // Calls visit(segment) for each that is remembered.
+  // Calls visit(segment) for each remembered segment.
   template <typename Visit>
   void for_each_segment(Visit visit) {
     for (auto& [thread, passed] : fences_) {
       for (Passed& one : passed) visit(one.segment);
     }
   }
-  // Whether a fence for `space` follows what a lane did in the segment `write`, and comes before
-  // what `lane` of `place` does now.
+  // Returns whether a fence for `space` comes after what a lane did in the segment `write`, and
+  // before what `lane` of `place` does now.
   bool lies_between(ThreadOrder::SegmentId write, unsigned write_lane, const WarpPlace& place,
                     unsigned lane, ptx::Space space);
 
  private:
   struct Passed {
-    ThreadOrder::SegmentId segment = 0;  // that the fence ends
+    ThreadOrder::SegmentId segment = 0;  // the segment that the fence ends
     unsigned lane = 0;
     ptx::Space space = ptx::Space::generic;
     VectorClock knows;
   };
-  static constexpr std::size_t kRememberedMax = 16;  // of one thread: the latest
+  static constexpr std::size_t kRememberedMax = 16;  // per thread: the latest fences
 
   std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
     return block << 16 | (warp * kWarpLanes + order_.actor_of(lane));

@@ -29,7 +29,7 @@ std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
   return operation.block << 16 | order_.thread_at(operation.access->place, operation.lane);
 }
 
-// Null: nothing was written there, and nothing is.
+// Returns null if no variable is there and the operation does not write.
 SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operation) {
   const std::uint32_t id = operation.access->allocation->id;
   const std::uint32_t number = operation.offset / kGranuleBytes;
@@ -67,12 +67,13 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   }
   Variable& variable = *found;
   if (operation.writes) {
-    // Variables of another shape in these bytes have another value now.
+    // Variables of another offset or size that overlap these bytes have lost their value.
     for (Variable& other : *granule) {
       if (&other != found && other.overlaps(found->offset, found->bytes)) other.silence();
     }
   }
-  // What is found is not what was written last: a read leaves that as it is.
+  // The operation finds a write that is not the latest one.  If it only reads, the variable's state
+  // stays unchanged.
   std::optional<Written> present;
   if (operation.reads && operation.source != 0) {
     if (!operation.writes) present = variable.written();
@@ -127,14 +128,14 @@ void SyncVariables::Variable::find(Written written) {
   patterns->is_for_some = written.is_for_some;
 }
 
-// The next operation finds that write.
+// Sets the state to that of the write which `source` names.
 void SyncVariables::Variable::find_source(std::uint8_t source) {
   const Written* const write = source == Access::kNoStrongSource ? nullptr : past.find(source);
   if (write == nullptr) return silence();
   find(*write);
 }
 
-// Whether the scopes of two operations include each other's thread.
+// Returns whether the scopes of two operations include each other's thread.
 bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach reach) const {
   if (writer.block == block) return true;
   const Reach nearer = std::min(writer.reach, reach);
@@ -186,7 +187,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   }
   const bool acquired_all = acquires(access.order) && order_.reach_of(access) == Reach::grid;
   if (released_clocks.is_empty() || acquired_all || !operation.is_present) return;
-  // Later fences, and later acquires of this very variable, may complete the pattern.
+  // A later fence, or a later acquire of this variable, may complete the acquire pattern.
   order_.own_lane(access.place, operation.lane)
       .observe(variable.number, variable.place.chain, released_clocks);
 }
@@ -226,7 +227,8 @@ void SyncVariables::release_fences(Variable& variable, const StrongOperation& op
   for (const Reach reach : kReaches) {
     const ThreadOrder::Moment& fence = fences[index_of(reach)];
     if (reach == Reach::cluster && !order_.has_groups()) continue;
-    // What a fence releases to everybody it releases to those nearby, too.
+    // What a fence releases to all threads, it also releases to the threads of its block or
+    // cluster.
     const ThreadOrder::Moment& far = fences[index_of(Reach::grid)];
     const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
     if (fence.is_set && !is_part) release(variable, reach, fence, operation);

@@ -1,21 +1,23 @@
 // Memory locations through which threads synchronise: release and acquire patterns (PTX ISA 8.8),
-// observation order (8.9.2), and what follows from them (8.9.4).
+// observation order (8.9.2), and the synchronisation that follows from them (8.9.4).
 //
-// A release pattern on M is a release operation on M, such a one followed by a strong write on M,
-// or a fence followed by a strong write on M, all of one thread.  An acquire pattern is the
-// mirror image.  They synchronise when a read of the one observes a write of the other, and the
-// first operation of the release and the last one of the acquire are morally strong.  A write is
-// observed by its readers, and through any number of atomic operations each of which read what
-// the one before wrote, all of them morally strong with their neighbours: a *chain*.
+// A release pattern on M is a release operation on M, a release operation followed by a strong
+// write on M, or a fence followed by a strong write on M, all by one thread.  An acquire pattern is
+// the mirror image.  The two patterns synchronise when a read of the acquire pattern observes a
+// write of the release pattern, and the first operation of the release pattern and the last
+// operation of the acquire pattern are morally strong.  A read observes a write directly, or
+// through any number of atomic operations each of which has read what the previous one wrote, all
+// of them morally strong with their neighbours: a *chain*.
 //
 // fence.sc does here what fence.acq_rel does, and one thing more.  The ISA's Fence-SC order (8.9.3)
-// also synchronises, but it is chosen at run time: that one fence ran before another in this
-// execution says nothing about the next, and to believe it would silence races that other
-// executions have.  Except where it had to: if a strong write comes after one fence by program
-// order and barriers, and the other fence after a read that observes it in the same way, then the
-// other order would make the read come before the write that it observes, which the axioms of
-// causality (8.10.6) exclude.  So a block may fence before the barrier after which one thread takes
-// a ticket, and after the barrier by which that thread tells the others.
+// also synchronises, but it is chosen at run time: in this execution one fence ran before another,
+// but another execution may have the other order.  Using the observed order would hide races of
+// those other executions.  The order is used only where it is forced: if a strong write comes after
+// one fence by program order and barriers, and the other fence comes in the same way after a read
+// that observes this write, then the reverse fence order would place the read before the write that
+// it observes, which the axioms of causality (8.10.6) exclude.  So all threads of a block may fence
+// before the barrier after which one thread takes a ticket, and after the barrier by which that
+// thread tells the others.
 #pragma once
 
 #include <array>
@@ -35,18 +37,18 @@ struct StrongOperation {
   unsigned lane = 0;
   std::uint32_t offset = 0;
   std::uint8_t bytes = 0;
-  bool reads = false, writes = false;  // both: an atomic
-  bool may_acquire = false;            // `red` reads for itself alone
-  // Weak memory: which write it finds, as Access::sources says.
+  bool reads = false, writes = false;  // both: an atomic operation
+  bool may_acquire = false;            // false for `red`, whose read acquires nothing
+  // Weak memory: which write the operation finds (see Access::sources).
   std::uint8_t source = 0;
-  BlockKey block = 0;                           // of its thread
-  bool is_present = true;                       // the thread's block is still there
+  BlockKey block = 0;                           // the block of its thread
+  bool is_present = true;                       // the thread's block is still resident
   const ThreadOrder::Fences* fences = nullptr;  // what the thread has released; null: nothing
 };
 
-// Where in which chain a strong operation stands: the write that it is, or the one that it read.
+// The place of a strong operation in a chain: its own write, or the write that it read.
 struct ChainPlace {
-  std::uint64_t chain = 0;  // 0: none
+  std::uint64_t chain = 0;  // 0: no chain
   std::uint64_t position = 0;
 };
 
@@ -55,7 +57,7 @@ enum class Missed : std::uint8_t {
   nothing,
   scope,          // the accesses' own scopes do not include each other
   release,        // the writer has released nothing
-  release_scope,  // it has, but not at a scope that includes the reader
+  release_scope,  // the writer has released, but not at a scope that includes the reader
 };
 struct Miss {
   Missed missed = Missed::nothing;
@@ -71,21 +73,23 @@ class SyncVariables {
   SyncVariables& operator=(SyncVariables&& other) noexcept;
   SyncVariables(SyncVariables&&) = default;
 
-  // Performs the operation: acquires, observes and releases what it does.  In order of execution,
-  // which need not be the order in which writes are found (StrongOperation::source).
-  //   miss: what kept a read from synchronising; untouched if nothing did
+  // Performs the operation: acquires, observes and releases.  Operations must come in the order of
+  // execution, which may differ from the order in which writes are found (StrongOperation::source).
+  //   miss: receives why a read did not synchronise; unchanged if it did
   ChainPlace perform(const StrongOperation& operation, Miss& miss);
-  // Bytes are written by something that is no strong write, or of another size.
+  // Bytes are overwritten by an access that is not a strong write, or that has another size.
   void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
-  // Whether no strong operation was ever performed in it.
+  // Returns whether no strong operation was ever performed in the allocation.
   [[nodiscard]] bool is_empty(std::uint32_t allocation) const {
     return allocation >= allocations_.size() || allocations_[allocation].empty();
   }
-  // The allocation's memory is new.
+  // Forgets everything about the allocation, because its memory is new.
   void forget(std::uint32_t allocation);
-  // Every variable's memory is quiet: a launch begins that is ordered after all before it.
+  // Forgets what all variables have released: a launch begins that is ordered after everything
+  // before it.
   void forget_all();
-  // What these variables were at another time: nothing, but what is counted goes on.
+  // Returns empty variables for another point in time, which continue the numbering of chains and
+  // variables.
   [[nodiscard]] SyncVariables of_other_time() const {
     SyncVariables other(order_);
     other.count_on_from(*this);
@@ -103,20 +107,21 @@ class SyncVariables {
     Reach reach = Reach::grid;
     bool is_set = false;
   };
-  // Most strong operations have none.
+  // The part of a variable that most strong operations do not need.
   struct Patterns {
-    // What the chain's release patterns release to who is in one block, or in one cluster
-    // (group_of).
+    // What the chain's release patterns release to threads of one block or of one cluster only; the
+    // key is group_of().
     std::unordered_map<std::uint64_t, VectorClock> released_in;
     std::size_t forget_at = 8;
-    bool has_released = false;  // the chain, anything
-    bool is_for_some = false;   // not all of that is for everybody
-    // Nobody asks any more what was released in a block that has ended.
+    bool has_released = false;  // the chain has released something
+    bool is_for_some = false;   // some of it is not released to all threads
+    // Forgets what was released within blocks that have ended, as no thread can acquire it any
+    // more.
     void forget_ended(const ThreadOrder& order);
-    // By thread of the trial: its release operations on this variable, by Reach.
+    // The release operations on this variable, by thread of the trial and by Reach.
     std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
   };
-  // What a strong write left behind; kept where accesses may find it later.
+  // The state after a strong write; kept where later accesses may find that write.
   struct Written {
     Writer last;
     ChainPlace place;
@@ -126,7 +131,7 @@ class SyncVariables {
     VectorClock sc_released;
   };
   static constexpr std::size_t kPastMax = 64;
-  // The strong writes so far, with weak memory: a ring of the latest.
+  // The latest strong writes of a variable, in a ring buffer; used with weak memory only.
   class PastWrites {
    public:
     void push(Written written) {
@@ -134,7 +139,7 @@ class SyncVariables {
       writes_[oldest_] = std::move(written);
       oldest_ = (oldest_ + 1) % kPastMax;
     }
-    // Source 1 is the newest; null: forgotten.
+    // Source 1 is the newest write; null: the write has been forgotten.
     [[nodiscard]] const Written* find(std::size_t source) const {
       if (source > writes_.size()) return nullptr;
       return &writes_[(oldest_ + writes_.size() - source) % writes_.size()];
@@ -147,14 +152,14 @@ class SyncVariables {
   struct Variable {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 0;
-    std::uint64_t number = 0;  // no other has it
+    std::uint64_t number = 0;  // unique
     Writer last;
     ChainPlace place;
-    // What the chain's release patterns release to everybody.
+    // What the chain's release patterns release to all threads.
     VectorClock released;
-    // What fence.sc have released before its writes.
+    // What fence.sc operations before the variable's writes have released.
     VectorClock sc_released;
-    std::unique_ptr<Patterns> patterns;  // null: none yet
+    std::unique_ptr<Patterns> patterns;  // null: there are no patterns yet
     PastWrites past;
 
     [[nodiscard]] Written written() const;
@@ -168,7 +173,7 @@ class SyncVariables {
     [[nodiscard]] bool overlaps(std::uint32_t begin, std::uint32_t size) const {
       return offset < begin + size && begin < offset + bytes;
     }
-    // Threads that read it from now on observe nothing.
+    // Makes later reads of the variable observe nothing.
     void silence() {
       last = {};
       released = {};
@@ -178,22 +183,22 @@ class SyncVariables {
       patterns->has_released = patterns->is_for_some = false;
     }
   };
-  // The variables that begin in some 16 bytes.
+  // The variables that begin in one granule of 16 bytes.
   using Granule = std::vector<Variable>;
   static constexpr std::uint32_t kGranuleBytes = 16;
-  // Those of one allocation, by number.
+  // The granules of one allocation, by number.
   class Granules {
    public:
     [[nodiscard]] bool empty() const { return pages_.empty(); }
     void clear() { pages_.clear(); }
-    // Null: nothing was ever made there.
+    // Returns null if no variable was ever created in the granule.
     [[nodiscard]] Granule* find(std::uint32_t number) {
       const std::uint32_t page = number / kPage;
       if (page >= pages_.size() || pages_[page] == nullptr) return nullptr;
       return &(*pages_[page])[number % kPage];
     }
     Granule& make(std::uint32_t number);
-    // Calls visit(granule) for those from `first` to `last` that there are.
+    // Calls visit(granule) for each existing granule from `first` to `last`.
     template <typename Visit>
     void for_each(std::uint32_t first, std::uint32_t last, Visit visit) {
       for (std::uint64_t at = first; at <= last && at / kPage < pages_.size();) {
@@ -212,7 +217,7 @@ class SyncVariables {
   };
 
   static constexpr std::uint64_t kClusters = std::uint64_t{1} << 63;
-  // The block, or the cluster, of a block.
+  // Returns a key for the block, or for the cluster, of `block`.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
     if (reach == Reach::block) return block;
     return kClusters | order_.group_of(block);

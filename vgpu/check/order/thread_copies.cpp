@@ -1,5 +1,5 @@
 // What threads know of asynchronous copies (PTX ISA 9.7.9.25) and of products of warpgroups: groups
-// of them are closed, and waited for.
+// of them are closed and then waited for.
 #include <utility>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// A group of products of a warpgroup, not of copies.
+// Returns whether the group holds products of a warpgroup instead of copies.
 bool is_of_products(const Program& program, std::uint32_t pc) {
   return program.code[pc].kind == InstrKind::group_pending;
 }
@@ -51,7 +51,8 @@ void ThreadOrder::Warp::put_down_awaited() const {
   });
 }
 
-// What the warps of a block have waited for and nobody has asked about, ascending.
+// Takes the copies that warps of the block have waited for and whose knowledge is not written yet;
+// ascending.
 std::vector<ThreadTime> ThreadOrder::take_awaited(Slot& slot) {
   std::vector<ThreadTime> copies;
   for (Warp& warp : slot.warps) {
@@ -64,7 +65,7 @@ std::vector<ThreadTime> ThreadOrder::take_awaited(Slot& slot) {
   return copies;
 }
 
-// All lanes of a warp wait for copies, and are alike.
+// Handles a wait for copies by all lanes of a warp that are alike.
 void ThreadOrder::wait_together(const CopyWait& wait) {
   Slot& slot = slots_[wait.place.slot];
   Warp& warp = slot.warps[wait.place.warp];

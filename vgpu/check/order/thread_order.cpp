@@ -28,7 +28,7 @@ void ThreadOrder::Lane::fold() {
   for (; folded < seen.size(); ++folded) observed.join(seen[folded].released_clocks);
 }
 
-// One entry for each variable.
+// Merges the entries so that each variable has one.
 void ThreadOrder::Lane::compact() {
   fold();
   std::ranges::stable_sort(seen, {}, &Seen::variable);
@@ -68,7 +68,7 @@ void ThreadOrder::reset(WarpModel model) {
   last_agent_ = 0;
 }
 
-// Small trials ask nothing, and the table is large.
+// The table is large, and small trials never use it, so it is cleared only if it has answers.
 void ThreadOrder::forget_answers() {
   if (!has_answers_ && !answers_.empty()) return;
   answers_.assign(kAnswers, {});
@@ -149,7 +149,7 @@ void ThreadOrder::launch_from(const DeviceLaunch& event) {
   known_to_launch_[event.number] = clock_of(moment, event.place, event.lane);
 }
 
-// All that anyone of the block knows, everyone does from now on.
+// From now on, every thread of the block knows everything that any thread of it knows.
 void ThreadOrder::complete_barrier(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
   ++slot.phase;
@@ -158,7 +158,7 @@ void ThreadOrder::complete_barrier(const WarpPlace& place) {
     const std::vector<ThreadTime> copies = take_awaited(slot);
     for_each_lane(place, [&](const Lane& lane) { slot.common.join(lane.knows); });
     if (!copies.empty()) slot.common.learn(block, 0, copies);
-    // What was known of single threads of this block is less than what its phase says.
+    // The new phase of the block includes what was known of its single threads.
     if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
     slot.alike = true;
     for (Warp& warp : slot.warps) {
@@ -378,14 +378,14 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   return id;
 }
 
-// Mostly those of the segment before.
+// Mostly the ticks equal those of the segment before.
 std::uint32_t ThreadOrder::row_of_ticks(const Ticks& ticks) {
   if (ticks == Ticks{}) return 0;
   if (ticks_.back() != ticks) ticks_.push_back(ticks);
   return static_cast<std::uint32_t>(ticks_.size() - 1);
 }
 
-// One like the latest is the same.
+// Reuses the latest segment of an agent if it equals the new one.
 ThreadOrder::SegmentId ThreadOrder::segment_of_agent(const Segment& segment, const Ticks& ticks) {
   const Segment& last = segments_[last_agent_];
   const bool is_same = last_agent_ != 0 && last.block == segment.block &&
@@ -471,7 +471,7 @@ ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, BlockKey 
   return id;
 }
 
-// The lanes of a segment whose part in it is known.
+// Returns the lanes of a segment whose part in it is known.
 std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
                                        const Segment& segment) const {
   if (!segment.asynchronous && segment.phase < known.phases) return ~0u;

@@ -1,19 +1,22 @@
-// Causality order of the threads of a trial: what each knows of the others, and when (PTX
+// Causality order of the threads of a trial: what each thread knows of the others, and when (PTX
 // ISA 8.9.5).
 //
-// The time of a thread has two hands: the phase of its block (whole-block barriers so far) and its
-// own tick, which advances whenever it releases something.  What a thread did is known to another
-// one when that has learned of a later phase of its block or of a later tick of the thread; within
-// a block, of earlier phases everybody knows all.  Threads learn by joining clocks: of those they
-// meet at a barrier, and of the releases that they acquire (sync_variables.hpp).
+// The time of a thread has two parts: the phase of its block (the number of completed whole-block
+// barriers) and its own tick, which advances whenever the thread releases something.  Another
+// thread knows what a thread did if it has learned of a later phase of that thread's block or of a
+// later tick of that thread.  Within a block, all threads know everything from earlier phases.
+// Threads learn by joining clocks: the clocks of threads that they meet at a barrier, and the
+// clocks of the releases that they acquire (sync_variables.hpp).
 //
-// Accesses are remembered by their *segment*: a stretch of one warp's execution in which none of
-// its lanes released or learned anything.  Whether one segment comes before another is then one
-// question for 32 lanes, and mostly answered by a small table of answers.
+// Accesses are recorded by their *segment*: a stretch of one warp's execution in which no lane
+// released or learned anything.  Whether one segment comes before another is then one question for
+// 32 lanes, and a small table of answers answers most of these questions.
 //
-// Asynchronous copies belong to no thread's program order (PTX ISA 8.9.1.1).  Those of a thread
-// count as a thread of their own, its copier, which ticks when a group of copies is closed.  Bulk
-// copies have two such agents for each thread, as one can wait for the reads alone; and what an
+// Asynchronous copies are not in the program order of any thread (PTX ISA 8.9.1.1).  The copies of
+// a thread count as a thread of their own, its copier, which ticks when a group of copies is
+// closed.  Bulk copies have two such agents for each thread, because a thread can wait for their
+// reads alone.  The copies that an mbarrier counts belong to an agent of that mbarrier, which ticks
+// whenever bytes are complete.
 // mbarrier counts is done by an agent of that mbarrier, which ticks whenever bytes are complete.
 #pragma once
 
@@ -34,14 +37,14 @@
 
 namespace warpcheck::vgpu {
 
-// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or everybody.  Where
-// there are several devices and no clusters, the blocks of one device take a cluster's place.
+// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or all threads.  If
+// there are several devices and no clusters, `cluster` means the blocks of one device.
 enum class Reach : std::uint8_t { block, cluster, grid };
 inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 
 // What an acquire at each reach would learn.
 struct ReleasedClocks {
-  VectorClock block, cluster, grid;  // each knows all that the one before it does
+  VectorClock block, cluster, grid;  // each includes the one before it
   void join(const ReleasedClocks& other) {
     block.join(other.block);
     cluster.join(other.cluster);
@@ -53,7 +56,7 @@ struct ReleasedClocks {
   [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
 };
 
-// What a launch is, as far as orders go.
+// The properties of a launch that matter for the order.
 struct LaunchShape {
   const Program* program = nullptr;
   Dim3 grid, block, cluster;
@@ -71,7 +74,7 @@ class ThreadOrder {
   using SegmentId = std::uint32_t;  // 0: none
   static constexpr SegmentId kSegmentsMax = 1u << 27;
 
-  // All that a thread had done and known when it released.
+  // Everything that a thread had done and knew when it released.
   struct Moment {
     VectorClock knows;
     Tick phase = 0, ticks = 0;
@@ -79,9 +82,9 @@ class ThreadOrder {
   };
   // What a thread has released by fences.
   struct Fences {
-    std::array<Moment, 3> latest;  // by Reach: the latest that reaches so far
-    // Of fence.sc that reach the grid, the latest; and those of other threads that come before it
-    // by barriers.
+    std::array<Moment, 3> latest;  // by Reach: the latest fence that reaches that far
+    // The latest fence.sc that reaches the grid; and such fences of other threads that come before
+    // it by barriers.
     Moment sc;
     VectorClock sc_of_others;
 
@@ -93,26 +96,27 @@ class ThreadOrder {
     VectorClock knows;
     Tick tick = 0;
     Tick copier_tick = 0;
-    std::vector<Tick> groups;  // of copies: the ticks of the copier that they end before
+    std::vector<Tick> groups;  // of copies: each group ends before this tick of the copier
     Fences fence;
-    ReleasedClocks observed;  // by strong reads, and not acquired yet
-    // Of what fence.sc have released, by strong reads of this thread and of those that come before
-    // it by barriers.
+    ReleasedClocks observed;  // by strong reads; not acquired yet
+    // What fence.sc operations have released and strong reads have observed: reads of this thread,
+    // and reads that come before it by barriers.
     VectorClock sc_observed;
-    // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
+    // What was observed of each variable, oldest first.  `observed` includes the first `folded`
+    // entries.
     struct Seen {
       std::uint64_t variable = 0;
-      std::uint64_t chain = 0;  // 0: several
+      std::uint64_t chain = 0;  // 0: several chains
       ReleasedClocks released_clocks;
     };
     std::vector<Seen> seen;
     std::size_t folded = 0, compact_at = 32;
 
-    //   chain: a later observer of it is offered no less
+    //   chain: a later observer of the same chain observes at least as much
     void observe(std::uint64_t variable, std::uint64_t chain,
                  const ReleasedClocks& released_clocks);
     void fold();
-    // All that is observed by operations that reach the grid.
+    // Returns everything that operations with the reach of the grid have observed.
     [[nodiscard]] VectorClock all_observed() const;
 
    private:
@@ -126,8 +130,8 @@ class ThreadOrder {
     std::uint16_t warp = 0;
     bool asynchronous = false;
     bool async_proxy = false;
-    // Asynchronous: who did it, and the block that counts its ticks.  An mbarrier is one for all
-    // lanes; others are numbered by lanes.
+    // For asynchronous segments: the agent, and the block that counts its ticks.  An mbarrier is
+    // one agent for all lanes; other agents have one number per lane.
     bool is_object = false;
     std::uint32_t agent = 0;
     BlockKey agent_block = 0;
@@ -136,7 +140,7 @@ class ThreadOrder {
 
   void reset(WarpModel model);
   // Launches count from 0 in a trial.
-  //   unordered: earlier launches that nothing orders before this one
+  //   unordered: earlier launches that are not ordered before this one
   //   early_after: as in Sync
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
@@ -145,26 +149,27 @@ class ThreadOrder {
   void complete_barrier(const WarpPlace& place);
 
   void fence(const Fence& fence);
-  // griddepcontrol: the launch before comes before what the lanes do from now on, or the next one
-  // may begin.
+  // Handles griddepcontrol.  With wait, the previous launch comes before what the lanes do from now
+  // on; with launch_dependents, the next launch may begin.
   void control_grids(const Fence& fence);
   [[nodiscard]] const EarlyLaunches& early_launches() const { return early_; }
   void meet(const Meeting& meeting);
-  // What the lane has done and knows, the launch of that number will know.
+  // The launch with the event's number will know what the lane has done and knows.
   void launch_from(const DeviceLaunch& event);
   void commit_copies(const CopyCommit& commit);
   void wait_for_copies(const CopyWait& wait);
 
-  // The thread that counts for a lane: with lockstep warps, one for all.
+  // Returns the thread that stands for a lane: with lockstep warps, one thread stands for all
+  // lanes.
   [[nodiscard]] unsigned actor_of(unsigned lane) const { return lockstep_ ? 0 : lane; }
-  // How many threads that follow each other are ordered among themselves, as in epoch.hpp.
+  // Returns how many consecutive threads are ordered among themselves, as in epoch.hpp.
   [[nodiscard]] std::uint64_t ordered_threads() const {
     return lockstep_ ? kOrderedInWarp : kOrderedInThread;
   }
   [[nodiscard]] const Lane& lane_at(const WarpPlace& place, unsigned lane) const {
     return slots_[place.slot].warps[place.warp].lane(lane);
   }
-  // The same, to be changed alone.
+  // Returns the state of this lane alone, so that it can be changed without changing other lanes.
   [[nodiscard]] Lane& own_lane(const WarpPlace& place, unsigned lane) {
     Warp& warp = slots_[place.slot].warps[place.warp];
     return lockstep_ ? warp.common : warp.own(lane);
@@ -172,28 +177,28 @@ class ThreadOrder {
   [[nodiscard]] std::uint32_t thread_at(const WarpPlace& place, unsigned lane) const {
     return place.warp * kWarpLanes + actor_of(lane);
   }
-  // Blocks have other keys in every launch.
+  // Keys of blocks are unique across launches.
   [[nodiscard]] BlockKey block_key(const WarpPlace& place) const {
     return first_block_ + place.block;
   }
   [[nodiscard]] std::uint32_t first_segment_of_slot(const WarpPlace& place) const {
     return slots_[place.slot].first_segment;
   }
-  // The cluster of a block of the running launch: the key of its first block.
+  // Returns the cluster of a block of the running launch: the key of the cluster's first block.
   [[nodiscard]] BlockKey cluster_of(BlockKey block) const;
-  // The threads that an operation of Reach::cluster includes: a cluster, or a device.
+  // Returns whether Reach::cluster is used.  It includes the threads of a cluster, or of a device.
   [[nodiscard]] bool has_groups() const { return has_clusters() || has_devices(); }
   [[nodiscard]] BlockKey group_of(BlockKey block) const {
     return has_clusters() || !has_devices() ? cluster_of(block) : device_of_block(block);
   }
   [[nodiscard]] bool has_devices() const { return devices_ > 1; }
-  // Of a launch of the trial.
+  // Returns the device of a launch of the trial.
   [[nodiscard]] unsigned device_of(std::uint32_t launch) const { return starts_[launch].device; }
-  // Whether a block is in that slot now.
+  // Returns whether the block is in that slot now.
   [[nodiscard]] bool is_in_slot(BlockKey block, std::uint32_t slot) const {
     return slot < slots_.size() && block == first_block_ + slots_[slot].block;
   }
-  // Whether all threads of a block have exited, so far as its slot shows.
+  // Returns whether all threads of a block have exited, as far as its slot shows.
   [[nodiscard]] bool has_ended(BlockKey block) const {
     return block < first_block_ || ended_[block - first_block_];
   }
@@ -208,7 +213,8 @@ class ThreadOrder {
     return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
   }
 
-  // Everything that the lane did until now comes before what acquires the moment.
+  // Releases: everything that the lane did until now comes before what acquires the returned
+  // moment.
   Moment release(const WarpPlace& place, unsigned lane);
   [[nodiscard]] VectorClock clock_of(const Moment& moment, const WarpPlace& place,
                                      unsigned lane) const {
@@ -217,54 +223,59 @@ class ThreadOrder {
   [[nodiscard]] static VectorClock clock_of(const Moment& moment, BlockKey block,
                                             std::uint32_t thread);
   void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
-  // A strong read has observed a write after which fence.sc had released that.
+  // Handles a strong read that has observed a write; fence.sc had released `released` before that
+  // write.
   void observe_sc(const WarpPlace& place, unsigned lane, const VectorClock& released);
 
-  // The asynchronous copies that the lane has begun come before what acquires the clock.
+  // Returns a clock for the asynchronous copies that the lane has begun: they come before what
+  // acquires it.
   VectorClock release_copies(const WarpPlace& place, unsigned lane);
 
-  // An mbarrier of a block: who counts asynchronous accesses.
+  // An mbarrier of a block, as an agent for asynchronous accesses.
   struct Object {
     BlockKey block = 0;
     std::uint32_t offset = 0;  // in the block's shared memory
   };
-  // What this mbarrier has counted so far comes before what acquires the clock.
+  // Returns a clock for what this mbarrier has counted so far: it comes before what acquires the
+  // clock.
   VectorClock complete(const Object& object);
 
-  // The present segment of a warp, or of its lanes' copiers.
+  // Returns the current segment of a warp, or of its lanes' copiers.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
-  // That of a bulk copy of a group, or of what an mbarrier counts.
+  // Returns the current segment of a group of bulk copies; reads: of their reads, else of their
+  // writes.
   SegmentId segment_of_group(const WarpPlace& place, bool reads);
-  // That of the reads of a warpgroup's products.
+  // Returns the current segment of the reads by a warpgroup's products.
   SegmentId segment_of_products(const WarpPlace& place);
   SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
-  // One for what a warp did in an earlier launch.
+  // Returns a segment for everything that a warp did in an earlier launch.
   SegmentId past_segment(std::uint32_t launch, BlockKey block, std::uint32_t warp);
   [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
-  // Whether what the lanes of `earlier` did comes before what the lanes of `place` do now.
-  //   now: their segment
+  // Returns for which lanes of `earlier` what they did comes before what the lanes of `place` do
+  // now.
+  //   now: the segment of those lanes
   Before before(SegmentId earlier, SegmentId now, const WarpPlace& place);
   [[nodiscard]] bool before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
                             unsigned lane);
-  // Whether `clock` knows what a lane did in a segment.
+  // Returns whether `clock` knows what a lane did in a segment.
   [[nodiscard]] bool knows(const VectorClock& clock, SegmentId earlier,
                            unsigned earlier_lane) const;
 
   [[nodiscard]] std::uint32_t launch() const { return launch_; }
   [[nodiscard]] bool is_ordered_launch(std::uint32_t launch) const;
-  // All launches below come before the present one.
+  // All launches with a lower number come before the current one.
   [[nodiscard]] std::uint32_t first_unordered_launch() const { return first_unordered_launch_; }
-  // Forgets all segments that are not `live` (by number) and that no thread is in, and numbers the
-  // others anew, in the same order.  Returns by old number the new one; of a forgotten segment, and
-  // of the number after the last, that of the next one that is left.
+  // Forgets all segments that are not `live` (by number) and that no thread is in, and renumbers
+  // the others in the same order.  Returns the new number for each old number.  For a forgotten
+  // segment, and for the number after the last, it is the new number of the next remaining segment.
   std::vector<SegmentId> forget_segments(std::vector<bool> live);
   [[nodiscard]] std::uint32_t segments() const {
     return static_cast<std::uint32_t>(segments_.size());
   }
   [[nodiscard]] BlockKey first_block_of_launch() const { return first_block_; }
-  // All that any thread of a block has done and knows.
+  // Returns everything that any thread of a block has done and knows.
   [[nodiscard]] VectorClock knowledge_of_block(const WarpPlace& place) const;
-  // For reports: every lane of a block, one for those that are alike.
+  // For reports: visits every lane of a block, but only one of the lanes that are alike.
   template <typename Visit>
   void for_each_lane(const WarpPlace& place, Visit visit) const {
     for (const Warp& warp : slots_[place.slot].warps) warp.for_each(visit);
@@ -278,24 +289,27 @@ class ThreadOrder {
   [[nodiscard]] unsigned device_of_block(BlockKey block) const;
 
   using Ticks = std::array<Tick, kWarpLanes>;
-  // What all lanes of a warp have waited for, each of its own copier.
+  // Asynchronous copies that all lanes of a warp have waited for, each lane for those of its own
+  // copier.
   struct AwaitedCopies {
     BlockKey block = 0;
     std::uint32_t first_thread = 0;
     std::uint32_t lanes = 0;
-    Tick end = 0;  // 0: nothing
+    Tick end = 0;  // 0: none
   };
-  // Its lanes mostly do the same, and are alike until one of them does something alone.  With
-  // lockstep warps they are one thread.
+  // The lanes of a warp mostly do the same.  They share one state until one of them does something
+  // alone.  With lockstep warps they are one thread.
   //
-  // Of copies that all wait for, each lane learns of its own alone.  Mostly a barrier comes next,
-  // behind which everybody knows of all: so that is put down for each only if somebody asks before.
+  // When all lanes wait for copies, each lane learns of its own copies only.  A barrier mostly
+  // follows, and after it all threads know all copies.  So the separate knowledge is written for
+  // each lane only if it is needed before that barrier.
   struct Warp {
     Lane common;
-    mutable std::unique_ptr<std::array<Lane, kWarpLanes>> each;  // null: all are as `common`
+    mutable std::unique_ptr<std::array<Lane, kWarpLanes>> each;  // null: all lanes are as `common`
     mutable AwaitedCopies awaited;                               // of lanes that are alike
     Tick awaited_before = 0;                                     // the latest end of `awaited`
-    std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
+    // of the lanes, of their copiers; 0: a new one must be created
+    std::array<SegmentId, 2> segment{};
     [[nodiscard]] const Lane& lane(unsigned lane) const {
       put_down();
       return each == nullptr ? common : (*each)[lane];
@@ -309,7 +323,7 @@ class ThreadOrder {
       each = std::make_unique<std::array<Lane, kWarpLanes>>();
       each->fill(common);
     }
-    // Each lane knows what it has waited for.
+    // Writes what each lane has waited for into its own state.
     void put_down() const {
       if (awaited.end != 0) [[unlikely]]
         put_down_awaited();
@@ -331,14 +345,15 @@ class ThreadOrder {
   static constexpr std::uint32_t kNoBlock = ~0u;
   struct Slot {
     std::vector<Warp> warps;
-    std::uint32_t block = kNoBlock;  // of the launch
+    std::uint32_t block = kNoBlock;  // its number in the launch
     Tick phase = 0;
     SegmentId first_segment = 0;
-    // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
+    // By barrier and thread: arrivals without a wait, oldest first, at barriers that are not
+    // complete.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
-    bool alike = false;  // all lanes know `common`
+    bool alike = false;  // all lanes know exactly `common`
     VectorClock common;
-    bool has_sc = false;  // a lane has fenced by fence.sc, or observed that, since the last barrier
+    bool has_sc = false;  // since the last barrier, a lane has executed fence.sc or observed one
   };
   struct Answer {
     SegmentId earlier = 0, now = 0;
@@ -350,7 +365,7 @@ class ThreadOrder {
   static constexpr std::uint32_t kProducts = 64u << 16;  // + thread: of its warpgroup
   static constexpr std::size_t kAnswers = 1u << 12;
 
-  // Of a thread's bulk copies.
+  // The bulk copies of one thread.
   struct BulkGroups {
     Tick tick = 0;
     std::vector<Tick> ends;
@@ -358,14 +373,14 @@ class ThreadOrder {
   [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
     return block_key(place) << 16 | thread_at(place, lane);
   }
-  // Calls visit(lane) for the lanes of a warp that take part; once for all that are alike.
+  // Calls visit(lane) for each of `lanes`, or once if the lanes of the warp are alike.
   template <typename Visit>
   void for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit);
   [[nodiscard]] std::uint32_t lanes_of(std::uint32_t warp) const;
   [[nodiscard]] bool are_alike(const WarpPlace& place, std::uint32_t lanes) const;
   Moment release(const WarpPlace& place, Lane& self);
   void learn(const WarpPlace& place, Lane& self, const VectorClock& clock);
-  // What threads that meet hand each other of fence.sc.
+  // What threads that meet at a barrier tell each other about fence.sc.
   struct FencesOfMeeting {
     VectorClock fenced, observed;
     std::vector<ThreadTime> times;
@@ -403,7 +418,8 @@ class ThreadOrder {
   std::vector<std::uint32_t> unordered_launches_;
   std::uint32_t first_unordered_launch_ = 0;  // the present one, if there are none
   EarlyLaunches early_;
-  // Whoever has waited for the launch before knows of a block that nobody is in.
+  // Stands for the launch before: a thread that has waited for it knows of this block, which no
+  // thread belongs to.
   BlockKey waited_for_ = 0;
   std::vector<Slot> slots_;
   std::vector<bool> ended_;  // by block of the launch

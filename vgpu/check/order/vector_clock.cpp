@@ -6,7 +6,7 @@ namespace warpcheck::vgpu {
 
 namespace {
 
-constexpr unsigned kHeightMax = 16;  // which spans all keys
+constexpr unsigned kHeightMax = 16;  // spans all keys
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void VectorClock::drop(Node* node, unsigned height) {
   delete fork;
 }
 
-// The same parts under a higher root.  Takes the reference that is given.
+// Wraps the same nodes under a higher root.  Takes over the caller's reference to `node`.
 VectorClock::Node* VectorClock::lift(Node* node, unsigned from, unsigned to) {
   for (; node != nullptr && from < to; ++from) {
     auto* const fork = new Fork;
@@ -58,7 +58,7 @@ VectorClock::Node* VectorClock::lift(Node* node, unsigned from, unsigned to) {
   return node;
 }
 
-// Whether `a` knows all that `b` does.
+// Returns whether `a` knows everything that `b` knows.
 bool VectorClock::knows_all_of(const Leaf& a, const Leaf& b) {
   if (a.phases < b.phases) return false;
   auto at = a.threads.begin();
@@ -90,7 +90,8 @@ VectorClock::Leaf* VectorClock::join_leaves(const Leaf& a, const Leaf& b) {
   return joined;
 }
 
-// A reference to the join; to `a` or `b` itself where it knows all that the other does.
+// Returns a reference to the join: to `a` or `b` itself if one knows everything that the other
+// knows.
 VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
   const auto share = [](Node* node) {
     ++node->owners;
@@ -119,7 +120,7 @@ VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
   }
   if (is_a || is_b) {
     for (Node* child : fork.child) {
-      if (child != nullptr) --child->owners;  // never the last: a or b has it, too
+      if (child != nullptr) --child->owners;  // never the last owner: a or b owns it too
     }
     return share(is_a ? a : b);
   }

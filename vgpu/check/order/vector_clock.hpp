@@ -1,13 +1,14 @@
-// What a thread knows of others: for every block and thread, up to when all that it did comes
-// before what the owner of the clock does next.
+// A vector clock: what a thread knows of the other threads.  For every block and thread it says up
+// to which time everything that the thread did comes before what the owner of the clock does next.
 //
-// A vector clock (Mattern 1989; in race detection: Flanagan and Freund, FastTrack, PLDI 2009) over
-// a grid would have a million entries.  Here time has two hands (thread_order.hpp): the phase, that
-// a whole block has in common, and the tick of one thread.  A clock says "all of block b before
-// phase p" and, where that is not enough, "thread t of it before tick k".  Clocks are values that
-// share their parts: a persistent trie over block numbers, so that a clock that differs from
-// another in one block costs one path, and joining looks only where two clocks differ.  A chain of
-// thousands of blocks that hand their knowledge on stays cheap that way.
+// A plain vector clock (Mattern 1989; in race detection: Flanagan and Freund, FastTrack, PLDI 2009)
+// over a grid would have a million entries.  Here time has two parts (thread_order.hpp): the phase,
+// which a whole block has in common, and the tick of one thread.  A clock says "everything that
+// block b did before phase p" and, where needed, "everything that thread t of it did before tick
+// k".  Clocks are values that share their parts: they are persistent tries over block numbers.  So
+// a clock that differs from another in one block costs one path, and a join visits only the parts
+// in which two clocks differ.  That keeps a chain of thousands of blocks that hand their knowledge
+// on cheap.
 #pragma once
 
 #include <array>
@@ -18,15 +19,15 @@
 
 namespace warpcheck::vgpu {
 
-// Numbers that a trial does not run out of: of a block, whatever its launch, and of times.
+// 64-bit numbers, which a trial cannot exhaust: of blocks (unique across launches) and of times.
 using BlockKey = std::uint64_t;
 using Tick = std::uint64_t;
 
 // What is known of one thread of a block.
 struct ThreadTime {
   std::uint32_t thread = 0;
-  Tick ticks = 0;  // all that it did before this tick
-  Tick phase = 0;  // in which the last of that can have been; kAnyPhase: none bounds it
+  Tick ticks = 0;  // everything that it did before this tick
+  Tick phase = 0;  // the last phase in which it can have done that; kAnyPhase: not bounded
   friend bool operator==(const ThreadTime&, const ThreadTime&) = default;
 };
 inline constexpr Tick kAnyPhase = ~Tick{0};
@@ -46,27 +47,28 @@ class VectorClock {
   }
   ~VectorClock() { release(root_); }
 
-  // What is known of a block.
+  // What is known of one block.
   struct Knowledge {
-    Tick phases = 0;                      // all that its threads did before this phase
-    std::span<const ThreadTime> threads;  // ascending, and more than `phases` says
+    Tick phases = 0;                      // everything its threads did before this phase
+    std::span<const ThreadTime> threads;  // ascending; knowledge beyond `phases`
     [[nodiscard]] Tick ticks_of(std::uint32_t thread) const;
   };
   [[nodiscard]] Knowledge of_block(BlockKey block) const;
 
-  // Learns all that `other` knows.
+  // Adds everything that `other` knows.
   void join(const VectorClock& other);
-  // Learns about one block.
+  // Adds knowledge about one block.
   //   threads: ascending
   void learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
   [[nodiscard]] bool is_empty() const { return root_ == nullptr; }
-  // Whether they are one value: then they know the same.  The reverse need not hold.
+  // Returns whether both clocks are the same value, and so know the same.  Clocks that know the
+  // same need not be the same value.
   [[nodiscard]] bool is_same(const VectorClock& other) const { return root_ == other.root_; }
 
  private:
   static constexpr unsigned kBits = 4, kFan = 1u << kBits;
-  struct Node {  // of the trie: a Fork, or at height 0 a Leaf
+  struct Node {  // of the trie: a Fork, or a Leaf at height 0
     std::uint32_t owners = 0;
   };
   struct Fork;
@@ -86,7 +88,7 @@ class VectorClock {
   }
 
   Node* root_ = nullptr;
-  unsigned height_ = 0;  // of the root: it spans kFan^height blocks
+  unsigned height_ = 0;  // of the root, which spans kFan^height blocks
 };
 
 }  // namespace warpcheck::vgpu

@@ -7,7 +7,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// By the host, and not by a launch that begins.
+// Returns whether the host requested the allocation; shared and local memory are allocated when a
+// launch begins.
 bool is_asked_for(const Allocation& allocation) {
   return allocation.space != ptx::Space::shared && allocation.space != ptx::Space::local;
 }

@@ -1,8 +1,9 @@
-// What the host asks of the device, and how that is tried with other data (docs/proofs.md).
+// The calls by which the host uses the device, and a rehearsal of them with other data
+// (docs/proofs.md).
 //
-// Host code cannot be followed as device code is.  That it asks for the same whatever the data is
-// tried, most often without a kernel's instruction executed: what the host does cannot depend on
-// results that it reads when it has asked for all.
+// Host code cannot be analysed as device code is.  So a proof tests whether the host makes the same
+// calls whatever the data is.  Most often, no kernel instruction is executed for that: if the host
+// reads results only after all its calls, its calls cannot depend on the results.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,13 @@
 
 namespace warpcheck::vgpu {
 
-// Which calls, in which order, with which sizes, launches and arguments, but not which bytes the
-// host copies.
+// A record of the host's calls: which calls, in which order, with which sizes, launches and
+// arguments.  The bytes that the host copies are not part of it.
 class HostCalls : public Observer {
  public:
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  // The host has read one range of results at most, and did nothing after that but free memory.
+  // Returns whether the host has read at most one range of results and has only freed memory after
+  // that.
   [[nodiscard]] bool results_come_last() const { return !asks_after_reading_; }
   [[nodiscard]] bool watches_accesses() const override { return false; }
   [[nodiscard]] bool watches_blocks() const override { return false; }
@@ -44,7 +46,8 @@ class HostCalls : public Observer {
   bool has_read_ = false, asks_after_reading_ = false;
 };
 
-// The host's calls where kernels execute nothing: what the host reads is what another run gave.
+// Replays the host's calls while kernels execute nothing.  The host reads the results of another
+// run.
 class Rehearsal final : public HostCalls {
  public:
   explicit Rehearsal(std::span<const std::byte> result) : result_(result) {}

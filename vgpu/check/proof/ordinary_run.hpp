@@ -1,5 +1,5 @@
-// What is learnt from an ordinary run, with its checkers and with machine code, beside its
-// findings: whether the code alone says that data decides nothing, and what the host asked for.
+// What an ordinary run (with checkers and machine code) tells a proof besides findings: whether the
+// code alone shows that data decides nothing, and which calls the host made.
 #pragma once
 
 #include <cstddef>
@@ -13,36 +13,37 @@
 
 namespace warpcheck::vgpu {
 
-// What the code of programs says (program/data_uses.hpp), looked at once of each.
+// What the code of programs tells about uses of data (program/data_uses.hpp); each program is
+// analysed once.
 class DataUses {
  public:
   struct Of {
     bool may_decide = true;    // data
-    bool times_alone = false;  // show the order of threads
+    bool times_alone = false;  // may show the order of threads
   };
   [[nodiscard]] Of of(const Program& program);
 
  private:
-  // By the machine code that a program keeps, so that no other ever lies there.
+  // The key keeps the program's machine code alive, so no other program can get its address.
   std::map<std::shared_ptr<NativeTier>, Of> known_;
 };
 
-// Where values have decided something in earlier runs.
+// Places where values decided something in earlier runs.
 class KnownDecisions {
  public:
   struct Known {
     ValueDecision decision;
     Obstacle obstacle;
-    // In the running run: the load is executed again, and what it decides.
+    // In the current run: whether the load was executed again, and whether its value decided again.
     bool loads = false, decides = false;
   };
   void add(const ValueDecision& decision, const Obstacle& obstacle);
   void begin_run();
   void begin_kernel(const Program& program);
   void executes(std::uint32_t pc);
-  // Whether any is known of the kernel that runs.
+  // Returns whether a decision in the running kernel is known.
   [[nodiscard]] bool watch_kernel() const { return !of_kernel_.empty(); }
-  // One that is decided again; null: none.
+  // Returns a decision that happened again; null: none did.
   [[nodiscard]] const Obstacle* again() const;
 
  private:
@@ -50,28 +51,29 @@ class KnownDecisions {
   std::vector<Known*> of_kernel_;
 };
 
-// Stands in an ordinary run beside the initialisation checker, and remembers whether anything was
-// read or written that nothing had written: whether such a value matters may depend on data; and
-// whether an operation had a say of which the kernels' code says nothing.
+// Observes an ordinary run beside the initialisation checker.  It records whether unwritten bytes
+// were read or written, because the use of such a value may depend on data, and whether an
+// operation took part about which the kernels' code says nothing.
 class OrdinaryRun final : public HostCalls {
  public:
   OrdinaryRun(DataUses& uses, KnownDecisions& decisions) : uses_(uses), decisions_(decisions) {}
-  // Another run.
+  // Starts another run.
   void begin();
 
   [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
-  // False: by its code alone data decides nothing, so that values need not be followed.
+  // False: the code alone shows that data decides nothing, so values need not be followed.
   [[nodiscard]] bool may_be_decided() const { return may_be_decided_; }
-  // By the code alone the order of threads shows in times at most, which decide nothing.
+  // The code alone shows that the order of threads affects clock values at most, which decide
+  // nothing.
   [[nodiscard]] bool times_decide_nothing() const { return times_alone_ && !may_be_decided_; }
-  // What the host has read first.
+  // The first result that the host has read.
   [[nodiscard]] std::span<const std::byte> result() const { return result_; }
 
   [[nodiscard]] bool watches_accesses() const override { return true; }
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
-  bool takes_row(const RowAccess& row) override;  // all of it is defined
-  // No memory of blocks is shared with the host.
+  bool takes_row(const RowAccess& row) override;  // all bytes are defined
+  // The shared memory of blocks is never shared with the host.
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
     return !decisions_.watch_kernel();
   }

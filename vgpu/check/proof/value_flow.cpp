@@ -18,7 +18,8 @@ AccessSide place_in_code(std::string_view role, const Program& program, std::uin
   return side_at(role, {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
 }
 
-// Loads and stores that synchronise, or could together with a fence.
+// Returns whether the program has loads or stores that synchronise, or that could do so together
+// with a fence.
 bool may_synchronize(const Program& program) {
   return std::ranges::any_of(program.code, [](const Instr& instr) {
     const bool accesses = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
@@ -39,7 +40,8 @@ std::string where(const AccessSide& side) {
                           : fmt::format("{}:{} ({})", file, side.line, side.ptx);
 }
 
-// Whether everything from one pc to another is executed one after the other, whatever happens.
+// Returns whether the instructions from one pc to the other are always executed one after the
+// other.
 bool is_straight(const Program& program, std::uint32_t from, std::uint32_t to) {
   if (from >= to || to >= program.code.size()) return false;
   const RegisterFlow flow(program);
@@ -50,7 +52,7 @@ ValueDecision decision_at(const Program& program, std::uint32_t pc, std::uint32_
   return {program.native, pc, from, is_straight(program, from, pc)};
 }
 
-// All bits of what the lanes read.
+// Marks all bits of what the lanes read.
 void mark_whole(Access& access, std::uint32_t lanes) {
   if (!access.is_partial) access.undefined_bits = {};
   access.is_partial = true;
@@ -175,10 +177,10 @@ void ValueFlow::begin_kernel(const Sync& sync) {
   }
 }
 
-// What the host does from now on may depend on what it has read.
+// From now on, the host's calls may depend on what it has read.
 void ValueFlow::host_goes_on(std::string_view what) {
   if (!host_has_results_) return;
-  host_has_results_ = false;  // told once
+  host_has_results_ = false;  // reported once
   Obstacle obstacle{Obstacle::Kind::host_reads, {}, {}, {}};
   obstacle.at.role = what;
   add(std::move(obstacle));
@@ -258,15 +260,16 @@ void ValueFlow::leave_written(const Access& access, InitShadow& shadow) {
   }
 }
 
-// Whether atomic operations leave the same whatever their order; nobody has done others to the
-// allocation in this kernel.
+// Returns whether the final value of the memory does not depend on the order of the atomic
+// operations: in this kernel, only operations of this kind have updated the allocation.
 bool ValueFlow::keeps_order_out(const Access& access, const Instr& instr) {
   const std::optional<Reduction> own = reduction_of(instr);
   if (!own) return false;
   return reductions_.try_emplace(access.allocation->id, *own).first->second == *own;
 }
 
-// What is left in memory depends on the operands and on what was there, all of it on all of them.
+// The new bytes in memory depend on the operands and on the old bytes; every byte depends on all of
+// them.
 void ValueFlow::update(Access& access, const Instr& instr, InitShadow& shadow) {
   const UndefinedLanes operands{std::exchange(access.undefined, 0), access.origin};
   access.is_partial = false;
@@ -280,7 +283,7 @@ void ValueFlow::update(Access& access, const Instr& instr, InitShadow& shadow) {
     if (operands.mask != 0 && !shows_order) access.origin = operands.origin;
   }
   leave_written(access, shadow);
-  // What the lanes get: others may have come before them.
+  // The old values that lanes receive depend on the order of threads.
   access.undefined = sources_.order ? access.mask : read;
   access.is_partial = false;
   access.origin = access.pc;
@@ -329,7 +332,7 @@ void ValueFlow::on_host_access(const HostAccess& access) {
 }
 
 void ValueFlow::on_device_copy(const DeviceCopy& copy) {
-  shadow_of(*copy.target);  // makes room first: the references must stay valid
+  shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
 }

@@ -1,13 +1,14 @@
-// What values decide in a run: the ground on which one run speaks for many (docs/proofs.md).
+// Follows values to the places where they decide something: the basis on which one run proves
+// something about many runs (docs/proofs.md).
 //
-// Two kinds of values are followed, from where they come to where they decide something: data
-// (whatever the host has copied to the device) and order (what depends on which thread came first:
-// old values of atomic operations, clocks, accesses that no barrier orders).  They flow through
-// registers as undefined values do, which the machine knows (undefined.hpp), and through memory by
-// a shadow of a byte a byte.  What is not understood is an obstacle, never ignored.
+// Two kinds of values are followed: data (what the host has copied to the device) and order (what
+// depends on which thread came first: old values of atomic operations, clocks, accesses that no
+// barrier orders).  In registers they are followed like undefined values, which the machine tracks
+// (undefined.hpp); in memory by a shadow with one byte for each byte.  An operation that is not
+// understood is recorded as an obstacle and never ignored.
 //
-// This is no checker: it finds nothing wrong, and it stands in a run instead of the initialisation
-// checker, because a register has one mark for both.
+// This class is no checker: it reports no findings.  It takes the place of the initialisation
+// checker in a run, because a register has only one mark for both.
 #pragma once
 
 #include <cstdint>
@@ -26,40 +27,42 @@
 
 namespace warpcheck::vgpu {
 
-// Why a run speaks for itself alone.
+// The reason why a run proves nothing about other runs.
 struct Obstacle {
   enum class Kind : std::uint8_t {
     address,
-    branch,          // or the guard of an instruction
-    operand,         // which barrier, which lanes, how much
-    instruction,     // it is not known what it may depend on
-    orders_threads,  // otherwise than by a barrier of the whole block
+    branch,          // or the guard predicate of an instruction
+    operand,         // the number of a barrier, a lane mask, or a size
+    instruction,     // the values it depends on are not known
+    orders_threads,  // by something other than a whole-block barrier
     shared_with_host,
-    host_reads,        // the host goes on after it has read results
-    streams,           // nothing orders operations of the host
-    opaque_operation,  // of the host, with bytes of the device: what depends on them is not known
-    undefined_value,   // nothing has written what an instruction loads or stores
+    host_reads,        // the host continues after it has read results
+    streams,           // host operations are not ordered
+    opaque_operation,  // of the host, on device bytes: the values that depend on them are not known
+    undefined_value,   // an instruction loads or stores unwritten bytes
   };
   Kind kind = Kind::branch;
   std::string kernel;  // demangled; empty: the host
-  AccessSide at;       // where it decides; of the host nothing but the role
-  AccessSide from;     // the load, or whatever gave the value; no line: nothing did
+  AccessSide at;       // where the value decides; for the host only the role is set
+  AccessSide from;     // the load or other source of the value; no line: there is none
   friend bool operator==(const Obstacle&, const Obstacle&) = default;
 };
 [[nodiscard]] std::string_view name_of(Obstacle::Kind kind);
 [[nodiscard]] Obstacle opaque_obstacle(std::string_view call);
-// "data decides an address at scan.cu:12, st.global.u32 (loaded at scan.cu:10)"
+// Returns "data decides an address at scan.cu:12, st.global.u32 (loaded at scan.cu:10)".
 [[nodiscard]] std::string text_of(const Obstacle& obstacle, std::string_view values);
 
-// from: a pc, or ptx::kNone, as `pc` may be.
+// from: a pc, or ptx::kNone.  `pc` may be ptx::kNone too.
 [[nodiscard]] Obstacle obstacle_at(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
                                    std::uint32_t from);
 
-// A value decides at `pc` what is executed; `from`: the load that gave it, ptx::kNone: none did.
+// A value decides at `pc` which instructions are executed. from: the load of the value; ptx::kNone:
+// no load.
 struct ValueDecision {
-  std::shared_ptr<NativeTier> code;  // of which program: what it keeps, so that no other lies there
+  std::shared_ptr<NativeTier> code;  // identifies the program; keeps its address in use
   std::uint32_t pc = ptx::kNone, from = ptx::kNone;
-  // Nothing is between them but code without branches: where the load is executed, so is `pc`.
+  // Only code without branches lies between the two, so whenever the load is executed, `pc` is
+  // executed too.
   bool follows_load = false;
 };
 
@@ -70,15 +73,15 @@ class ValueFlow final : public Observer {
   };
   explicit ValueFlow(Sources sources) : sources_(sources) {}
 
-  // In the order of their first time; each instruction once.
+  // Returns the obstacles in order of first occurrence, once for each instruction.
   [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
-  // Whether there is one, now: for Limits::enough.
+  // Refers to whether an obstacle is known now; for Limits::enough.
   [[nodiscard]] const bool& has_obstacle() const { return has_obstacle_; }
-  // Where the first one is, if it is in device code.
+  // Returns where the first obstacle is, if it is in device code.
   [[nodiscard]] const std::optional<ValueDecision>& first_decision() const {
     return first_decision_;
   }
-  // Results that the host has copied and that hold a followed value: what it came from.
+  // Returns the sources of followed values in results that the host has copied.
   [[nodiscard]] const std::vector<Obstacle>& results() const { return results_; }
 
   [[nodiscard]] Following follows() const override { return {true, sources_.order}; }
@@ -115,7 +118,7 @@ class ValueFlow final : public Observer {
   std::vector<Origin> origins_;
   std::vector<Obstacle> obstacles_, results_;
   std::set<std::tuple<Obstacle::Kind, const Program*, std::uint32_t>> known_;
-  // What atomic operations the running kernel does to an allocation.
+  // The operation by which atomics of the running kernel update an allocation.
   std::unordered_map<std::uint32_t, Reduction> reductions_;
   bool has_obstacle_ = false;
   std::optional<ValueDecision> first_decision_;

@@ -1,20 +1,20 @@
-// Data races by happens-before, in shared and global memory.
+// The race checker: data races by happens-before, in shared and global memory.
 //
 // PTX ISA 8.7.1: two overlapping memory operations conflict when at least one of them is a write;
 // two conflicting operations are in a data race when they are not related in causality order and
-// not morally strong.  Morally strong (8.7) are two strong operations whose scopes include each
-// other's thread and which overlap completely: atomics, and loads and stores that are volatile
-// (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access is as many scalar
-// ones (8.2.2).
+// not morally strong.  Two strong operations are morally strong (8.7) if their scopes include each
+// other's thread and they overlap completely.  Strong are atomics, and loads and stores that are
+// volatile (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access counts as
+// that many scalar accesses (8.2.2).
 //
-// Volatile and relaxed accesses that do not race may hand on data that nothing orders:
-// race_weight.hpp says what of that is told, and how.
+// Volatile and relaxed accesses do not race, but they may hand on data without any order:
+// race_weight.hpp says which of these cases are reported, and how.
 //
-// Most programs synchronise by barriers of whole blocks and by the order of kernels alone.  For
-// them, causality order is what two epochs say (epoch.hpp), 32 lanes at a time; with
-// WarpModel::lockstep the lanes of a warp are ordered, too.  Launches of programs that can order
-// threads by more (Program::synchronizes_threads), and launches that are not ordered among
-// themselves, are checked by GeneralRaceChecker.
+// Most programs synchronise only by whole-block barriers and by the order of kernels.  For them,
+// two epochs tell their causality order (epoch.hpp), 32 lanes at a time; with WarpModel::lockstep
+// the lanes of a warp are ordered too.  Launches of programs with further synchronisation
+// (Program::synchronizes_threads), and launches that are not ordered among themselves, are checked
+// by GeneralRaceChecker.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class GeneralRaceChecker;
 
 class RaceChecker final : public Checker {
  public:
-  // Throughout the trial, the loops are those of `functions`.
+  // The checker uses the loops of `functions` throughout the trial.
   RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
               const EpochLimits& limits = {});
   ~RaceChecker() override;
@@ -57,32 +57,32 @@ class RaceChecker final : public Checker {
   void on_cluster_barrier(const ClusterBarrier& event) override;
   void on_copy_commit(const CopyCommit& commit) override;
   void on_copy_wait(const CopyWait& wait) override;
-  // Of interest only where the host did not wait for every kernel.
+  // Can find a race only if the host did not wait for every kernel.
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
   void on_operand(OperandAccess& access) override;
   void on_late_operand(const OperandAccess& access) override;
   void on_allocate(const Allocation& allocation) override;
-  // Freeing conflicts with every access, as a write of all the bytes would.
+  // Freeing conflicts with every access, like a write of all bytes.
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
 
  private:
-  // The phases of the blocks that follow each other in one slot are numbered on, so that the
-  // slot's shared memory, which knows no other block, needs no clearing between them.
+  // The phases of consecutive blocks in one slot are numbered consecutively.  So the slot's shared
+  // memory, which only its own block accesses, needs no clearing between blocks.
   struct Slot {
-    std::uint32_t base = 0;             // phase 0 of the present block
-    std::uint32_t last = 0;             // the present phase, counted from the slot's beginning
+    std::uint32_t base = 0;             // phase 0 of the current block
+    std::uint32_t last = 0;             // the current phase, counted from the slot's beginning
     std::uint32_t shared = ptx::kNone;  // id of its shared memory
     std::uint32_t shared_bytes = 0;
-    std::uint64_t period = 0;  // of that memory
-    std::uint64_t launch = 0;  // that all this is of
-    // Of the present block, and the phase of it that is 0 in epochs of global memory.
+    std::uint64_t period = 0;  // the period of that memory
+    std::uint64_t launch = 0;  // the launch that this slot's state belongs to
+    // The current block, its phase, and the phase that is 0 in epochs of global memory.
     std::uint32_t block = 0, phase = 0, global_base = 0;
-    RowLog log;  // of the present phase
+    RowLog log;  // of the current phase
   };
-  // One earlier access that races with a lane's.
+  // An earlier access that races with a lane's access.
   struct Earlier {
     unsigned access_class;
     Epoch epoch;
@@ -96,7 +96,7 @@ class RaceChecker final : public Checker {
   bool read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow);
   RaceRowResult check_cells(const RaceRow& row, Pattern pattern, std::uint32_t bytes,
                             bool is_weak_read, Shadow& shadow);
-  // Of an Access or a RowAccess.
+  // Takes an Access or a RowAccess.
   template <typename AnyAccess>
   Shadow& shadow_of(const AnyAccess& access);
   template <typename AnyAccess>
@@ -139,13 +139,13 @@ class RaceChecker final : public Checker {
   SwapGuesses guesses_;
   std::unique_ptr<GeneralRaceChecker> general_;
   bool volatile_is_weak_ = false;
-  bool is_plain_ = false;    // accesses of the present launch are checked as they come, by epochs
-  bool hands_on_ = false;    // the present launch has loads that may be handed data
-  bool is_refused_ = false;  // the log has been asked for the row that on_access() is about to tell
-  bool is_general_ = false;  // the present launch is checked by general_
-  bool has_streams_ = false;  // launches of the trial are unordered
-  bool is_running_ = false;   // between the begin of a launch and its end
-  // The present launch is checked by epochs, and others are unordered with it.
+  bool is_plain_ = false;     // accesses of the current launch are checked one by one, by epochs
+  bool hands_on_ = false;     // the current launch has loads that may be handed data
+  bool is_refused_ = false;   // the log has refused the row that on_access() receives next
+  bool is_general_ = false;   // general_ checks the current launch
+  bool has_streams_ = false;  // the trial has unordered launches
+  bool is_running_ = false;   // a launch has begun and not ended
+  // The current launch is checked by epochs, and other launches are unordered with it.
   bool recalls_at_end_ = false;
   std::uint32_t trial_launches_ = 0;
   struct PassedOver {
@@ -153,19 +153,20 @@ class RaceChecker final : public Checker {
     Dim3 grid, block, cluster;
     unsigned device = 0, devices = 1;
   };
-  std::vector<PassedOver> passed_over_;   // since the present launch has begun
-  std::uint32_t first_recorded_ = 1;      // launch, as in an epoch, of recorded_[0]
-  std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have seen
-  std::vector<RecalledAccess> put_away_;  // what they had no numbers left for
+  std::vector<PassedOver> passed_over_;   // since the current launch began
+  std::uint32_t first_recorded_ = 1;      // the launch number, as in an epoch, of recorded_[0]
+  std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have records of
+  std::vector<RecalledAccess> put_away_;  // records whose launch numbers had to be reused
   EpochLimits limits_;
   const RaceRowFunctions* functions_;
   std::uint64_t ordered_threads_ = kOrderedInThread;
   std::uint32_t launch_ = 0;    // as in an epoch
   std::uint64_t launches_ = 0;  // not wrapped around
   bool single_block_ = false;   // the launch has one block
-  std::uint64_t periods_ = 0;   // begun so far
+  std::uint64_t periods_ = 0;   // number of periods so far
   std::uint64_t global_period_ = 0;
-  std::deque<Slot> slots_;       // which stay where they are: machine code notes rows in their logs
+  // a deque, because machine code keeps pointers to the logs of slots
+  std::deque<Slot> slots_;
   std::vector<Shadow> shadows_;  // by Allocation::id
 };
 

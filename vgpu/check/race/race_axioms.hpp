@@ -1,5 +1,5 @@
-// The axioms of PTX ISA chapter 8, for tests: an execution, in which every relation of the chapter
-// is computed as it is written there, over all pairs of operations.
+// The axioms of PTX ISA chapter 8, for tests: an execution, for which every relation of the chapter
+// is computed literally, over all pairs of operations.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +18,25 @@ using ptx::Order;
 inline constexpr std::size_t kNodesMax = 4096;
 using Ancestors = std::bitset<kNodesMax>;
 
-// What base causality order relates: an operation, or the point after one.
+// A node of base causality order: an operation, or the point after an operation.
 struct Node {
   Ancestors before;
-  Ancestors before_by_barriers;  // of those, by program order and barriers alone
+  Ancestors before_by_barriers;  // those that come before by program order and barriers alone
 };
 
 struct Operation {
   enum class Kind : std::uint8_t { read, write, atomic, reduction, fence };
   Kind kind = Kind::read;
-  std::uint32_t actor = 0;  // thread of the launch; with lockstep warps, warp
+  std::uint32_t actor = 0;  // a thread of the launch; with lockstep warps, a warp
   std::uint32_t block = 0;
   std::uint64_t memory = 0;
   std::uint32_t begin = 0, bytes = 0;
   bool strong = false, asynchronous = false, writes = false;
   Order order = Order::weak;
   bool block_scope = false;
-  std::uint32_t node = 0;   // the operation
-  std::uint32_t after = 0;  // the point after it
-  int reads_from = -1;      // what it observes directly (8.9.2, first line)
+  std::uint32_t node = 0;   // the node of the operation
+  std::uint32_t after = 0;  // the node of the point after it
+  int reads_from = -1;      // the write that it observes directly (8.9.2, first line)
 
   [[nodiscard]] bool reads() const { return kind != Kind::write && kind != Kind::fence; }
   [[nodiscard]] bool is_atomic() const { return kind == Kind::atomic || kind == Kind::reduction; }
@@ -57,7 +57,7 @@ inline bool same_place(const Operation& a, const Operation& b) {
 inline bool scopes_include(const Operation& a, const Operation& b) {
   return a.block == b.block || (!a.block_scope && !b.block_scope);
 }
-// PTX ISA 8.7; a fence is strong and overlaps nothing.
+// PTX ISA 8.7; a fence is strong and overlaps no operation.
 inline bool morally_strong(const Operation& a, const Operation& b) {
   const bool fence = a.kind == Operation::Kind::fence || b.kind == Operation::Kind::fence;
   return a.strong && b.strong && scopes_include(a, b) && (fence || same_place(a, b));
@@ -82,16 +82,17 @@ class Execution {
     nodes_[later].before.set(earlier);
   }
   void order_by_barrier(std::uint32_t earlier, std::uint32_t later) { add(nodes_[later], earlier); }
-  // Nothing else that comes before `earlier` comes before `later` (8.9.1.1).
+  // Orders `earlier` before `later`, but not what comes before `earlier` (8.9.1.1).
   void order_alone(std::uint32_t earlier, std::uint32_t later) {
     nodes_[later].before.set(earlier);
   }
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
-  // The last point of an actor's program order.
+  // Returns the last point of an actor's program order.
   std::uint32_t& last(std::uint32_t actor) { return last_.try_emplace(actor, 0).first->second; }
 
-  // Adds the operation to its thread's program order, and says whether it races with another one.
+  // Adds the operation to its thread's program order.  Returns whether it races with an earlier
+  // operation.
   bool begin(Operation& operation) {
     operation.node = node({last(operation.actor)});
     if (!operation.asynchronous) last(operation.actor) = operation.node;
@@ -104,12 +105,12 @@ class Execution {
     }
     return races;
   }
-  // For operations without synchronisation.
+  // Ends an operation without synchronisation.
   void end(Operation operation) {
     operation.after = operation.node;
     store(operation);
   }
-  // Makes it read, write and synchronise.
+  // Performs the operation: it reads, writes and synchronises.
   void synchronise(Operation operation) {
     operation.reads_from = operation.reads() ? source_of(operation) : -1;
     operation.after = node({last(operation.actor)});
@@ -136,7 +137,7 @@ class Execution {
     }
   }
 
-  // The write all of whose bytes are read, and which is morally strong with the reader.
+  // Returns the write of exactly the bytes that are read, if it is morally strong with the reader.
   [[nodiscard]] int source_of(const Operation& reader) const {
     const auto first = writer_.find({reader.memory, reader.begin});
     if (first == writer_.end()) return -1;
@@ -149,7 +150,7 @@ class Execution {
                : -1;
   }
 
-  // PTX ISA 8.9.2: every write that precedes the reader in observation order.
+  // PTX ISA 8.9.2: visits every write that precedes the reader in observation order.
   template <typename Visit>
   void for_each_observed(const Operation& reader, Visit visit) const {
     for (int at = reader.reads_from; at >= 0;) {
@@ -175,8 +176,8 @@ class Execution {
     return operation.kind == Operation::Kind::fence && operation.order == Order::sc &&
            !operation.block_scope;
   }
-  // PTX ISA 8.9.3, 8.10.6: what a read before this fence has observed was written after another
-  // one, which therefore comes first in Fence-SC order.
+  // PTX ISA 8.9.3, 8.10.6: a read before this fence has observed a write that comes after another
+  // fence, so that other fence comes first in Fence-SC order.
   void follow_fences(const Operation& last) {
     for (const Operation& read : operations_) {
       if (!read.strong || !read.reads() || read.kind == Operation::Kind::reduction) continue;

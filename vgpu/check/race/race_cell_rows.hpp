@@ -1,8 +1,8 @@
-// The hot loops of the general race checker: the cells of one warp instruction, side by side.
+// The hot loops of the general race checker over the neighbouring cells of one warp instruction.
 //
-// Mostly every cell of a row was last accessed in a segment that comes before all lanes, or by the
-// lane itself; then the row says nothing new, and takes the place of what was there.  Compiled once
-// per instruction set (race_cell_rows_simd.cpp); cell_row_functions() chooses.
+// Mostly, every cell of a row was last accessed in a segment that comes before all lanes, or by the
+// lane itself.  Then the row cannot race, and its record replaces the old one.  The loops are
+// compiled once per instruction set (race_cell_rows_simd.cpp); cell_row_functions() chooses.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,30 @@
 
 namespace warpcheck::vgpu {
 
-// The lower half of a Record (race_cells.hpp): so many bits of its segment, and then its lane.
+// The number of bits of the segment in the lower half of a Record (race_cells.hpp); the lane
+// follows.
 inline constexpr unsigned kRecordSegmentBits = 27;
 
-// Cells of consecutive lanes, each as two words: Record::bits of the last weak write, and of a weak
+// Cells of consecutive lanes, two words each: Record::bits of the last weak write, and of a weak
 // read (race_cells.hpp).
 struct CellRow {
   std::uint64_t* words = nullptr;
   std::uint32_t cells = 0;
-  std::uint32_t cells_log2 = 0;  // of one lane: 1 << cells_log2
+  std::uint32_t cells_log2 = 0;  // each lane has 1 << cells_log2 cells
 };
 
-// What comes before the row: segments by their numbers, and the accesses of each lane itself.
+// The accesses that come before the row: those of certain segments, and each lane's own.
 struct KnownBefore {
-  std::uint64_t first = 0;         // segments below this one
-  std::uint64_t segments[4] = {};  // 0: none
-  std::uint64_t own = 0;           // the low half of a Record of the first lane
+  std::uint64_t first = 0;         // all segments below this one
+  std::uint64_t segments[4] = {};  // further segments; 0: none
+  std::uint64_t own = 0;           // the low half of the first lane's Record
 };
 
 struct CellRowFunctions {
-  // The first word that is of none of those, or stands for a list; 2 * cells: there is none.
+  // Returns the first word that belongs to none of those, or that refers to a list; 2 * cells:
+  // there is none.
   std::uint32_t (*find_other)(const CellRow& row, const KnownBefore& known);
-  // The row's accesses take the place of all others.  record: that of the first lane
+  // The row's accesses replace all others. record: that of the first lane
   void (*record_writes)(const CellRow& row, std::uint64_t record);
   void (*record_reads)(const CellRow& row, std::uint64_t record);
 };
@@ -46,7 +48,7 @@ namespace avx512 {
 extern const CellRowFunctions kCellRowFunctions;
 }
 
-// level: one of vgpu::simd_level()'s
+// level: a value of vgpu::simd_level().
 const CellRowFunctions& cell_row_functions(std::string_view level);
 
 }  // namespace warpcheck::vgpu

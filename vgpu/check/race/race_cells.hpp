@@ -1,14 +1,15 @@
-// What the cells of memory have seen, where any order of threads is possible.
+// The cells of the general race checker: records of the accesses to memory, for any order of
+// threads.
 //
-// A cell keeps its last weak write, and every other access since that is not ordered before it.
-// Nothing that could matter is forgotten: an access is dropped only for a later weak write that it
-// comes before, or for a later access of the same kind by the same thread, unless observers (PTX
-// ISA 8.9.5) tell the two apart.  An access that is unordered with, and races with, the dropped
-// one, races with the one that replaced it.  The exception is a cell that has raced already: it
-// keeps the last kRacedMax accesses.
+// A cell keeps its last weak write, and every other access since that is not ordered before this
+// write.  No access that could matter is forgotten: an access is dropped only for a later weak
+// write that it comes before, or for a later access of the same kind by the same thread, unless
+// observers (PTX ISA 8.9.5) distinguish the two.  So an access that is unordered with the dropped
+// access and races with it also races with the access that replaced it.  The exception is a cell
+// that has raced already: it keeps the last kRacedMax accesses.
 //
-// A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the trial,
-// the cells of that allocation are as narrow.
+// A cell is 4 bytes wide until a narrower access occurs; from then on, for the rest of the trial,
+// the cells of that allocation are that narrow.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@
 
 namespace warpcheck::vgpu {
 
-// One lane's access, in 63 bits; 0: none.
+// The access of one lane, in 63 bits; 0: no access.
 struct Record {
   std::uint64_t bits = 0;
   static constexpr unsigned kSegmentBits = kRecordSegmentBits, kLaneBits = 5;
@@ -46,14 +47,15 @@ struct Record {
   }
 };
 
-// Accesses of some lanes of one instruction.
+// The accesses of some lanes of one instruction.
 struct CellEntry {
   ThreadOrder::SegmentId segment = 0;
   std::uint32_t lanes = 0;
   std::uint32_t pc = 0;
   std::uint8_t access_class = 0;
   bool observes = false;  // a strong read or an atomic
-  // Strong writes: of the lowest lane, the others follow in order.  Strong reads: what all saw.
+  // Strong writes: the place of the lowest lane; the other lanes follow in order.  Strong reads:
+  // the place of the write that all lanes read.
   ChainPlace place{};
 
   [[nodiscard]] std::uint64_t position_of(unsigned lane) const {
@@ -62,10 +64,11 @@ struct CellEntry {
   }
 };
 
-// Entries in order of execution, so that those of one launch follow each other.
+// A list of entries in order of execution, so entries of one launch are contiguous.
 //
-// A question about a cell should not have to look at all that it has seen: what whole launches
-// settle, and what the same segment has found out already, is remembered with the list.
+// A check of a cell should not examine all entries.  So the list stores which entries are settled
+// by the order of whole launches, and which entries an earlier check from the same segment has
+// passed.
 struct CellList {
   static constexpr BlockKey kManyBlocks = ~BlockKey{0};
   static constexpr std::uint32_t kNoLaunch = ~0u;
@@ -73,16 +76,17 @@ struct CellList {
   std::vector<CellEntry> entries;
   std::uint32_t classes = 0;  // of the entries, one bit each
   std::size_t prune_at = 16;
-  BlockKey block = kManyBlocks;  // of all entries
+  BlockKey block = kManyBlocks;  // the block of all entries
   // The first `settled` entries come before everything in `settled_launch`.
   std::uint32_t settled = 0, settled_launch = kNoLaunch;
-  // The first `passed` entries come before the segment `passed_by`, or are of classes that its
-  // accesses of class `passed_class` do not race with (above all classes: nor hand anything on to).
+  // The first `passed` entries come before the segment `passed_by`, or have classes that do not
+  // race with accesses of class `passed_class` in that segment.  If `passed_class` is above all
+  // classes, they do not hand anything on either.
   std::uint32_t passed = 0;
   ThreadOrder::SegmentId passed_by = 0;
   std::uint8_t passed_class = 0;
 
-  // After entries have gone.
+  // Called after entries were removed.
   void forget_answers() {
     settled = passed = 0;
     settled_launch = kNoLaunch;
@@ -93,7 +97,7 @@ struct CellList {
 struct Cell {
   Record write;  // the last weak write
   // The Record of one weak read, or kIsList and the number of a list.  With kIsDeferred as well,
-  // for a list that is yet to be made of deferred atomics (atomic_log.hpp), their size.
+  // the size of deferred atomics (atomic_log.hpp) whose list has not been created yet.
   std::uint64_t rest = 0;
   static constexpr std::uint64_t kIsList = std::uint64_t{1} << 63;
   static constexpr std::uint64_t kIsDeferred = std::uint64_t{1} << 62;
@@ -111,9 +115,9 @@ class CellLists {
   static constexpr std::size_t kRacedMax = 64;
 
   [[nodiscard]] CellList& at(const Cell& cell) { return lists_[cell.list()]; }
-  // Adds to a cell's list, and makes it one if it has none.
+  // Adds to a cell's list; creates the list if the cell has none.
   void add(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
-  // The same for weak reads of a cell that has a list, as if its lanes were added one by one.
+  // Adds weak reads to a cell that has a list, as if their lanes were added one by one.
   void add_reads(Cell& cell, const CellEntry& reads, const ThreadOrder& order) {
     CellEntry& last = at(cell).entries.back();
     const bool same = last.segment == reads.segment && last.pc == reads.pc &&
@@ -127,9 +131,9 @@ class CellLists {
     add(cell, first, order);
     at(cell).entries.back().lanes |= reads.lanes;
   }
-  // The same for an access of an earlier launch, of which nobody has told the list.
+  // Adds an access of an earlier launch that the list has not been told of.
   void add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
-  // Keeps the entries for which `keep` holds; gives the list back when there are none.
+  // Keeps the entries for which `keep` returns true; frees the list if none is left.
   template <typename Keep>
   void filter(Cell& cell, Keep keep) {
     std::erase_if(at(cell).entries, [&](CellEntry& entry) { return !keep(entry); });
@@ -143,12 +147,12 @@ class CellLists {
     entries_have_gone(cell);
   }
   void drop(Cell& cell);
-  // How many of the list's entries are of launches that all come before the present one.
+  // Returns how many of the list's entries belong to launches that all come before the current one.
   static std::uint32_t settle(CellList& list, const ThreadOrder& order);
-  // The same list for another cell.
+  // Copies the list to another cell.
   void copy(const Cell& from, Cell& to);
   void clear();
-  // Calls visit(list) for each that is in use.
+  // Calls visit(list) for each list in use.
   template <typename Visit>
   void for_each(Visit visit) {
     for (CellList& list : lists_) {
@@ -169,21 +173,22 @@ class CellLists {
 // The cells of one allocation.
 class CellMemory {
  public:
-  // Makes sure of cells for so many bytes; a larger allocation is another one.
+  // Provides cells for so many bytes.  A larger size means that the memory belongs to a new
+  // allocation.
   void fit(std::uint32_t bytes);
-  // Makes sure that a cell is no wider than so many bytes, 1 or more.
+  // Makes the cells no wider than so many bytes (at least 1).
   void narrow_to(std::uint32_t bytes, CellLists& lists) {
     if (bytes < cell_bytes()) split(bytes, lists);
   }
   [[nodiscard]] std::uint32_t cell_bytes() const { return 1u << shift_; }
   [[nodiscard]] bool is_words() const { return shift_ == 2; }
-  [[nodiscard]] unsigned shift() const { return shift_; }  // byte offset >> this: cell
+  [[nodiscard]] unsigned shift() const { return shift_; }  // cell number = byte offset >> shift
   [[nodiscard]] Cell* cells() { return cells_in(pages_); }
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const {  // in cells
     return pages_.is_empty() ? 0 : (std::size_t{bytes_} >> shift_) + 1;
   }
-  // Calls visit(cell, its number) for every one that may have seen something.
+  // Calls visit(cell, number) for every cell that may have a record.
   template <typename Visit>
   void for_each_seen(Visit visit) {
     for_each_seen(pages_, size(), visit);

@@ -1,5 +1,5 @@
-// Which accesses may race, whatever their order: the part of PTX ISA 8.7 that the instructions
-// alone decide.
+// Classes of accesses, and which classes may race whatever their order: the part of PTX ISA 8.7
+// that depends on the instructions alone.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct AccessClass {
   bool write = false;
   bool strong = false;
   unsigned size_log2 = 0;  // strong: of one scalar
-  bool narrow = false;     // strong
-  bool atomic = false;     // a strong write
+  bool narrow = false;     // of a strong access
+  bool atomic = false;     // implies strong and write
 
   [[nodiscard]] constexpr unsigned index() const {
     if (!strong) return write ? 1 : 0;
@@ -40,15 +40,17 @@ inline constexpr unsigned kWeakWrite = AccessClass{.write = true}.index();
 
 constexpr bool conflict(const AccessClass& a, const AccessClass& b) { return a.write || b.write; }
 
-// Aligned scalars that overlap do so completely when their sizes are equal.
+// Aligned scalars that overlap do so completely if their sizes are equal.
 constexpr bool morally_strong(const AccessClass& a, const AccessClass& b, bool one_block) {
   return a.strong && b.strong && a.size_log2 == b.size_log2 &&
          (one_block || (!a.narrow && !b.narrow));
 }
 
-// Bit b of race[a]: accesses of classes a and b race when unordered; of race_across[a]: only if
-// they are of different blocks; of race_apart[a]: also where their scopes do not include each
-// other's device; of hand_over[a]: one may hand a value on to the other.
+// For accesses of classes a and b that are unordered, bit b of
+//   race[a]: they race;
+//   race_across[a]: they race if they are of different blocks;
+//   race_apart[a]: they also race if their scopes do not include each other's device;
+//   hand_over[a]: one may hand a value on to the other.
 struct ClassRelations {
   std::array<std::uint32_t, kAccessClasses> race{};
   std::array<std::uint32_t, kAccessClasses> race_across{};
@@ -78,7 +80,7 @@ constexpr ClassRelations relate_classes() {
 
 inline constexpr ClassRelations kClassRelations = relate_classes();
 
-// An access of an earlier launch of the trial, as one checker hands it on to another.
+// An access of an earlier launch of the trial, as one checker passes it to another.
 struct RecalledAccess {
   std::uint32_t allocation = 0, allocation_bytes = 0;
   std::uint32_t offset = 0, bytes = 0;
@@ -86,7 +88,7 @@ struct RecalledAccess {
   std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
 };
 
-// Of an atomic of so many bytes.
+// Returns the class of an atomic of so many bytes.
 inline AccessClass class_of_atomic(std::uint32_t bytes, ptx::Scope scope) {
   return {.write = true,
           .strong = true,
@@ -100,7 +102,7 @@ inline AccessClass class_of(const Access& access) {
   result.atomic = access.kind == AccessKind::atomic;
   result.strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
   if (result.strong) {
-    // Elements of an atomic on a vector come one by one.
+    // The elements of an atomic on a vector are separate operations.
     result.size_log2 = static_cast<unsigned>(__builtin_ctz(access.bytes / access.elements()));
     result.narrow = access.scope == ptx::Scope::cta || access.scope == ptx::Scope::cluster;
   }

@@ -1,12 +1,12 @@
-// Data races in programs that synchronise by more than barriers of whole blocks.
+// The general race checker, for programs that synchronise by more than whole-block barriers.
 //
-// The definition is that of race.hpp (PTX ISA 8.7.1), and so are the classes of accesses; only the
-// order is another one: causality order as chapter 8.9 has it, with release and acquire patterns,
-// barriers of any threads, mbarriers, asynchronous copies and unordered launches
+// The definition of a race is that of race.hpp (PTX ISA 8.7.1), and so are the classes of accesses.
+// Only the order differs: it is the causality order of chapter 8.9, with release and acquire
+// patterns, barriers of any set of threads, mbarriers, asynchronous copies and unordered launches
 // (thread_order.hpp, sync_variables.hpp, race_cells.hpp).
 //
-// A synchronisation orders what comes after the whole pattern: the operations of the pattern
-// itself are checked before it.
+// A synchronisation orders what comes after its whole pattern, so the operations of the pattern
+// itself are checked before it takes effect.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ class GeneralRaceChecker final : public Checker {
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
-  // In place of on_sync(): a launch of which nothing else is told, as another checks it; no earlier
-  // one is unordered with it.
+  // Replaces on_sync() for a launch that another checker checks: this checker receives no other
+  // event of it.  No earlier launch is unordered with it.
   void count_launch(const Sync& sync);
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
@@ -61,7 +61,7 @@ class GeneralRaceChecker final : public Checker {
   void on_operand(OperandAccess& access) override;
   void on_late_operand(const OperandAccess& access) override;
 
-  // Another number when a lane of the warp has acquired or released something since.
+  // Returns a number that changes when a lane of the warp acquires or releases something.
   [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
     return order_.segment_of(place, false);
   }
@@ -69,21 +69,21 @@ class GeneralRaceChecker final : public Checker {
   void recall(const RecalledAccess& recalled);
 
  private:
-  // The row that is checked.
+  // The row that is being checked.
   struct Row {
     const Access* access = nullptr;
     CellMemory* memory = nullptr;
     ThreadOrder::SegmentId now = 0;
-    ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
+    ThreadOrder::SegmentId first = 0;  // older records belong to another block's shared memory
     KnownBefore known;
-    // The answers for segments that were asked about, each at its number modulo their number.
+    // Cached answers for earlier segments, each at its segment number modulo the table's size.
     struct Answer {
       ThreadOrder::SegmentId earlier = 0;
       ThreadOrder::Before before = ThreadOrder::Before::no_lane;
     };
     std::array<Answer, 4> answers{};
   };
-  // Some segments that come before all lanes of another, the latest known first.
+  // Some segments that come before all lanes of the segment `now`, the latest known first.
   struct Recent {
     ThreadOrder::SegmentId now = 0;
     std::array<ThreadOrder::SegmentId, 4> before{};
@@ -100,12 +100,12 @@ class GeneralRaceChecker final : public Checker {
     unsigned lane = 0;
     std::uint32_t pc = 0;
     unsigned access_class = 0;
-    bool lacks_proxy_fence = false;  // it comes before, but by another way to memory
-    bool is_handed = false;          // no race, but a value may be handed on
+    bool lacks_proxy_fence = false;  // it comes before, but through the other proxy
+    bool is_handed = false;          // no race, but it may hand a value on
     std::uint32_t offset = 0;        // of a byte that both access
   };
-  // The writes of a list that a lane, or somebody before it, has observed: of each chain those at
-  // positions below.
+  // The writes in a list that a lane, or a thread before it, has observed: for each chain, those at
+  // lower positions.
   class Observations {
    public:
     void add(std::uint64_t chain, std::uint64_t below) { seen_.emplace_back(chain, below); }
@@ -113,26 +113,27 @@ class GeneralRaceChecker final : public Checker {
     [[nodiscard]] bool include(const CellEntry& write, unsigned write_lane) const;
 
    private:
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> seen_;  // by chain, the highest first
+    // by chain, the highest position first
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> seen_;
   };
-  // What one lane accesses, and as what.
+  // What one lane accesses, and the class of the access.
   struct LaneAccess {
     unsigned lane = 0;
     std::uint32_t offset = 0, bytes = 0;
     unsigned access_class = 0;
   };
-  // What arrivals at an mbarrier release, from its own block and from others of the cluster.
+  // What arrivals at an mbarrier release: to its own block, and to other blocks of the cluster.
   struct Released {
     VectorClock near, far;
   };
-  // An mbarrier (PTX ISA 9.7.13.15), by the parity of its phases.
+  // An mbarrier (PTX ISA 9.7.13.15); its phases are indexed by parity.
   struct BarrierState {
     std::uint64_t phase = 0;
     Released current, before;
-    VectorClock arrived;  // all that has, whether it releases anything or not
-    VectorClock seen;     // of that: before the latest wait that ended
+    VectorClock arrived;  // all threads that have arrived, even without a release
+    VectorClock seen;     // of that: before the latest completed wait
   };
-  // An access to a block's shared memory by another block.
+  // An access to a block's shared memory by a thread of another block.
   struct Remote {
     ThreadOrder::SegmentId segment = 0;
     std::uint32_t lanes = 0;
@@ -140,16 +141,16 @@ class GeneralRaceChecker final : public Checker {
     unsigned access_class = 0;
     std::string object;
   };
-  // Whose shared memory an allocation is.
+  // The block that owns a shared memory allocation.
   struct Owner {
     BlockKey block = 0;
-    ThreadOrder::SegmentId first_segment = 0;  // 0: it is nobody's
+    ThreadOrder::SegmentId first_segment = 0;  // 0: no owner
     std::vector<Remote> remote;
   };
 
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
-  // From now on there is something to know of the trial: launches that were counted begin.
+  // Begins the launches that were only counted, because the checker now needs its state.
   void catch_up();
 
   // race_general_cluster.cpp
@@ -172,7 +173,7 @@ class GeneralRaceChecker final : public Checker {
   template <typename Visit>
   void for_each_segment(Visit visit);
 
-  // The present phase of a block's shared memory, as long as it needs no cells.
+  // The current phase of a block's shared memory, as long as it needs no cells.
   struct Phase {
     RowLog log;
     const Allocation* shared = nullptr;  // null: there is none
@@ -206,7 +207,7 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] StrongOperation operation_of(const Access& access, const LaneAccess& mine) const;
   void perform(const Row& row, const StrongOperation& operation, unsigned access_class,
                SyncVariables& variables);
-  // Rows of atomics that wait until somebody asks about them.
+  // Defers a row of atomics until another operation needs its effects.
   bool defer(Row& row);
   [[nodiscard]] bool may_defer(Row& row, const LaneAccess& mine, std::uint64_t mark);
   [[nodiscard]] bool meets_deferred(const Row& row) const;
@@ -239,7 +240,8 @@ class GeneralRaceChecker final : public Checker {
   void record_weak_write(Row& row, unsigned lane, Cell& cell);
   void record_weak_read(Row& row, unsigned lane, Cell& cell);
 
-  // Whether it says enough of its row: false, if only this lane's access is known to do no harm.
+  // Reports a race.  Returns whether the rest of the row needs no check; false: only this lane's
+  // access is known to be harmless.
   bool report(const Row& row, const LaneAccess& mine, const Earlier& earlier);
   [[nodiscard]] bool has_seen_release(const Row& row, unsigned lane, const Earlier& earlier);
   [[nodiscard]] Weight weight_of(const Row& row, const LaneAccess& mine, const Earlier& earlier);
@@ -257,7 +259,7 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] Explanation what_was_missed(const Row& row, const LaneAccess& mine,
                                             const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
-  // operand: of a library function; null: a copy or fill, or what the host does by itself.
+  // operand: of a library function; null: a copy or fill, or an access by host code.
   void check_host(const HostAccess& access, const LibraryOperand* operand = nullptr);
   void report_host(const HostAccess& access, std::uint32_t offset, const Earlier& earlier,
                    const LibraryOperand* operand);
@@ -268,9 +270,9 @@ class GeneralRaceChecker final : public Checker {
     bool seen = false;
   };
 
-  // Launches that were counted since anything else was told, by the numbers of what they are: there
-  // may be millions, of a few kernels.  While nothing else was in this trial, all below is as
-  // reset() has left it.
+  // Launches that were only counted since the last other event, as indices into shapes_: there may
+  // be millions of launches of a few kernels.  As long as there was no other event in the trial,
+  // all state below is as reset() has left it.
   std::vector<std::uint32_t> counted_;
   std::vector<LaunchShape> shapes_;
   bool is_idle_ = false;
@@ -279,11 +281,11 @@ class GeneralRaceChecker final : public Checker {
   SwapGuesses guesses_;
   SeenRelease seen_release_;
   const CellRowFunctions& rows_;
-  std::uint32_t segments_kept_;  // before the first tidying up
-  std::uint32_t deferred_max_;   // rows of an allocation
-  std::uint32_t tidy_at_;        // segments
+  std::uint32_t segments_kept_;  // before the first call of tidy_up()
+  std::uint32_t deferred_max_;   // rows per allocation
+  std::uint32_t tidy_at_;        // number of segments
   ThreadOrder order_;
-  std::array<Recent, kRecent> recent_{};  // by the segment that they come before
+  std::array<Recent, kRecent> recent_{};  // indexed by the segment `now`
   bool has_recent_ = false;
   SyncVariables variables_{order_};
   ClusterOrder cluster_order_{order_};
@@ -292,9 +294,10 @@ class GeneralRaceChecker final : public Checker {
   std::deque<CellMemory> memories_;              // by Allocation::id
   std::vector<Phase> phases_;                    // by slot
   std::map<std::uint32_t, AtomicLog> deferred_;  // by Allocation::id; none is empty
-  bool asks_again_ = false;       // a race cannot be explained before what is deferred is performed
-  bool logs_ = false;             // programs of the present launch
-  std::vector<Launch> launches_;  // of the trial
+  // a race cannot be explained before the deferred rows are performed
+  bool asks_again_ = false;
+  bool logs_ = false;                      // programs of the current launch
+  std::vector<Launch> launches_;           // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
   std::vector<Owner> owners_;  // of shared memory, by Allocation::id

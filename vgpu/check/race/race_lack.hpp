@@ -1,5 +1,5 @@
-// What reports say of two accesses that race, by their instructions: their roles, and what they
-// lack, by which the advice is chosen.
+// What reports say about two racing accesses, judged by their instructions: their roles, and the
+// missing synchronization (Lack), which selects the advice.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace warpcheck::vgpu {
 
 std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind);
 
-// Of two threads of one launch.
+// Returns the relation of two threads of one launch.
 constexpr Relation relation_of(bool one_block, bool one_warp) {
   if (!one_block) return Relation::blocks;
   return one_warp ? Relation::lanes : Relation::warps;
 }
 
-// What would order threads that are so far apart.
+// Returns what would order threads with that relation.
 Lack order_between(Relation relation);
 
-// What two accesses of one launch lack that nothing but their instructions tells apart.
-//   earlier_pc, later_pc: of `program`
+// Returns what two accesses of one launch lack, judged by their instructions alone.
+//   earlier_pc, later_pc: in `program`
 Lack lack_of(const Program& program, const AccessClass& earlier, std::uint32_t earlier_pc,
              const AccessClass& later, std::uint32_t later_pc, Relation relation);
 

@@ -1,15 +1,16 @@
-// Shadow memory of the race checker: what each cell of one allocation has seen in this period.
+// Shadow memory of the race checker: the records of accesses to one allocation, in cells, for the
+// current period.
 //
-// A period ends where everything so far is ordered before everything to come: with the launch,
-// and, for memory that a single block can reach, with each of its barriers.  Nothing is cleared
-// between periods or trials: the epoch of an earlier period is ordered before any later one, so
-// an old cell reads as an empty one.
+// A period ends where everything so far is ordered before everything to come: with the launch, and,
+// for memory that only one block can reach, with each barrier of that block.  Nothing is cleared
+// between periods or trials: the epoch of an earlier period is ordered before any later one, so an
+// old cell reads as an empty cell.
 //
-// A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
-// cells are bytes.
+// A cell is 4 bytes wide until a narrower access occurs; from then on, for the rest of the launch,
+// cells are one byte wide.
 //
-// Of rows in memory that all blocks can reach, there are records in place of cells, as long as all
-// are weak, or all are atomics of one class (row_lines.hpp).
+// In memory that all blocks can reach, rows are kept as records in place of cells, as long as all
+// rows are weak or all are atomics of one class (row_lines.hpp).
 #pragma once
 
 #include <algorithm>
@@ -29,28 +30,29 @@ namespace warpcheck::vgpu {
 
 class Shadow {
  public:
-  // Numbers of a period and its launch, ascending; 0: none yet.
+  // The numbers of a period and of its launch, ascending; 0: no period yet.
   struct Period {
     std::uint64_t number = 0;
     std::uint64_t launch = 0;
-    bool global = false;  // memory that all blocks can reach
+    bool global = false;  // the memory can be reached by all blocks
   };
-  // Begins a period: nothing was accessed in it yet.
+  // Begins a period without accesses.
   //   bytes: of the allocation.
   void begin(const Period& period, std::uint32_t bytes);
   [[nodiscard]] const Period& period() const { return period_; }
 
-  // From now on in this launch, cells are bytes.
+  // Makes cells one byte wide for the rest of the launch.
   void split_to_bytes();
   [[nodiscard]] bool is_bytes() const { return granularity_ == kByte; }
-  // Byte offset >> this: cell.
+  // Cell number = byte offset >> offset_shift().
   [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
 
-  // The cells of one access class, allocated when first asked for.
+  // Returns the cells of one access class; allocates them on first use.
   //   pair: whether `other` is needed too.
   const History& history(unsigned access_class, bool pair);
 
-  // Bit c: accesses of class c have been recorded in this period; in history(c).other, too.
+  // Bit c: this period has records of accesses of class c. displaced(): it has such records in
+  // history(c).other too.
   [[nodiscard]] std::uint32_t used() const { return used_; }
   [[nodiscard]] std::uint32_t displaced() const { return displaced_; }
   void mark(std::uint32_t used_classes, std::uint32_t displaced_classes) {
@@ -60,20 +62,20 @@ class Shadow {
     planned_ = 0;
   }
 
-  // What an access of a class does here, as long as used() and displaced() stay as they are.
+  // How to handle an access of a class here; valid as long as used() and displaced() do not change.
   struct Plan {
     History history;  // where to record it
     std::vector<CellCheck> checks;
   };
   //   ordered_threads: of the warp model
-  //   hands_on: looks for strong accesses that hand on values, too; the same throughout a period
+  //   hands_on: also looks for strong accesses that hand values on; constant within a period
   const Plan& plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on) {
     if ((planned_ >> access_class & 1) == 0) make_plan(access_class, ordered_threads, hands_on);
     return plans_[access_class];
   }
 
-  // Whether rows of the class may be recorded as rows: weak ones, or atomics that do not race with
-  // each other.
+  // Returns whether rows of the class may be recorded as rows: weak rows, or rows of atomics that
+  // do not race with each other.
   [[nodiscard]] bool takes_rows(unsigned access_class) const {
     constexpr std::uint32_t kWeak = 1u << kWeakRead | 1u << kWeakWrite;
     if (!period_.global || is_bytes()) return false;
@@ -85,20 +87,21 @@ class Shadow {
             bit) == 0 &&
            (update_class_ == 0 || update_class_ == access_class);
   }
-  // Checks a strided or uniform row and records it, where takes_rows().  False: it may race, or is
-  // of no shape for records; the cells are to tell.
-  //   row.history, row.check: not looked at
+  // Checks and records a strided or uniform row; requires takes_rows().  False: the row may race,
+  // or has no shape for records; then the caller checks it in cells.
+  //   row.history, row.check: not used
   bool take_row(const RaceRow& row, Pattern pattern, unsigned access_class);
-  // The same of a full row of words that is a line, which most are.  False: take_row() is to tell.
+  // Checks and records a full row of words that is exactly one line; most rows are.  False: the
+  // caller must use take_row().
   //   epoch: of the thread in lane 0
   bool take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
                  std::uint64_t ordered_threads);
-  // Makes cells of the records where an access will go that is checked in cells.
+  // Converts the records at the bytes of `row` to cells, because that row is checked in cells.
   void to_cells(const RaceRow& row, Pattern pattern);
-  // The same of all records.
+  // Converts all records to cells.
   void all_to_cells();
 
-  // Calls visit(class, first byte, bytes, epoch, pc) for what the cells still hold, of any period.
+  // Calls visit(class, first byte, bytes, epoch, pc) for all records in the cells, of any period.
   template <typename Visit>
   void for_each_record(Visit visit) const {
     for (const Granularity granularity : {kWord, kByte}) {
@@ -115,7 +118,7 @@ class Shadow {
       }
     }
   }
-  // Gives every epoch that a cell holds the value renew(epoch); 0 empties the cell.
+  // Replaces every epoch in a cell by renew(epoch); 0 empties the cell.
   template <typename Renew>
   void renew_epochs(Renew renew) {
     for (const Granularity granularity : {kWord, kByte}) {
@@ -134,9 +137,9 @@ class Shadow {
   }
   // Empties every cell.
   void clear();
-  // Bytes that there are cells for.
+  // Returns for how many bytes there are cells.
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
-  // Gives the host memory back.
+  // Releases the host memory.
   void release();
   [[nodiscard]] std::size_t host_bytes() const { return host_bytes_; }
 
@@ -181,14 +184,14 @@ class Shadow {
   }
 
   RowLines lines_;
-  unsigned update_class_ = 0;  // of the updates in them; 0: there were none
+  unsigned update_class_ = 0;  // of the update rows; 0: there are none
   std::uint32_t used_ = 0, displaced_ = 0;
-  std::uint32_t planned_ = 0;  // bit c: plans_[c] holds
+  std::uint32_t planned_ = 0;  // bit c: plans_[c] is valid
   std::vector<Plan> plans_;
   std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
   Granularity granularity_ = kWord;
   Period period_;
-  std::uint32_t capacity_ = 0;  // bytes of an allocation
+  std::uint32_t capacity_ = 0;  // in bytes of the allocation
   std::size_t host_bytes_ = 0;
 };
 

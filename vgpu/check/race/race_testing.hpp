@@ -1,4 +1,4 @@
-// For tests of the race checker: made-up launches, and what it says of them.
+// For tests of the race checker: hand-made launches, and a summary of the findings.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class RaceTest : public testing::Test {
     }
   }
   const std::vector<Finding>& findings() { return reporter.findings(); }
-  // "write 105 / read 106: message"
+  // Returns lines such as "write 105 / read 106: message".
   std::vector<std::string> summary() {
     std::vector<std::string> lines;
     for (const Finding& f : reporter.findings()) {

@@ -1,4 +1,4 @@
-// How bad it is that two unordered accesses conflict.
+// How severe a conflict between two unordered accesses is.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace warpcheck::vgpu {
 
 enum class Weight : std::uint8_t {
   race,        // by the letter of PTX ISA 8.7.1
-  same_bytes,  // a race of two writes that store the same
-  // Volatile or relaxed accesses do not race, and order nothing: one reads as data (read_uses.hpp)
-  // what the other one writes, or has before the other one writes.
+  same_bytes,  // a race of two writes that store the same value
+  // Volatile or relaxed accesses, which do not race and order nothing: one side reads, as data
+  // (read_uses.hpp), what the other side writes later or has written.
   hand_over,
-  // The same between lanes of one warp in volatile shared memory: code that was right while warps
-  // ran in lockstep, and computes wrongly since sm_70.
+  // A hand_over between lanes of one warp in volatile shared memory: such code was correct while
+  // warps ran in lockstep, and computes wrong results since sm_70.
   warp_hand_over,
   overwrite,  // two volatile or relaxed stores of other values, by two warps: which one stays is
               // chance
-  dependent,  // (2) depends on (1) through an operation of both lanes (collective_order.hpp)
-  // (1) comes before a lane of (2)'s warp, which has let the lane of (2) go on by such an
+  dependent,  // (2) depends on (1) through a warp operation of both lanes (collective_order.hpp)
+  // (1) comes before a lane of (2)'s warp, and this lane has let the lane of (2) continue by a warp
   // operation.
   passed_on,
-  // A weak read of what atomics write, whose value counts only where a compare-and-swap has found
-  // it: the loop that the programming guide makes other atomics of.
+  // A weak read of what atomics write, whose value counts only if a compare-and-swap has found it:
+  // the loop by which the programming guide builds other atomics.
   swap_guess,
 };
 
@@ -37,7 +37,7 @@ constexpr Severity severity_of(Weight weight) {
                                                                     : Severity::note;
 }
 
-// What the message adds.
+// Returns the remark that the message adds.
 constexpr std::string_view remark_of(Weight weight) {
   switch (weight) {
     case Weight::same_bytes: return "; both store the same bytes";
@@ -57,8 +57,8 @@ constexpr std::string_view remark_of(Weight weight) {
   return "";
 }
 
-// Whether two strong accesses may hand on data: a load that reads as data what the other one
-// stores, or two stores.
+// Returns whether two strong accesses may hand on data: a load that reads as data what the other
+// one stores, or two stores.
 inline bool may_hand_on(const Program& a, std::uint32_t pc_a, const Program& b,
                         std::uint32_t pc_b) {
   if (!is_relaxed_access(a.code[pc_a]) || !is_relaxed_access(b.code[pc_b])) return false;
@@ -69,11 +69,11 @@ inline bool may_hand_on(const Program& a, std::uint32_t pc_a, const Program& b,
   return takes_part(a, pc_a) && takes_part(b, pc_b);
 }
 
-// The weak reads of the launches so far that are guesses of a compare-and-swap: asked when they
-// race.
+// Finds weak reads that are guesses of a compare-and-swap, in all launches so far.  It analyses a
+// program only when such a read races.
 class SwapGuesses {
  public:
-  // Whether one of two accesses is one, and the other an atomic.
+  // Returns whether one of two accesses is such a guess, and the other an atomic.
   bool explain(const Program& a, std::uint32_t pc_a, const Program& b, std::uint32_t pc_b) {
     return (is_guess(a, pc_a) && b.code[pc_b].kind == InstrKind::atomic) ||
            (is_guess(b, pc_b) && a.code[pc_a].kind == InstrKind::atomic);

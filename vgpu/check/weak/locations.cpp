@@ -18,7 +18,7 @@ std::uint32_t Locations::take() {
   }
   const std::uint32_t number = ++taken_;
   if (number / kShelfLocations >= pool_.size()) pool_.push_back(std::make_unique<Shelf>());
-  at(number).writes.reserve(2);  // what was there, and what is written
+  at(number).writes.reserve(2);  // the initial bytes, and the first write
   return number;
 }
 

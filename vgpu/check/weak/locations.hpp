@@ -1,8 +1,8 @@
-// Locations of memory and the writes that are remembered of each.
+// Memory locations, and the writes that are remembered of each.
 //
-// Every lane asks for its location at every access, so they are found without hashing: a page of
-// heads of lists, one for each granule of 16 bytes, and locations that are taken from a pool and
-// keep their memory when they go back to it.
+// Every lane looks up its location at every access, so the lookup uses no hashing: a page holds one
+// list head for each granule of 16 bytes, and locations come from a pool and keep their memory when
+// they return to it.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ class Locations {
  public:
   static constexpr std::size_t kBytesMax = 16;
 
-  // Who did something, and when.
+  // Which lane did something, and in which segment.
   struct Author {
-    ThreadOrder::SegmentId segment = 0;  // 0: before everything
+    ThreadOrder::SegmentId segment = 0;  // 0: before everything else
     unsigned lane = 0;
     BlockKey block = 0;
     std::uint32_t thread = 0;
@@ -31,24 +31,25 @@ class Locations {
     Author author;
     bool strong = false;
     Reach reach = Reach::grid;
-    bool is_update = false;           // of an atomic operation, which read the write before it
-    std::uint64_t number = 0;         // in the order in which the location's writes were made
-    std::uint64_t strong_number = 0;  // strong ones up to it
-    // Reads that have observed it, the first of each thread.
+    bool is_update = false;           // by an atomic operation, which read the write before it
+    std::uint64_t number = 0;         // in the order of execution
+    std::uint64_t strong_number = 0;  // the number of strong writes up to this one
+    // The reads that have observed it: the first read of each thread.
     std::vector<Author> readers;
   };
   struct Location {
     std::uint32_t offset = 0, bytes = 0;
     std::uint64_t made = 0, strong_made = 0;
-    std::vector<Write> writes;  // in coherence order; at least one
-    std::uint32_t next = 0;     // of its granule, or of those that are free
+    std::vector<Write> writes;  // in coherence order; never empty
+    std::uint32_t next = 0;     // the next location of its granule, or the next free one
   };
 
-  // The location of just these bytes; null: there is none.  Others that have any of them are
-  // forgotten: bytes that are accessed in several sizes have a latest value alone.
+  // Returns the location of exactly these bytes; null: there is none.  Forgets other locations that
+  // overlap them, because bytes that are accessed in several sizes have only a latest value.
   //   id: Allocation::id
   Location* find(std::uint32_t id, std::uint32_t offset, std::uint32_t bytes);
-  // Of one that is not there, without a write.  It stays where it is until it is dropped.
+  // Creates a location that does not exist yet, without a write.  It keeps its address until it is
+  // dropped.
   Location& make(std::uint32_t id, std::uint32_t offset, std::uint32_t bytes);
   void drop(std::uint32_t id, const Location& location);
   void forget(std::uint32_t id);
@@ -60,15 +61,15 @@ class Locations {
   static constexpr std::uint32_t kShelfLocations = 256;
 
   using Shelf = std::array<Location, kShelfLocations>;
-  // Numbers of locations in pool_, from 1; 0: none.
+  // Numbers of locations in pool_, starting at 1; 0: none.
   using Page = std::array<std::uint32_t, kPageGranules>;
   struct Pages {
     std::vector<std::unique_ptr<Page>> pages;
-    std::vector<std::uint32_t> used;  // those with a location, perhaps
+    std::vector<std::uint32_t> used;  // pages that may have a location
     std::vector<std::uint8_t> is_used;
   };
 
-  // Null: it has never had a location.
+  // Returns null if the page has never had a location.
   [[nodiscard]] std::uint32_t* head_of(std::uint32_t id, std::uint32_t offset);
   [[nodiscard]] Location& at(std::uint32_t number) {
     return (*pool_[number / kShelfLocations])[number % kShelfLocations];
@@ -78,7 +79,7 @@ class Locations {
 
   std::vector<Pages> of_;  // by Allocation::id
   std::vector<std::unique_ptr<Shelf>> pool_;
-  std::uint32_t taken_ = 0;  // numbers that have been given out, up to this one
+  std::uint32_t taken_ = 0;  // the highest number given out so far
   std::uint32_t free_ = 0;
   std::size_t count_ = 0;
 };

@@ -80,7 +80,7 @@ bool WriteHistories::knows(const WarpPlace& place, unsigned lane, const Write& w
                              [&](const Author& reader) { return knows(place, lane, reader); });
 }
 
-// Whether the two are morally strong (8.7).
+// Returns whether the two are morally strong (8.7).
 bool WriteHistories::observes(const Access& access, const Write& write) const {
   if (!class_of(access).strong || !write.strong) return false;
   const BlockKey block = order_.block_key(access.place);
@@ -99,8 +99,8 @@ WriteHistories::Element WriteHistories::element_of(const Access& access, unsigne
   return {offset, bytes, access.allocation->data + offset};
 }
 
-// Null: nothing was written there.
-//   makes: then it is known from now on
+// Returns null if nothing was written there.
+//   makes: creates the location if it does not exist
 WriteHistories::Location* WriteHistories::find(const Access& access, const Element& element,
                                                bool makes) {
   if (access.allocation->reserved || access.allocation->shared_by != nullptr) return nullptr;
@@ -110,7 +110,7 @@ WriteHistories::Location* WriteHistories::find(const Access& access, const Eleme
     const bool is_latest =
         std::memcmp(known->writes.back().bytes.data(), element.at, element.bytes) == 0;
     if (is_latest) return known;
-    locations_.drop(id, *known);  // written by a way that was not told
+    locations_.drop(id, *known);  // changed by a write that was not reported
   }
   if (!makes) return nullptr;
   Location& made = locations_.make(id, element.offset, element.bytes);
@@ -147,7 +147,7 @@ void WriteHistories::pass(const Access& access) {
 
 // --- what accesses may find --------------------------------------------------------------------
 
-// The oldest write that a load may find: an index.
+// Returns the index of the oldest write that a load may find.
 std::size_t WriteHistories::oldest_for(const Access& access, unsigned lane,
                                        const Location& location) {
   std::size_t index = location.writes.size() - 1;
@@ -155,7 +155,8 @@ std::size_t WriteHistories::oldest_for(const Access& access, unsigned lane,
   return index;
 }
 
-// Where a store comes that is to leave out so many writes: the index that it will have.
+// Returns the index that a store gets if it is to be placed before the `left_out` latest writes, as
+// far as the model allows.
 std::size_t WriteHistories::place_for(const Access& access, unsigned lane, const Location& location,
                                       std::uint32_t left_out) {
   const std::size_t first = oldest_for(access, lane, location) + 1, end = location.writes.size();
@@ -171,7 +172,8 @@ std::uint8_t WriteHistories::source_of(const Location& location, const Write& wr
   return static_cast<std::uint8_t>(since + 1);
 }
 
-// The write that a load finds that is to leave out so many: an index.
+// Returns the index of the write that a load finds if it is to leave out the `left_out` latest
+// writes, as far as the model allows.
 std::size_t WriteHistories::found_by(const Access& access, unsigned lane, const Location& location,
                                      std::uint32_t left_out) {
   const std::size_t last = location.writes.size() - 1;
@@ -207,7 +209,7 @@ void WriteHistories::choose(const Access& access, const PastChoice& choice) {
   set_sources(access, choice.lanes, choice.writes);
 }
 
-// Which writes the lanes find, for those that are told of the access.
+// Sets Access::sources, which tells observers of the access which writes the lanes find.
 void WriteHistories::set_sources(const Access& access, std::uint32_t lanes,
                                  std::uint32_t left_out) {
   if (access.kind == AccessKind::write || !class_of(access).strong) return;
@@ -215,7 +217,7 @@ void WriteHistories::set_sources(const Access& access, std::uint32_t lanes,
     for (std::uint32_t number = 0; number < access.elements(); ++number) {
       std::uint8_t& source = sources_[lane * kElementsMax + number];
       source = 0;
-      // An atomic operation may find what a lane before it writes.
+      // A lane of an atomic operation may find what a lower lane of the same operation writes.
       std::uint32_t writers = access.kind == AccessKind::atomic ? access.mask : 0;
       writers &= ~access.unwritten & ((1u << lane) - 1);
       bool is_next = false;
@@ -273,7 +275,8 @@ void WriteHistories::end_read(const Access& access, unsigned lane, Location& loc
     return other.block == reader.block && other.thread == reader.thread;
   };
   if (is_by_same(write.author) || std::ranges::any_of(write.readers, is_by_same)) return;
-  if (write.readers.size() == kReadersMax) {  // too many to remember: as if all knew it
+  // too many to remember: continue as if all threads knew the write
+  if (write.readers.size() == kReadersMax) {
     write.author = {};
     write.readers.clear();
     return;
@@ -301,7 +304,7 @@ void WriteHistories::end_write(const Access& access, unsigned lane, const Elemen
   if (writes.size() > kWritesMax) writes.erase(writes.begin());
 }
 
-// What the race checker does, too, with the same operations.
+// Updates the order of threads by the same operations as the race checker does.
 void WriteHistories::synchronise(const Access& access, unsigned lane, const Element& element,
                                  bool writes, std::uint8_t source) {
   if (!class_of(access).strong) {

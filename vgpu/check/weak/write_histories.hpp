@@ -1,27 +1,27 @@
-// The writes that an access may find, by the PTX memory model (ISA 8.9 and 8.10), as an operational
+// The writes that an access may find by the PTX memory model (ISA 8.9 and 8.10), as an operational
 // model in which instructions execute in program order.
 //
 // Every location keeps its writes in coherence order.  A thread *knows* a write when the write
-// comes before what the thread does now in causality order: in base causality order (8.9.5), or
-// because a read that comes before it there has observed the write (8.9.2).
+// comes before the thread's next access in causality order: in base causality order (8.9.5), or
+// because a read that comes before that access has observed the write (8.9.2).
 //
-// - A load finds any write that no write known to the thread follows (8.10.6).
-// - A store comes behind all writes that the thread knows (8.10.1), and not between an atomic
-//   operation and the write that it read (8.10.3).  So it may come before writes made earlier.
-// - An atomic operation finds the last write, and is the last then.
-// - fence.sc also acquires what fence.sc operations before it have released that are morally strong
-//   with it: Fence-SC order (8.9.3) is the order of execution.
+// - A load finds any write that is not followed by a write which the thread knows (8.10.6).
+// - A store is placed after all writes that the thread knows (8.10.1), and never between an atomic
+//   operation and the write that it read (8.10.3).  So it may be placed before writes made earlier.
+// - An atomic operation finds the last write, and becomes the last write itself.
+// - fence.sc also acquires what earlier fence.sc operations have released that are morally strong
+//   with it: the Fence-SC order (8.9.3) is the order of execution.
 //
-// All executions that this shows are allowed.  It leaves out: loads that find writes made later
-// (load buffering, and with it all out of thin air); atomic operations that find older writes;
-// writes that stay unordered in coherence order; and everything older than the latest write where a
-// location is accessed in several sizes, after operations that are not followed here (mbarriers,
-// barriers of clusters, atomic operations on vectors, asynchronous copies), or when too much would
-// have to be remembered.  The lanes that take part in an operation of their warp (shfl, vote ...)
-// count as synchronised by it, as programs rely on that.
+// Every execution that this model shows is allowed.  The model does not show: loads that find
+// writes made later (load buffering, and so all out-of-thin-air executions); atomic operations that
+// find older writes; writes that stay unordered in coherence order.  Only the latest write can be
+// found where a location is accessed in several sizes, after operations that are not modelled here
+// (mbarriers, barriers of clusters, atomic operations on vectors, asynchronous copies), and when
+// the limits below are exceeded.  The lanes that take part in an operation of their warp (shfl,
+// vote ...) count as synchronised by it, because programs rely on that.
 //
-// In the manner of Kang et al. (POPL 2017: timestamps and views, without promises) and of C11Tester
-// (Luo, Demsky, ASPLOS 2021); views are vector clocks here.
+// The model follows Kang et al.  (POPL 2017: timestamps and views, without promises) and C11Tester
+// (Luo, Demsky, ASPLOS 2021); its views are vector clocks.
 #pragma once
 
 #include <array>
@@ -37,13 +37,14 @@
 
 namespace warpcheck::vgpu {
 
-// Of one launch.
+// The write histories of one launch.
 class WriteHistories final : public WeakMemory, public Observer {
  public:
   explicit WriteHistories(WarpModel model) { order_.reset(model); }
 
-  // Whether the program may show more than it does without: it has strong loads.  Atomic operations
-  // find the last write here, and weak loads that need not find it race, which is reported.
+  // Returns whether weak memory can add behaviour to the program: it has strong loads.  Atomic
+  // operations always find the last write here, and a weak load that may find another write is a
+  // race, which the race checker reports.
   [[nodiscard]] static bool concern(const Program& program);
 
   [[nodiscard]] PastPoint begin(Access& access) override;
@@ -66,20 +67,20 @@ class WriteHistories final : public WeakMemory, public Observer {
 
  private:
   static constexpr std::size_t kElementsMax = 4;
-  static constexpr std::size_t kWritesMax = 16;   // of a location: the latest
-  static constexpr std::size_t kReadersMax = 64;  // of a write
+  static constexpr std::size_t kWritesMax = 16;   // per location: the latest writes
+  static constexpr std::size_t kReadersMax = 64;  // per write
   static constexpr std::size_t kLocationsMax = 1u << 18;
   static constexpr std::uint32_t kSegmentsMax = 1u << 18;
 
   using Author = Locations::Author;
   using Write = Locations::Write;
   using Location = Locations::Location;
-  // Of one element of a lane.
+  // One element of a lane's access.
   struct Element {
     std::uint32_t offset = 0, bytes = 0;
     std::byte* at = nullptr;
     Location* location = nullptr;
-    std::size_t index = 0;  // of the write that it finds
+    std::size_t index = 0;  // index of the write that it finds
   };
 
   [[nodiscard]] static Element element_of(const Access& access, unsigned lane,
@@ -113,7 +114,7 @@ class WriteHistories final : public WeakMemory, public Observer {
   PastChoice choice_;
   std::array<Element, kElementsMax> elements_;  // of the lane whose bytes move
   std::array<std::uint8_t, kWarpLanes * kElementsMax> sources_{};
-  // What fence.sc operations have released to those that are morally strong with them.
+  // What fence.sc operations have released to fences that are morally strong with them.
   std::unordered_map<BlockKey, VectorClock> fenced_in_block_, fenced_in_group_;
   VectorClock fenced_;
 };
