@@ -1,7 +1,8 @@
-// What the machine tells the world: accesses, synchronisation, faults.
+// The events of the machine: accesses, synchronisation, faults; and the Observer that receives
+// them.
 //
-// The machine does not know that it is watched.  It reports one Access per warp instruction and
-// allocation (rows that touch several allocations are split), before the bytes move.
+// The machine does not depend on its observers.  It reports one Access per warp instruction and
+// allocation, before the bytes move; rows that touch several allocations are split.
 #pragma once
 
 #include <array>
@@ -21,12 +22,12 @@ struct RowNotes;  // native/noted_rows.hpp
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
-// How the offsets of the active lanes lie.  strided: offset[l] == offset[0] + l * bytes for every
-// active lane (offset[0] is then nominal, and wraps below 0 when lane 0 is inactive);
-// uniform: all the same.
+// How the offsets of the active lanes are arranged. strided: offset[l] == offset[0] + l * bytes for
+// every active lane (if lane 0 is inactive, offset[0] is nominal and may wrap below 0); uniform:
+// all offsets are equal; scattered: anything else.
 enum class Pattern : std::uint8_t { scattered, strided, uniform };
 
-// Enough to name every lane's thread.
+// Where a warp is: enough to identify the thread of every lane.
 struct WarpPlace {
   std::uint32_t block = 0;  // linear index in the grid
   std::uint32_t warp = 0;   // in the block; lane l is thread warp * 32 + l, linear
@@ -44,49 +45,54 @@ struct Access {
   ptx::Space space = ptx::Space::generic;  // of the allocation, never generic
   AccessKind kind = AccessKind::read;
   Pattern pattern = Pattern::scattered;
-  std::uint8_t bytes = 0;  // a lane: 1 2 4 8 16 (vector accesses are one access)
+  std::uint8_t bytes = 0;  // per lane: 1 2 4 8 16 (a vector access is one access)
   ptx::Order order = ptx::Order::weak;
   ptx::Scope scope = ptx::Scope::none;
-  // A part of cp.async: made by nobody's thread, after what the issuing lane did before and, until
-  // the lane waits for it (CopyWait), before nothing that the lane does.
+  // The access is part of a cp.async: no thread's program order contains it.  It comes after what
+  // the issuing lane did before; until the lane waits for it (CopyWait), it comes before nothing
+  // that the lane does.
   bool asynchronous = false;
-  // Asynchronous, and by another way to memory than that of loads and stores: what those have
-  // written reaches it only across a fence (cp.async.bulk; PTX ISA 8.4, proxies).
+  // The access is asynchronous and uses the asynchronous proxy: writes by loads and stores reach it
+  // only across a fence (cp.async.bulk; PTX ISA 8.4, proxies).
   bool async_proxy = false;
-  // Asynchronous, and complete when this mbarrier says so; null: copies that a thread waits for.
+  // Asynchronous accesses: the mbarrier that signals the completion; null: a thread waits for the
+  // copy itself.
   const Allocation* object = nullptr;
   std::uint32_t object_offset = 0;
-  // Lanes of a compare-and-swap that will find another value: they read and do not write.  Told
-  // where Program::synchronizes_threads.
+  // Lanes of a compare-and-swap that will find another value, so they read and do not write.  Set
+  // only if Program::synchronizes_threads.
   std::uint32_t unwritten = 0;
-  // Weak memory (null: none): of element `e` of lane `l`, number l * 4 + e says which write it
-  // finds: 0 the one that was made last, kNoStrongSource none of the strong ones, else how many
-  // strong writes of the location were made since, and 1.
+  // Weak memory (null: not used): the write that element e of lane l finds, at index l * 4 + e. 0:
+  // the latest write; kNoStrongSource: none of the strong writes; otherwise 1 + the number of
+  // strong writes of the location after the one that it finds.
   const std::uint8_t* sources = nullptr;
   static constexpr std::uint8_t kNoStrongSource = 255;
-  // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
-  // `element_bytes` of them stored, one row per vector element.  Null for reads and atomics.
+  // The values to be stored: one row of lanes per vector element, with `value_bytes` (4 or 8) per
+  // lane in the row, of which `element_bytes` are stored.  Null for reads and atomics.
   std::array<const std::byte*, 4> values{};
   std::uint8_t value_bytes = 0;
   std::uint8_t element_bytes = 0;
-  // Initialisation: for a write, the lanes whose value is undefined; for a read or atomic, set by
-  // an observer to the lanes whose loaded value is undefined.  `origin` is the pc of the load
+  // Initialisation.  For a write: the lanes whose value is undefined.  For a read or atomic: an
+  // observer sets it to the lanes whose loaded value is undefined.  `origin` is the pc of the load
   // that first read undefined bytes (kNone: none).
   std::uint32_t undefined = 0;
   std::uint32_t origin = ptx::kNone;
-  // The same by element of a vector access; holds only where `undefined`, the union, is not 0.
+  // The undefined lanes of each element of a vector access; valid only if `undefined`, their union,
+  // is not 0.
   std::array<UndefinedLanes, 4> of_element{};
-  // Which bits of the values those are: the first 8 bytes of each lane's access, and the other 8.
-  // Holds for the lanes of `undefined`, where is_partial; otherwise all their bits are undefined.
+  // Which bits of the values are undefined: those in the first 8 bytes of each lane's access, and
+  // those in the other 8.  Valid for the lanes of `undefined`, if is_partial; otherwise all their
+  // bits are undefined.
   bool is_partial = false;
   std::array<LaneBits, 2> undefined_bits{};
 
   [[nodiscard]] unsigned first_lane() const { return static_cast<unsigned>(__builtin_ctz(mask)); }
-  // Elements of a vector; 1 for a part of an element (local memory).
+  // Returns the number of vector elements; 1 for a part of an element (local memory).
   [[nodiscard]] std::uint32_t elements() const {
     return bytes <= element_bytes ? 1 : bytes / std::uint32_t{element_bytes};
   }
-  // Of up to 8 bytes from `byte` on that lie in one half, for a lane of `undefined`; is_partial.
+  // Returns the undefined bits of up to 8 bytes from `byte` on, for a lane of `undefined`.  The
+  // bytes must lie in one half of the access, and is_partial must be set.
   [[nodiscard]] std::uint64_t undefined_bits_at(std::uint32_t byte, std::uint32_t count,
                                                 unsigned lane) const {
     return undefined_bits[byte / 8][lane] >> (8 * (byte % 8)) & ones_of(count);
@@ -97,33 +103,33 @@ struct Access {
   }
 };
 
-// What nearly all accesses are: a weak load or store of one element or vector a lane, none of it
-// undefined.  Told in place of an Access to who takes it.
+// The form of nearly all accesses: a weak load or store of one element or vector per lane, without
+// undefined bits.  Observers that accept it receive it in place of an Access.
 struct RowAccess {
   const Allocation* allocation = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
-  std::uint32_t first = 0;                 // the offset of lane 0, active or not; not of scattered
-  ptx::Space space = ptx::Space::generic;  // as in Access, and so are these
+  std::uint32_t first = 0;                 // offset of lane 0, active or not; unused if scattered
+  ptx::Space space = ptx::Space::generic;  // this and the next members are as in Access
   AccessKind kind = AccessKind::read;
   Pattern pattern = Pattern::strided;
   std::uint8_t bytes = 0;
   std::uint8_t element_bytes = 0;
-  // Scattered: of the lanes; of inactive ones, that of an active one.
+  // Scattered: the offset of each lane; an inactive lane has the offset of an active one.
   const std::uint32_t* offsets = nullptr;
 };
 
-// Of a strong access, whatever its instruction leaves out: .gpu of an atomic operation (PTX ISA
-// 9.7.13.5), .sys of a volatile access (8.4.1).
+// Returns the scope of a strong access, with the default if its instruction names none: .gpu for an
+// atomic operation (PTX ISA 9.7.13.5), .sys for a volatile access (8.4.1).
 inline ptx::Scope scope_of(const Instr& instr) {
   if (instr.modifiers.scope != ptx::Scope::none) return instr.modifiers.scope;
   const bool is_plain = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
   return is_plain ? ptx::Scope::sys : ptx::Scope::gpu;
 }
 
-// A lane's address that no memory answers, before the lane is dropped from its access (a bad
-// load gives 0, a bad store or atomic does nothing).
+// A lane accesses an address where it must not.  The fault is reported before the lane is dropped
+// from its access: a bad load gives 0, a bad store or atomic does nothing.
 struct Fault {
   enum class Kind : std::uint8_t {
     out_of_bounds,
@@ -131,9 +137,9 @@ struct Fault {
     use_after_free,
     read_only,
     destroyed_object,  // `address` is the handle of a texture or surface
-    block_exited,      // shared memory of a block of the cluster that has ended
-    no_such_block,     // of a block that the cluster does not have
-    no_peer_access,    // of another device, which this one has no access to
+    block_exited,      // shared memory of a block of the cluster that has exited
+    no_such_block,     // shared memory of a block that the cluster does not have
+    no_peer_access,    // memory of another device to which this one has no access
   };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;
@@ -144,16 +150,16 @@ struct Fault {
   AccessKind access = AccessKind::read;
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;            // global: device address; shared, local: offset
-  const Allocation* nearest = nullptr;  // below or at the address; for shared: the block's
-  // The object that the address was made from, where the code shows it (provenance.hpp); of shared
-  // memory, the variable.
+  const Allocation* nearest = nullptr;  // at or below the address; for shared: the block's
+  // The object that the address was computed from, if the code shows it (provenance.hpp); in shared
+  // memory: the variable.
   const Allocation* meant = nullptr;
   const Symbol* symbol = nullptr;
-  std::uint32_t block = 0;  // block_exited: which one; no_such_block: its rank
-  unsigned device = 0;      // no_peer_access: that runs the launch
+  std::uint32_t block = 0;  // block_exited: that block; no_such_block: its rank
+  unsigned device = 0;      // no_peer_access: the device that runs the launch
 };
 
-// free() of device code, before the memory goes.
+// Device code calls free(); reported before the memory is released.
 struct HeapFree {
   const Program* program = nullptr;
   WarpPlace place;
@@ -162,31 +168,32 @@ struct HeapFree {
   const Allocation* allocation = nullptr;
 };
 
-// A lane launches a kernel, which comes after what the lane has done and knows.
+// A lane launches a kernel, which comes after everything that the lane has done and knows.
 struct DeviceLaunch {
   const Program* program = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
   unsigned lane = 0;
-  std::uint32_t number = 0;  // another one for each
+  std::uint32_t number = 0;  // unique for each device launch
 };
 
-// free() of a pointer that no live allocation of the device heap begins at.
+// Device code calls free() with a pointer at which no live allocation of the device heap begins.
 struct InvalidFree {
   CodePlace at;
   std::uint64_t address = 0;
-  ptx::Space space = ptx::Space::global;  // that the address lies in
+  ptx::Space space = ptx::Space::global;  // the space of the address
   const Allocation* nearest = nullptr;    // global: at or below the address; may be freed or null
 };
 
-// A use of an undefined value that can matter.
+// An undefined value is used where it can matter.
 struct UndefinedUse {
   enum class Kind : std::uint8_t {
     address,
     branch,
-    // Told to observers that follow values alone.  operand: it says what an instruction does, and
-    // is no value that it moves or calculates with: which barrier, which lanes, how many bytes.
-    // instruction: one that is not followed at all; `lanes` execute it, and `origin` is its own pc.
+    // Reported only to observers that follow values. operand: the value is not moved or calculated
+    // with, but controls the instruction: it selects a barrier, lanes or a number of bytes.
+    // instruction: `lanes` execute an instruction whose values are not followed; `origin` is its
+    // own pc.
     operand,
     instruction,
   };
@@ -212,19 +219,23 @@ struct Sync {
   const Allocation* shared = nullptr;  // block_start: the slot's shared memory, or null
   Dim3 grid, block;                    // kernel_start
   Dim3 cluster;                        // kernel_start: blocks of a cluster
-  bool has_ended = false;              // block_end: all its threads have exited
-  // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
-  // this one (streams).  Usually none.
+  bool has_ended = false;              // block_end: all threads of the block have exited
+  // kernel_start: earlier launches of the trial, by Launch::index, that are not ordered before this
+  // one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
-  // kernel_start: of these, the one before, if this one may begin before that has completed
-  // (programmatic dependent launch): it comes before what follows griddepcontrol.wait.  Or kNone.
+  // kernel_start: the previous launch, if this one may begin before that has completed
+  // (programmatic dependent launch); it is one of the unordered launches.  It comes before what
+  // follows griddepcontrol.wait. kNone: there is none.
   std::uint32_t early_after = ptx::kNone;
   std::span<const std::byte> parameters{};  // kernel_start
-  std::uint32_t launched_as = 0;            // kernel_start: DeviceLaunch::number; 0: by the host
-  unsigned device = 0, devices = 1;  // kernel_start: that runs the launch, and how many there are
+  // kernel_start: DeviceLaunch::number; 0: launched by the host
+  std::uint32_t launched_as = 0;
+  // kernel_start: the device that runs the launch, and the number of devices
+  unsigned device = 0, devices = 1;
 };
 
-// Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4), before they go on.
+// Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4).  Reported before they
+// continue.
 struct Fence {
   const Program* program = nullptr;
   WarpPlace place;
@@ -232,13 +243,13 @@ struct Fence {
   std::uint32_t mask = 0;
   ptx::Order order = ptx::Order::weak;  // acq_rel, sc, acquire or release
   ptx::Scope scope = ptx::Scope::none;
-  bool object_inits = false;  // concerns initialisations of mbarriers alone
-  // Between loads and stores and the asynchronous proxy, in `space` (generic: everywhere); it
-  // orders no threads.
+  bool object_inits = false;  // applies only to initialisations of mbarriers
+  // A fence between the generic and the asynchronous proxy, in `space` (generic: in all spaces).
+  // It does not order threads.
   bool proxy = false;
   ptx::Space space = ptx::Space::generic;
-  // griddepcontrol, which orders nothing else: the lanes wait for Sync::early_after and all that it
-  // has done, or let the next launch begin.
+  // griddepcontrol, which orders nothing else.  The lanes wait for Sync::early_after and everything
+  // that it has done, or they let the next launch begin.
   bool waits_for_grid = false, lets_grid_begin = false;
   [[nodiscard]] bool controls_grids() const { return waits_for_grid || lets_grid_begin; }
 };
@@ -248,31 +259,32 @@ struct WarpLanes {
   std::uint32_t warp = 0, lanes = 0;
 };
 
-// Threads of one block that synchronised, other than by a barrier of the whole block: what
-// `arrived` did before they arrived comes before what `released` do from now on.
-//   bar.warp.sync: both are the member mask, of one warp; barriers of a part of the block:
-//   `released` are those that waited (bar.arrive waits for nothing).
+// Threads of one block synchronised, but not by a barrier of the whole block: what `arrived` did
+// before they arrived comes before what `released` do from now on. bar.warp.sync: both are the
+// lanes of the member mask, in one warp.  Barriers of a part of the block: `released` are the
+// threads that waited (bar.arrive does not wait).
 struct Meeting {
   const Program* program = nullptr;
-  WarpPlace place;  // warp: of bar.warp.sync; else the number of the barrier
-  // Nobody is released when threads arrive at a barrier that they do not wait for (bar.arrive);
-  // the meeting follows when it completes.
+  WarpPlace place;  // warp: of bar.warp.sync; otherwise the number of the barrier
+  // `released` is empty when threads arrive at a barrier without waiting (bar.arrive); another
+  // Meeting follows when the barrier completes.
   std::span<const WarpLanes> arrived, released;
 };
 
 // Lanes of one warp executed shfl, vote, match, redux or another operation for which they waited
-// for each other, and which orders no memory (PTX ISA 9.7.9).
+// for each other.  It orders no memory (PTX ISA 9.7.9).
 struct Collective {
   const Program* program = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
-  std::uint32_t mask = 0;     // that executed this instruction
-  std::uint32_t members = 0;  // all that met: some may have been at instructions of the same kind
+  std::uint32_t mask = 0;  // lanes that executed this instruction
+  // all lanes that met; some may have been at other instructions of the same kind
+  std::uint32_t members = 0;
 };
 
-// Lanes arrive at an mbarrier, or see that one of its phases is complete.  An arrival is a release
-// at `scope` into the phase that is current; a wait is an acquire of all that arrived in phases up
-// to `phase`.
+// Lanes arrive at an mbarrier, or observe that one of its phases is complete.  An arrival is a
+// release at `scope` into the current phase; a wait is an acquire of everything that arrived in
+// phases up to `phase`.
 struct BarrierObject {
   enum class Kind : std::uint8_t { init, arrive, wait, invalidate };
   Kind kind = Kind::arrive;
@@ -284,15 +296,15 @@ struct BarrierObject {
   std::uint32_t offset = 0;                // of the object in it
   std::uint64_t phase = 0;                 // counted from init
   ptx::Scope scope = ptx::Scope::cta;
-  bool relaxed = false;  // orders nothing
-  // arrive: for the asynchronous copies that the lanes have begun so far, and for nothing that they
-  // did themselves (cp.async.mbarrier.arrive).
+  bool relaxed = false;  // orders no memory
+  // arrive: on behalf of the asynchronous copies that the lanes have begun so far, and not of other
+  // actions of the lanes (cp.async.mbarrier.arrive).
   bool for_copies = false;
-  // arrive: no arrival, but asynchronous accesses that name this object are complete.
+  // arrive: not an arrival; asynchronous accesses that name this object are complete.
   bool completes = false;
 };
 
-// Lanes of one warp arrive at the barrier of their cluster, or go on after having waited for it.
+// Lanes of one warp arrive at the barrier of their cluster, or continue after a wait for it.
 struct ClusterBarrier {
   enum class Kind : std::uint8_t { arrive, wait };
   Kind kind = Kind::arrive;
@@ -303,16 +315,16 @@ struct ClusterBarrier {
   bool relaxed = false;     // arrive: releases nothing
 };
 
-// Lanes put their asynchronous copies since their last group into a new one.
+// Lanes put the asynchronous copies that they began since their last group into a new group.
 struct CopyCommit {
   const Program* program = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
-  bool bulk = false;  // of bulk copies, which have groups of their own
+  bool bulk = false;  // of bulk copies, which have separate groups
 };
 
-// Lanes wait for asynchronous copies of their own: those of all groups but the latest
+// Lanes wait for their own asynchronous copies: the copies of all groups except the latest
 // `groups_left` are complete and visible to these lanes.  A wait for all copies is a CopyCommit and
 // a CopyWait for all groups.
 struct CopyWait {
@@ -322,25 +334,25 @@ struct CopyWait {
   std::uint32_t mask = 0;
   std::uint32_t groups_left = 0;
   bool bulk = false;        // for bulk copies
-  bool reads_only = false;  // of them: until their sources have been read
+  bool reads_only = false;  // bulk copies: only until their sources have been read
 };
 
-// Threads of one block that cannot have meant the same barrier, or lanes of one warp that cannot
-// have meant the same operation.
+// Threads of one block wait at barriers that cannot be the same one, or lanes of one warp execute
+// operations that cannot be the same one.
 struct BarrierDivergence {
   enum class Reason : std::uint8_t {
-    different_barriers,  // each waits for the whole block, at another barrier
-    exited,              // the other has exited: nobody waits for it from sm_70 on
-    different_counts,    // one barrier, for another number of threads
-    different_uses,      // one barrier, by .red and by .sync or .arrive
-    bad_count,           // no multiple of the warp size; there is no other
-    bad_number,          // no barrier has this number; there is no other
-    no_object,           // no mbarrier was initialised there; there is no other
-    too_many_arrivals,   // more than the mbarrier's phase waits for; there is no other
-    not_a_member,        // a warp operation whose mask does not name the lane; there is no other
-    elsewhere,           // a lane of its mask waits elsewhere
-    arrived_already,     // at the barrier of the cluster, without waiting; there is no other
-    not_arrived,         // waits for that barrier without having arrived; there is no other
+    different_barriers,  // both wait for the whole block, at different barriers
+    exited,              // the other thread has exited; from sm_70 on, barriers do not wait for it
+    different_counts,    // one barrier, with different numbers of threads
+    different_uses,      // one barrier, with .red and with .sync or .arrive
+    bad_count,           // not a multiple of the warp size; no other side
+    bad_number,          // no barrier has this number; no other side
+    no_object,           // no mbarrier was initialised at the address; no other side
+    too_many_arrivals,   // more than the mbarrier's phase expects; no other side
+    not_a_member,        // the mask of a warp operation does not contain the lane; no other side
+    elsewhere,           // a lane of the mask waits elsewhere
+    arrived_already,     // at the cluster barrier, without a wait in between; no other side
+    not_arrived,         // waits at the cluster barrier without having arrived; no other side
   };
   Reason reason = Reason::different_barriers;
   const Program* program = nullptr;
@@ -352,58 +364,58 @@ struct BarrierDivergence {
   unsigned other_lane = 0;
 };
 
-// The strong write or atomic that gave a place its value.
+// The latest strong write or atomic to a location.
 struct LastWrite {
   WarpPlace place;
   unsigned lane = 0;
-  std::uint32_t pc = ptx::kNone;  // kNone: nobody knows
-  bool has_exited = false;        // who wrote it
+  std::uint32_t pc = ptx::kNone;  // kNone: not known
+  bool has_exited = false;        // the writing thread
 };
 
-// Lanes of one warp that do not get on, and why.
+// Lanes of one warp that cannot continue, and the reason.
 struct Waiting {
   enum class Kind : std::uint8_t {
-    barrier,  // for threads to arrive at barrier `number`
-    members,  // for lanes of their warp to arrive at an operation
-    reads,    // nothing: they read one place again and again
-    rejoin,   // for lanes of their warp that are ahead of them in order (lockstep)
-    cluster,  // for threads to arrive at the barrier of the cluster
-    object,   // as reads: for the phase of an mbarrier
-    runs,     // they go on, as far as anybody looked
-    exited,   // they have ended, and others of their block wait
+    barrier,  // for threads that have not arrived at barrier `number`
+    members,  // for lanes of their warp that have not reached a warp operation
+    reads,    // they poll: they read one location again and again
+    rejoin,   // for lanes of their warp that are ahead of them (lockstep)
+    cluster,  // for threads that have not arrived at the cluster barrier
+    object,   // they poll the phase of an mbarrier
+    runs,     // they still run, as far as the search looked
+    exited,   // they have exited, and others of their block wait
   };
   Kind kind = Kind::barrier;
   WarpPlace place;
-  std::uint32_t pc = 0;  // kNone: of `exited`, not known
+  std::uint32_t pc = 0;  // kNone: not known, for `exited`
   std::uint32_t lanes = 0;
-  // barrier, cluster: threads; object: of its phase, arrivals.
+  // barrier, cluster: numbers of threads; object: arrivals of its phase.
   std::uint32_t number = 0, arrived = 0, expected = 0;
   std::uint32_t missing = 0;  // members: lanes
-  // reads: where, and the first lane's last value.  Null: they read nothing.
+  // reads: the location, and the first lane's last value.  Null: they read nothing.
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
   std::uint64_t value = 0;
-  LastWrite written{};  // reads: by whom
-  // object: of its phase, bytes that asynchronous copies have still to bring; below 0: they have
-  // brought more than was expected.
+  LastWrite written{};  // reads: the last write there
+  // object: the bytes that asynchronous copies must still bring in this phase; below 0: they have
+  // brought more than expected.
   std::int32_t missing_bytes = 0;
 };
 
-// No thread of a block can go on, and none of another can help; or, of a launch: no thread of it
-// can ever change what any of them waits for, whichever runs next.
+// No thread of a block can continue, and no thread of another block can change that.  For a launch:
+// no thread of it can ever change what any of them waits for, in any schedule.
 struct Deadlock {
   const Program* program = nullptr;
   std::span<const Waiting> waiting;  // by block and warp; not empty
   bool of_launch = false;
-  // Of a launch: threads do write, but memory comes back to what it was.
+  // For a launch: threads do write, but memory returns to an earlier state.
   bool repeats = false;
-  // Of a launch: a place that they read can be written by the host, which waits for the launch.
+  // For a launch: the host can write a location that they poll, but the host waits for the launch.
   bool host_waits = false;
   std::uint64_t steps = 0;               // warp instructions so far
-  std::uint32_t blocks_not_started = 0;  // they wait for others to end
+  std::uint32_t blocks_not_started = 0;  // they wait for the end of other blocks
 };
 
-// The step limit was passed, and nothing says that the launch would not end.
+// The launch exceeded the step limit, and no deadlock was found.
 struct StepLimit {
   const Program* program = nullptr;
   WarpPlace place;  // of a warp that was running
@@ -414,11 +426,11 @@ struct StepLimit {
   std::uint32_t blocks_not_started = 0;
 };
 
-// Lanes end the launch.
+// Lanes end the launch by a trap or an error.
 struct Trap {
   enum class Cause : std::uint8_t {
     trap,
-    breakpoint,      // and nobody there who debugs
+    breakpoint,      // brkpt without a debugger
     assertion,       // detail: "assertion failed: n < 3"
     bad_call,        // detail: what is wrong with the address
     bad_index,       // of brx.idx; detail
@@ -426,7 +438,7 @@ struct Trap {
     no_object,       // no texture or surface object has the handle; detail
     surface_bounds,  // a surface access outside with .trap; detail, object
     surface_alignment,
-    faults,  // they do not end; detail
+    faults,  // bad accesses that do not end; detail
   };
   const Program* program = nullptr;
   WarpPlace place;
@@ -434,10 +446,10 @@ struct Trap {
   std::uint32_t lanes = 0;
   Cause cause = Cause::trap;
   std::string_view detail{};
-  std::string_view object{};  // of a surface access: what it is about
+  std::string_view object{};  // of a surface access: the surface
 };
 
-// Text that a lane writes: printf(), or what a failed assertion says.
+// A lane prints text: printf(), or the message of a failed assertion.
 struct Print {
   const Program* program = nullptr;
   WarpPlace place;
@@ -445,10 +457,10 @@ struct Print {
   unsigned lane = 0;
   bool error = false;              // an assertion's: to stderr
   std::string_view text;           // formatted
-  std::uint32_t record_bytes = 0;  // what printf() took up of the buffer
+  std::uint32_t record_bytes = 0;  // printf(): bytes of the buffer that the record used
 };
 
-// Where in the program's own code the host reads or writes memory by itself, without a call.
+// The place in the program's own code at which the host reads or writes memory without a call.
 struct HostPlace {
   std::uint32_t id = 0;  // unique in the process
   std::string file{};    // empty: not known
@@ -456,20 +468,21 @@ struct HostPlace {
   std::string code{};  // "main+0x2f"; empty: not known
 };
 
-// Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, ordered after all earlier
-// launches but those in `unordered_launches`.
+// An access by the host: copies and fills (cudaMemcpy, cudaMemset), or a load or store.  It is
+// ordered after all earlier launches except those in `unordered_launches`.
 struct HostAccess {
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
-  const HostPlace* place = nullptr;                     // of a load or store; null: a call's
-  std::uint64_t row_bytes = 0;  // of the row that these are a part of; 0: they are all of it
+  const HostPlace* place = nullptr;                     // of a load or store; null: a call
+  // size of the whole row, if this is a part of it; 0: it is the whole row
+  std::uint64_t row_bytes = 0;
 };
 
-// A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of
-// them, so undefined ones stay what they are.  The ranges may overlap.
+// A copy within device memory (cudaMemcpyDeviceToDevice), reported before the bytes move.
+// Undefined bytes stay undefined; the copy does not use them.  The ranges may overlap.
 struct DeviceCopy {
   const Allocation* target = nullptr;
   const Allocation* source = nullptr;
@@ -477,41 +490,45 @@ struct DeviceCopy {
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
 };
 
-// What an observer wants to be marked as undefined, so that it follows where values go.
+// What an observer wants the machine to mark as undefined, so that it can follow these values.
 struct Following {
-  bool values = false;  // what the observer itself marks: nothing that these decide goes untold
-  bool order = false;   // and what depends on the order of threads: clocks, who is active
+  // values that the observer marks; every decision that depends on one is reported
+  bool values = false;
+  // also values that depend on the order of threads: clocks, masks of active lanes
+  bool order = false;
 };
 
-// Receives what a launch does.  Every function has an empty default, so an observer names just
-// what it looks at; on_access may set Access::undefined and Access::origin of reads.
+// Receives the events of a launch.  Every function has an empty default, so an observer overrides
+// only what it needs. on_access may set Access::undefined and Access::origin of reads.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Asked once a launch.  Accesses are most of the events: an observer that answers false is spared
-  // them.
+  // Called once per launch.  Most events are accesses; an observer that returns false does not
+  // receive them.
   [[nodiscard]] virtual bool watches_accesses() const { return true; }
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
     return watches_accesses();
   }
-  // Asked once a launch.  False: on_sync() tells it of launches alone, not of blocks and their
-  // barriers, which are many more.
+  // Called once per launch.  False: on_sync() reports only launches, not blocks and their barriers,
+  // which are much more frequent.
   [[nodiscard]] virtual bool watches_blocks() const { return true; }
-  // Asked when the launch has begun.
+  // Called after the launch has begun.
   [[nodiscard]] virtual bool watches_collectives() const { return false; }
-  // Asked once a launch.  An observer that follows values does so instead of the initialisation
-  // checker: both mark registers as undefined.
+  // Called once per launch.  An observer that follows values replaces the initialisation checker,
+  // because both mark registers as undefined.
   [[nodiscard]] virtual Following follows() const { return {}; }
   virtual void on_access(Access&) {}
-  // The same of a row.  False: on_access() is to tell it, and nothing was done.
+  // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
+  // on_access() with the access.
   virtual bool takes_row(const RowAccess&) { return false; }
-  // What machine code notes rows of a slot's shared memory with in place of takes_row(), in this
-  // launch, while the same observers are told.  False: all are to be told.
+  // Fills in the notes in which machine code records rows of a slot's shared memory in this launch
+  // instead of calling takes_row().  Valid while the set of observers stays the same.  False: the
+  // machine must report each row.
   virtual bool lends_notes(std::uint32_t /*slot*/, RowNotes&) { return false; }
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
-  // Told only to observers that watch_collectives().
+  // Called only if watches_collectives().
   virtual void on_collective(const Collective&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
   virtual void on_cluster_barrier(const ClusterBarrier&) {}
@@ -524,21 +541,22 @@ class Observer {
   virtual void on_step_limit(const StepLimit&) {}
   virtual void on_trap(const Trap&) {}
   virtual void on_print(const Print&) {}
-  virtual void on_allocate(const Allocation&) {}  // undefined bytes
+  virtual void on_allocate(const Allocation&) {}  // its bytes are undefined
   virtual void on_free(const Allocation&) {}
   virtual void on_device_launch(const DeviceLaunch&) {}
   virtual void on_heap_free(const HeapFree&) {}  // on_free() follows
   virtual void on_invalid_free(const InvalidFree&) {}
-  // left: what is live and is no variable of the program, as DeviceMemory::live() orders it.
+  // left: the live allocations that are not variables of the program, ordered as by
+  // DeviceMemory::live().
   virtual void on_trial_end(std::span<const Allocation* const> /*left*/) {}
   virtual void on_host_access(const HostAccess&) {}
   virtual void on_device_copy(const DeviceCopy&) {}
-  // An operation in which bytes of the device have a say, and of which observers are told no more:
-  // a function of a library, which the host computes; a stream's wait for a value.
+  // An operation uses bytes of the device, and observers receive no details of it: a library
+  // function that the host computes, or a stream's wait for a value.
   //   call: "cublasSgemm"; lives as long as the process
   virtual void on_opaque_operation(std::string_view /*call*/) {}
-  // An access that was told before: a launch that has run since, in unordered_launches, is not
-  // ordered with it either.  Nothing moves; only races are to be looked for.
+  // An access that was already reported, with more unordered_launches: launches that have run since
+  // then are not ordered with it either.  No bytes move; the call is only for the search for races.
   virtual void on_late_host_access(const HostAccess&) {}
   virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}
 };

@@ -1,8 +1,8 @@
-// A launch whose blocks several machines run, each on a thread of its own.
+// The shares of a launch whose blocks several machines run, each machine on its own thread.
 //
-// Each begins with a range of neighbours, the same one in every launch of a grid: they mostly touch
-// neighbouring memory, of which then one machine alone knows.  Who has none left takes the second
-// half of the longest range that there is.
+// Each machine begins with a contiguous range of blocks, the same range in every launch of a grid:
+// neighbouring blocks mostly touch neighbouring memory, so each part of memory is mostly used by
+// one machine.  A machine without blocks takes the second half of the longest remaining range.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,23 @@ namespace warpcheck::vgpu {
 
 struct Allocation;
 
-// What atomic operations come to whose order does not show, kept apart from memory until all
-// machines are done: they would wait for each other at every one.
+// Pages that collect the results of reductions (atomic operations whose old value is unused and
+// whose order does not matter) apart from global memory until all machines are done.  Otherwise
+// machines would wait for each other at every atomic operation.
 class ReductionPages {
  public:
   static constexpr std::uint32_t kPageBytes = 4096;
 
   virtual ~ReductionPages() = default;
-  // In place of a page of global memory for the atomic at `pc`, which has been announced.  Null:
-  // the launch is given up.
+  // Returns the page that takes the place of a page of global memory for the atomic at `pc`, which
+  // has been announced.  Null: the launch is given up.
   virtual std::byte* page_of(const Allocation& allocation, std::uint32_t page,
                              std::uint32_t pc) = 0;
 };
 
 class SharedGrid {
  public:
-  //   blocks: of the grid; machines: at least 1
+  //   blocks: number of blocks in the grid; machines: at least 1
   SharedGrid(std::uint32_t blocks, unsigned machines)
       : machines_(machines), ranges_(std::make_unique<Range[]>(machines)) {
     for (std::uint64_t i = 0; i < machines; ++i) {
@@ -39,17 +40,18 @@ class SharedGrid {
     }
   }
 
-  // Whoever calls it leaves the launch to one machine, from its beginning: what this one has come
-  // to is worth nothing.
+  // Ends this attempt: one machine will run the launch from its beginning, and all results of the
+  // attempt are dropped.
   void give_up() { is_given_up_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_given_up() const { return is_given_up_.load(std::memory_order_relaxed); }
-  // Blocks that have ended, for who watches.
+  // The number of blocks that have ended, for progress displays.
   void count_end() { ended_.fetch_add(1, std::memory_order_relaxed); }
   [[nodiscard]] std::uint32_t ended() const { return ended_.load(std::memory_order_relaxed); }
 
  private:
   friend class BlockShare;
-  // Its first block, and above it the end: machines change both at once.
+  // The first block in the low half and the end in the high half, so that machines change both at
+  // once.
   struct alignas(64) Range {
     std::atomic<std::uint64_t> blocks{0};
   };
@@ -69,14 +71,14 @@ class SharedGrid {
   std::atomic<bool> is_given_up_{false};
 };
 
-// One machine's.
+// The share of one machine.
 class BlockShare {
  public:
   //   machine: its number
   BlockShare(SharedGrid& grid, unsigned machine, ReductionPages& reductions)
       : grid_(grid), own_(grid.ranges_[machine]), reductions_(reductions) {}
 
-  // The next block to be run; nothing: there is none left.
+  // Returns the next block to run; nothing: no block is left.
   std::optional<std::uint32_t> take() {
     if (grid_.is_given_up()) return std::nullopt;
     std::uint64_t range = own_.blocks.load();

@@ -1,7 +1,7 @@
-// Blocks, from their admission to their end.
+// The blocks of a launch, from their admission to their end.
 //
-// The device admits blocks in ascending order while they fit.  A block that it has admitted begins
-// when one of its warps is chosen (turns.hpp); with it, all others of its cluster.
+// The device admits blocks in ascending order while they fit.  An admitted block begins when one of
+// its warps is chosen (turns.hpp); all other blocks of its cluster begin with it.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +35,13 @@ class Blocks {
   Slot& begin(std::uint32_t block);
   void end(Slot& slot);
 
-  // Blocks that fit and have not begun, ascending; of a cluster the first.
+  // Returns the blocks that are admitted and have not begun, ascending; for a cluster only its
+  // first block.
   [[nodiscard]] const std::vector<std::uint32_t>& admitted() const { return admitted_; }
-  // The first that is not yet admitted.
+  // Returns the first block that is not admitted yet.
   [[nodiscard]] std::uint32_t admitted_end() const { return next_; }
   [[nodiscard]] std::uint32_t not_begun() const;
-  // So many have ended.
+  // Returns the number of blocks that have ended.
   [[nodiscard]] std::uint32_t ended() const { return ended_; }
 
  private:
@@ -55,7 +56,7 @@ class Blocks {
   std::vector<std::uint32_t> admitted_;
   std::uint32_t next_ = 0;
   std::uint32_t ended_ = 0;
-  std::uint64_t dispatched_ = 0;  // in all launches
+  std::uint64_t dispatched_ = 0;  // blocks of all launches
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,6 +1,7 @@
-// The machine's inside: one launch at a time.  Internal to vgpu/machine.
+// The core of the machine: the components that execute a launch, one launch at a time.  Internal to
+// vgpu/machine.
 //
-// The components that execute a launch, each after those that it knows; all know the launch itself.
+// Each component is declared after the components that it uses.  All of them use the launch itself.
 #pragma once
 
 #include <span>
@@ -62,20 +63,20 @@ class Core {
   void compile();
 
   RunningLaunch launch_;
-  std::uint64_t compile_at_ = kNoLimit;  // steps of the launch
+  std::uint64_t compile_at_ = kNoLimit;  // in steps of the launch
 
   // Control flow within a warp.
   Stacks stacks_{launch_};
   Calls calls_{launch_, stacks_};
   WarpMeetings meetings_{launch_};
 
-  // Where warps and blocks meet.
+  // Synchronisation of warps and blocks.
   BlockBarriers block_barriers_{launch_};
   NamedBarriers named_barriers_{launch_, block_barriers_};
   Clusters clusters_{launch_};
   ClusterBarriers cluster_barriers_{launch_};
 
-  // What runs next.
+  // Choice of what runs next.
   BlockWatch block_watch_{launch_};
   Blocks blocks_{launch_, {clusters_, cluster_barriers_, stacks_, block_watch_}};
   Turns turns_{launch_, clusters_, blocks_, block_watch_};
@@ -101,7 +102,7 @@ class Core {
   Textures textures_{launch_, targets_, current_, accesses_};
   Printing printing_{launch_};
 
-  // Fragments, and warps of fragments.
+  // Execution of fragments, and of warps, which consist of fragments.
   Departures departures_{launch_,
                          {stacks_, calls_, meetings_, block_barriers_, named_barriers_,
                           cluster_barriers_, bulk_copies_, tensor_copies_, warpgroups_, printing_}};
@@ -110,7 +111,7 @@ class Core {
                            device_calls_, meetings_, departures_}};
   Warps warps_{launch_, turns_, fragments_};
 
-  // Whether the launch gets on.
+  // Detection of launches that do not end.
   WaitingThreads waiting_threads_{launch_, meetings_, cluster_barriers_};
   Lookahead::Parts lookahead_{launch_, warps_, cluster_barriers_, strong_writes_, waiting_threads_};
   Polls polls_{launch_, warps_, lookahead_};

@@ -1,5 +1,5 @@
-// Calls of the device runtime, lane after lane: those of memory are the heap's, all others the
-// business of Launch::device_runtime (device_runtime.hpp).
+// Calls of the device runtime by device code, executed lane by lane.  The device heap handles calls
+// about memory; Launch::device_runtime (device_runtime.hpp) handles all others.
 #pragma once
 
 #include "vgpu/machine/device_runtime.hpp"

@@ -1,5 +1,5 @@
-// What a launch asks of the runtime: what device code calls, with what a lane is told, and which
-// work is concurrent with the launch.
+// The interface through which a launch uses the runtime: calls by device code with their answers,
+// and the work that is concurrent with the launch.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace warpcheck::vgpu {
 
-// One lane's call.
+// A call by one lane.
 struct DeviceCall {
   DeviceFunction function{};
-  // Of 8 bytes, or of 4; structs are words.
+  // Each argument has 8 or 4 bytes; a struct is passed as words.
   std::span<const std::uint64_t> arguments;
   CodePlace by;
   std::uint32_t block = 0;  // linear index in the grid
@@ -20,8 +20,9 @@ struct DeviceCall {
 
 struct DeviceAnswer {
   std::uint64_t result = 0;
-  std::uint64_t stored = 0;  // where the first argument points
-  // Not 0: a number for what the lane has launched, which comes after all that it has done so far.
+  std::uint64_t stored = 0;  // a value to store at the address in the first argument
+  // Not 0: the number of a launch by this lane, which comes after everything that the lane has done
+  // so far.
   std::uint32_t launched = 0;
 };
 
@@ -30,9 +31,9 @@ class ConcurrentWork;
 class DeviceRuntime {
  public:
   virtual ~DeviceRuntime() = default;
-  // Throws Refusal for what cannot be done.
+  // Executes the call.  Throws Refusal if it is not supported.
   virtual DeviceAnswer answer(const DeviceCall& call) = 0;
-  // What may run while the launch waits; null: nothing.
+  // Returns the work that may run while the launch waits; null: none.
   [[nodiscard]] virtual ConcurrentWork* concurrent_work() { return nullptr; }
 };
 

@@ -1,4 +1,5 @@
-// Binding a program to this host; link() itself is declared in machine.hpp.
+// Linking a program: binding its instructions to functions for this host. link() itself is declared
+// in machine.hpp.
 #pragma once
 
 #include "vgpu/machine/compute/compute.hpp"
@@ -7,11 +8,11 @@
 
 namespace warpcheck::vgpu {
 
-// link() with the functions for an instruction set of the host that need not be the chosen one:
-// for comparing them.  Moves between rows and memory stay those of the chosen one.
+// Like link(), but with the functions for another instruction set of the host, to compare them.
+// Moves between rows and memory keep using the chosen instruction set.
 void link(Program& program, SimdLevel level);
 
-// Whether the machine executes an atomic of this operation, type and order.
+// Returns whether the machine supports an atomic with this operation, type and order.
 bool atomic_is_supported(const ptx::Modifiers& modifiers);
 
 }  // namespace warpcheck::vgpu

@@ -1,8 +1,8 @@
-// The text that a printf() of device code writes (CUDA C++ Programming Guide, "Formatted Output").
+// Formats the text of a printf() of device code (CUDA C++ Programming Guide, "Formatted Output").
 //
-// Conversions, flags, widths and precisions are C's, but that a precision cannot be an argument:
-// an H200 prints `%.*f` as it stands.  Arguments lie in a buffer as nvcc writes it:
-// each at a multiple of its size, integers of up to 4 bytes in 4, all others in 8.
+// Conversions, flags, widths and precisions are those of C, except that a precision cannot be an
+// argument: an H200 prints `%.*f` unchanged.  Arguments are in a buffer in nvcc's layout: each at a
+// multiple of its size; integers of up to 4 bytes take 4 bytes, all others 8.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace warpcheck::vgpu {
 
 struct PrintArguments {
-  // The value of `bytes` (4 or 8) at `offset` in the buffer.
+  // Returns the value of `bytes` (4 or 8) at `offset` in the buffer.
   std::function<std::uint64_t(std::uint32_t offset, std::uint32_t bytes)> value;
-  // The string at a device address.
+  // Returns the string at a device address.
   std::function<std::string(std::uint64_t address)> text;
 };
 
 struct PrintedText {
   std::string text;
-  int arguments = 0;               // what printf() returns
-  std::uint32_t record_bytes = 0;  // of the format's address, the arguments and their strings
+  int arguments = 0;               // the result of printf()
+  std::uint32_t record_bytes = 0;  // size of the format's address, the arguments and their strings
 };
 
-inline constexpr int kPrintArgumentsMax = 32;  // further conversions are written as they stand
+inline constexpr int kPrintArgumentsMax = 32;  // further conversions are printed unchanged
 
-// Throws Refusal for %n.
+// Formats the text.  Throws Refusal for %n.
 PrintedText format_printf(std::string_view format, const PrintArguments& arguments);
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// The machine's state: resident blocks, their warps, and each warp's fragments.
+// The state of the machine: resident blocks, their warps, and the fragments of each warp.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace warpcheck::vgpu {
 
-// How many lanes a mask names.  Counted here, as the oldest x86-64 has no instruction for it and a
-// library call is dear.
+// Returns the number of lanes in a mask.  It is computed here, because the oldest x86-64 processors
+// have no instruction for it and a library call is slow.
 constexpr std::uint32_t lane_count(std::uint32_t mask) {
   mask -= (mask >> 1) & 0x5555'5555u;
   mask = (mask & 0x3333'3333u) + ((mask >> 2) & 0x3333'3333u);
   return (((mask + (mask >> 4)) & 0x0f0f'0f0fu) * 0x0101'0101u) >> 24;
 }
 
-// A caller to return to.
+// A return address with the state of the calling function.
 struct Return {
   std::uint32_t pc = 0;
   std::uint32_t function = 0;
@@ -31,23 +31,23 @@ struct Return {
   friend bool operator==(const Return&, const Return&) = default;
 };
 
-// Lanes of one warp that are at the same place: same pc, same chain of callers.
+// A fragment: lanes of one warp with the same pc and the same chain of callers.
 struct Fragment {
   enum class State : std::uint8_t { ready, at_barrier, at_warp_operation, at_cluster_barrier };
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
   State state = State::ready;
-  bool held = false;           // stays behind until the rest of its warp cannot go on
+  bool held = false;           // not run until the rest of its warp cannot continue
   std::uint32_t barrier = 0;   // at_barrier: its number
-  std::uint32_t members = 0;   // at_warp_operation: the mask that it names
+  std::uint32_t members = 0;   // at_warp_operation: the operation's member mask
   std::uint32_t function = 0;  // index into Program::functions
-  std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // bytes into the banks
-  // The frame in a lane's local memory, bytes: its begin, and its end with what alloca has taken.
+  std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // byte offsets into the banks
+  // The frame in each lane's local memory, in bytes: its begin, and its end including alloca.
   std::uint32_t local_base = 0, local_top = 0;
   std::vector<Return> callers;
 };
 
-// The rows of one bank of a warp, aligned for whole-row vectors.
+// The register rows of one bank of a warp, aligned for whole-row vectors.
 class RowBank {
  public:
   void reset(std::size_t bytes) {
@@ -68,7 +68,7 @@ class RowBank {
   std::vector<Line> lines_;
 };
 
-// What a warp that polls reads.
+// Bytes that a polling warp has read.
 struct PolledBytes {
   const std::byte* at = nullptr;
   std::uint32_t count = 0;  // up to 16
@@ -77,41 +77,45 @@ struct PolledBytes {
 
 struct Warp {
   std::uint32_t index = 0;     // in the block
-  std::uint32_t lanes = 0;     // that exist: the last warp of a block may be partial
-  std::uint32_t live = 0;      // that have not exited
+  std::uint32_t lanes = 0;     // lanes that exist; the last warp of a block may be partial
+  std::uint32_t live = 0;      // lanes that have not exited
   std::uint64_t accesses = 0;  // memory instructions executed
-  std::uint64_t ask_at = 0;    // the access before which the strategy decides
-  std::uint64_t fences = 0;    // executed
-  std::uint64_t faults = 0;    // of its lanes
+  std::uint64_t ask_at = 0;    // the access before which the strategy is asked
+  std::uint64_t fences = 0;    // executed so far
+  std::uint64_t faults = 0;    // bad accesses of its lanes
   std::uint64_t ask_at_fence = 0;
   std::uint64_t stops = 0;
-  std::uint64_t releases = 0;      // barriers to which it came last
-  std::uint32_t quantum_left = 0;  // of a quantum that was interrupted; 0: a new one begins
-  // Of a quantum in which it is watched whether the warp polls: what comes after the next look.
+  std::uint64_t releases = 0;      // barriers at which it arrived last
+  std::uint32_t quantum_left = 0;  // rest of an interrupted quantum; 0: a new one begins
+  // If the machine tests in this quantum whether the warp polls: the rest of the quantum after the
+  // next test.
   std::uint32_t quantum_rest = 0;
-  // Used up in a row, since it was last found to poll; with a bit that says whether it ever was.
+  // The number of quanta used up in a row since the warp last polled; kHasPolled: it has polled at
+  // least once.
   std::uint32_t quanta = 0;
   static constexpr std::uint32_t kHasPolled = 1u << 31;
-  std::vector<PolledBytes> polled;    // what it read when it was last found to poll
-  std::uint32_t ready_fragments = 0;  // it had then
+  std::vector<PolledBytes> polled;    // what it read when the last test found that it polls
+  std::uint32_t ready_fragments = 0;  // the number of ready fragments at that test
   std::vector<Fragment> fragments;
-  std::uint64_t run = 0;  // the launch that its registers were last cleared for
+  std::uint64_t run = 0;  // the launch for which its registers were last cleared
   RowBank words, wides, predicates;
-  Allocation* local = nullptr;  // interleaved: 4-byte words of the lanes side by side
+  Allocation* local = nullptr;  // interleaved: 4-byte words of all lanes are adjacent
   struct LocalPiece {
     Allocation* allocation = nullptr;
     std::uint32_t begin = 0;  // bytes into a lane's local memory
   };
-  std::vector<LocalPiece> local_beyond;  // what a dynamic stack has grown by
-  std::uint32_t local_bytes = 0;         // a lane, all pieces together
+  std::vector<LocalPiece> local_beyond;  // pieces by which a dynamic stack has grown
+  std::uint32_t local_bytes = 0;         // per lane, all pieces together
   UndefinedRegisters undefined;
-  // Products of a warpgroup that lanes have not waited for, and in which of their groups.
+  // Products of a warpgroup that lanes have not waited for; `group` is the group of products that
+  // contains it.
   struct PendingProduct {
     std::uint32_t pc = 0, group = 0, lanes = 0;
   };
   std::vector<PendingProduct> pending_products;
-  std::array<std::uint32_t, kWarpLanes> closed_products{};  // groups, by lane
-  // At the barrier of the cluster: lanes that have arrived and not waited yet, and in which phase.
+  std::array<std::uint32_t, kWarpLanes> closed_products{};  // number of closed groups, by lane
+  // At the cluster barrier: the lanes that have arrived and not waited yet, and the phase of their
+  // arrival.
   std::uint32_t cluster_arrived = 0;
   std::array<std::uint64_t, kWarpLanes> cluster_phase{};
 
@@ -125,7 +129,7 @@ struct Warp {
     return static_cast<std::uint32_t>(
         std::ranges::count(fragments, Fragment::State::ready, &Fragment::state));
   }
-  // Of a warp that has polled: it would do so again.
+  // For a warp that has polled: returns whether it would only poll again.
   [[nodiscard]] bool polls_in_vain() const {
     return count_ready() == ready_fragments &&
            std::ranges::all_of(polled, [](const PolledBytes& bytes) {
@@ -134,54 +138,55 @@ struct Warp {
   }
 };
 
-// A barrier of a block, of a program that uses others than number 0 for all threads.
+// A barrier of a block, in programs that use more than barrier 0 with all threads.
 struct NamedBarrier {
   struct Arrival {  // of one warp
     std::uint32_t warp = 0;
     std::uint32_t lanes = 0;
-    std::uint32_t waiting = 0;  // of them: not by .arrive
-    bool complete = false;      // all lanes of the warp have arrived, and it counts
+    std::uint32_t waiting = 0;  // those of `lanes` that wait (not .arrive)
+    bool complete = false;      // all lanes of the warp have arrived, so the warp counts
   };
-  std::vector<Arrival> arrivals;  // empty: nobody is there
-  std::uint32_t count = 0;        // threads that it is for; 0: the whole block
+  std::vector<Arrival> arrivals;  // empty: no arrivals
+  std::uint32_t count = 0;        // number of threads it expects; 0: the whole block
   bool reduces = false;
-  bool misused = false;                                        // and reported
-  std::uint32_t first_pc = 0, first_warp = 0, first_lane = 0;  // who came first
+  bool misused = false;                                        // misused, and reported
+  std::uint32_t first_pc = 0, first_warp = 0, first_lane = 0;  // the first arrival
 };
 
-// An mbarrier that was initialised.
+// An initialised mbarrier.
 struct BarrierObjectState {
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0;
   std::uint64_t phase = 0;  // counted from init
 };
 
-// One of the places where a block can be resident.
+// A slot: one of the places where a block can be resident.
 struct Slot {
   bool occupied = false;
   std::uint32_t index = 0;
-  std::uint64_t serial = 0;         // number among all blocks that the machine has run
+  std::uint64_t serial = 0;         // number among all blocks of this machine
   std::uint32_t block = 0;          // linear index in the grid
   Dim3 position;                    // of the block in the grid
   std::uint32_t phase = 0;          // whole-block barriers completed
   std::uint32_t live_lanes = 0;     // threads that have not exited
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
-  std::uint32_t yielded_warps = 0;  // those that wait for others to use up their quantum, too
-  std::uint32_t polling_warps = 0;  // those that polled when they stopped, and have not run since
-  std::uint64_t turn_steps = 0;     // warp instructions since all had yielded last
-  std::uint64_t watch_at = 0;       // of a turn: when to look whether the block only polls
-  std::vector<Warp> warps;          // kept between blocks
+  std::uint32_t yielded_warps = 0;  // warps that wait until others have used up their quantum too
+  std::uint32_t polling_warps = 0;  // warps that polled when they stopped and have not run since
+  std::uint64_t turn_steps = 0;     // warp instructions since all warps last yielded
+  // the value of turn_steps at which to test whether the block only polls
+  std::uint64_t watch_at = 0;
+  std::vector<Warp> warps;  // kept between blocks
   Allocation* shared = nullptr;
-  Allocation* reserved_shared = nullptr;  // where the program uses it
-  // The first thread that exited, for the report of a barrier that misses it.
+  Allocation* reserved_shared = nullptr;  // null if the program does not use it
+  // The first thread that exited; for the report of a barrier that waits for it.
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
   std::array<NamedBarrier, 16> barriers;
   std::vector<BarrierObjectState> objects;
-  std::uint32_t cluster = 0;       // the first of its blocks in the grid, linear
+  std::uint32_t cluster = 0;       // the linear index of the cluster's first block
   std::uint32_t cluster_rank = 0;  // of the block
 
-  // Those of polling_warps that would poll in vain.
+  // Returns the warps of polling_warps that would only poll again.
   [[nodiscard]] std::uint32_t vain_warps() const {
     std::uint32_t vain = 0;
     for (std::uint32_t rest = polling_warps; rest != 0; rest &= rest - 1) {

@@ -17,13 +17,13 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Shadows are kept between trials up to this much host memory.
+// Shadows are kept between trials up to this amount of host memory.
 constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
-// And from this much on not beyond the end of their allocations.
+// Shadows larger than this are released with their allocation.
 constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 
-// Where lane 0 of a strided row would begin, or all lanes of a uniform one.
-//   row: an Access or a RowLog::UpdateRow; offset_shift: byte offset >> this: cell
+// Returns the cell at which lane 0 of a strided row, or every lane of a uniform row, begins.
+//   row: an Access or a RowLog::UpdateRow; offset_shift: cell = byte offset >> offset_shift
 template <typename AnyRow>
 std::int64_t first_cell(const AnyRow& row, Pattern pattern, unsigned offset_shift) {
   const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
@@ -114,7 +114,7 @@ bool RaceChecker::passes_over(const Sync& sync) {
   return true;
 }
 
-// They have numbers behind that of the launch beside which they ran.
+// Gives launches that ran beside another launch the numbers after that launch.
 void RaceChecker::count_passed_over() {
   for (const PassedOver& launch : std::exchange(passed_over_, {})) {
     Sync sync;
@@ -155,7 +155,7 @@ RaceChecker::Slot& RaceChecker::slot_at(std::uint32_t slot) {
 void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   Slot& slot = slots_[sync.place.slot];
   if (in_slot >= limits_.phases) {
-    // All that was seen in the slot's shared memory is ordered before what comes.
+    // Everything so far in the slot's shared memory is ordered before what follows.
     if (slot.shared < shadows_.size()) shadows_[slot.shared].clear();
     in_slot = 1;
   }
@@ -191,8 +191,9 @@ inline Epoch RaceChecker::epoch_of(const AnyAccess& access) const {
          std::uint64_t{place.warp} * kWarpLanes;
 }
 
-// What `log` holds of the allocation that `access` is about to touch.  Where its number was that of
-// global memory in an earlier trial, records of that give way first, or they would come later.
+// Moves the rows of `log` to the shadow of the allocation that `access` is about to touch.  If
+// global memory of an earlier trial had the same id, its records are converted to cells first;
+// otherwise they would be converted later and look newer.
 void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   log.close();
   if (log.rows().empty() && log.updates().empty()) return;
@@ -257,7 +258,7 @@ inline void RaceChecker::check_row(const Access& access) {
 }
 
 void RaceChecker::on_access(Access& access) {
-  // Nothing else can be shared between threads and written.
+  // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (is_plain_) [[likely]]
     return check_row(access);
@@ -308,7 +309,8 @@ void RaceChecker::check_access(Access& access) {
   access.scope = scope;
 }
 
-// As which cells to check an access of one class, but for the offsets and the cell.
+// Returns a row with everything that checks of one access class need, except the offsets and the
+// cell.
 template <typename AnyAccess>
 inline RaceRow RaceChecker::row_of(const AnyAccess& access, unsigned access_class,
                                    Shadow& shadow) const {
@@ -325,7 +327,7 @@ inline RaceRow RaceChecker::row_of(const AnyAccess& access, unsigned access_clas
   return row;
 }
 
-// Of a full row of words that is a line of records: whether it is taken as such.
+// Returns whether a full row of words that is exactly one line was taken as a record.
 //   first: the offset of lane 0
 template <typename AnyAccess>
 inline bool RaceChecker::takes_line(const AnyAccess& access, std::int64_t first,
@@ -337,7 +339,7 @@ inline bool RaceChecker::takes_line(const AnyAccess& access, std::int64_t first,
                           ordered_threads_);
 }
 
-// Where and against what to check it, in cells.
+// Sets where to record the row and which histories to check, in cells.
 inline void RaceChecker::prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class,
                                        Shadow& shadow) {
   shadow.to_cells(row, pattern);
@@ -347,7 +349,7 @@ inline void RaceChecker::prepare_cells(RaceRow& row, Pattern pattern, unsigned a
   row.check = plan.checks.data();
 }
 
-//   bytes: of a lane
+//   bytes: of one lane
 inline RaceRowResult RaceChecker::check_cells(const RaceRow& row, Pattern pattern,
                                               std::uint32_t bytes, bool is_weak_read,
                                               Shadow& shadow) {
@@ -406,7 +408,7 @@ void RaceChecker::on_host_access(const HostAccess& access) {
   general_->on_host_access(access);
 }
 void RaceChecker::on_late_host_access(const HostAccess& access) {
-  // Loads and stores of the host are many, and mostly of memory that no kernel has used.
+  // Accesses by the host are frequent, and most are to memory that no kernel has used.
   const std::uint32_t id = access.allocation->id;
   const bool is_recorded = id < shadows_.size() && shadows_[id].capacity() != 0;
   if (!access.unordered_launches.empty() && is_recorded) begin_streams();
@@ -445,7 +447,7 @@ void RaceChecker::on_heap_free(const HeapFree& event) {
   }
 }
 
-// The id of heap memory may be given to other memory within the launch.
+// Within the launch, other memory may get the id of freed heap memory.
 void RaceChecker::on_free(const Allocation& allocation) {
   general_->on_free(allocation);
   if (allocation.id >= shadows_.size()) return;

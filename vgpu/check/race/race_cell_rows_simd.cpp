@@ -1,5 +1,5 @@
-// See race_cell_rows.hpp.  Compiled once per instruction set, so everything here is local to the
-// file or always inlined.
+// The loops of race_cell_rows.hpp.  The file is compiled once per instruction set, so everything
+// here is local to the file or always inlined.
 #include <cstdint>
 #include <cstring>
 

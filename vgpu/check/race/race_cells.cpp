@@ -17,21 +17,24 @@ bool writes(const CellEntry& entry) { return AccessClass::of_index(entry.access_
 unsigned last_lane(const CellEntry& entry) {
   return static_cast<unsigned>(31 - std::countl_zero(entry.lanes));
 }
-// The writes of its chain that an observer has seen: those at positions below.
+// The writes of its chain that all lanes, or some lanes, of an observer have seen: those at lower
+// positions.
 std::uint64_t all_saw(const CellEntry& entry) { return entry.place.position + !writes(entry); }
 std::uint64_t some_saw(const CellEntry& entry) {
   return writes(entry) ? entry.position_of(last_lane(entry)) : all_saw(entry);
 }
 
-// What may leave a list of entries, in order of execution, without a difference to any answer.
+// Decides which entries a list can drop without a change to any answer.  Entries are in order of
+// execution.
 //
-// A later access of the same kind by the same thread stands for an earlier one, if whatever it
-// comes before, the earlier one does, too.  That holds in base causality order.  A strong write
-// also comes before what follows its observers (PTX ISA 8.9.5), so then those must have observed
-// the earlier one as well.  A thread that has observed a write that is kept is a witness of that.
+// A later access of the same kind by the same thread can stand for an earlier access if the earlier
+// one comes before everything that the later one comes before.  That always holds in base causality
+// order.  But a strong write also comes before what follows its observers (PTX ISA 8.9.5), so those
+// observers must have observed the earlier write too.  A thread that has observed a kept write is a
+// witness of that.
 //
-// An entry that could go may stay, so nothing is looked for at length: the work is proportional to
-// the number of entries.
+// Keeping an entry that could be dropped is correct, so the search is not exhaustive: its cost is
+// proportional to the number of entries.
 class Pruning {
  public:
   Pruning(std::vector<CellEntry>& entries, const ThreadOrder& order)
@@ -60,7 +63,7 @@ class Pruning {
   static constexpr std::size_t kLooksMax = 64;
   static constexpr unsigned kRefusalsMax = 4;
 
-  // Accesses of one kind by one warp stand next to each other.
+  // Sorts accesses of one kind by one warp next to each other.
   struct Member {
     std::uint64_t warp = 0;
     std::uint8_t access_class = 0;
@@ -68,14 +71,14 @@ class Pruning {
     auto operator<=>(const Member&) const = default;
   };
 
-  // Of a write in its chain.
+  // The position of a write in its chain.
   struct Position {
     std::uint64_t chain = 0, position = 0;
     std::size_t entry = 0;
     auto operator<=>(const Position&) const = default;
   };
 
-  // An observer by its chain and warp.
+  // An observer, with its chain and warp.
   struct Sighting {
     std::uint64_t chain = 0;
     std::uint64_t warp = 0;
@@ -115,7 +118,7 @@ class Pruning {
     if (!writes(entries_[later]) || chain == 0 || chain == entries_[earlier].place.chain) {
       return true;
     }
-    // Only the latest chain may still be observed.
+    // Only the latest chain can still be observed.
     if (chain == live_chain_) return false;
     auto at = std::ranges::lower_bound(sightings_, Sighting{chain, 0, 0});
     for (; at != sightings_.end() && at->chain == chain; ++at) {
@@ -123,7 +126,7 @@ class Pruning {
     }
     return true;
   }
-  // Whether an observer, or its threads before, have observed a write.
+  // Returns whether an observer, or its threads before it, had observed a write.
   [[nodiscard]] bool had_seen(std::size_t observer, std::size_t write) const {
     const std::uint64_t position = entries_[write].position_of(last_lane(entries_[write]));
     const std::uint64_t chain = entries_[write].place.chain;
@@ -142,7 +145,7 @@ class Pruning {
            (entries_[observer].lanes & ~entries_[before].lanes) == 0;
   }
 
-  // Of a write that is kept, and that its threads had not observed before.
+  // Keeps the observers of kept writes that their threads had not observed before.
   void keep_witnesses() {
     if (std::ranges::all_of(observers_, [&](std::size_t i) { return keep_[i]; })) return;
     std::vector<Position> kept_writes;
@@ -152,7 +155,7 @@ class Pruning {
       kept_writes.push_back({place.chain, entries_[i].position_of(last_lane(entries_[i])), i});
     }
     std::ranges::sort(kept_writes);
-    // The latest witness of a warp in a chain, by its first lane.
+    // The latest witness for each warp and chain, identified by its first lane.
     std::map<std::array<std::uint64_t, 3>, std::size_t> latest;
     for (const std::size_t observer : observers_) {
       const CellEntry& self = entries_[observer];
@@ -171,8 +174,8 @@ class Pruning {
       }
     }
   }
-  // Whether some write that is kept is news to an observer that had seen those before `known`.
-  // What races with a write of its block races with an atomic operation of the same kind, too.
+  // Returns whether some kept write is new to an observer that had seen the writes before `known`.
+  // What races with a write of its block also races with an atomic of the same kind.
   [[nodiscard]] bool is_witness(std::size_t observer, std::uint64_t known,
                                 const std::vector<Position>& kept_writes) const {
     const CellEntry& self = entries_[observer];
@@ -298,7 +301,7 @@ std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
   return list.settled;
 }
 
-// Drops what later accesses of the same kind by the same threads stand for.
+// Drops entries that later accesses of the same kind by the same threads stand for.
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
   list.forget_answers();
   Pruning(list.entries, order).run();

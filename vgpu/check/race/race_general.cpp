@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
 
-// As the loops over rows know cells.
+// Returns the cell in the layout that the loops over rows use.
 std::uint64_t* words_of(Cell* cell) {
   static_assert(sizeof(Cell) == 2 * sizeof(std::uint64_t) && offsetof(Cell, rest) == 8);
   return &cell->write.bits;
 }
 
-// The active lanes, from `lane` on, that access what it accesses.
+// Returns the active lanes, from `lane` on, that access the same bytes as `lane`.
 std::uint32_t lanes_at(const Access& access, unsigned lane) {
   constexpr unsigned kWidth = 4;
   using Offsets [[gnu::vector_size(4 * kWidth)]] = std::uint32_t;
@@ -35,8 +35,8 @@ std::uint32_t lanes_at(const Access& access, unsigned lane) {
   return (lanes[0] | lanes[1] | lanes[2] | lanes[3]) & access.mask & (~0u << lane);
 }
 
-// Whether all that a block does with its shared memory comes before what anyone does with it after
-// the block's next barrier.
+// Returns whether everything that a block does with its shared memory comes before every access to
+// it after the block's next barrier.
 bool barriers_are_enough_in_shared_memory(const Program& program) {
   return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
     return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy ||
@@ -179,7 +179,8 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
     remember_remote(row);
   }
   row.known.first = row.first;
-  // What an asynchronous copy did before is no thread's own: then no access has this segment.
+  // An earlier asynchronous copy of the same lane is not ordered by program order, so here no
+  // segment counts as the lane's own.
   row.known.own = access.asynchronous ? ThreadOrder::kSegmentsMax - 1 : row.now;
   has_recent_ = true;
   Recent& recent = recent_[row.now % kRecent];
@@ -189,7 +190,7 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
 }
 
 void GeneralRaceChecker::on_access(Access& access) {
-  // Nothing else can be shared between threads and written.
+  // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (order_.segments() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && log(access)) return;
@@ -207,7 +208,7 @@ void GeneralRaceChecker::check_weak(Row& row) {
   const Access& access = *row.access;
   const unsigned access_class = class_of(access).index();
   const bool write = access.kind == AccessKind::write;
-  const bool is_plain = !access.async_proxy;  // others ask for fences as well
+  const bool is_plain = !access.async_proxy;  // accesses by the asynchronous proxy also need fences
   if (is_plain && access.pattern == Pattern::strided && check_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && check_common_read(row)) return;
@@ -238,13 +239,14 @@ void GeneralRaceChecker::check_weak(Row& row) {
   });
 }
 
-// Lanes whose cells lie side by side, if everything in them comes before; false: nothing is done.
+// Checks lanes with neighbouring cells together, if all accesses in those cells come before them.
+// False: nothing was done.
 bool GeneralRaceChecker::check_neighbours(Row& row) {
   constexpr int kAttempts = 6;
   const Access& access = *row.access;
   const unsigned lane = access.first_lane();
   const std::uint32_t lanes = access.mask >> lane;
-  if ((lanes & (lanes + 1)) != 0) return false;  // with gaps
+  if ((lanes & (lanes + 1)) != 0) return false;  // the lanes have gaps
   const unsigned shift = row.memory->shift();
   CellRow cells;
   cells.words = words_of(row.memory->cells() + (access.offset[lane] >> shift));
@@ -267,7 +269,7 @@ bool GeneralRaceChecker::check_neighbours(Row& row) {
   return false;
 }
 
-// All lanes read the same; false: nothing is done.
+// Checks a row in which all lanes read the same bytes.  False: nothing was done.
 bool GeneralRaceChecker::check_common_read(Row& row) {
   const Access& access = *row.access;
   const LaneAccess mine{access.first_lane(), access.offset[access.first_lane()], access.bytes, 0};
@@ -286,8 +288,8 @@ bool GeneralRaceChecker::check_common_read(Row& row) {
   return true;
 }
 
-// Lanes that read the same, where that races with nothing whatever else has been read there; false:
-// nothing is done.
+// Checks lanes that read the same bytes, if reads of these bytes cannot race here.  False: nothing
+// was done.
 bool GeneralRaceChecker::check_read(Row& row, const LaneAccess& mine, std::uint32_t lanes) {
   const bool is_one = std::has_single_bit(lanes);
   const auto is_ordered = [&](const Record& write) {
@@ -318,7 +320,7 @@ bool GeneralRaceChecker::check_read(Row& row, const LaneAccess& mine, std::uint3
   return true;
 }
 
-// One lane's cells, if everything in them comes before; false: nothing is done.
+// Checks one lane's cells, if all accesses in them come before the lane.  False: nothing was done.
 bool GeneralRaceChecker::check_lane(Row& row, const LaneAccess& mine) {
   const std::uint64_t own = row.known.own + (std::uint64_t{mine.lane} << Record::kSegmentBits);
   const auto is_known = [&](std::uint64_t word) {
@@ -353,7 +355,8 @@ ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId ear
   return answer.before;
 }
 
-// For this row and the next ones of its segment: what comes before a segment does so for ever.
+// Caches for this row and later rows of its segment: what comes before a segment once always comes
+// before it.
 void GeneralRaceChecker::remember(Row& row, ThreadOrder::SegmentId earlier) {
   Recent& recent = recent_[row.now % kRecent];
   if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
@@ -375,14 +378,14 @@ bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, uns
   return order_.before(earlier, earlier_lane, place, lane);
 }
 
-// Whether the segment's lanes come before all lanes of the row; false: perhaps.
+// Returns whether the segment's lanes come before all lanes of the row; false: not known.
 bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
   if (earlier < row.first) return true;
   if (earlier == row.now && !row.access->asynchronous) return false;
   return ask(row, earlier) == ThreadOrder::Before::all_lanes;
 }
 
-// Of the first byte of a cell that the lane accesses.
+// Returns the offset of the first byte of a cell that the lane accesses.
 std::uint32_t GeneralRaceChecker::offset_in(const Row& row, const LaneAccess& mine,
                                             const Cell& cell) {
   const auto at = static_cast<std::uint32_t>(&cell - row.memory->cells()) << row.memory->shift();
@@ -416,7 +419,8 @@ void GeneralRaceChecker::check(Row& row, const LaneAccess& mine, Cell& cell) {
   }
 }
 
-// Of accesses that may hand a value on to this one, or it to them, without a race.
+// Returns the classes of accesses that may, without a race, hand a value on to this access or
+// receive one from it.
 std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const LaneAccess& mine) const {
   const Access& access = *row.access;
   const std::vector<bool>& data_reads = access.program->data_reads;
@@ -440,13 +444,14 @@ bool GeneralRaceChecker::is_handed(const Row& row, const LaneAccess& mine,
   return !both_write || (!one_warp && !stores_same_bytes(row, mine));
 }
 
-// Whether all of a list was in shared memory before it was this block's, or before its barrier.
+// Returns whether all entries of a list are older than the block's ownership of this shared memory,
+// or than its latest barrier.
 bool GeneralRaceChecker::is_over(const Row& row, const CellList& list) {
   return list.entries.back().segment < row.first;
 }
 
-// Where in a list an access begins to look: all before that is known to come before it, or cannot
-// race with it.
+// Returns the first entry of a list that an access must check: all earlier entries are known to
+// come before it, or cannot race with it.
 std::size_t GeneralRaceChecker::first_in_question(const Row& row, unsigned access_class,
                                                   CellList& list) const {
   if (row.access->async_proxy) return 0;
@@ -471,7 +476,7 @@ void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell
   if (((anyhow | across | apart | handed) & list.classes) == 0) return;
   const BlockKey block = order_.block_key(row.access->place);
   if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
-  // A search for notes, too, may pass by less.
+  // A check that also looks for notes may skip fewer entries.
   const unsigned passes_as = mine.access_class + (handed != 0 ? kAccessClasses : 0);
   std::optional<Observations> observations;
   bool all_passed = true;
@@ -485,7 +490,8 @@ void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell
     const bool may_hand = !races && (handed >> entry.access_class & 1) != 0;
     if (!races && !may_hand) continue;
     if (may_hand && !is_handed(row, mine, entry)) {
-      // Of two stores, what this one stores has decided, and the next one may store something else.
+      // For two stores, the result depends on the stored value, and the next store may write
+      // another value.
       all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
       continue;
     }
@@ -517,7 +523,7 @@ void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell
   if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());
 }
 
-// What comes before this write has nothing to say any more.
+// Accesses that come before this write are dropped.
 void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) {
   const Record before = cell.write;
   const bool raced = before.bits != 0 && !is_before(row, before.segment(), before.lane(), lane);
@@ -534,7 +540,7 @@ void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) 
       });
       return keeps;
     });
-    if (cell.has_list()) lists_.shorten(cell);  // this write races with those that are left
+    if (cell.has_list()) lists_.shorten(cell);  // this write races with the remaining entries
   } else if (cell.rest != 0) {
     const Record read{cell.rest};
     if (is_before(row, read.segment(), read.lane(), lane)) cell.rest = 0;
@@ -579,7 +585,7 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   }
 }
 
-// The id may be given to other memory.
+// Other memory may get the same id.
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (is_idle_) return;
   catch_up();

@@ -1,8 +1,9 @@
-// Strong operations: what they are checked against, what they do to synchronisation variables, and
-// rows of relaxed atomics that wait for somebody to ask (atomic_log.hpp).
+// Strong operations in the general race checker: their checks, their effects on synchronisation
+// variables, and deferred rows of relaxed atomics (atomic_log.hpp).
 //
-// A cell whose list is yet to be made of such rows says so (Cell::is_deferred), so whatever else
-// comes to it finds that out.  The rows are then performed in their order, each as of its time.
+// A cell whose list does not yet contain its deferred rows is marked (Cell::is_deferred), so any
+// other access to the cell performs them first.  Deferred rows are performed in their order, each
+// with the knowledge that its threads had at its time.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -13,12 +14,12 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::size_t kMissesMax = 16;  // remembered of one block
+constexpr std::size_t kMissesMax = 16;  // remembered per block
 
 }  // namespace
 
-// The lanes of one row never race with each other here: they overlap completely or not at all.
-// All are checked before the first one acquires anything.
+// The lanes of one row never race with each other here, because they overlap completely or not at
+// all.  All lanes are checked before the first one acquires anything.
 void GeneralRaceChecker::check_strong(Row& row) {
   const Access& access = *row.access;
   const std::uint32_t elements = access.elements();
@@ -73,7 +74,8 @@ void GeneralRaceChecker::perform(const Row& row, const StrongOperation& operatio
                                  unsigned access_class, SyncVariables& variables) {
   const Access& access = *row.access;
   Miss miss;
-  // What is asynchronous takes no part in the patterns of the thread that began it.
+  // An asynchronous operation is not part of the synchronisation patterns of the thread that began
+  // it.
   const ChainPlace place = access.asynchronous ? ChainPlace{} : variables.perform(operation, miss);
   if (miss.missed != Missed::nothing && operation.is_present) {
     std::vector<Miss>& misses = misses_[access.place.slot];
@@ -91,8 +93,8 @@ void GeneralRaceChecker::perform(const Row& row, const StrongOperation& operatio
   for_each_cell(row, mine, [&](Cell& cell) { lists_.add(cell, entry, order_); });
 }
 
-// Whether the row's lanes race with nothing, and what they do may wait.  They do not race with
-// atomics of their size that reach everybody, as they do.
+// Defers the row if its lanes race with nothing and its effects can wait.  Its lanes do not race
+// with atomics of the same size whose scope, like theirs, includes all threads.
 bool GeneralRaceChecker::defer(Row& row) {
   const Access& access = *row.access;
   const AccessClass as = class_of(access);
@@ -119,8 +121,9 @@ bool GeneralRaceChecker::defer(Row& row) {
   return true;
 }
 
-// A cell without entries may have had some before a weak write, and so its variable; but what that
-// has released comes before the weak write, and so before whoever comes here.
+// A cell without entries may have had some before a weak write, and so a variable.  But what that
+// variable has released comes before the weak write, and so before every thread that accesses the
+// cell now.
 bool GeneralRaceChecker::may_defer(Row& row, const LaneAccess& mine, std::uint64_t mark) {
   bool may = true;
   for_each_cell(row, mine, [&](const Cell& cell) {
@@ -143,7 +146,7 @@ bool GeneralRaceChecker::meets_deferred(const Row& row) const {
   return meets;
 }
 
-// What a cell of shared memory knows of earlier phases is over.
+// Drops what a cell of shared memory holds from earlier phases.
 void GeneralRaceChecker::forget_before(Cell& cell, ThreadOrder::SegmentId first) {
   const auto is_old = [&](ThreadOrder::SegmentId segment) { return segment < first; };
   if (is_old(cell.write.segment())) cell.write = {};
@@ -155,11 +158,11 @@ void GeneralRaceChecker::forget_before(Cell& cell, ThreadOrder::SegmentId first)
 }
 
 // Performs all rows of a log and empties it.
-//   first: of the phase, if it is of shared memory
+//   first: the first segment of the phase, for shared memory
 void GeneralRaceChecker::perform_rows(AtomicLog& log, ThreadOrder::SegmentId first) {
   if (log.is_empty()) return;
   AtomicLog rows = std::exchange(log, {});
-  std::optional<SyncVariables> past;  // of an era that is over
+  std::optional<SyncVariables> past;  // the variables of a completed era
   std::size_t past_era = 0;
   CellMemory& memory = memory_of(rows.allocation(), 4);
   const auto first_block_of = [&](std::uint32_t launch) { return launches_[launch].first_block; };
@@ -208,8 +211,9 @@ void GeneralRaceChecker::perform_all_deferred() {
   while (!deferred_.empty()) perform_deferred(deferred_.begin()->first);
 }
 
-// What a fence may acquire, threads have read before; and what it releases, rows of this phase have
-// not.
+// Called before a fence.  The fence may acquire what its threads have read before, so deferred
+// reads that have observed a release are performed.  Rows of this phase come before the fence and
+// do not carry its release, so they are moved to cells.
 void GeneralRaceChecker::perform_before(const Fence& fence) {
   Phase& phase = phases_[fence.place.slot];
   if (phase.log.is_open() && !phase.log.atomics().is_empty()) move_to_cells(phase);
@@ -217,7 +221,7 @@ void GeneralRaceChecker::perform_before(const Fence& fence) {
   perform_observed();
 }
 
-// What threads may have read of what others had released.
+// Performs the rows by which threads may have observed a release.
 void GeneralRaceChecker::perform_observed() {
   for (auto at = deferred_.begin(); at != deferred_.end();) {
     const std::uint32_t allocation = at->first;
@@ -227,8 +231,9 @@ void GeneralRaceChecker::perform_observed() {
   }
 }
 
-// Variables forget what they knew where all launches before are over; and scopes mean the same in
-// all rows.
+// Begins deferring for a launch.  If it is ordered after all earlier launches, variables have
+// forgotten their state, so a new era begins.  With clusters or several devices, scopes mean
+// something else, so the deferred rows are performed first.
 void GeneralRaceChecker::begin_deferring(const LaunchShape& launch,
                                          std::span<const std::uint32_t> unordered) {
   if (launch.cluster.count() > 1 || launch.devices > 1) perform_all_deferred();
@@ -236,7 +241,7 @@ void GeneralRaceChecker::begin_deferring(const LaunchShape& launch,
   for (auto& [allocation, log] : deferred_) log.begin_era();
 }
 
-// Bytes get a value that no strong operation wrote.
+// Bytes are overwritten by an access that is not a strong write.
 void GeneralRaceChecker::overwrite(const Allocation& allocation, std::uint32_t offset,
                                    std::uint32_t bytes) {
   const auto found = deferred_.find(allocation.id);
@@ -256,7 +261,8 @@ bool GeneralRaceChecker::has_deferred(const WarpPlace& place) {
   return !deferred_.empty() || (phase.log.is_open() && !phase.log.atomics().is_empty());
 }
 
-// Whether a race was found that could not be explained yet; now it can.
+// Returns whether a race was found that could not be explained before the deferred rows are
+// performed; performs them.
 bool GeneralRaceChecker::asks_again(const Row& row) {
   if (!std::exchange(asks_again_, false)) return false;
   Phase& phase = phases_[row.access->place.slot];

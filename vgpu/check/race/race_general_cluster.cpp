@@ -1,5 +1,5 @@
-// The general race checker where blocks reach each other's shared memory, and where mbarriers count
-// asynchronous copies.
+// The general race checker for clusters, whose blocks access each other's shared memory, and for
+// mbarriers, which count asynchronous copies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::size_t kRemoteMax = 4'096;  // accesses by others that are remembered of one block
+constexpr std::size_t kRemoteMax = 4'096;  // accesses by other blocks that are remembered per block
 
 }  // namespace
 
@@ -44,7 +44,7 @@ ThreadOrder::SegmentId GeneralRaceChecker::first_segment_of(const Access& access
   return is_owned ? owners_[id].first_segment : order_.first_segment_of_slot(access.place);
 }
 
-// Threads of one block of the cluster access another one's shared memory.
+// Records accesses by threads of one block to the shared memory of another block of the cluster.
 void GeneralRaceChecker::remember_remote(const Row& row) {
   const Access& access = *row.access;
   if (!order_.has_clusters()) return;
@@ -63,9 +63,9 @@ void GeneralRaceChecker::remember_remote(const Row& row) {
                           describe_element(access, access.first_lane())});
 }
 
-// The shared memory of a block goes when all its threads have exited, so each access by another
-// block must come before that of some thread of it.  What arrives at an mbarrier is there, too,
-// when a thread has seen the phase complete, whatever the scopes are.
+// The shared memory of a block ends when all its threads have exited, so each access by another
+// block must come before the exit of some thread of the owner.  Arrivals at an mbarrier have been
+// made, whatever their scopes are, when a thread has seen the phase complete.
 void GeneralRaceChecker::end_shared(const Sync& sync) {
   const Owner& owner = owners_[sync.shared->id];
   if (owner.remote.empty() || !sync.has_ended) return;
@@ -104,7 +104,7 @@ void GeneralRaceChecker::end_shared(const Sync& sync) {
   }
 }
 
-// What fence.mbarrier_init has released.
+// Returns whether fence.mbarrier_init has released the earlier access, an initialisation.
 bool GeneralRaceChecker::is_fenced_init(const Row& row, const LaneAccess& mine,
                                         const Earlier& earlier) const {
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
@@ -115,10 +115,10 @@ bool GeneralRaceChecker::is_fenced_init(const Row& row, const LaneAccess& mine,
          cluster_order_.knows_init(earlier.segment, earlier.lane, row.access->place, mine.lane);
 }
 
-// mbarrier.inval after other lanes of a warp have used the object, one lane of which comes before
-// it. Operations on an mbarrier are done when they return, and cuda::pipeline relies on that: when
-// it ends, the lanes of a warp meet at a match.sync, which orders no memory, and one counts for
-// all.
+// Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
+// warp, one lane of which comes before it.  Operations on an mbarrier are complete when they
+// return, and cuda::pipeline relies on that: at its end, the lanes of a warp meet at a match.sync,
+// which orders no memory, and one lane counts for all.
 bool GeneralRaceChecker::is_known_use(const Row& row, const LaneAccess& mine,
                                       const Earlier& earlier) {
   const Access& access = *row.access;
@@ -138,10 +138,10 @@ void GeneralRaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
   cluster_order_.pass(event);
 }
 
-// PTX ISA 9.7.13.15.16: an arrival releases into the current phase; who sees a phase complete has
-// acquired all that arrived in it and before, and what asynchronous accesses the object has
-// counted. Both at scopes that include each other's thread: only threads of the object's block can
-// wait.
+// PTX ISA 9.7.13.15.16: an arrival releases into the current phase.  A thread that sees a phase
+// complete has acquired everything that arrived in this phase and in earlier ones, and all
+// asynchronous accesses that the object has counted.  Both hold at scopes that include the other's
+// thread; only threads of the object's block can wait.
 void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
   using Kind = BarrierObject::Kind;
   BarrierState& state = barriers_[{event.allocation->id, event.offset}];
@@ -176,7 +176,7 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
   }
 }
 
-// A relaxed arrival releases what a fence before it has.
+// A relaxed arrival releases what an earlier fence has released.
 void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane,
                                           VectorClock* into, VectorClock& arrived) {
   const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
@@ -192,7 +192,7 @@ void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned l
   }
 }
 
-// A relaxed wait is completed by a later fence.
+// A later fence completes a relaxed wait.
 void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned lane,
                                          const Released& released) {
   VectorClock all = released.near;

@@ -1,4 +1,5 @@
-// Shared memory between two barriers of its block: see row_log.hpp.
+// Shared memory between two barriers of its block: the use of RowLog (row_log.hpp) by the general
+// race checker.
 #include <bit>
 
 #include "vgpu/check/race/race_general.hpp"
@@ -15,13 +16,13 @@ void GeneralRaceChecker::begin_phase(const WarpPlace& place) {
   }
 }
 
-// False: the access needs cells, which then know all that the log did.
+// Returns false if the access needs cells; the cells then contain everything that the log had.
 bool GeneralRaceChecker::log(const Access& access) {
   Phase& phase = phases_[access.place.slot];
   if (!phase.log.is_open()) return false;
   const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
   if (log_atomics(phase, access)) return true;
-  // A weak write where threads synchronise is told to the variables.
+  // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
       access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
   if (!may_silence && phase.log.take(access, now)) return true;
@@ -29,15 +30,15 @@ bool GeneralRaceChecker::log(const Access& access) {
   return false;
 }
 
-// What a phase's atomics leave behind is known to the whole block when it ends.
+// The effects of a phase's atomics are known to the whole block when the phase ends.
 bool GeneralRaceChecker::log_atomics(Phase& phase, const Access& access) {
   return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_max_ &&
          variables_.is_empty(access.allocation->id) &&
          phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
 }
 
-// No two rows of a log conflict, unless they are of the same threads: so there is nothing to
-// compare.  What the cells hold is of earlier phases.
+// No two rows of a log conflict, unless they are of the same threads, so no comparison is needed.
+// The cells hold accesses of earlier phases only.
 void GeneralRaceChecker::move_to_cells(Phase& phase) {
   phase.log.close();
   CellMemory& memory = memory_of(*phase.shared, 4);

@@ -1,5 +1,5 @@
-// What relates two accesses besides the order of their threads: writes that were observed, scopes
-// of clusters and devices, and the ways that asynchronous copies take to memory.
+// What relates two accesses besides the order of their threads: observed writes, scopes of clusters
+// and devices, and the proxies of asynchronous copies.
 #include <algorithm>
 #include <bit>
 
@@ -21,8 +21,8 @@ bool GeneralRaceChecker::Observations::include(const CellEntry& write, unsigned 
          of_chain->second > write.position_of(write_lane);
 }
 
-// PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So whoever took
-// the last ticket may reset the counter.
+// PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So the thread
+// that took the last ticket may reset the counter.
 GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, const CellList& list,
                                                                      unsigned lane) {
   Observations observations;
@@ -30,7 +30,7 @@ GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, c
     if (!reader.observes || reader.place.chain == 0) continue;
     const bool is_atomic = AccessClass::of_index(reader.access_class).write;
     for (std::uint32_t rest = reader.lanes; rest != 0;) {
-      // The highest lane of an atomic has seen the most.
+      // The highest lane of an atomic has observed the most.
       const auto by = static_cast<unsigned>(31 - std::countl_zero(rest));
       if (is_before(row, reader.segment, by, lane)) {
         observations.add(reader.place.chain,
@@ -44,7 +44,7 @@ GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, c
   return observations;
 }
 
-// Operations at cluster scope of blocks of one cluster are morally strong, too.
+// Operations at cluster scope by blocks of one cluster are also morally strong.
 bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) const {
   if (!order_.has_clusters()) return false;
   const Access& access = *row.access;
@@ -54,7 +54,8 @@ bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) co
   return order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
 }
 
-// Of launches on different devices, which only the scope of the system includes.
+// Returns whether the accesses are of launches on different devices, which only system scope
+// includes.
 bool GeneralRaceChecker::are_apart(const Row& row, const CellEntry& entry) const {
   const std::uint32_t launch = order_.segment(entry.segment).launch;
   if (order_.device_of(launch) == order_.device_of(order_.launch())) return false;
@@ -63,7 +64,8 @@ bool GeneralRaceChecker::are_apart(const Row& row, const CellEntry& entry) const
   return scope_of(now) != ptx::Scope::sys || scope_of(earlier) != ptx::Scope::sys;
 }
 
-// A bulk copy comes after a write by a store or an atomic.
+// Checks a bulk copy that comes after a write by a store or an atomic: a proxy fence must lie
+// between them.
 void GeneralRaceChecker::check_proxy(Row& row, const LaneAccess& mine, Earlier earlier) {
   if (earlier.segment < row.first) return;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);

@@ -1,4 +1,4 @@
-// What the general race checker says.
+// The reports of the general race checker.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// An atomic that has not written is one all the same; parts of a copy and uses of an mbarrier are
-// what they do.
+// Returns the role of an access.  An atomic that has not written still counts as an atomic; parts
+// of a copy and uses of an mbarrier count by their effect.
 AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
   const AccessClass as = AccessClass::of_index(access_class);
   switch (program.code[pc].kind) {
@@ -51,7 +51,7 @@ bool GeneralRaceChecker::stores_same_bytes(const Row& row, const LaneAccess& min
   };
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
     std::byte held = access.allocation->data[access.offset[mine.lane] + i];
-    // Earlier lanes of this very row, the bytes of which have not moved yet.
+    // Compares with earlier lanes of this row, whose bytes have not moved yet.
     for (std::uint32_t rest = access.mask & ((1u << mine.lane) - 1); rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
       const std::uint32_t at = access.offset[mine.lane] + i - access.offset[lane];
@@ -92,7 +92,8 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const LaneAccess& mine,
   return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
 }
 
-// Whether what comes before another lane of the warp was passed on by an operation of both.
+// Returns whether the earlier access comes before another lane of the warp, and a warp operation of
+// both lanes has passed that on.
 bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane, const Earlier& earlier) {
   if (!collectives_.is_on() || access.asynchronous) return false;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
@@ -106,8 +107,9 @@ bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane, const
   return false;
 }
 
-// Whether (1) is released, and the thread of (2) or one of its block has read the flag.  Strong
-// accesses need no more in practice, and the programming guide sums the blocks' results so.
+// Returns whether (1) is released, and the thread of (2) or another thread of its block has read
+// the flag.  In practice strong accesses need no more; the programming guide sums the results of
+// blocks in this way.
 bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const Earlier& earlier) {
   const WarpPlace& place = row.access->place;
   const auto would_know = [&](const ThreadOrder::Lane& reader) {
@@ -125,20 +127,20 @@ bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const E
 
 bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Earlier& earlier) {
   const Access& access = *row.access;
-  // What threads have read of flags may explain it.
+  // Reads of flags in deferred rows may explain the race.
   asks_again_ = asks_again_ || has_deferred(access.place);
   if (asks_again_) return false;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const Program& program = *access.program;
   const Program& earlier_program = *launches_[segment.launch].program;
   const Weight weight = weight_of(row, mine, earlier);
-  // The same race is found in either order of the two.
+  // A race is reported with equal sides in either order of its accesses.
   const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
-  // Cooperative groups pass values on there by shfl.sync, which orders no memory.  What they order
-  // of the program's own memory, by atomics in that place, counts.
+  // Cooperative groups pass values through reserved shared memory with shfl.sync, which orders no
+  // memory.  The order that their atomics in this memory give to the program's own memory counts.
   if (access.allocation->reserved) return true;
   if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
-  // Blocks that let the next kernel begin by exiting have read what they read.
+  // Blocks that let the next kernel begin by exiting have completed their reads.
   const EarlyLaunches& early = order_.early_launches();
   if (segment.launch == early.before() && !early.has_let(segment.launch) &&
       (earlier_kind == AccessKind::read || early.can_wait()))
@@ -176,8 +178,8 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   return weight != Weight::dependent && weight != Weight::passed_on;
 }
 
-// Of an access of the launch `earlier`, and one of a launch that may have begun before that had
-// completed.
+// Explains a race between an access of the launch `earlier` and one of a launch that may have begun
+// before `earlier` had completed.
 std::string GeneralRaceChecker::explain_early(const EarlyLaunches& early, std::uint32_t earlier) {
   if (early.is_open_after_wait(earlier)) {
     return "programmatic dependent launches: a kernel between the two does not call "
@@ -266,7 +268,7 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
   return {lack, "no barrier orders (1) and (2)"};
 }
 
-// How the threads of (1) and (2) did communicate, and why it did not order them.
+// Returns how the threads of (1) and (2) communicated, and why that did not order them.
 GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& row,
                                                                     const LaneAccess& mine,
                                                                     const Earlier& earlier) const {
@@ -319,9 +321,9 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& r
   return {};
 }
 
-// Bytes that the host writes are no strong write of a thread's; and launches that nothing orders
-// before the host's access race with it as with any other.
-// What the host does is looked for in what launches have done: nothing, while no other was told of.
+// Bytes that the host writes are no longer those of a strong write by a thread.  Launches that are
+// not ordered before the host's access race with it as with any other access.  While the checker
+// has only counted launches, no access of a launch is known, so nothing can race.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
   if (is_idle_) return;
   catch_up();
@@ -387,8 +389,8 @@ void GeneralRaceChecker::check_host(const HostAccess& access, const LibraryOpera
     const auto look_at = [&](const Earlier& earlier) {
       const AccessClass other = AccessClass::of_index(earlier.access_class);
       if (!(access.write || other.write) || !is_unordered(earlier.segment)) return;
-      // An aligned load or store of the host may be volatile or atomic: its machine code does not
-      // say so.
+      // An aligned load or store of host code may be volatile or atomic; its machine code does not
+      // show that.
       if (access.place != nullptr && other.strong && !other.narrow) return;
       report_host(access, at, earlier, operand);
     };
@@ -412,7 +414,7 @@ void GeneralRaceChecker::report_host(const HostAccess& access, std::uint32_t off
   const Allocation& allocation = *access.allocation;
   const Launch& launch = launches_[order_.segment(earlier.segment).launch];
   std::uint32_t tag = 1u << 31 | std::uint32_t{access.write};
-  std::uint32_t site = ptx::kNone;  // of the call of a library function, or the host's own
+  std::uint32_t site = ptx::kNone;  // the call of a library function, or the host's own line
   if (operand != nullptr) {
     tag |= 1u << 30 | operand->number << 1;
     site = static_cast<std::uint32_t>(operand->call_site);

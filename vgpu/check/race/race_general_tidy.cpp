@@ -1,6 +1,6 @@
-// Segments that no cell remembers any more are forgotten, so that a trial may have any number of
-// synchronisations: the others are numbered anew.  Their order, which is all that thresholds ask
-// for, stays.
+// Forgets segments that no cell refers to any more, so that a trial may have any number of
+// synchronisations.  The remaining segments are renumbered in the same order, which is all that the
+// stored thresholds depend on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace warpcheck::vgpu {
 
-// Calls visit(segment) for every place that holds the number of one whose accesses are remembered.
+// Calls visit(segment) for every variable that holds the number of a segment whose accesses are
+// still recorded.
 template <typename Visit>
 void GeneralRaceChecker::for_each_segment(Visit visit) {
   const auto visit_record = [&](Record record) {
@@ -46,7 +47,7 @@ void GeneralRaceChecker::tidy_up() {
   const std::vector<ThreadOrder::SegmentId> renewed = order_.forget_segments(std::move(live));
   for_each_segment([&](ThreadOrder::SegmentId& id) { id = renewed[id]; });
   lists_.for_each([](CellList& list) { list.forget_answers(); });
-  // Thresholds.
+  // Thresholds, which compare segment numbers.
   for (Phase& phase : phases_) {
     if (phase.first < renewed.size()) phase.first = renewed[phase.first];
   }

@@ -5,8 +5,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Whether an instruction loads from the address that a store, some instructions later, stores to:
-// `x += y` computes the address once, in optimised code and in unoptimised.
+// Returns whether an instruction loads from the address to which a later store writes.  `x += y`
+// computes its address once, in optimised and in unoptimised code.
 bool is_load_of(const Program& program, std::uint32_t pc, const Instr& store) {
   const Instr& load = program.code[pc];
   const auto& at = program.source_of(pc).location;
@@ -16,10 +16,10 @@ bool is_load_of(const Program& program, std::uint32_t pc, const Instr& store) {
          load.displacement == store.displacement && at.file == line.file && at.line == line.line;
 }
 
-// Whether both are parts of one statement that reads, changes and writes the place at which they
-// race.
+// Returns whether both instructions belong to one statement that reads, changes and writes the
+// location at which they race.
 bool is_update(const Program& program, std::uint32_t one, std::uint32_t other) {
-  constexpr std::uint32_t kReach = 64;  // instructions of a statement
+  constexpr std::uint32_t kReach = 64;  // maximal instructions of a statement
   const std::uint32_t first = std::min(one, other), last = std::max(one, other);
   if (last >= program.code.size() || program.code[last].kind != InstrKind::store) return false;
   const Instr& store = program.code[last];

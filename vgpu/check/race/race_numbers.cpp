@@ -1,5 +1,5 @@
-// What the race checker does where the numbers in epochs run out, and what it hands over where
-// launches turn out to be unordered.
+// Renumbering in the race checker when the numbers in epochs run out, and the handover to the
+// general checker when launches turn out to be unordered.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace warpcheck::vgpu {
 
-// From now on, launches of the trial need not be ordered.  What the earlier ones have left in the
-// shadows is all of it that can matter: they were ordered, so each record stands for those that
-// it has displaced.
+// From now on, launches of the trial may be unordered.  The records in the shadows are all that can
+// matter of the earlier launches: those were ordered, so each record stands for the records that it
+// has replaced.
 void RaceChecker::begin_streams() {
   if (has_streams_) return;
   has_streams_ = true;
@@ -30,7 +30,7 @@ void RaceChecker::rows_to_cells() {
   for (Shadow& shadow : shadows_) shadow.all_to_cells();
 }
 
-// What the cells hold of this trial, each with its epoch.
+// Visits all records of this trial in the cells, with their epochs.
 template <typename Visit>
 void RaceChecker::for_each_record(Visit visit) const {
   for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
@@ -51,10 +51,11 @@ void RaceChecker::for_each_record(Visit visit) const {
   }
 }
 
-// Launches have no numbers left in epochs.  Those that some cell still remembers are numbered anew,
-// from 1 and in their order; of earlier trials there is nothing to remember.  Where that would
-// leave too few numbers, the oldest are put away: they are ordered before everything to come unless
-// launches turn out to be unordered (begin_streams).
+// Renumbers launches because the launch numbers in epochs have run out.  Launches that some cell
+// still has a record of get new numbers from 1, in the same order; records of earlier trials do not
+// matter.  If that would leave too few numbers, the records of the oldest launches are put away:
+// they are ordered before everything to come, unless launches turn out to be unordered
+// (begin_streams).
 void RaceChecker::renumber_launches() {
   rows_to_cells();
   std::vector<std::uint32_t> renewed(recorded_.size());
@@ -64,7 +65,7 @@ void RaceChecker::renumber_launches() {
   const std::size_t left = static_cast<std::size_t>(limits_.launches) / 2;
   std::size_t too_many = live > left ? live - left : 0;
   std::vector<std::uint32_t> kept;
-  std::uint32_t goes_below = 0;  // of the old numbers, less first_recorded_
+  std::uint32_t goes_below = 0;  // an old number, relative to first_recorded_
   for (std::uint32_t launch = 0; launch < renewed.size(); ++launch) {
     if (renewed[launch] == 0) continue;
     if (too_many != 0) {
@@ -91,11 +92,12 @@ void RaceChecker::renumber_launches() {
   recorded_ = std::move(kept);
 }
 
-// Some block has no phases left.  All its phases but the present one come before whatever it does
-// next, and no phase of it comes before what another block does: so one number stands for them.
+// Renumbers phases because some block has no phase numbers left.  All phases of a block except the
+// current one come before whatever it does next, and no phase of it comes before an access of
+// another block.  So one number can stand for all of them.
 void RaceChecker::renumber_phases() {
   rows_to_cells();
-  std::unordered_map<std::uint32_t, std::uint32_t> present;  // phases, by block
+  std::unordered_map<std::uint32_t, std::uint32_t> present;  // current phases, by block
   for (const Slot& slot : slots_) {
     if (slot.launch == launches_) present[slot.block] = slot.phase - slot.global_base;
   }

@@ -1,4 +1,4 @@
-// What is told of accesses that race by their epochs.
+// Reports of races that are found by epochs.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -13,15 +13,15 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// The value that `lane` of a write stores at byte `index` of its access.
+// Returns the value that `lane` of a write stores at byte `index` of its access.
 std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
   const std::byte* const row = access.values[index / access.element_bytes];
   return row[lane * access.value_bytes + index % access.element_bytes];
 }
 
-// Whether `lane` is about to store the bytes that are there already.
-//   last: the last weak writes of the cells; some may be by earlier lanes of this very row, the
-//   bytes of which have not moved yet.
+// Returns whether `lane` is about to store the bytes that are already there.
+//   last: the last weak writes of the cells; some may be by earlier lanes of this row, whose
+//   bytes have not moved yet.
 bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
                        const CellEpochs& last) {
   if (access.values[0] == nullptr) return false;
@@ -38,7 +38,7 @@ bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
   return true;
 }
 
-// The same, of what is there before the row.
+// Returns whether `lane` stores the bytes that were there before the row.
 bool holds_same_bytes(const Access& access, unsigned lane) {
   if (access.values[0] == nullptr) return false;
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
@@ -111,7 +111,7 @@ void RaceChecker::report_lane(const Access& access, unsigned access_class, const
   if (hands_on_) look_for(kClassRelations.hand_over[access_class], ordered_threads_, false);
 }
 
-// Whether two strong accesses, which do not race, hand on data.
+// Returns whether two strong accesses, which do not race, hand on data.
 bool RaceChecker::is_handed(const Access& access, unsigned access_class, unsigned lane,
                             const Earlier& earlier, Epoch me) {
   const bool across = (kClassRelations.race_across[access_class] >> earlier.access_class & 1) != 0;
@@ -165,7 +165,7 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
         program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
   }
 
-  // The same race is found in either order of the two.
+  // A race is reported with equal sides in either order of its accesses.
   std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);

@@ -1,4 +1,4 @@
-// Scattered rows that are a few runs of lanes, each of them in order.
+// Scattered rows that consist of a few runs of lanes with ascending offsets.
 #include <algorithm>
 
 #include "vgpu/check/race/race.hpp"
@@ -7,16 +7,16 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Runs of lanes of a row that is checked in cells, or recorded as rows: a masked row takes longer
-// than eight lanes one by one.
+// The maximal number of runs in a row that is checked in cells or recorded as rows: beyond that,
+// masked rows take longer than eight single lanes.
 constexpr unsigned kRunsInShadowMax = 4;
-// Of one that the log has kept.
+// The maximal number of runs in a row of the log.
 constexpr unsigned kRunsMax = 8;
 
 }  // namespace
 
-// Tiles whose rows are shorter than a warp make scattered offsets of a few runs of lanes, side by
-// side or all at one place, each of which is recorded as a row.
+// Tiles with rows shorter than a warp give scattered offsets: a few runs of lanes whose offsets are
+// adjacent or all equal.  Each run is recorded as a row.
 RaceRowResult RaceChecker::record_scattered(RaceRow row, std::uint32_t bytes) const {
   const std::uint32_t mask = row.mask;
   bool uniform = mask == ~0u && row.offset[0] == row.offset[1];
@@ -37,8 +37,8 @@ RaceRowResult RaceChecker::record_scattered(RaceRow row, std::uint32_t bytes) co
   return result;
 }
 
-// The same of weak reads in the shadow; lanes that are found in order and then looked at again find
-// themselves.  False: they are no such row, or some lane is unordered.
+// Records a scattered weak read in the shadow in the same way.  Lanes that are checked twice find
+// their own record.  False: the row has no such runs, or some lane is unordered.
 bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   const std::uint32_t mask = row.mask;
   const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
@@ -54,9 +54,9 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   });
 }
 
-// A row in words that is one for the records of global memory, or a few runs of lanes that are.
-// False: the cells are to tell.
-//   all: with its offsets where they are scattered, and its cell where not
+// Takes a row of words as records of global memory, directly or as a few runs of lanes.  False: the
+// caller must check cells.
+//   all: with offsets if it is scattered, and with its cell otherwise
 bool RaceChecker::take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
                                Shadow& shadow) const {
   if (!limits_.has_rows || !shadow.takes_rows(access_class)) return false;

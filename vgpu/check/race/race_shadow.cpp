@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLineBytes = 64;
 
-// The pcs begin a line.
+// The pcs begin at a cache line.
 std::size_t pcs_at(std::size_t cells) {
   return (cells * sizeof(Epoch) + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
@@ -26,7 +26,7 @@ void Shadow::begin(const Period& period, std::uint32_t bytes) {
   }
 }
 
-// Cells beyond both ends.
+// Returns the number of cells before the first and after the last one.
 std::size_t Shadow::slack_cells(Granularity granularity) {
   return granularity == kByte ? kRowSlack : kRowSlack / 4;
 }
@@ -63,7 +63,7 @@ const History& Shadow::history(unsigned access_class, bool pair) {
 
 void Shadow::split_to_bytes() {
   all_to_cells();
-  // What a cell holds that no word goes to is of an earlier period.
+  // A byte cell that gets no copy of a word cell holds only records of an earlier period.
   const auto copy = [this](const Cells& words, const CellEpochs& bytes) {
     for_each_seen(words, 4, [&](std::uint64_t word) {
       for (std::uint64_t byte = 4 * word; byte < std::min<std::uint64_t>(4 * word + 4, capacity_);

@@ -1,4 +1,4 @@
-// Records of rows in place of cells, and cells that are made of them.
+// Records of rows in place of cells, and their conversion to cells.
 #include <bit>
 
 #include "vgpu/check/order/bits.hpp"
@@ -8,11 +8,11 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Of a record: cells are words.
+// Limits of a record, whose cells are words.
 constexpr unsigned kCellsLog2Max = 2;
 constexpr unsigned kLineBytesLog2 = RowLines::kCellsLog2 + 2;
 
-// The lanes that stand for a uniform row.
+// The lane that stands for a uniform row.
 unsigned first_lane_of(const RaceRow& row) {
   return static_cast<unsigned>(std::countr_zero(row.mask));
 }
@@ -28,7 +28,8 @@ RowLines::Role role_of(unsigned access_class) {
   }
 }
 
-// Calls visit(line, part) for each line that active lanes of the row go to, until it answers false.
+// Calls visit(line, part) for each line that active lanes of the row access, until it returns
+// false.
 template <typename Visit>
 [[gnu::always_inline]] inline bool for_each_part(const RaceRow& row, Pattern pattern,
                                                  RowLines::Role role, Visit visit) {
@@ -56,11 +57,11 @@ bool Shadow::make_lines() {
   return true;
 }
 
-// Where one part is not taken, the row goes to cells, where what has been recorded of it already is
-// found to be its own: what that has replaced was in order.
+// If one part is refused, the row goes to cells.  The parts already recorded are then found to be
+// the row's own, and the records that they replaced were ordered before it.
 bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class) {
   if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
-  // What cells hold of the period, lines have to know.
+  // Lines must contain everything that cells hold of the period.
   if (lines_.is_empty() && (used_ != 0 || !make_lines())) return false;
   if (pattern == Pattern::uniform && row.exclusive &&
       unordered(row.epoch + first_lane_of(row), row.epoch + last_lane_of(row),
@@ -99,8 +100,8 @@ bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigne
   return true;
 }
 
-// Makes cells of what launches before `launch` have left in a line.  That is ordered before all
-// that comes: nobody need look at it.
+// Converts what launches before `launch` have left in a line to cells.  It is ordered before
+// everything to come, so it needs no check.
 void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
   lines_.take_away(lines_.line_at(at), [&](const RowLines::Part& part) {
     if (launch_of(part.epoch_in(part.cells)) == launch) return false;
@@ -109,7 +110,7 @@ void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
   });
 }
 
-// Makes cells of a record.
+// Converts a record to cells.
 void Shadow::put(std::int64_t line, const RowLines::Part& part) {
   using Role = RowLines::Role;
   const Role role = part.role();

@@ -46,7 +46,7 @@ void AtomicLog::add(const Access& access, ThreadOrder::SegmentId now, const Thre
   rows_.push_back(row);
 }
 
-// A fence ends a segment, so the rows of one share a snapshot.
+// A fence ends a segment, so the rows of one segment share a snapshot.
 std::uint32_t AtomicLog::snapshot(const Access& access, ThreadOrder::SegmentId now,
                                   const ThreadOrder& order) {
   if (snapshot_of_ == now) return latest_;

@@ -1,13 +1,13 @@
-// Relaxed atomic operations that nobody has asked about yet.
+// A log of relaxed atomic operations whose effects are not needed yet.
 //
-// Atomics of one size do not race with each other, and those that are relaxed order nothing by
-// themselves.  What they leave behind, an entry in the list of each cell and a place in the chain
-// of each synchronisation variable, counts only when something else comes to their memory, when a
-// thread acquires what they may have released, or when a race is explained.  Until then a row of
-// lanes is one record here.
+// Atomics of one size do not race with each other, and relaxed atomics order nothing by themselves.
+// Each leaves an entry in the list of a cell and a place in the chain of a synchronisation
+// variable.  These effects matter only when another kind of access comes to the same memory, when a
+// thread acquires what they may have released, or when a race is explained.  Until then, this log
+// keeps one record for each row of lanes.
 //
-// A row keeps what its threads had released by fences at the time (ThreadOrder::Fences): once for
-// the rows of one segment, as a fence ends it, and once for lanes that are alike.
+// A row also keeps what its threads had released by fences at the time (ThreadOrder::Fences).  Rows
+// of one segment share this, because a fence ends a segment; and so do lanes that are alike.
 #pragma once
 
 #include <array>
@@ -30,12 +30,12 @@ class AtomicLog {
     std::uint32_t slot = 0;
     std::uint32_t first =
         0;  // strided or uniform: the offset of lane 0; else where the offsets lie
-    std::uint32_t fences = 0;  // 0: nothing was released
+    std::uint32_t fences = 0;  // 0: its threads had released nothing
     Pattern pattern = Pattern::scattered;
     std::uint8_t bytes = 0;
     ptx::Scope scope = ptx::Scope::none;
   };
-  // Of the bytes that rows of a log touch.
+  // The range of bytes that the rows of a log touch.
   struct Extent {
     std::uint32_t begin = ~0u, end = 0;
     [[nodiscard]] bool is_in(std::uint32_t offset, std::uint32_t bytes) const {
@@ -46,19 +46,20 @@ class AtomicLog {
     }
   };
 
-  // Whether an access is such a row.
+  // Returns whether an access is such a row.
   static bool takes(const Access& access);
   [[nodiscard]] bool is_empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
-  // Its allocation; not empty.
+  // Returns the allocation of the log, which must not be empty.
   [[nodiscard]] const Allocation& allocation() const { return *allocation_; }
   [[nodiscard]] const Extent& extent() const { return extent_; }
-  // Some row may have released something, or observed it.
+  // Returns whether some row may have released something; has_observers(): or may have observed
+  // something.
   [[nodiscard]] bool has_releases() const { return has_releases_; }
   [[nodiscard]] bool has_observers() const { return has_observers_; }
 
   void add(const Access& access, ThreadOrder::SegmentId now, const ThreadOrder& order);
-  // What synchronisation variables hold of the rows so far is forgotten.
+  // Starts a new era: synchronisation variables have forgotten everything about the rows so far.
   void begin_era() {
     if (!rows_.empty() && (eras_.empty() || eras_.back() != rows_.size())) {
       eras_.push_back(rows_.size());
@@ -67,8 +68,8 @@ class AtomicLog {
   [[nodiscard]] std::size_t present_era() const { return eras_.size(); }
   void clear();
 
-  // Calls visit(row, access, era) in the order of execution; the present era is the last.
-  //   first_block_of(launch): its first block's key
+  // Calls visit(row, access, era) in the order of execution; the current era is the last.
+  //   first_block_of(launch): the key of the launch's first block
   template <typename FirstBlock, typename Visit>
   void for_each(const ThreadOrder& order, FirstBlock first_block_of, Visit visit) const {
     Access access;
@@ -83,7 +84,7 @@ class AtomicLog {
       visit(rows_[i], access, era);
     }
   }
-  // What a lane of a row had released; null: nothing.
+  // Returns what a lane of a row had released; null: nothing.
   [[nodiscard]] const ThreadOrder::Fences* fences_of(const Row& row, unsigned lane) const;
   template <typename Visit>
   void for_each_segment(Visit visit) {
@@ -93,7 +94,7 @@ class AtomicLog {
 
  private:
   using Offsets = std::array<std::uint32_t, kWarpLanes>;
-  // What the lanes of a segment have released: one for all, or one for each.
+  // What the lanes of a segment have released: one entry for all lanes, or one for each.
   struct Snapshot {
     std::vector<ThreadOrder::Fences> lanes;
   };
@@ -106,9 +107,9 @@ class AtomicLog {
   std::vector<Row> rows_;
   std::vector<Offsets> offsets_;
   std::vector<Snapshot> snapshots_;
-  ThreadOrder::SegmentId snapshot_of_ = 0;  // the segment of the latest one; 0: none
-  std::uint32_t latest_ = 0;                // what its rows have as `fences`
-  std::vector<std::size_t> eras_;           // where those that are over end
+  ThreadOrder::SegmentId snapshot_of_ = 0;  // the segment of the latest snapshot; 0: none
+  std::uint32_t latest_ = 0;                // the number that its rows have as `fences`
+  std::vector<std::size_t> eras_;           // the ends of completed eras
   Extent extent_;
   bool has_releases_ = false, has_observers_ = false;
 };

@@ -1,6 +1,8 @@
-// The hot loops of the race checker: one warp instruction's cells against their history.
+// The hot loops of the race checker: they compare the cells of one warp instruction with the cells'
+// histories.
 //
-// Compiled once per instruction set (race_rows_simd.cpp); race_row_functions() chooses.
+// The loops are compiled once per instruction set (race_rows_simd.cpp); race_row_functions()
+// chooses.
 #pragma once
 
 #include <cstdint>
@@ -10,40 +12,41 @@
 
 namespace warpcheck::vgpu {
 
-// How many kinds of accesses may meet in a cell (race_class.hpp).
+// The number of access classes that may occur in a cell (race_class.hpp).
 inline constexpr unsigned kAccessClasses = 32;
 
-// One epoch a cell and the pc that left it.  Both point at cell 0 and reach a row's slack beyond
-// both ends.
+// For each cell one epoch, and the pc of the access with this epoch.  Both pointers point at cell
+// 0; a row's slack before the first and after the last cell is valid memory.
 struct CellEpochs {
   Epoch* epoch = nullptr;
   std::uint32_t* pc = nullptr;
 };
 
-// The accesses of one class, as far as a later access can want to know: `last` is the most recent
-// one; `other` one of other threads that was unordered with its successor.  One pair is enough to
-// know exactly whether some earlier access is unordered with any given thread: if the two are of
-// different blocks, one of them is of another block than that thread; if both are of one phase,
-// one of them is by another thread (warp, in lockstep); and older phases of one block are ordered.
-// Where they could be of two warps, they are: a search for another warp's access finds one.
+// The accesses of one class to a cell, as far as later accesses need them.  `last` is the most
+// recent access; `other` is an access by another thread that was unordered with its successor.
+// This pair is enough to decide exactly whether some earlier access is unordered with any given
+// thread: if the two are of different blocks, one of them is of another block than the thread; if
+// both are of one phase, one of them is by another thread (in lockstep: another warp); and older
+// phases of one block are ordered.  If the pair can be of two different warps, it is, so a search
+// for an access by another warp finds one.
 struct History {
   CellEpochs last, other;
 };
 
-// Of epochs that are unordered with `me`: whether it is of the warp of `me`.
+// For epochs that are unordered with `me`: returns whether they are of the warp of `me`.
 template <typename T>
 [[gnu::always_inline]] constexpr auto of_same_warp(const T& earlier, const T& me) {
   return (earlier ^ me) / kOrderedInWarp == 0;
 }
-// Of any: whether it is of the same block and phase, and of another warp.
+// For any epochs: returns whether they are of the same block and phase, but of another warp.
 template <typename T>
 [[gnu::always_inline]] constexpr auto of_other_warp_in_phase(const T& earlier, const T& me) {
   return (earlier ^ me) - kOrderedInWarp < kPhaseUnit - kOrderedInWarp;
 }
 
-// Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.  It is
-// not where it says more than `last` would in its place: it is of another block than `me`; or of
-// another warp, and `last` is not.
+// Adds an access of `me` at `pc` to the history of a cell.  Returns true if history.other was
+// written.  It is kept if it tells more than `last` would in its place: it is of another block than
+// `me`, or of another warp while `last` is not.
 [[gnu::always_inline]] inline bool record(const History& history, std::int64_t cell, Epoch me,
                                           std::uint32_t pc, std::uint64_t ordered_threads) {
   const auto [last, other] = history;
@@ -60,7 +63,7 @@ template <typename T>
   return displaced;
 }
 
-// "No access in these cells may be unordered with mine."
+// The requirement that no access in these cells may be unordered with the lane's own access.
 struct CellCheck {
   const Epoch* epoch;
   std::uint64_t ordered_threads;
@@ -76,25 +79,24 @@ struct RaceRow {
                                   // uniform: every lane's first cell
   std::uint32_t pc;
   std::uint32_t mask;         // not empty
-  std::uint8_t offset_shift;  // byte offset >> this: cell
+  std::uint8_t offset_shift;  // cell = byte offset >> offset_shift
   std::uint8_t cells_log2;    // cells of one lane
   bool exclusive;             // a weak write: lanes of one row must not meet in a cell either, and
                               // only history.last is kept
   std::uint8_t checks = 0;
-  const CellCheck* check = nullptr;  // `checks` of them
+  const CellCheck* check = nullptr;  // `checks` elements
 };
 
 enum class RaceRowResult : std::uint8_t {
   recorded,
-  displaced,  // recorded, and history.other was written
-  conflict,   // at least one lane's access is unordered with an earlier one; nothing recorded
+  displaced,  // recorded; history.other was written
+  conflict,   // some lane's access is unordered with an earlier one; nothing was recorded
 };
 
-// The active lanes of scattered offsets as runs of lanes that follow each other: where a lane's
-// offset is not `step` more than that of the lane before it, or that lane is not active, a run
-// begins.
+// The active lanes of scattered offsets as runs of consecutive lanes.  A run begins at a lane whose
+// predecessor is inactive, or whose offset is not `step` more than its predecessor's offset.
 struct LaneRuns {
-  std::uint32_t begins = 0;  // a bit a lane; 0 for inactive lanes
+  std::uint32_t begins = 0;  // one bit per lane; 0 for inactive lanes
   std::uint32_t count = 0;
 };
 using RunsFn = LaneRuns (*)(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step);
@@ -106,7 +108,7 @@ struct RaceRowFunctions {
   RunsFn runs;
 };
 
-// level: "baseline", "avx2" or "avx512"; the caller knows that this host has it.
+// level: "baseline", "avx2" or "avx512"; the host must support it.
 const RaceRowFunctions& race_row_functions(std::string_view level);
 
 namespace baseline {

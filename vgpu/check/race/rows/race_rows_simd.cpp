@@ -1,5 +1,5 @@
-// See race_rows.hpp.  Compiled once per instruction set, so everything here is local to the
-// file or always inlined.
+// The loops of race_rows.hpp.  The file is compiled once per instruction set, so everything here is
+// local to the file or always inlined.
 #include <cstdint>
 #include <cstring>
 
@@ -48,7 +48,8 @@ template <typename V, typename T>
 #endif
 }
 
-// {0, 0, .., 1, 1, ..}: the lanes of kWidth cells from cell 0, 2^log2 cells a lane.
+// Returns {0, 0, .., 1, 1, ..}: the lanes of the first kWidth cells, with 2^kCellsLog2 cells per
+// lane.
 template <unsigned kCellsLog2>
 [[gnu::always_inline]] inline Epochs lanes_of_first_cells() {
   Epochs lanes;
@@ -60,13 +61,13 @@ template <unsigned kCellsLog2>
   return __builtin_convertvector(mask, Pcs);
 }
 
-// The epochs of the lanes that own the kWidth cells from `cell` of the row.
+// Returns the epochs of the lanes that own the kWidth cells from `cell` of the row on.
 template <unsigned kCellsLog2>
 [[gnu::always_inline]] inline Epochs epochs_at(Epoch epoch, unsigned cell) {
   return lanes_of_first_cells<kCellsLog2>() + (epoch + (cell >> kCellsLog2));
 }
 
-// All ones for the cells whose lane is active.
+// Returns all ones for cells whose lane is active.
 template <unsigned kCellsLog2>
 [[gnu::always_inline]] inline Mask active_at(std::uint32_t mask, unsigned cell) {
   const Epochs lanes = lanes_of_first_cells<kCellsLog2>() + std::uint64_t{cell >> kCellsLog2};
@@ -78,16 +79,16 @@ template <unsigned kCellsLog2>
   return a < b ? a : b;
 }
 
-// Whether a cell of the row is unordered with its lane.  unordered() asks whether the differing
-// bits lie in one of two intervals; the smallest distances from their beginnings answer for all
-// cells.
+// Returns whether a cell of the row is unordered with its lane. unordered() tests whether the
+// differing bits lie in one of two intervals.  Here the smallest distances from the beginnings of
+// the intervals answer that for all cells together.
 template <unsigned kCellsLog2, bool kPartial>
 [[gnu::always_inline]] inline bool any_unordered(const RaceRow& row, const CellCheck& check) {
   constexpr unsigned kCells = kLanes << kCellsLog2;
   Epochs past_ordered = Epochs{} - 1, past_block = Epochs{} - 1;
   for (unsigned cell = 0; cell < kCells; cell += kWidth) {
     Epochs x = load<Epochs>(check.epoch + row.cell + cell) ^ epochs_at<kCellsLog2>(row.epoch, cell);
-    // No difference is the largest distance.
+    // A cell without a difference must give the largest distance.
     if constexpr (kPartial) x &= (Epochs)active_at<kCellsLog2>(row.mask, cell);
     past_ordered = smaller(past_ordered, x - check.ordered_threads);
     past_block = smaller(past_block, x - kBlockUnit);
@@ -160,8 +161,8 @@ RaceRowResult strided(const RaceRow& row) {
   }
 }
 
-// An earlier epoch is unordered with some lane exactly when it is with the first or the last one,
-// and those two stand for the row afterwards.
+// An earlier epoch is unordered with some lane exactly if it is unordered with the first or the
+// last lane, and these two lanes represent the row afterwards.
 RaceRowResult uniform(const RaceRow& row) {
   const Epoch first = row.epoch + static_cast<unsigned>(__builtin_ctz(row.mask));
   const Epoch last = row.epoch + (kLanes - 1 - static_cast<unsigned>(__builtin_clz(row.mask)));
@@ -192,7 +193,8 @@ RaceRowResult uniform(const RaceRow& row) {
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
-// The cells of scattered lanes.  Held by value: nothing that is stored in a cell can alias it.
+// The cells of scattered lanes.  The struct is passed by value, so that no store to a cell can
+// alias it.
 struct Lanes {
   const std::uint32_t* offset;
   Epoch epoch;
@@ -200,7 +202,7 @@ struct Lanes {
   unsigned offset_shift;
   std::int64_t cells;
 
-  // Calls visit(cell, epoch) for every cell of every active lane, lanes ascending.
+  // Calls visit(cell, epoch) for every cell of every active lane, in ascending order of lanes.
   template <bool kFull, bool kSingle, typename Visit>
   [[gnu::always_inline]] void for_each_cell(Visit visit) const {
     const auto visit_lane = [&](unsigned lane) __attribute__((always_inline)) {
@@ -220,8 +222,9 @@ struct Lanes {
   }
 };
 
-// Writes the epochs of exclusive lanes and compares what each one replaces, in one pass: where two
-// lanes meet, the later one replaces the earlier one's.  False: a conflict; nothing has changed.
+// Writes the epochs of exclusive lanes and checks what each one replaces, in one pass: if two lanes
+// access one cell, the later lane replaces the earlier one's epoch.  False: there is a conflict,
+// and nothing has changed.
 template <bool kFull, bool kSingle>
 bool replace_exclusively(const Lanes& lanes, const RaceRow& row) {
   struct Replaced {
@@ -243,7 +246,7 @@ bool replace_exclusively(const Lanes& lanes, const RaceRow& row) {
     last.pc[cell] = pc;
   });
   if (!conflict) return true;
-  // Only the first lane to meet a cell found what was there before the row.
+  // Only the first lane to access a cell has found what was there before the row.
   std::int64_t cells[kLanes * kCellsMax];
   unsigned at = 0;
   lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch) { cells[at++] = cell; });
@@ -261,7 +264,8 @@ RaceRowResult scattered_row(const RaceRow& row) {
   bool conflict = false;
   for (unsigned i = 0; i < row.checks; ++i) {
     const CellCheck check = row.check[i];
-    if (row.exclusive && check.epoch == row.history.last.epoch) continue;  // checked when replaced
+    // checked by replace_exclusively
+    if (row.exclusive && check.epoch == row.history.last.epoch) continue;
     lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
       conflict |= unordered(check.epoch[cell], me, check.ordered_threads);
     });
@@ -293,7 +297,7 @@ LaneRuns runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t ste
   using Words = std::uint32_t __attribute__((vector_size(4 * kWords)));
   std::uint32_t begins = 1;
   for (unsigned at = 0; at < kLanes; at += kWords) {
-    // Lanes from number 1 on; the last vector looks at one lane again.
+    // Compares lanes from number 1 on; the last vector compares one lane twice.
     const unsigned lane = at + kWords == kLanes ? at : at + 1;
     const Words expected = load<Words>(offset + lane - 1) + step;
     const Words given = load<Words>(offset + lane);

@@ -3,9 +3,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Lanes of one warp in one phase whose cells are of different sizes: some cells may be of the same
-// thread, and others not.  All else that holds in one cell holds in all that two rows have in
-// common.
+// Returns whether the parts are of lanes of one warp in one phase with cells of different sizes:
+// then some common cells may be of the same thread and others not.  In all other cases, what holds
+// in one common cell holds in all.
 bool is_mixed(const RowLines::Part& a, const RowLines::Part& b, Epoch differing) {
   return a.cells_log2() != b.cells_log2() && differing < kOrderedInWarp;
 }
@@ -30,7 +30,7 @@ void RowLines::make_more(Line& line) {
   line.more = ++more_used_;
 }
 
-// A write leaves nothing of an earlier one.
+// A write replaces earlier writes completely.
 RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t ordered_threads) {
   Parts parts = parts_of(line);
   const std::uint32_t count = line.count;
@@ -62,7 +62,7 @@ RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t 
   return Added::yes;
 }
 
-// A read or an update, as record() of race_rows.hpp does in each cell.
+// Adds a read or an update, as record() of race_rows.hpp does in each cell.
 template <RowLines::Role last>
 RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t ordered_threads) {
   constexpr Role displaced_role = other_of(last);

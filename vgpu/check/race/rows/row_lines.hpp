@@ -1,15 +1,15 @@
-// The cells of global memory, as the rows that have been there.
+// Records of rows in place of the cells of global memory.
 //
-// Nearly all that kernels do to global memory is weak, or atomic and of one kind, and by whole rows
-// of 32 lanes.  What such a row leaves in 32 cells is one thread after the other at one pc, which a
-// record says in 16 bytes in place of 384.  So 32 cells that lie side by side are a line, and a
-// line keeps a record for each row that covers some of it.  A cell holds what it says
-// (race_shadow.hpp) only where no record covers it.  Records do to each other exactly what cells
-// would: what a later row replaces is taken from the earlier one's cells, and what it displaces
-// becomes a record of its own.
+// Nearly all accesses of kernels to global memory are weak, or atomics of one class, and are made
+// by whole rows of 32 lanes.  Such a row leaves 32 consecutive threads with one pc in 32 cells.  A
+// record holds that in 16 bytes in place of 384.  So 32 neighbouring cells form a line, and a line
+// keeps a record for each row that covers some of its cells.  The content of a cell
+// (race_shadow.hpp) is valid only if no record covers the cell.  Records interact exactly as cells
+// would: what a later row replaces is removed from the cells of the earlier record, and what it
+// displaces becomes a record of its own.
 //
-// A line whose records become too many is dissolved into cells, and so is one that something else
-// than such a row comes to; until its period is over, it stays so.
+// A line is converted to cells when it has too many records, or when another kind of access comes
+// to it.  It then stays converted until its period ends.
 #pragma once
 
 #include <array>
@@ -30,18 +30,18 @@ class RowLines {
  public:
   static constexpr unsigned kCellsLog2 = 5, kCells = 1u << kCellsLog2;  // of a line
   static constexpr std::uint32_t kPcsMax = 1u << 27;
-  // Updates are atomics of one access class, none of which race with each other.
+  // Updates are atomics of one access class that do not race with each other.
   enum class Role : std::uint8_t { write, last_read, other_read, last_update, other_update };
-  // Of rows that were unordered with their successors.
+  // Returns the role of the row's record after it was displaced by an unordered successor.
   static constexpr Role other_of(Role last) {
     return last == Role::last_read ? Role::other_read : Role::other_update;
   }
 
   // The part of a row that lies in one line.
   struct Part {
-    Epoch epoch = 0;  // of the lane that cell 0 of the line would belong to, active or not
+    Epoch epoch = 0;  // of the lane that would access cell 0 of the line, active or not
     std::uint32_t tag = 0;
-    std::uint32_t cells = 0;  // a bit each, not empty
+    std::uint32_t cells = 0;  // one bit per cell, not empty
 
     static std::uint32_t tag_of(std::uint32_t pc, unsigned cells_log2, Role role) {
       return pc << 5 | cells_log2 << 3 | static_cast<std::uint32_t>(role);
@@ -59,9 +59,9 @@ class RowLines {
   };
   struct Line {
     Part first;
-    std::uint32_t period = 0;  // the low bits of the one in which its cells hold something
-    std::uint32_t more = 0;    // of more_: where its other records are, and 1; 0: nowhere
-    std::uint32_t count = 0;   // of records
+    std::uint32_t period = 0;  // the low bits of the period in which its records are valid
+    std::uint32_t more = 0;    // one plus the index in more_ of its other records; 0: none
+    std::uint32_t count = 0;   // the number of records
   };
 
   //   bytes: of the allocation
@@ -70,13 +70,13 @@ class RowLines {
   [[nodiscard]] std::size_t host_bytes() const;
   // Empties every line.
   void clear();
-  // Gives the host memory back.
+  // Releases the host memory.
   void release() { *this = {}; }
 
   [[nodiscard]] Line& line_at(std::int64_t line) const {
     return reinterpret_cast<Line*>(pages_.data())[line];
   }
-  // Calls visit(line) for those that may have records.
+  // Calls visit(line) for each line that may have records.
   template <typename Visit>
   void for_each_line(Visit visit) const {
     pages_.for_each_written([&](std::size_t offset, std::size_t bytes) {
@@ -86,12 +86,12 @@ class RowLines {
     });
   }
 
-  // Checks a row's part against the records of `line` and adds it.
+  // Checks a row's part against the records of `line`, and adds it.
   enum class Added : std::uint8_t {
     yes,
-    displacing,  // and there is a new one of other_of() its role
-    full,        // nothing was done: there are too many records
-    no,          // nothing was done: it is not in order behind a record, or only in some cells
+    displacing,  // added, and there is a new record with the role other_of()
+    full,        // not added: there are too many records
+    no,          // not added: it is unordered with a record, or only in some cells
   };
   Added add(Line& line, const Part& part, std::uint64_t ordered_threads) {
     if (line.count != 0) {
@@ -110,7 +110,7 @@ class RowLines {
     line.count = 1;
     return Added::yes;
   }
-  // Takes away the records for which takes(record).
+  // Removes the records for which takes(record) is true.
   template <typename Takes>
   void take_away(Line& line, Takes takes) {
     const Parts parts = parts_of(line);
@@ -123,7 +123,8 @@ class RowLines {
   }
 
  private:
-  // Whether nothing is left of an earlier record: what launches that follow each other mostly do.
+  // Returns whether the part replaces an earlier record completely, as rows of consecutive launches
+  // mostly do.
   static bool replaces(const Part& part, const Part& earlier, std::uint64_t ordered_threads) {
     constexpr std::uint32_t kKind = 31;  // size and role
     return ((part.tag ^ earlier.tag) & kKind) == 0 && (earlier.cells & ~part.cells) == 0 &&
@@ -131,8 +132,8 @@ class RowLines {
                       ordered_threads);
   }
 
-  // The same of the last record, beside one of another block, which says more: what blocks that
-  // all come to the same line mostly do.  It is replaced then.
+  // Replaces the last record if an existing record of another block tells more than it, as for rows
+  // of blocks that all access the same line.
   bool replaces_last(Line& line, const Part& part) const {
     if (part.role() == Role::write) return false;
     const Parts parts = parts_of(line);
@@ -147,7 +148,7 @@ class RowLines {
     return true;
   }
 
-  static constexpr std::uint32_t kMore = 6;  // records of a line beside the first
+  static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
   using More = std::array<Part, kMore>;
   static constexpr std::size_t kSlab = 64;
   using Slab = std::array<More, kSlab>;
@@ -156,11 +157,11 @@ class RowLines {
   // The records of one line.
   struct Parts {
     Part* first;
-    Part* behind_first;  // what follows is at [1]
+    Part* behind_first;  // further records start at [1]
     Part& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
   };
   [[nodiscard]] Parts parts_of(Line& line) const {
-    if (line.more == 0) return {&line.first, &line.first};  // it has no other
+    if (line.more == 0) return {&line.first, &line.first};  // no further records
     const std::uint32_t more = line.more - 1;
     return {&line.first, (*more_[more / kSlab])[more % kSlab].data() - 1};
   }
@@ -174,11 +175,11 @@ class RowLines {
   std::uint32_t more_used_ = 0;
 };
 
-// The part of a strided row, or of one lane of a uniform one, that lies in a line.
+// Returns the part of a strided row, or of one lane of a uniform row, that lies in a line.
 [[gnu::always_inline]] inline RowLines::Part strided_part(const RaceRow& row, std::uint32_t tag,
                                                           std::int64_t line) {
   const unsigned log2 = row.cells_log2;
-  // That cell 0 would belong to.
+  // The lane that cell 0 of the line would belong to.
   const std::int64_t lane = (line * RowLines::kCells - row.cell) >> log2;
   std::uint32_t cells = lane >= 0 ? row.mask >> lane : row.mask << -lane;
   if (log2 != 0) {

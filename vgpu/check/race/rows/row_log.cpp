@@ -40,7 +40,7 @@ bool any(const Marks& marks) {
   return (halves[0] | halves[1]) != 0;
 }
 
-// All ones for the words of active lanes, from word number `word` of the row on.
+// Returns all ones for the words of active lanes, starting at word number `word` of the row.
 template <unsigned kLog2>
 Marks active_at(std::uint32_t mask, unsigned word) {
   constexpr Marks kBits = kLog2 == 0   ? Marks{1, 2, 4, 8, 16, 32, 64, 128}
@@ -50,8 +50,8 @@ Marks active_at(std::uint32_t mask, unsigned word) {
   return (Marks)(((Marks{} + bits) & kBits) != 0);
 }
 
-// Marks the words of lanes that lie side by side.
-//   mine: the mark of lane 0 where it reads, if no lane had a number
+// Marks the words of lanes with neighbouring words.
+//   mine: the mark of lane 0 for a read, without the lane number
 template <unsigned kLog2>
 bool mark_row(std::uint16_t* words, const std::uint16_t* lanes, std::uint16_t mine,
               std::uint32_t mask, bool write) {
@@ -82,7 +82,7 @@ bool mark_row(std::uint16_t* words, const std::uint16_t* lanes, std::uint16_t mi
 }
 
 // Marks a word of one thread.
-//   mine: its mark where it reads
+//   mine: its mark for a read
 bool mark_word(std::uint16_t& word, std::uint16_t mine, bool write) {
   const unsigned distance = word ^ mine;
   if (distance >= Mark::kPhase) {
@@ -117,14 +117,14 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
   set_limits();
 }
 
-// Whether atomics of so many bytes may be taken, from now on alone.
+// Returns whether atomics of so many bytes may be taken; from then on, only this size.
 bool RowLog::may_update(std::uint8_t bytes) {
   if (bytes != 4 && bytes != 8) return false;
   if (updated() == 0 && atomics_.is_empty()) notes_.update_bytes = bytes;
   return bytes == notes_.update_bytes;
 }
 
-// Whether some lane is where other accesses have been.
+// Returns whether some lane accesses a word that other accesses have touched.
 bool RowLog::has_met(const Access& access) const {
   bool met = false;
   for_each_bit(access.mask, [&](unsigned lane) {
@@ -151,7 +151,8 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
   return true;
 }
 
-// Most phases with atomics have nothing else, so words are marked when something comes.
+// Most phases with atomics have no other accesses, so words are marked only when another access
+// comes.
 bool RowLog::take_updates(const Access& access) {
   const std::size_t before = updated();
   if (access.asynchronous || access.elements() != 1 || before == kAtomicsMax) return false;
@@ -170,7 +171,7 @@ bool RowLog::take_updates(const Access& access) {
   return true;
 }
 
-// As accesses have it.
+// Returns the pattern as accesses define it.
 Pattern RowLog::pattern_of(const UpdateRow& row) {
   const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
   bool uniform = true, strided = true;
@@ -181,7 +182,7 @@ Pattern RowLog::pattern_of(const UpdateRow& row) {
   return uniform ? Pattern::uniform : strided ? Pattern::strided : Pattern::scattered;
 }
 
-// Makes room for a row.  False: there are enough.
+// Makes room for a row.  False: the maximum is reached.
 bool RowLog::grow() {
   const std::size_t before = count();
   if (before == kRowsMax) return false;
@@ -191,7 +192,7 @@ bool RowLog::grow() {
   return true;
 }
 
-// The same for the offsets of a scattered one.
+// Makes room for the offsets of a scattered row.  False: the maximum is reached.
 bool RowLog::grow_offsets() {
   if (offsets_.size() == kScatteredMax) return false;
   offsets_.resize(std::max<std::size_t>(2 * offsets_.size(), 16));
@@ -199,7 +200,7 @@ bool RowLog::grow_offsets() {
   return true;
 }
 
-// Of lanes in no order, one after the other.
+// Marks the words of lanes in no order, one lane after the other.
 bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
   const std::uint16_t* const lanes = notes_.lanes->of_words[0];
   const std::uint32_t mine = notes_.phase + row.warp * kWarpLanes * Mark::kThread;
@@ -215,7 +216,7 @@ bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
   return marked;
 }
 
-// Of lanes in one place.
+// Marks the word of lanes that all access the same word.
 bool RowLog::mark_uniform(const Row& row) {
   const bool is_one = in_lockstep_ || (row.mask & (row.mask - 1)) == 0;
   if (row.write && !is_one) return false;

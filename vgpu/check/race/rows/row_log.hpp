@@ -1,12 +1,14 @@
-// The rows of one phase of a block's shared memory, as long as they need no shadow.
+// The log of rows of one phase of a block's shared memory, as long as that memory needs no shadow.
 //
-// In most phases no two rows race: what threads touch nobody else does, or many read alone.  A mark
-// a word (noted_rows.hpp) shows that.  Such a phase leaves nothing to remember: whatever comes
-// after its barrier is ordered after it.  The first row that the log cannot vouch for closes it;
-// the rows so far then go to the shadow (race_shadow.hpp), where the phase goes on.
+// In most phases no two rows race: each word is accessed by one thread only, or only read.  One
+// mark per word (noted_rows.hpp) shows that.  Such a phase needs no records afterwards, because
+// everything after its barrier is ordered after it.  The first row that the log cannot accept
+// closes it.  Its rows then go to the shadow (race_shadow.hpp), which handles the rest of the
+// phase.
 //
-// Takes weak reads and writes of whole words, in any order; and atomics of one size in words of
-// their own: for the general checker relaxed ones (atomic_log.hpp).
+// The log takes weak reads and writes of whole words, in any order of lanes.  It also takes atomics
+// of one size in words that nothing else accesses; for the general checker, only relaxed ones
+// (atomic_log.hpp).
 #pragma once
 
 #include <array>
@@ -25,7 +27,7 @@ namespace warpcheck::vgpu {
 
 class RowLog {
  public:
-  using Row = NotedRow;  // its cell as in RaceRow, in words; its segment is the caller's
+  using Row = NotedRow;  // its cell is as in RaceRow, in words; its segment is the caller's
 
   RowLog() = default;
   RowLog(RowLog&&) = default;
@@ -35,17 +37,17 @@ class RowLog {
 
   // Begins a phase: the log is empty and open.
   //   bytes: of the shared memory
-  //   ordered_threads: of the warp model; the same throughout a launch
+  //   ordered_threads: of the warp model; constant within a launch
   void begin(std::uint32_t bytes, std::uint64_t ordered_threads);
-  // From now on in this phase, no row is taken.
+  // Makes the log refuse all further rows of this phase.
   void close() {
     open_ = false;
     set_limits();
   }
   [[nodiscard]] bool is_open() const { return open_; }
 
-  // Adds a row, unless it is none for the log, might race with one that is there, or the log is
-  // full: then the log is to be closed.
+  // Adds a row.  False: the row is not of a kind that the log takes, it might race with an existing
+  // row, or the log is full.  The caller must then close the log.
   bool take(const Access& access, std::uint32_t segment = 0) {
     if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
         access.asynchronous) {
@@ -61,30 +63,30 @@ class RowLog {
   bool take(const RowAccess& access) {
     return access.bytes >= 4 && take(row_of(access, start_of(access.first)), access.offsets);
   }
-  //   offsets: of scattered lanes, in bytes; where the row's cell is, does not matter then
+  //   offsets: of scattered lanes, in bytes; row.cell is then not used
   bool take(const Row& row, const std::uint32_t* offsets = nullptr);
-  // What machine code takes words with.
+  // Returns the structure through which machine code adds rows of words.
   [[nodiscard]] NotedRows& notes() { return notes_; }
   using Offsets = std::array<std::uint32_t, kWarpLanes>;
-  // Of a scattered row.
+  // Returns the offsets of a scattered row.
   [[nodiscard]] const Offsets& offsets_of(const Row& row) const {
     return offsets_[static_cast<std::size_t>(row.cell)];
   }
-  // A row of atomics, where barriers order all that threads do: those of one size do not race with
-  // each other, whatever they are.
+  // A row of atomics, used if barriers order all threads: atomics of one size do not race with each
+  // other, whatever their order and scope.
   using UpdateRow = NotedUpdate;
-  // Adds one, as take() does.
+  // Adds a row of atomics, with the result of take().
   bool take_updates(const Access& access);
-  // In the order in which they were taken; they have met no other row.
+  // Returns the rows in the order in which they were taken; they share no word with other rows.
   [[nodiscard]] std::span<const UpdateRow> updates() const { return {updates_.data(), updated()}; }
   static Pattern pattern_of(const UpdateRow& row);
   static Pattern pattern_of(const Row& row) {
     return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
   }
-  // The same of an access that AtomicLog takes, and of the general checker.
+  // Adds a row of atomics that AtomicLog takes; for the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
-  // In the order in which they were taken.
+  // Returns the rows in the order in which they were taken.
   [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count()}; }
   [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count()}; }
 
@@ -94,8 +96,8 @@ class RowLog {
   static constexpr std::size_t kAtomicsMax = 2048;
   static constexpr std::int64_t kSlackCells = NotedRows::kSlackCells;
 
-  // Of an Access or a RowAccess.
-  //   offset: of lane 0, where lanes are in order
+  // Takes an Access or a RowAccess.
+  //   offset: of lane 0, if the lanes are in order
   template <typename AnyAccess>
   static Row row_of(const AnyAccess& access, std::int64_t offset) {
     return {.cell = static_cast<std::int32_t>(offset >> 2),
@@ -131,13 +133,13 @@ class RowLog {
 
   bool open_ = false;
   bool in_lockstep_ = false;
-  std::vector<std::uint16_t> storage_;  // of the marks
-  NotedRows notes_;                     // in these
-  std::vector<Row> rows_;               // the first count() of them
-  std::vector<Offsets> offsets_;        // of scattered ones
+  std::vector<std::uint16_t> storage_;  // memory of the marks
+  NotedRows notes_;                     // refers to storage_ and rows_
+  std::vector<Row> rows_;               // the first count() are used
+  std::vector<Offsets> offsets_;        // of scattered rows
   AtomicLog atomics_;
-  std::vector<UpdateRow> updates_;  // the first updated() of them
-  std::size_t marked_ = 0;          // of them have left their marks
+  std::vector<UpdateRow> updates_;  // the first updated() are used
+  std::size_t marked_ = 0;          // the number of updates whose words are marked
 };
 
 }  // namespace warpcheck::vgpu
