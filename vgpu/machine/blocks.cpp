@@ -24,7 +24,7 @@ Blocks::~Blocks() {
 void Blocks::begin_launch() {
   next_ = ended_ = 0;
   admitted_.clear();
-  // The last launch may have been given up.
+  // The last launch may have been given up, so slots may still be occupied.
   for (const auto& slot : slots_) slot->occupied = false;
 }
 
@@ -43,7 +43,7 @@ void Blocks::admit() {
   }
 }
 
-// One after the other: another machine may have nothing to do.
+// Admits one block at a time, because another machine may have nothing to do.
 void Blocks::admit_share() {
   if (!launch_.resident.empty() || !admitted_.empty()) return;
   if (const auto block = launch_.request->share->take()) admitted_.push_back(*block);
@@ -54,7 +54,7 @@ std::uint32_t Blocks::not_begun() const {
          static_cast<std::uint32_t>(admitted_.size()) * parts_.clusters.size();
 }
 
-// Makes an admitted block resident; with it, all others of its cluster.
+// Makes an admitted block resident, and all other blocks of its cluster with it.
 Slot& Blocks::begin(std::uint32_t block) {
   const std::uint32_t first = parts_.clusters.first_of(block);
   admitted_.erase(std::ranges::lower_bound(admitted_, first));
@@ -122,7 +122,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   return slot;
 }
 
-// Registers start as zeros once a launch, where the program may read them before it writes them; no
+// Clears the registers once per launch, if the program may read them before it writes them.  No
 // program may rely on more.
 void Blocks::begin_registers(Warp& warp) const {
   const std::size_t words = launch_.program->words_max * std::size_t{kWordRowBytes};

@@ -14,8 +14,8 @@ namespace warpcheck::vgpu {
 
 namespace {
 
-// Of lanes: more than what a large launch makes that ends, and more than its other warps leave to
-// one.
+// Limits of bad accesses, in lanes: more than a large launch that ends makes, and more than one
+// warp can make while all others get their turns.
 constexpr std::uint64_t kFaultsOfLaunch = 1u << 22;
 constexpr std::uint64_t kFaultsOfWarp = 1u << 16;
 
@@ -70,7 +70,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   return std::move(launch_.outcome);
 }
 
-// An observer of the last launch may have thrown: nothing is as a launch leaves it.
+// An observer of the last launch may have thrown an exception, so no state can be relied on.
 void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
@@ -96,13 +96,14 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   choose_code();
 }
 
-// Whether the launch begins with its program's machine code, and after how many steps it gets it.
+// Decides whether the launch begins with its program's machine code, and after how many steps the
+// program is compiled.
 void Core::choose_code() {
   const NativeTier* const tier = launch_.program->native.get();
   launch_.native = launch_.native_some = nullptr;
   compile_at_ = kNoLimit;
   const bool follows = launch_.observers.following.values;
-  // Machine code moves whole rows, and asks nobody at fences.
+  // Machine code moves whole rows and does not ask the strategy at fences.
   if (launch_.request->weak_memory != nullptr || follows) return;
   if (launch_.strategy->decides_fences(launch_.request->index)) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
@@ -119,8 +120,9 @@ void Core::compile() {
       launch_.program->native->make(*launch_.program, Lanes::all, FragmentLoop::native_calls());
 }
 
-// The turn of a warp, or those of it and of others of its block, if nobody has a say in between.
-//   number: of the warp; becomes that of the last one
+// Runs the turn of a warp; if no component needs control in between, also the turns of other warps
+// of its block.
+//   number: of the warp; becomes the number of the last warp that ran
 Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
   Warp& warp = slot.warps[number];
   if (warp.quanta != 0 || !turns_.keeps_block(slot)) return polls_.run(slot, warp);
@@ -130,8 +132,8 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
   return warps_.run_in_turn(slot, number, until);
 }
 
-// Whether a warp makes bad accesses for ever, as a loop over all 32-bit numbers does.  A GPU stops
-// at the first one; here the launch goes on, so that one run tells all there is on its way.
+// Returns whether a warp makes bad accesses for ever, as a loop over all 32-bit numbers does.  A
+// GPU stops at the first one.  Here the launch continues, so that one run reports all findings.
 bool Core::faults_for_ever(const Slot& slot, const Warp& warp) {
   if (launch_.outcome.faults < kFaultsOfLaunch || warp.faults < kFaultsOfWarp) return false;
   if (warp.fragments.empty()) return false;
@@ -183,7 +185,7 @@ Outcome::End Core::loop() {
     }
     const WarpId stopped = next;
     const std::uint64_t stop_index = warp.stops++;
-    // A barrier that this warp completed has made itself ready again.
+    // A barrier that this warp completed may have made the warp itself ready again.
     if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
     if (slot->live_lanes == 0) {
       blocks_.end(*slot);

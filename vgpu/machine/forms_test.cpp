@@ -1,4 +1,4 @@
-// What the recorded vectors do not show of compute instructions.
+// Tests of compute instructions that the recorded vectors do not cover.
 #include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {
@@ -8,7 +8,8 @@ using Words = std::vector<std::uint32_t>;
 
 class Forms : public SyncTest {};
 
-// Seen on sm_90: the NaN 0x7ff7, of either sign, as a factor.  As the addend it is a NaN.
+// Seen on sm_90: the NaN 0x7ff7, of either sign, as a factor gives zero; as the addend it gives a
+// NaN.
 TEST_F(Forms, WhatLiesOutOfBoundsMakesAFusedMultiplyAddZero) {
   compile(
       "fma.rn.oob.f16x2 %r2, 0x7ff73c00, 0x3c003c00, 0x40004000; st.global.u32 [%rd1], %r2;\n"
@@ -26,7 +27,7 @@ TEST_F(Forms, SuffixesMayStandInAnyOrder) {
       "mad.u32.lo %r2, 3, 4, 5; st.global.u32 [%rd1+4], %r2;");
   run(1);
   EXPECT_EQ(ints(2), (Words{0x40400000, 17}));
-  // But types have places.
+  // Types are positional.
   EXPECT_THROW(compile("cvt.rn.u32.f32 %r2, %r1;"), Refusal);
 }
 
@@ -51,7 +52,7 @@ TEST_F(Forms, VideoInstructionsSelectBytesAndHalves) {
   EXPECT_EQ(ints(5), (Words{0xffff7f80, 0x11123344, 0x00ff0005, 84, 42}));
 }
 
-// Where GPUs do otherwise than the ISA says, and where there is no such thing.
+// Refuses cases in which GPUs deviate from the ISA, and instructions that do not exist.
 TEST_F(Forms, OtherVideoInstructionsAreRefused) {
   EXPECT_THROW(compile("vadd.u32.u32.u32 %r4.h1, %r2, %r3, %r1;"), Refusal);
   EXPECT_THROW(compile("vadd.u32.u32.u32.sat %r4.b0, %r2, %r3, %r1;"), Refusal);

@@ -53,7 +53,7 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   program.refusals.push_back(refusal);
 }
 
-// With what it launches.
+// Returns whether the device call launches a kernel.
 bool launches(const Program& program, const Instr& instr) {
   if (instr.kind != InstrKind::device_call) return false;
   const DeviceFunction function = program.device_calls[instr.device_call].function;
@@ -62,7 +62,8 @@ bool launches(const Program& program, const Instr& instr) {
          function == DeviceFunction::__cudaCDP2MemsetAsync;
 }
 
-// Whether it can order threads other than by a barrier of their whole block.
+// Returns whether the instruction can order threads by something other than a barrier of their
+// whole block.
 bool synchronizes_threads(const Instr& instr) {
   switch (ptx::row_of(instr.opcode).family) {
     case ptx::Family::fence:
@@ -103,7 +104,7 @@ void link(Program& program, SimdLevel level) {
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
       case InstrKind::warp_sync:
-        if (instr.modifiers.warp) break;  // bar.warp.sync calculates nothing
+        if (instr.modifiers.warp) break;  // bar.warp.sync computes nothing
         [[fallthrough]];
       case InstrKind::warp:
         instr.compute = find_warp_op(instr, level);

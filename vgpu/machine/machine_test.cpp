@@ -15,7 +15,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Follows the default policy, except for the one decision it was given.
+// Follows the default policy except for one given decision.
 class OneDecision final : public Strategy {
  public:
   OneDecision() = default;
@@ -169,7 +169,7 @@ TEST_F(MachineTest, TheClockCountsTheWarpInstructionsOfTheLaunch) {
       "mov.u64 %rd4, %clock64; mov.u32 %r4, %clock_hi; cvt.u32.u64 %r5, %rd4;\n"
       "sub.u32 %r6, %r5, %r2; st.global.v2.u32 [%rd2], {%r6, %r4};");
   const Outcome outcome = run({1, 1, 1}, {1, 1, 1});
-  // The step after the first reading, the loop of three, the second reading.
+  // The step after the first reading, the three instructions of the loop, and the second reading.
   EXPECT_EQ(ints(2), (std::vector<std::uint32_t>{5, 0}));
   EXPECT_EQ(outcome.steps, 15u);
   compile(
@@ -208,7 +208,7 @@ TEST_F(MachineTest, DynamicSharedMemoryByGenericAddress) {
       "mov.u32 %r2, dynamic; cvt.u64.u32 %rd4, %r2; cvta.shared.u64 %rd5, %rd4;\n"
       "add.s64 %rd6, %rd5, %rd3; st.u32 [%rd6], %r1; ld.u32 %r3, [%rd6]; st.u32 [%rd2], %r3;",
       ".extern .shared .align 16 .b8 dynamic[];\n");
-  run({1, 1, 1}, {5, 1, 1});  // one thread more than there is room for
+  run({1, 1, 1}, {5, 1, 1});  // one thread more than fits
   EXPECT_EQ(ints(5), (std::vector<std::uint32_t>{0, 1, 2, 3, 0}));
   ASSERT_EQ(seen_.faults.size(), 2u);
   EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::out_of_bounds);
@@ -276,7 +276,7 @@ TEST_F(MachineTest, NarrowAndVectorAccesses) {
   }
 }
 
-// Whose offsets the other lanes take must not depend on an observer having been told.
+// The offsets that the other lanes use must not depend on whether an observer was called.
 TEST_F(MachineTest, OneLaneLoadsAVectorUnwatched) {
   is_watched_ = false;
   compile(
@@ -397,13 +397,13 @@ TEST_F(MachineTest, ADecisionHoldsLanesBack) {
   const Outcome outcome = run({1, 1, 1}, {3, 1, 1});
   EXPECT_EQ(ints(3)[2], 9u);
   EXPECT_EQ(outcome.decisions, std::vector{decision});
-  model_ = WarpModel::lockstep;  // which knows no such split
+  model_ = WarpModel::lockstep;  // which never splits warps in this way
   EXPECT_TRUE(run({1, 1, 1}, {3, 1, 1}).decisions.empty());
   EXPECT_EQ(ints(3)[2], 0u);
 }
 
 TEST_F(MachineTest, ADecisionHoldsDivergedLanesBack) {
-  // Lane 0 alone writes what lane 1 reads next, with nothing in between that would order them.
+  // Only lane 0 writes what lane 1 reads next, and no synchronisation orders the two.
   compile(
       "setp.ne.u32 %p1, %r1, 0; @%p1 bra NEXT;\n"
       "st.global.u32 [%rd1+4], 9;\n"
@@ -414,9 +414,9 @@ TEST_F(MachineTest, ADecisionHoldsDivergedLanesBack) {
   strategy_ = OneDecision(decision);
   EXPECT_EQ(run({1, 1, 1}, {2, 1, 1}).decisions, std::vector{decision});
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 0}));
-  // Nobody is elsewhere: there is nobody to run instead.
+  // No other thread can run instead.
   EXPECT_TRUE(run({1, 1, 1}, {1, 1, 1}).decisions.empty());
-  model_ = WarpModel::lockstep;  // which knows no such order
+  model_ = WarpModel::lockstep;  // which always orders these lanes
   EXPECT_TRUE(run({1, 1, 1}, {2, 1, 1}).decisions.empty());
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 9}));
 }
@@ -506,7 +506,7 @@ TEST_F(MachineTest, TrapEndsTheLaunch) {
   EXPECT_EQ(seen_.traps.size(), 1u);
 }
 
-// A loop over an array from its end, by an index without a sign.
+// A loop over an array from its end with an unsigned index.
 TEST_F(MachineTest, FaultsThatDoNotEndStopTheLaunch) {
   limits_.steps_max = kNoLimit;
   seen_.keeps_accesses = false;
@@ -519,7 +519,7 @@ TEST_F(MachineTest, FaultsThatDoNotEndStopTheLaunch) {
   EXPECT_EQ(outcome.cause, Trap::Cause::faults);
   EXPECT_GE(outcome.faults, std::uint64_t{1} << 22);
   EXPECT_EQ(seen_.traps.size(), 1u);
-  // So many bad accesses are just a lot.
+  // This number of bad accesses is large but finite.
   compile(walk + "4294867296; @%p1 bra S;");
   EXPECT_EQ(run({1, 1, 1}, {32, 1, 1}).end, Outcome::End::completed);
 }
@@ -530,9 +530,10 @@ TEST_F(MachineTest, WhoHasSeenEnoughEndsTheLaunch) {
   compile("bar.sync 0; st.global.u32 [%rd2], %r1;");
   seen_.answer = [&](const Access&) { enough = true; };
   EXPECT_EQ(run({3, 1, 1}, {64, 1, 1}).end, Outcome::End::enough);
-  ASSERT_EQ(seen_.accesses.size(), 1u);  // of six warps
+  ASSERT_EQ(seen_.accesses.size(), 1u);  // of six warps, only one has run
   EXPECT_EQ(seen_.accesses[0].kind, AccessKind::write);
-  const Outcome next = run({3, 1, 1}, {64, 1, 1});  // executes nothing, and is told all the same
+  // executes nothing, but is reported to observers
+  const Outcome next = run({3, 1, 1}, {64, 1, 1});
   EXPECT_EQ(next.end, Outcome::End::enough);
   EXPECT_EQ(next.steps, 0u);
   EXPECT_EQ(seen_.accesses.size(), 1u);

@@ -32,7 +32,7 @@ class Formatter {
   }
 
  private:
-  // One conversion, at the `%`.
+  // Formats one conversion; the text is at its `%`.
   void convert() {
     const std::string_view begin = rest_;
     rest_.remove_prefix(1);
@@ -77,7 +77,7 @@ class Formatter {
         if (is_long) return print("ll", conversion, static_cast<unsigned long long>(next(8)));
         return print(length, conversion, static_cast<unsigned>(next(4)));
       case 'c': return print("", conversion, static_cast<int>(next(4)));
-      // As an integer of the host: an address of the device is no pointer of the host.
+      // Printed as an integer, because a device address is no host pointer.
       case 'p': return write_address(next(8));
       case 's': return write_string(next(8));
       default: return print("", conversion, std::bit_cast<double>(next(8)));
@@ -112,7 +112,8 @@ class Formatter {
     rest_.remove_prefix(1);
     spec_ += fmt::format("{}", std::clamp(static_cast<int>(next(4)), -kWidthMax, kWidthMax));
   }
-  // All that a precision can be: CUDA has no `.*`, so such a conversion is none.
+  // Reads the digits of a precision.  CUDA does not support `.*`, so such a conversion is printed
+  // unchanged.
   void read_digits() {
     if (rest_.empty() || rest_.front() < '0' || rest_.front() > '9') return;
     int number = 0;

@@ -15,7 +15,7 @@ constexpr std::size_t kStringBytesMax = 1 << 20;
 
 }  // namespace
 
-// Copies bytes at a generic address, as far as there is memory; returns how many.
+// Copies bytes from a generic address as far as memory exists.  Returns how many were copied.
 std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std::uint64_t address,
                                  std::span<std::byte> to) const {
   std::size_t done = 0;
@@ -67,7 +67,7 @@ std::string Printing::read_string(const RunningFragment& run, unsigned lane,
   return text;
 }
 
-// Lane after lane, as their lines appear.
+// Prints lane after lane, so their lines appear in this order.
 Step Printing::print(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   const std::uint32_t mask = warp.fragments[index].mask;
@@ -89,7 +89,7 @@ Step Printing::print(RunningFragment& run, std::size_t index, const Instr& instr
         },
         [&](std::uint64_t address) { return read_string(run, lane, address); }};
     PrintedText printed;
-    printed.arguments = -1;  // of no format
+    printed.arguments = -1;  // there is no format
     if (format != 0) {
       try {
         printed = format_printf(read_string(run, lane, format), arguments);

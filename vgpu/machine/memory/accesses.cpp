@@ -12,7 +12,7 @@ using ptx::Space;
 
 namespace {
 
-// An instruction whose lanes are scattered once is likely to have them so again.
+// An instruction whose lanes had scattered addresses once will probably have them again.
 constexpr std::uint8_t kSkips = 15;
 
 }  // namespace
@@ -37,9 +37,9 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
           .move = row_move_index(bytes, wide, is_load && ptx::is_signed(modifiers.type))};
 }
 
-// Plans say nothing of the launch, but of whether it has weak memory.
+// Plans do not depend on the launch, except on whether it has weak memory.
 bool Accesses::begin_launch() {
-  row_.mask = ~0u;  // an observer of the last one may have thrown
+  row_.mask = ~0u;  // an exception in the last launch may have left another mask
   const bool is_weak = launch_.request->weak_memory != nullptr;
   const std::shared_ptr<NativeTier>& of = launch_.program->native;
   if (!is_weak && of != nullptr && of == plans_are_of_) return true;
@@ -141,7 +141,7 @@ inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& pl
           .element_bytes = plan.bytes};
 }
 
-// False: some of what is loaded is undefined.
+// Returns false if some loaded bits are undefined.
 inline bool Accesses::tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
                                  const RowAccess& row) {
   return tell_row(row, [&](std::size_t first) { return tell_whole(run, instr, plan, row, first); });
@@ -169,7 +169,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   if (instr.provenance != 0) meant_objects_.keep(instr.provenance, run.slot.shared, target);
   if (!plan.is_load && target.allocation->read_only) return false;
 
-  // All addresses lie between the first active lane's and the last one's.
+  // All addresses are between those of the first and the last active lane.
   const bool strided = order == RowOrder::strided;
   const std::uint32_t step = strided ? plan.bytes : 0;
   const std::uint64_t offset = address - target.base;
@@ -181,7 +181,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
 
   if (targets_.has_sites()) remember(run, instr, plan.bytes, target);
 
-  // Of lane 0, which need not be active.
+  // The address for lane 0, which may be inactive.
   const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
   std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
   std::byte* const memory = target.allocation->data + start_of(first);
@@ -203,7 +203,7 @@ void Accesses::move(const Plan& plan, bool strided, std::byte* value, std::byte*
   moves[plan.move](value, memory, active);
 }
 
-// Tells all that there is of it, to the observers from number `first` on that want that.
+// Reports the full access to the observers, from number `first` on, that need it.
 bool Accesses::tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
                           const RowAccess& row, std::size_t first) {
   Access& access = current_.access;
@@ -254,7 +254,7 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.data += site.origin;
 }
 
-// Tells row_ to the observers from number `first` on, the first of which wants all of it.
+// Reports row_ to the observers from number `first` on; that observer needs the full access.
 bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
   const Plan& plan = plans_[row_.pc];
   const Instr& instr = launch_.program->code[row_.pc];
@@ -273,7 +273,7 @@ bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t 
   return tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });
 }
 
-// The same as tell_rest() of a row that need not be of one element a lane, or in order.
+// Like tell_rest(), for rows with several elements per lane or with lanes in any order.
 bool Accesses::tell_rest_of_lanes(RunningFragment& run, std::size_t first) {
   const Instr& instr = launch_.program->code[row_.pc];
   run.pc = row_.pc;
@@ -388,7 +388,7 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
   move_bytes(run, instr, target, scan, mask);
 }
 
-// What has been described or told.
+// Moves the bytes of an access that has been described or reported.
 void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
                           const RowScan& scan, std::uint32_t mask) {
   if (instr.kind == InstrKind::atomic) {
@@ -402,7 +402,7 @@ void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target
   if (raises_flag) strong_writes_.note(run, current_.access, mask);
 }
 
-// Of a load or store, from or to the offsets of the current access.
+// Moves the bytes of a load or store at the offsets of the current access.
 void Accesses::move_elements(RunningFragment& run, const Instr& instr, const Target& target,
                              const RowScan& scan, std::uint32_t mask) {
   // A .b128 moves as two halves.
@@ -418,7 +418,7 @@ void Accesses::move_elements(RunningFragment& run, const Instr& instr, const Tar
   move.width = static_cast<std::uint8_t>(width);
   move.is_signed = ptx::is_signed(instr.modifiers.type);
   if (scan.strided && count != 1 && mask != 0xffffffffu) {
-    // Elements move lane by lane: inactive lanes need an offset that exists.
+    // Elements move lane by lane, so inactive lanes need a valid offset too.
     const std::uint32_t safe =
         current_.access.offset[static_cast<unsigned>(std::countr_zero(mask))];
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -455,7 +455,7 @@ void Accesses::zero_destinations(RunningFragment& run, const Instr& instr, std::
     for (std::size_t i = 0; i < count; ++i) zero(instr[MemoryOperand::value + i]);
     return;
   }
-  // An mbarrier has its result in the same place.
+  // The result of an mbarrier operation is in the same operand.
   const Ref& old = instr[AtomicOperand::old];
   for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) zero(row_after(old, i));
   if (is_quad) zero(row_after(old, 1));

@@ -1,4 +1,4 @@
-// Loads, stores and atomics: the lanes of one instruction, one allocation at a time.
+// Executes loads, stores and atomics: the lanes of one instruction, one allocation at a time.
 #pragma once
 
 #include <array>
@@ -35,65 +35,68 @@ class Accesses {
         local_memory_(parts.local_memory),
         strong_writes_(parts.strong_writes) {}
 
-  // False: it knows nothing yet of the program's accesses.
+  // Returns false if nothing is known yet about the program's accesses.
   bool begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
-  // Tells the plain access at `pc` of all lanes, which lie side by side from `offset` bytes behind
-  // the site's base on, or all there.  False: some of what it loads is undefined; it has been made.
+  // Reports the plain access at `pc` by all lanes to the observers.  The lanes' offsets are
+  // relative to the base of the access site at `pc` (AccessSite): they ascend from `offset` if
+  // strided, otherwise all are `offset`.  Returns false if some loaded bits are undefined; then the
+  // access has also been executed.
   bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
     set_row(run, pc, offset, strided ? Pattern::strided : Pattern::uniform);
     return tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
   }
-  // The same of vectors, and of scattered lanes, whose offsets are `offsets`.
+  // Like tell(), for vectors and for scattered lanes with the given offsets.
   bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
                   const std::array<std::uint32_t, kWarpLanes>& offsets);
-  // Tells and performs the atomic at `pc` of all lanes, which lie at `offsets` of the site.
+  // Reports and executes the atomic at `pc` by all lanes, at `offsets` relative to the site's base.
   void perform_atomic(RunningFragment& run, std::uint32_t pc,
                       const std::array<std::uint32_t, kWarpLanes>& offsets);
-  // What becomes of an access that may go where the last one at its pc went.
+  // The result of an access that may go to the same place as the last access at its pc.
   enum class Again : std::uint8_t {
     made,
-    made_undefined,  // some of what it loads is
-    elsewhere,       // nothing was done
+    made_undefined,  // executed; some loaded bits are undefined
+    elsewhere,       // it goes to another place; nothing was done
   };
-  // Tells and executes the load or store at run.pc.
+  // Reports and executes the load or store at run.pc.
   Again execute_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // Executes the program's instruction at run.pc, a load, store or atomic.
+  // Executes the load, store or atomic at run.pc.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes
-  // of `active`.  Lanes that no allocation answers fault and are dropped.
+  // Executes a load, store or atomic for the lanes in `active`; the instruction may be a part of
+  // another one.  Lanes whose address is outside every allocation cause a fault and are dropped.
   void execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // One whose lanes are all inside of `target`, at the offsets of the current access.
+  // Executes an access whose lanes are all inside `target`, at the offsets of the current access.
   void perform(RunningFragment& run, const Instr& instr, const Target& target, const RowScan& scan,
                std::uint32_t mask);
-  // What lanes get whose access is dropped.
+  // Sets the result of lanes whose access is dropped to zero.
   void zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask);
 
  private:
-  // What is known of an instruction before its lanes are.
+  // What is known of an instruction before its lanes are known.
   struct Plan {
     enum class Kind : std::uint8_t {
       unknown,
-      plain,  // a weak load or store of one element a lane, of memory that lanes share
+      plain,  // a weak load or store of one element per lane, in memory that lanes share
       other,
     };
     Kind kind = Kind::unknown;
     bool is_load = false;
     bool wide_address = false;
-    std::uint8_t bytes = 0;        // of the element
+    std::uint8_t bytes = 0;        // of an element in memory
     std::uint8_t value_bytes = 0;  // of a lane in the register's row
     std::uint8_t move = 0;         // row_move_index()
-    // How often the short way is not tried, after lanes went each its own way.
+    // How often the fast path is still skipped after lanes had scattered addresses.
     std::uint8_t skips = 0;
   };
   static Plan plan_of(const Instr& instr);
-  // execute_again() of lanes that are in no order.
+  // execute_again() for lanes with scattered addresses.
   Again execute_scattered_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // False, and nothing done: some lane needs a closer look.
+  // Executes a plain access on the fast path.  False: nothing was done, because some lane needs the
+  // slow path.
   bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
   struct PlainRow {
-    std::uint32_t first;  // offset of lane 0, which need not be active
-    bool strided;         // else all the same
+    std::uint32_t first;  // offset of lane 0, active or not
+    bool strided;         // false: all offsets are equal
     std::uint32_t active;
   };
   [[nodiscard]] RowAccess row_access(const RunningFragment& run, const Plan& plan,
@@ -115,8 +118,8 @@ class Accesses {
     row_.bytes = site.bytes;
     row_.element_bytes = site.element_bytes;
   }
-  // Tells the row to the observers, up to the first that wants all of it: from that one on,
-  // rest(its number) tells.  False: some of what the access loads is undefined.
+  // Reports the row to the observers, up to the first observer that needs a full Access; from that
+  // observer's number on, rest(number) reports.  Returns false if some loaded bits are undefined.
   template <typename Rest>
   [[gnu::always_inline]] bool tell_row(const RowAccess& row, Rest rest) {
     const std::vector<Observer*>& observers = launch_.observers.of_accesses;
@@ -138,8 +141,9 @@ class Accesses {
                       const RowScan& scan);
   void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
             std::uint32_t active) const;
-  // Remembers where the access at run.pc went, if one that goes there again needs no closer look.
-  //   bytes: of a lane
+  // Records where the access at run.pc went, if a later access to the same place can skip the slow
+  // path.
+  //   bytes: per lane
   void remember(const RunningFragment& run, const Instr& instr, std::uint32_t bytes,
                 const Target& target);
   void move_elements(RunningFragment& run, const Instr& instr, const Target& target,
@@ -153,8 +157,8 @@ class Accesses {
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
   std::vector<Plan> plans_;                         // by pc
-  std::shared_ptr<const NativeTier> plans_are_of_;  // its program; null: nobody's
-  RowAccess row_;  // that is told, of all lanes; whoever tells it of others restores that
+  std::shared_ptr<const NativeTier> plans_are_of_;  // the program that plans_ belong to; null: none
+  RowAccess row_;  // reported for all lanes; code that reports other lanes restores its mask
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets_{};  // scratch
 };
 

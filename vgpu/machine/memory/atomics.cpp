@@ -27,7 +27,7 @@ struct AtomicRows {
   bool old_wide;
   const std::byte* b;
   const std::byte* c;
-  bool strided;  // lanes lie side by side
+  bool strided;  // lanes are adjacent in memory
 };
 
 template <class T>
@@ -39,7 +39,7 @@ T canonical(T value) {
   }
 }
 
-// An f32 in global memory: subnormal operands and results become zeros (9.7.13.5).
+// An f32 in global memory: subnormal operands and results are flushed to zero (9.7.13.5).
 struct Flushed {
   float value;
 };
@@ -52,8 +52,8 @@ Flushed sum(Flushed a, Flushed b) {
   return {flush(canonical(flush(a.value) + flush(b.value)))};
 }
 
-// An f64.  In global memory the addend's NaN wins, and NaN stay as they are; elsewhere the one in
-// memory wins, made quiet (seen on sm_90).
+// An f64.  In global memory, the addend's NaN takes precedence, and NaNs keep their bits.  In other
+// memory, the NaN in memory takes precedence and becomes quiet (seen on sm_90).
 template <bool kGlobal>
 struct Double {
   double value;
@@ -72,13 +72,13 @@ struct Double {
   }
 };
 
-// A 16-bit float; subnormals are numbers like others.
+// A 16-bit float; subnormals are not flushed.
 template <const exact::Format& kFormat>
 struct Half {
   std::uint16_t bits;
 
   [[nodiscard]] bool is_nan() const { return (bits & 0x7fff) > kFormat.infinity(); }
-  // Ascending with the number, -0 before +0.
+  // Returns a rank that ascends with the number; -0 is before +0.
   [[nodiscard]] int rank() const {
     const int magnitude = bits & 0x7fff;
     return (bits & 0x8000) != 0 ? -magnitude - 1 : magnitude;
@@ -140,7 +140,7 @@ T combine(T old, T b, T c) {
   }
 }
 
-//   with_old: whether the instruction has a place for what was there
+//   with_old: the instruction has a destination for the old value
 template <AtomOp op, class T>
 [[gnu::always_inline]] inline void run_lane(const AtomicRows& rows, std::size_t lane,
                                             bool with_old) {
@@ -157,7 +157,7 @@ template <AtomOp op, class T>
   }
 }
 
-// All lanes have words of their own, side by side.
+// All lanes have separate, adjacent words.
 template <AtomOp op, class T>
 void run_row(const AtomicRows& rows) {
   std::array<T, kWarpLanes> old, b, result;
@@ -173,7 +173,7 @@ void run_row(const AtomicRows& rows) {
 
 template <AtomOp op, class T>
 void run_atomic(const AtomicRows& given) {
-  const AtomicRows rows = given;  // nothing that is stored can alias it
+  const AtomicRows rows = given;  // a copy, which no store can alias
   if constexpr (sizeof(T) == 4 && op != AtomOp::cas) {
     if (rows.strided && rows.mask == ~0u && !rows.old_wide) return run_row<op, T>(rows);
   }
@@ -193,7 +193,7 @@ void run_atomic(const AtomicRows& given) {
 
 using Quad = unsigned __int128;
 
-// One lane's value of two wide rows that lie side by side.
+// Returns one lane's value from two adjacent wide rows.
 Quad read_quad(const std::byte* row, std::size_t lane) {
   std::uint64_t low = 0, high = 0;
   std::memcpy(&low, row + lane * sizeof low, sizeof low);
@@ -237,7 +237,7 @@ AtomicFn find_integer(AtomOp op) {
   }
 }
 
-// atom.add, and of elements of a vector min and max.
+// Returns the function for atom.add, and for min and max on elements of a vector.
 template <class T>
 AtomicFn find_half(const ptx::Modifiers& m, bool in_vector) {
   switch (m.atom_op) {
@@ -274,7 +274,7 @@ AtomicFn find_function(const ptx::Modifiers& modifiers, bool in_global, bool in_
   }
 }
 
-// Whether the active lanes lie in one page.
+// Returns whether all active lanes are in one page.
 bool are_in_one_page(const AtomicRows& rows) {
   const std::uint32_t first = rows.offsets[std::countr_zero(rows.mask)];
   std::uint32_t differing = 0;
@@ -285,7 +285,7 @@ bool are_in_one_page(const AtomicRows& rows) {
   return differing < ReductionPages::kPageBytes;
 }
 
-// In pages that stand for those of global memory.
+// Executes the atomic in pages that take the place of those of global memory.
 void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& access,
                   ReductionPages& pages) {
   constexpr std::uint32_t kBytes = ReductionPages::kPageBytes;
@@ -302,7 +302,7 @@ void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& acces
   for (std::uint32_t rest = rows.mask; rest != 0;) {
     const std::uint32_t page = rows.offsets[std::countr_zero(rest)] / kBytes;
     AtomicRows part = rows;
-    part.strided = false;  // of some lanes
+    part.strided = false;  // of some lanes only
     part.mask = 0;
     for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
       const bool is_there = rows.offsets[std::countr_zero(lanes)] / kBytes == page;
@@ -316,7 +316,7 @@ void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& acces
   }
 }
 
-// Puts `wanted` where `found` still lies; else `found` becomes what lies there.
+// Stores `wanted` if the location still contains `found`; otherwise sets `found` to its content.
 template <class T>
 bool exchange(std::byte* place, Quad& found, Quad wanted) {
   auto expected = static_cast<T>(found);
@@ -327,7 +327,7 @@ bool exchange(std::byte* place, Quad& found, Quad wanted) {
   return is_done;
 }
 
-// There is no std::atomic_ref of 16 bytes without a lock.
+// std::atomic_ref has no lock-free form for 16 bytes.
 [[gnu::target("cx16")]] bool exchange_quad(std::byte* place, Quad& found, Quad wanted) {
   const Quad before = __sync_val_compare_and_swap(reinterpret_cast<Quad*>(place), found, wanted);
   const bool is_done = before == found;
@@ -344,8 +344,9 @@ bool exchange(std::byte* place, std::uint32_t bytes, Quad& found, Quad wanted) {
   }
 }
 
-// In memory that the host's threads change meanwhile, atomically as well: each lane computes on a
-// copy, which takes the place of what was copied if that still lies there.
+// Executes the atomic in memory that host threads change concurrently, so it must be atomic for
+// them too.  Each lane computes on a copy of the location, and then stores the copy if the location
+// is unchanged.
 void run_atomically_with_host(AtomicFn function, const AtomicRows& rows, std::uint32_t bytes) {
   constexpr std::array<std::uint32_t, kWarpLanes> kAtBegin{};
   Quad copy = 0;
@@ -375,11 +376,11 @@ Type element_of(Type type) {
 bool atomic_is_supported(const ptx::Modifiers& modifiers) {
   ptx::Modifiers element = modifiers;
   element.type = element_of(modifiers.type);
-  // Copies in bulk have the operations of vectors (PTX ISA 9.0, 9.7.9.25.4.2).
+  // Bulk copies have the operations of vectors (PTX ISA 9.0, 9.7.9.25.4.2).
   return find_function(element, false, modifiers.vector != 1 || modifiers.bulk) != nullptr;
 }
 
-// Lanes run one after the other: what an earlier one swapped in is what a later one finds.
+// Lanes run one after the other, so a later lane finds what an earlier lane has swapped in.
 std::uint32_t lanes_that_compare_unequal(const RunningFragment& run, const Instr& instr,
                                          const Access& access, std::uint32_t mask) {
   const std::size_t bytes = ptx::bytes_of(instr.modifiers.type);
@@ -442,7 +443,7 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
   }
 }
 
-// Those of a vector and both of a packed type, each an atomic by itself.
+// Executes the elements of a vector and both halves of a packed type, each as an atomic by itself.
 void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
                                std::uint32_t mask) {
   const std::array<std::uint32_t, kWarpLanes> lane_offset = current_.access.offset;
@@ -450,7 +451,7 @@ void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const T
   element.modifiers.type = element_of(instr.modifiers.type);
   element.modifiers.vector = 1;
   const std::uint32_t bytes = ptx::bytes_of(element.modifiers.type);
-  const std::uint32_t parts = ptx::bytes_of(instr.modifiers.type) / bytes;  // of a register
+  const std::uint32_t parts = ptx::bytes_of(instr.modifiers.type) / bytes;  // per register
   for (std::uint32_t index = 0; index < parts * instr.modifiers.vector; ++index) {
     const std::uint32_t part = index % parts;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

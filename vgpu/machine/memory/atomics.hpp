@@ -1,7 +1,8 @@
-// Atomic read-modify-write (PTX ISA 9.0, 9.7.13.5 atom, 9.7.13.7 red): lane after lane.
+// Atomic read-modify-write operations (PTX ISA 9.0, 9.7.13.5 atom, 9.7.13.7 red), executed lane
+// after lane.
 //
-// Those of vectors and of packed types are as many as they have elements, each atomic by itself
-// (8.2.2, 8.2.3).
+// An atomic on a vector or on a packed type is a separate atomic operation for each element (8.2.2,
+// 8.2.3).
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@ class Atomics {
   Atomics(RunningLaunch& launch, CurrentAccess& current, StrongWrites& strong_writes)
       : launch_(launch), current_(current), strong_writes_(strong_writes) {}
 
-  // The atomic that has been announced.
-  //   strided: its lanes lie side by side
+  // Executes the atomic that has been announced.
+  //   strided: its lanes are adjacent in memory
   void perform(RunningFragment& run, const Instr& instr, std::uint32_t mask, bool strided);
-  // One that has elements: announces and performs them.
+  // Announces and executes an atomic that has elements.
   void perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
                         std::uint32_t mask);
 
@@ -30,12 +31,12 @@ class Atomics {
   StrongWrites& strong_writes_;
 };
 
-// Whether an atomic is several, each of which is atomic for itself.
+// Returns whether an atomic consists of several operations, each of which is atomic by itself.
 inline bool has_elements(const ptx::Modifiers& m) {
   return m.vector != 1 || m.type == ptx::Type::f16x2 || m.type == ptx::Type::bf16x2;
 }
 
-// Of a compare-and-swap: the lanes that will find another value.
+// For a compare-and-swap: returns the lanes that will find another value.
 [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const RunningFragment& run,
                                                        const Instr& instr, const Access& access,
                                                        std::uint32_t mask);

@@ -12,7 +12,7 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kUnitBytes = 16;  // sizes and addresses are multiples of it
+constexpr std::uint32_t kUnitBytes = 16;  // sizes and addresses are multiples of this
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Instr part_of_bulk(const Instr& whole, InstrKind kind, Space space, Type type,
   return part;
 }
 
-// st.bulk: zeros, eight bytes at a time, as by stores of the lane.
+// st.bulk: stores zeros, eight bytes at a time, like stores by the lane.
 void BulkCopies::clear(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   constexpr std::uint64_t kStep = 8;
   Instr store = part_of_bulk(instr, InstrKind::store, instr.modifiers.space, Type::b64, 1);
@@ -111,7 +111,7 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
       store[MemoryOperand::value + i] = row;
     }
   }
-  if (m.reduce) {  // each element by itself
+  if (m.reduce) {  // each element separately
     store.modifiers.atom_op = m.atom_op;
     store.modifiers.order = ptx::Order::relaxed;
     store.modifiers.scope = m.space == Space::global ? ptx::Scope::gpu : ptx::Scope::cluster;
@@ -162,7 +162,8 @@ void BulkCopies::complete_bytes(RunningFragment& run, const Instr& instr, const 
   done[ObjectOperand::address] = object;
   done[ObjectOperand::value] = bytes;
   done.completed_bytes = constant_bytes;
-  // It comes before whoever waits for the phase goes on, as the bytes do.
+  // Like the bytes, the signal comes before the continuation of every thread that waits for the
+  // phase.
   begin_asynchronous(run, object, lane, false);
   barrier_objects_.execute(run, done, 1u << lane);
   current_.end_asynchronous();

@@ -1,9 +1,9 @@
-// Bulk copies (cp.async.bulk, cp.reduce.async.bulk; PTX ISA 9.0, 9.7.9.25.4), and stores and
-// reductions that an mbarrier counts (st.async, red.async).
+// Executes bulk copies (cp.async.bulk, cp.reduce.async.bulk; PTX ISA 9.0, 9.7.9.25.4), and stores
+// and reductions that an mbarrier counts (st.async, red.async).
 //
-// Like cp.async, they are made when they are begun, which is one of the times at which they may be
-// made (copies.hpp).  The accesses are those of no thread: an mbarrier, or a wait for a group of
-// copies, tells that they are complete.
+// Like cp.async, they are executed when they are issued, which is one of the allowed times
+// (copies.hpp).  Their accesses belong to no thread: an mbarrier, or a wait for a group of copies,
+// signals that they are complete.
 #pragma once
 
 #include <bit>
@@ -34,25 +34,25 @@ class BulkCopies {
         barrier_objects_(parts.barrier_objects) {}
 
   Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
-  // st.async, red.async.
+  // Executes st.async or red.async.
   Step store(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
-  // The accesses that follow are those of something asynchronous.
-  //   object: address of the mbarrier that counts it; none: a group of copies
+  // Marks the following accesses as asynchronous.
+  //   object: address of the mbarrier that counts them; none: a group of copies
   void begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
                           bool async_proxy);
-  // What is asynchronous tells an mbarrier how many bytes it has brought.
+  // An asynchronous operation signals to an mbarrier how many bytes it has brought.
   void complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object, const Ref& bytes,
                       std::uint32_t constant_bytes, unsigned lane);
-  // Calls copy(instruction) for a copy to one place in shared memory; with .multicast, for each of
-  // the blocks that a lane names: to the same place there, with the mbarrier that is there.
+  // Calls copy(instruction) for a copy to one location in shared memory.  With .multicast, calls it
+  // for each block that the lane names, with the same location and the mbarrier in that block.
   template <typename Copy>
   void for_each_target(RunningFragment& run, const Instr& instr, unsigned lane, Copy copy);
 
  private:
   void clear(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   void copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
-  // `to_one`: a copy to the block of that rank.
+  // Makes `to_one` a copy to the block of that rank.
   void name_target(RunningFragment& run, const Instr& instr, unsigned lane, unsigned rank,
                    Instr& to_one) const;
 
@@ -63,7 +63,7 @@ class BulkCopies {
   BarrierObjects& barrier_objects_;
 };
 
-// A load, store or reduction that a copy in bulk consists of.
+// Returns a load, store or reduction that is a part of a bulk copy.
 Instr part_of_bulk(const Instr& whole, InstrKind kind, ptx::Space space, ptx::Type type,
                    std::uint8_t elements);
 

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// The load or store that a part of a copy is.
+// Returns the load or the store that is a part of a copy.
 Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
   Instr part = copy;
   part.kind = kind;
@@ -17,7 +17,7 @@ Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
 
 }  // namespace
 
-// Lanes may have fewer bytes than they copy; the rest of their target is filled with zeros.
+// A lane may have fewer source bytes than it copies; the rest of its target is filled with zeros.
 void Copies::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (instr.opcode == ptx::Opcode::discard_) return discard(run, instr, active);
   const std::uint32_t total = 4u * instr.modifiers.vector;
@@ -49,14 +49,14 @@ void Copies::execute(RunningFragment& run, const Instr& instr, std::uint32_t act
   current_.end_asynchronous();
 }
 
-// Brings the first `bytes` of each lane's source into the rows on the way, zeros after them.
+// Loads the first `bytes` of each lane's source into intermediate rows, and zeros after them.
 void Copies::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes,
                    std::uint32_t lanes) {
   const std::uint32_t words = instr.modifiers.vector;
   const Ref& rows = instr[CopyOperand::rows];
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
   load[MemoryOperand::address] = instr[CopyOperand::source];
-  load.provenance = 0;  // that of the target
+  load.provenance = 0;  // its provenance is that of the target
   load.displacement = static_cast<std::int32_t>(instr.source_displacement);
   if (bytes == 4 * words) {
     for (std::uint32_t i = 0; i < words; ++i) load[MemoryOperand::value + i] = row_after(rows, i);
@@ -105,7 +105,7 @@ void Copies::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std:
   undefined.set_bits(run.frame, to, bits, origin, lanes, *launch_.program);
 }
 
-// A weak write of values that nobody knows (PTX ISA 9.0, 9.7.9.19), of 128 bytes a lane.
+// A weak write of undefined values (PTX ISA 9.0, 9.7.9.19), 128 bytes per lane.
 void Copies::discard(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   constexpr std::uint32_t kBytes = 128, kPieceBytes = 16;
   Instr piece = part_of(instr, InstrKind::store, instr.modifiers.space);

@@ -1,9 +1,9 @@
-// cp.async (PTX ISA 9.0, 9.7.9.25.3): copies from global to shared memory that nobody waits for;
-// and discard (9.7.9.19), which leaves bytes undefined.
+// Executes cp.async (PTX ISA 9.0, 9.7.9.25.3), asynchronous copies from global to shared memory;
+// and discard (9.7.9.19), which makes bytes undefined.
 //
-// A copy is made when it is begun, which is one of the times at which it may be made.  Its accesses
-// are marked as asynchronous: to the memory model they come after what the lane did before, and
-// before nothing until the lane waits for them.
+// A copy is executed when it is issued, which is one of the allowed times.  Its accesses are marked
+// as asynchronous: in the memory model they come after what the lane did before, and before nothing
+// until the lane waits for them.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ class Copies {
   Copies(RunningLaunch& launch, Targets& targets, CurrentAccess& current, Accesses& accesses)
       : launch_(launch), targets_(targets), current_(current), accesses_(accesses) {}
 
-  // cp.async, or discard.
+  // Executes cp.async or discard.
   void execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // Groups of copies: commit_group, wait_group, wait_all.
+  // Executes operations on groups of copies: commit_group, wait_group, wait_all.
   void commit_or_wait(const RunningFragment& run, const Instr& instr, std::uint32_t active) const;
 
  private:

@@ -20,7 +20,8 @@ void CurrentAccess::end_asynchronous() {
   access.object = nullptr;
 }
 
-// What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
+// Collects the undefined bits of operands that go to memory: the value of a store, b and c of an
+// atomic.
 void CurrentAccess::take_undefined(const RunningFragment& run, const Instr& instr,
                                    const Elements& elements, std::uint32_t mask) {
   const std::uint32_t bytes = access.bytes / elements.count;
@@ -38,7 +39,8 @@ void CurrentAccess::take_undefined(const RunningFragment& run, const Instr& inst
   }
 }
 
-// `bytes` bytes of the register, from `register_byte` on, go to `access_byte` of the access.
+// Handles `bytes` bytes of the register, from `register_byte` on, which go to `access_byte` of the
+// access.
 UndefinedLanes CurrentAccess::take_undefined_of(const RunningFragment& run, const Ref& ref,
                                                 std::uint32_t register_byte,
                                                 std::uint32_t access_byte, std::uint32_t bytes,
@@ -108,7 +110,8 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
   }
   std::size_t values = instr.modifiers.vector;
   if (access.element_bytes == 16) {
-    // To weak accesses it is a vector of two; values of strong ones matter to nobody.
+    // A weak access of this kind counts as a vector of two; values of strong accesses are not
+    // needed.
     const bool weak = access.order == ptx::Order::weak;
     if (weak) access.element_bytes = 8;
     values = weak ? 2 : 0;

@@ -1,5 +1,5 @@
-// The access that is being made: what observers are told of it before its bytes move, and which
-// bits of what it moves are undefined.
+// The access that is being executed: the Access that observers receive before its bytes move, and
+// the undefined bits of the values that it moves.
 #pragma once
 
 #include <cstddef>
@@ -13,34 +13,34 @@ namespace warpcheck::vgpu {
 
 class CurrentAccess {
  public:
-  struct Elements {  // of a vector access, that one Access is about
+  struct Elements {  // elements of a vector access that one Access describes
     std::uint32_t first = 0, count = 1;
-    std::uint32_t byte = 0;  // of a part of one element: where in its register it begins
+    std::uint32_t byte = 0;  // for a part of an element: its first byte in the register
   };
 
   explicit CurrentAccess(RunningLaunch& launch) : launch_(launch) {}
 
-  // The accesses that follow are those of something asynchronous, until end_asynchronous().
-  //   object: the mbarrier that counts it; null: a group of copies
+  // Marks the following accesses as asynchronous, until end_asynchronous().
+  //   object: the mbarrier that counts them; null: a group of copies
   void begin_asynchronous(bool async_proxy = false, const Allocation* object = nullptr,
                           std::uint32_t object_offset = 0);
   void end_asynchronous();
 
-  // Tells the observers about the access in access.offset, before the bytes move.
-  //   written: the row that is stored; null: that of the instruction
+  // Reports the access in access.offset to the observers, before the bytes move.
+  //   written: the row to store; null: the instruction's own row
   void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
                 const std::byte* written = nullptr) {
     describe(run, instr, target, pattern, bytes, mask, elements, written);
     tell();
   }
-  // The two halves of that.
+  // The two steps of announce().
   void describe(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
                 const std::byte* written = nullptr);
   void tell();
-  // Makes `access` say what `row` does.  The caller has set what the instruction says of it, and
-  // the offsets: kind, pattern, bytes and values.
+  // Copies `row` to `access`.  The caller has set what depends on the instruction and the offsets:
+  // kind, pattern, bytes and values.
   void describe_plain(const Instr& instr, const RowAccess& row) {
     access.allocation = row.allocation;
     access.program = launch_.program;
@@ -55,13 +55,13 @@ class CurrentAccess {
     access.origin = ptx::kNone;
     access.unwritten = 0;
   }
-  // What is undefined of an element that has been read, to the register that it went to.
+  // Marks the undefined bits of an element that has been read in its destination register.
   void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
                       std::uint32_t element, std::uint32_t mask);
 
   [[nodiscard]] bool is_watched() const { return !launch_.observers.of_accesses.empty(); }
 
-  Access access;  // kept, as it is too large to build anew each time
+  Access access;  // a member, because it is too large to build for each access
 
  private:
   void take_undefined(const RunningFragment& run, const Instr& instr, const Elements& elements,

@@ -14,9 +14,9 @@ class DeviceHeap {
  public:
   DeviceHeap(RunningLaunch& launch, Targets& targets) : launch_(launch), targets_(targets) {}
 
-  // heap_allocate, heap_free.
+  // Executes heap_allocate or heap_free.
   void call(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // One lane's; 0: there is not so much memory.
+  // Allocates for one lane. 0: there is not enough memory.
   std::uint64_t allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes);
   void free(const RunningFragment& run, unsigned lane, std::uint64_t address);
 

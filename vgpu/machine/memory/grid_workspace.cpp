@@ -10,7 +10,7 @@ void GridWorkspace::begin_launch() {
   allocation_ = nullptr;  // the last launch may have been given up
   if (!launch_.request->cooperative || !launch_.program->has_grid_workspace) return;
   allocation_ = launch_.memory.allocate(kBytes, ptx::Space::global, "grid workspace");
-  if (allocation_ == nullptr) return;  // then the program finds none, and traps
+  if (allocation_ == nullptr) return;  // then the program finds no workspace, and traps
   std::fill_n(allocation_->data, kBytes, std::byte{0});
   launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation_); });
   HostAccess zeros;

@@ -1,5 +1,5 @@
-// What cooperative groups expect of a cooperative launch: zeros in global memory, where the barrier
-// of the grid keeps its state.
+// The workspace that cooperative groups expect in a cooperative launch: zeroed global memory in
+// which the grid barrier keeps its state.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class GridWorkspace {
  public:
   explicit GridWorkspace(RunningLaunch& launch) : launch_(launch) {}
 
-  // Where the program looks for one.
+  // Allocates it if the program looks for one.
   void begin_launch();
   void end_launch();
   [[nodiscard]] std::uint64_t address() const {

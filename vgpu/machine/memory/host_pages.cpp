@@ -18,21 +18,21 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// Of a file of one value: a block of so many bytes takes up one of the mappings that a process may
-// have (65,530, unless its administrator says otherwise).
+// The size of a file of one value.  A block takes one mapping for each such size, and a process has
+// a limited number of mappings (65,530, unless its administrator raises it).
 constexpr std::size_t kFileBytes = std::size_t{16} << 20;
-// A block of this size is written in many places, if it is written at all, and then the host's
-// large pages save it hundreds of faults.  In a larger one they would cost memory that nobody uses.
+// A block of such a size is written in many places, if it is written at all, so large host pages
+// save hundreds of page faults.  In a larger block they would cost unused memory.
 constexpr std::size_t kLargePagesMin = std::size_t{2} << 20, kLargePagesMax = std::size_t{32} << 20;
-// What is filled costs less than what is mapped anew.
+// Smaller ranges are cheaper to fill than to map again.
 constexpr std::size_t kRemappedMin = std::size_t{256} << 10;
 
 std::size_t pages_of(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// Files without a name, one for each value.
+// Anonymous files, one for each byte value.
 class FilesOfOneValue {
  public:
-  // -1: the host gives none.
+  // Returns the file; -1: the host cannot create one.
   int of(std::byte value) {
     const std::lock_guard lock(mutex_);
     File& file = files_[value];
@@ -45,7 +45,7 @@ class FilesOfOneValue {
     int descriptor = -1;
     struct stat status {};
   };
-  // The program may have closed the descriptor, with all others that it does not know.
+  // The program may have closed the descriptor together with all other unknown descriptors.
   static bool is_there(const File& file) {
     struct stat status {};
     return file.descriptor >= 0 && ::fstat(file.descriptor, &status) == 0 &&
@@ -72,11 +72,11 @@ class FilesOfOneValue {
 };
 
 FilesOfOneValue& files_of_one_value() {
-  static auto* const files = new FilesOfOneValue;  // used until the process has ended
+  static auto* const files = new FilesOfOneValue;  // used until the process ends
   return *files;
 }
 
-// One bit a page: it is the block's own, in memory or swapped out.
+// Returns one bit per page: the page is private to the block, in memory or swapped out.
 //   from: /proc/self/pagemap, see proc_pid_pagemap(5)
 std::vector<bool> own_pages(int from, const std::byte* begin, std::size_t bytes) {
   constexpr std::uint64_t kPresent = std::uint64_t{1} << 63, kSwapped = std::uint64_t{1} << 62;
@@ -110,7 +110,7 @@ bool map_alike(std::byte* at, std::size_t bytes, std::byte value) {
   for (std::size_t done = 0; done < bytes; done += kFileBytes) {
     const std::size_t count = std::min(kFileBytes, bytes - done);
     if (::mmap(at + done, count, kAccess, kOver, file, 0) != MAP_FAILED) continue;
-    // No mapping is left: what follows is filled.
+    // The process has no mapping left, so the rest is filled.
     std::memset(at + done, std::to_integer<int>(value), bytes - done);
     break;
   }
@@ -129,7 +129,7 @@ HostPages::HostPages(std::size_t bytes, std::byte value) : bytes_(bytes) {
   if (given == MAP_FAILED) return;
   data_ = static_cast<std::byte*>(given);
   if (value == std::byte{0} && bytes >= kLargePagesMin && bytes <= kLargePagesMax) {
-    ::madvise(given, pages_of(bytes), MADV_HUGEPAGE);  // a host that has none need not have them
+    ::madvise(given, pages_of(bytes), MADV_HUGEPAGE);  // hosts without large pages ignore it
   }
   if (value == std::byte{0} || map_alike(data_, pages_of(bytes), value)) return;
   std::memset(data_, std::to_integer<int>(value), bytes);

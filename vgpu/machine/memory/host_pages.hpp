@@ -1,10 +1,10 @@
-// Bytes of the host that are all alike until somebody writes them: what device memory and the
-// shadows of checkers are kept in.
+// Host bytes that all have one value until they are written.  Device memory and the shadows of
+// checkers are kept in such blocks.
 //
-// Programs ask for memory by the gigabyte and touch a part of it.  So a large block is mapped, not
-// filled: pages that nobody has written are pages of one file, which all blocks share, and become
-// the block's own when they are first written.  Addresses inside a block are what they would be if
-// it had been filled, so whoever reads and writes it need not know.
+// Programs allocate gigabytes and touch only a part of them.  So a large block is mapped and not
+// filled: pages that were never written are pages of one file that all blocks share, and become
+// private pages of the block at the first write.  The addresses inside a block are those of a
+// filled block, so code that reads and writes it does not see a difference.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace warpcheck::vgpu {
 
 class HostPages {
  public:
-  // From this size on, a block is mapped; a smaller one is filled.
+  // Blocks of at least this size are mapped; smaller blocks are filled.
   static constexpr std::size_t kMappedMin = std::size_t{1} << 20;
 
   HostPages() = default;
-  // Aligned to 64 bytes.  is_empty(): the host has no room for so much.
+  // The block is aligned to 64 bytes. is_empty() afterwards: the host has not enough memory.
   HostPages(std::size_t bytes, std::byte value);
   HostPages(HostPages&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
@@ -37,12 +37,12 @@ class HostPages {
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
-  // Gives a range one value; of a mapped block, its whole pages are given back to the host.
+  // Sets a range to one value; in a mapped block, whole pages of it are returned to the host.
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
-  // The same of a range of a mapped block.
+  // Does the same for a range of a mapped block.
   static void fill_at(std::byte* begin, std::size_t bytes, std::byte value);
-  // Calls visit(offset, bytes) for parts of the block, ascending, outside of which nobody has
-  // written anything since it was made.
+  // Calls visit(offset, bytes) for parts of the block, in ascending order.  No byte outside these
+  // parts was written since the block was created.
   void for_each_written(const std::function<void(std::size_t, std::size_t)>& visit) const;
 
  private:
@@ -51,7 +51,8 @@ class HostPages {
   bool mapped_ = false;
 };
 
-// Maps pages of one value over whole pages of the host's.  False: the host cannot; they stay.
+// Maps pages of one value over whole host pages.  False: the host cannot map them; the old pages
+// stay.
 bool map_alike(std::byte* at, std::size_t bytes, std::byte value);
 
 }  // namespace warpcheck::vgpu

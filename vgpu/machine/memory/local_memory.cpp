@@ -7,12 +7,12 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where the word of the first lane is that lies at this offset of its local memory.
+// Returns the place of the first lane's word at this offset of local memory.
 constexpr std::uint32_t place_of(std::uint32_t offset) {
   return offset / 4 * (4 * kWarpLanes) + offset % 4;
 }
 
-// Words that lie side by side, from or to one half of 64-bit registers or all of 32-bit ones.
+// Moves adjacent words from or to one half of 64-bit registers or all of 32-bit registers.
 template <std::uint32_t row_width>
 void move_row(std::byte* row, std::byte* words, bool stores) {
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
@@ -57,7 +57,8 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
                           mask, {element, 1, half * 4});
       }
       if (instr.kind == InstrKind::atomic) {
-        // Its words are not side by side; every lane has its own anyway.
+        // The words of such an access are not adjacent, and local memory is private to the lane
+        // anyway.
         if (width == 8 || has_elements(instr.modifiers)) {
           targets_.fault(run, instr, target, target.base + lead,
                          static_cast<unsigned>(std::countr_zero(mask)),
@@ -116,7 +117,8 @@ void LocalMemory::move_word(RunningFragment& run, const Instr& instr,
   }
 }
 
-// The same of a word of local memory, half of a register or all of it.
+// Marks the undefined bits of a word that was read from local memory: half a register or a whole
+// one.
 void LocalMemory::give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
                                       std::uint32_t half, std::uint32_t mask) {
   if (ptx::bytes_of(instr.modifiers.type) <= 4)

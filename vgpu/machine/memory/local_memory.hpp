@@ -1,7 +1,7 @@
 // Accesses to local memory.
 //
-// It is interleaved: the 4-byte words of the lanes lie side by side, so that lanes at the same
-// offset touch one row.  Wider accesses are announced and moved a word at a time.
+// Local memory is interleaved: the 4-byte words of the lanes are adjacent, so lanes with the same
+// offset access one row.  Wider accesses are announced and moved word by word.
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@ class LocalMemory {
               Atomics& atomics)
       : launch_(launch), targets_(targets), current_(current), atomics_(atomics) {}
 
-  // At the offsets of the current access, which are those of the lanes.
+  // Executes the access at the lanes' offsets in the current access.
   void perform(RunningFragment& run, const Instr& instr, const Target& target, std::uint32_t mask);
 
  private:
-  // `is_row`: the words of all lanes lie side by side.
+  // is_row: the words of all lanes are adjacent.
   void move_word(RunningFragment& run, const Instr& instr,
                  const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
                  std::uint32_t half, std::uint32_t mask, bool is_row);

@@ -18,7 +18,8 @@ bool is_same_in_shared(const MeantObject& a, const MeantObject& b) {
 
 }  // namespace
 
-// How often each object goes into a sum; roots that hold no address are integers.
+// Counts how often the sum contains the address of each object; roots that are no address are
+// integers.
 void MeantObjects::count_objects(const RootSum& sum) {
   std::vector<CountedObject>& counted = counted_;
   counted.clear();
@@ -37,7 +38,7 @@ void MeantObjects::count_objects(const RootSum& sum) {
   std::erase_if(counted, [](const CountedObject& one) { return one.count == 0; });
 }
 
-// What a root is an address of; nothing: it holds none.
+// Returns the object whose address the root holds; nothing: it holds no address.
 MeantObject MeantObjects::object_of(const Root& root) const {
   const Launch& launch = *launch_.request;
   MeantObject object;
@@ -62,8 +63,8 @@ MeantObject MeantObjects::object_of(const Root& root) const {
   std::memcpy(&address, launch.parameters.data() + root.index, sizeof address);
   object.allocation = launch_.memory.find(address);
   if (object.allocation == nullptr)
-    object.allocation = launch_.memory.find(address - 1);  // its end
-  // Programs make one array of several mappings.
+    object.allocation = launch_.memory.find(address - 1);  // the address of its end
+  // Programs form one array from several adjacent mappings.
   if (object.allocation != nullptr && object.allocation->of_virtual) return {};
   object.is_sure = object.allocation != nullptr && object.allocation->address == address;
   return object;
@@ -79,7 +80,7 @@ bool MeantObjects::begin_launch() {
     const Provenance& provenance = launch_.program->provenances[i];
     const bool is_root = provenance.differences.empty() && provenance.sum.size() == 1 &&
                          provenance.sum.front().count == 1;
-    if (is_root) {  // nearly always
+    if (is_root) {  // the most frequent case
       const MeantObject& object = object_of_root_[provenance.sum.front().root];
       if (object.allocation != nullptr || object.symbol != nullptr) meant_[i] = object;
       keeps_shared &= is_same_in_shared(before, meant_[i]);

@@ -1,7 +1,8 @@
-// Which object an address is meant for: what a launch makes of provenances (provenance.hpp).
+// Finds the object that an address is meant for, from its provenance (provenance.hpp) and the
+// launch.
 //
-// An access that leaves its object is a fault, whatever memory answers there: which one that is
-// depends on where this machine has put things, and on a GPU others lie there.
+// An access outside its object is a fault even if other memory is at the address: which memory that
+// is depends on the layout of this machine, and a GPU has another layout.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +16,12 @@ namespace warpcheck::vgpu {
 
 // The object that addresses of one provenance are meant for, in one launch.
 struct MeantObject {
-  const Allocation* allocation = nullptr;  // null: of shared memory, or nothing is known
+  const Allocation* allocation = nullptr;  // null: in shared memory, or not known
   const Symbol* symbol = nullptr;          // of shared memory
-  std::uint32_t begin = 0, end = 0;        // symbol: where in the block's shared memory
+  std::uint32_t begin = 0, end = 0;        // symbol: its range in the block's shared memory
   // A parameter that points into the middle of an allocation may be meant for another one (a host
-  // that computes `base - first_index`), until an access has been where it points.
+  // that computes `base - first_index`).  It is sure only after an access at the address of the
+  // parameter itself.
   bool is_sure = true;
 };
 
@@ -27,16 +29,18 @@ class MeantObjects {
  public:
   explicit MeantObjects(RunningLaunch& launch) : launch_(launch) {}
 
-  // Finds those of the launch.  False: some in shared memory are others than in the last launch.
+  // Finds the objects of the launch.  False: some objects in shared memory differ from those of the
+  // last launch.
   bool begin_launch();
   [[nodiscard]] const MeantObject& of(std::uint16_t provenance) const { return meant_[provenance]; }
-  // Whether keep() will do the same to every target in `allocation` as it did to the last one.
+  // Returns whether keep() would have the same effect on every target in `allocation` as on the
+  // last one.
   [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {
     const MeantObject& meant = meant_[provenance];
     return meant.symbol != nullptr || meant.allocation == nullptr ||
            meant.allocation == &allocation->object();
   }
-  // Takes from `target` what does not belong to the object: all, if it is in another one.
+  // Restricts `target` to the object; if it is in another object, nothing is left.
   //   shared: the block's own shared memory
   void keep(std::uint16_t provenance, const Allocation* shared, Target& target) {
     MeantObject& meant = meant_[provenance];
@@ -66,7 +70,7 @@ class MeantObjects {
 
   RunningLaunch& launch_;
   std::vector<MeantObject> meant_;  // by Instr::provenance
-  // While a launch begins.
+  // Used while a launch begins.
   std::vector<MeantObject> object_of_root_;
   std::vector<CountedObject> counted_;
 };

@@ -19,32 +19,32 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint64_t kAlignment = 512;  // of cudaMalloc addresses on this device
-constexpr std::byte kFreshByte{0xa5};      // what memory holds before anything is written
+constexpr std::uint64_t kAlignment = 512;  // of cudaMalloc addresses
+constexpr std::byte kFreshByte{0xa5};      // content of memory before it is written
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-// Of what is mapped, small pieces are parts of one mapping: a process may have 65,530 of them.
+// Small mapped allocations share chunks, because a process may have only 65,530 mappings.
 constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;
 
-// Of whole pages, with a red zone before and behind.
+// Whole pages, with a red zone before and after.
 std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
 
-// Bytes of the host at `wanted`, and where to read and write them besides; null: there are none.
+// Host bytes at a wanted address, and the address of a second view of them; null: not available.
 struct MappedBytes {
   std::byte* at_address = nullptr;
   std::byte* data = nullptr;
 };
 
-// nullptr: that address is not to be had.
+// Returns nullptr if that address is not available.
 std::byte* map_at(void* wanted, std::size_t bytes, int flags, int file) {
   void* const given =
       ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, file, 0);
   if (given == MAP_FAILED) return nullptr;
   if (given == wanted) return static_cast<std::byte*>(given);
-  ::munmap(given, bytes);  // a kernel that does not know MAP_FIXED_NOREPLACE
+  ::munmap(given, bytes);  // an old Linux kernel without MAP_FIXED_NOREPLACE
   return nullptr;
 }
 
@@ -65,7 +65,7 @@ MappedBytes map_twice(void* wanted, std::size_t bytes) {
   return mapped;
 }
 
-// Where there can be no second view, one has to do.
+// If a second view is not possible, one view is used.
 MappedBytes map_shared_with_host(void* wanted, std::size_t bytes, bool two_views) {
   MappedBytes mapped;
   if (two_views) mapped = map_twice(wanted, bytes);
@@ -76,8 +76,8 @@ MappedBytes map_shared_with_host(void* wanted, std::size_t bytes, bool two_views
   return mapped;
 }
 
-// Host bytes with slack at both ends: small blocks are kept for reuse by size class, large ones are
-// given back to the host.
+// Host bytes with slack at both ends.  Small blocks are kept for reuse by size class; large ones
+// are returned to the host.
 class HostPool {
  public:
   ~HostPool() {
@@ -85,7 +85,7 @@ class HostPool {
       for (std::byte* block : blocks) ::operator delete (block, std::align_val_t{64});
     }
   }
-  // nullptr: the host has none.
+  // Returns nullptr if the host has not enough memory.
   std::byte* take(std::uint64_t bytes) {
     if (bytes > kSmallMax) return take_large(bytes);
     std::vector<std::byte*>& blocks = free_[class_of(bytes)];
@@ -102,7 +102,7 @@ class HostPool {
     std::memset(block, static_cast<int>(kFreshByte), bytes + 2 * kRowSlack);
     return block + kRowSlack;
   }
-  //   bytes: as it was taken; data: may be null
+  //   bytes: the size passed to take(); data: may be null
   void give(std::byte* data, std::uint64_t bytes) {
     if (data == nullptr) return;
     if (bytes > kSmallMax) {
@@ -123,7 +123,7 @@ class HostPool {
     large_.emplace(data, std::move(pages));
     return data;
   }
-  // 64 bytes at least.
+  // At least 64 bytes.
   static unsigned class_of(std::uint64_t bytes) {
     return static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(bytes, 64) - 1));
   }
@@ -131,7 +131,8 @@ class HostPool {
   std::unordered_map<std::byte*, HostPages> large_;
 };
 
-// Its addresses stay taken, the host's memory need not: programs allocate and free in loops.
+// Returns the host memory of a freed allocation, but keeps its addresses reserved, because programs
+// allocate and free in loops.
 void give_back_pages(const Allocation& freed) {
   ::madvise(freed.data, round_up(freed.bytes, 4096),
             freed.has_two_views() ? MADV_REMOVE : MADV_DONTNEED);
@@ -140,13 +141,13 @@ void give_back_pages(const Allocation& freed) {
 }  // namespace
 
 struct DeviceMemory::Arena {
-  // Mapped memory is given out from its beginning on.
+  // A chunk of mapped memory, which is used from its beginning.
   struct Chunk {
     MappedBytes bytes;
     std::size_t size = 0, used = 0;
     [[nodiscard]] std::size_t left() const { return size - used; }
   };
-  // Without what is unused behind it: what follows begins there.
+  // Drops the unused end of the chunk; the next chunk begins there.
   static std::byte* cut(Chunk& chunk) {
     std::byte* const end = chunk.bytes.at_address + chunk.used;
     if (chunk.left() != 0) {
@@ -159,16 +160,16 @@ struct DeviceMemory::Arena {
     return end;
   }
 
-  // By ascending address within a space; global and constant, of each device, grow from their own
-  // bases.
+  // By ascending address within a space; global and constant memory of each device start at their
+  // own bases.
   using List = std::vector<std::unique_ptr<Allocation>>;
   std::array<List, kDevicesMax> global, constant;
   List heap, mapped, private_ones;
-  List unmapped, views;  // of allocate_unmapped(), and where it is mapped, by ascending address
-  std::vector<Chunk> chunks;                          // of what is mapped, by address
-  std::vector<Allocation*> freed;                     // of the heap, oldest first
+  List unmapped, views;       // of allocate_unmapped(), and their mappings, by ascending address
+  std::vector<Chunk> chunks;  // of mapped memory, by address
+  std::vector<Allocation*> freed;                     // heap memory, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // for reuse
-  std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
+  std::vector<std::uint32_t> free_ids;                // freed ids, reused lowest first
   std::uint32_t next_id = 0;
   HostPool pool;
 
@@ -192,7 +193,7 @@ struct DeviceMemory::Arena {
       if (allocation->shared_by == nullptr) pool.give(allocation->data, allocation->bytes);
       give_ids(*allocation);
     }
-    // The next ones are the same, in the same order.
+    // Reversed, so that equal later allocations reuse them in the same order.
     std::move(list.rbegin(), list.rend(), std::back_inserter(recycled));
     list.clear();
   }
@@ -223,7 +224,7 @@ struct DeviceMemory::Arena {
     }
     chunks.clear();
   }
-  // Bytes that follow all that was mapped before; null: they cannot be had.
+  // Maps bytes directly after everything that was mapped before; null: not possible.
   MappedBytes map_next(std::size_t bytes, bool two_views) {
     if (chunks.empty() || chunks.back().left() < bytes) {
       std::byte* next = reinterpret_cast<std::byte*>(kMappedBase);
@@ -244,7 +245,7 @@ struct DeviceMemory::Arena {
     freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
   }
   void drop_global() {
-    // Most devices have none.
+    // Most devices have no allocations.
     for (auto* const lists : {&global, &constant}) {
       for (List& list : *lists) {
         if (!list.empty()) drop_all(list);
@@ -482,7 +483,7 @@ void DeviceMemory::free(Allocation* allocation) {
     if (allocation->is_mapped()) {
       give_back_pages(*allocation);
     } else {
-      // Its addresses stay taken: programs allocate and free in loops.
+      // The addresses stay reserved, because programs allocate and free in loops.
       arena_->pool.give(allocation->data, allocation->bytes);
       allocation->data = nullptr;
     }

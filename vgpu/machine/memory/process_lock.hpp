@@ -1,5 +1,6 @@
-// A lock in memory that several processes map, of memory that they share: whoever changes a value
-// there atomically holds it, as the processes' machines know nothing of each other.
+// A lock for memory that several processes map.  The lock lies in that memory itself.  A machine
+// holds it while it changes a value there atomically, because the machines of different processes
+// do not know each other.
 #pragma once
 
 #include <sched.h>
@@ -21,7 +22,7 @@ class ProcessLock {
       std::int32_t owner = 0;
       if (owner_.compare_exchange_weak(owner, self, std::memory_order_acquire)) return;
       if (tries % kPatience != 0) continue;
-      // Its owner may have been killed.
+      // The owner may have been killed.
       const bool is_gone = owner != 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
       if (is_gone && owner_.compare_exchange_strong(owner, self)) return;
       ::sched_yield();
@@ -30,7 +31,7 @@ class ProcessLock {
   void unlock() { owner_.store(0, std::memory_order_release); }
 
  private:
-  std::atomic<std::int32_t> owner_{0};  // a process; 0: nobody
+  std::atomic<std::int32_t> owner_{0};  // a process id; 0: free
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,5 +1,5 @@
-// See rows.hpp.  Compiled once per instruction set: plain loops over 32 lanes that the compiler
-// turns into that set's vectors.
+// The functions of rows.hpp.  The file is compiled once per instruction set: plain loops over 32
+// lanes that the compiler turns into vector instructions.
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
@@ -35,7 +35,7 @@ struct VectorOf {
 template <class Cell>
 using Vector = typename VectorOf<Cell>::type;
 template <class Cell>
-constexpr unsigned kCells = kVectorBytes / sizeof(Cell);  // of a vector
+constexpr unsigned kCells = kVectorBytes / sizeof(Cell);  // per vector
 
 template <class Cell>
 struct LaneTable {
@@ -63,7 +63,7 @@ template <class Cell>
   __builtin_memcpy(to, &vector, sizeof vector);
 }
 
-// All ones in the cells of the active ones of the lanes from `lane` on.
+// Returns all ones in the cells of active lanes, starting at lane `lane`.
 template <class Cell>
 [[gnu::always_inline]] inline Vector<Cell> active_cells(std::uint32_t mask, unsigned lane) {
   const Vector<Cell> bits = load_vector(kLaneTable<Cell>.bit + lane);
@@ -82,8 +82,8 @@ template <class Cell>
 #endif
 }
 
-// Consecutive or equal addresses are nearly all there are: two passes find them, and then two
-// lanes stand for all.
+// Nearly all rows have consecutive or equal addresses.  Two passes detect that, and then two lanes
+// represent the row.
 template <class Address, bool kAll>
 [[gnu::always_inline]] inline RowOrder order_of_lanes(const Address* row, std::uint32_t bytes,
                                                       std::uint32_t mask) {
@@ -188,7 +188,7 @@ template <class Row>
   }
 }
 
-// Element: how it lies in memory, with the sign that its extension takes.  Row: the register's.
+// Element: the type in memory, whose sign selects the extension.  Row: the type in the register.
 template <class Element, class Row>
 void load_strided(std::byte* row, std::byte* memory, std::uint32_t mask) {
   Row values[kLanes];
@@ -198,7 +198,7 @@ void load_strided(std::byte* row, std::byte* memory, std::uint32_t mask) {
   blend(reinterpret_cast<Row*>(row), values, mask);
 }
 
-// Of some lanes, and nothing else.
+// Writes the bytes of the active lanes and no others.
 template <class Element, class Row>
 void store_lanes(const Row* row, std::byte* memory, std::uint32_t mask) {
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -208,7 +208,7 @@ void store_lanes(const Row* row, std::byte* memory, std::uint32_t mask) {
   }
 }
 
-// The slack around every allocation makes the whole row readable.
+// The slack around every allocation makes the whole row accessible.
 template <bool kConcurrent, class Element, class Row>
 void store_strided(std::byte* from, std::byte* memory, std::uint32_t mask) {
   const auto* row = reinterpret_cast<const Row*>(from);
@@ -233,7 +233,7 @@ void load_uniform(std::byte* row, std::byte* memory, std::uint32_t mask) {
   blend(reinterpret_cast<Row*>(row), values, mask);
 }
 
-// The last lane's value stays.
+// The value of the last active lane remains.
 template <class Element, class Row>
 void store_uniform(std::byte* from, std::byte* memory, std::uint32_t mask) {
   const auto* row = reinterpret_cast<const Row*>(from);

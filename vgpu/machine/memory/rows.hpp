@@ -1,4 +1,5 @@
-// Rows of 32 lanes to memory and back, compiled once per instruction set.
+// Moves rows of 32 lanes between registers and memory.  The functions are compiled once per
+// instruction set.
 #pragma once
 
 #include <array>
@@ -7,18 +8,18 @@
 
 namespace warpcheck::vgpu {
 
-// How the addresses of the active lanes lie.
+// How the addresses of the active lanes are arranged.
 enum class RowOrder : std::uint8_t {
   scattered,
-  strided,  // as many bytes apart as each lane takes, ascending
-  uniform,  // all the same; of a single lane, too
+  strided,  // ascending; the distance is the size of a lane's access
+  uniform,  // all equal; also for a single lane
 };
 
-// What scan() found out about the active lanes.
+// What scan() finds about the active lanes.
 struct RowScan {
   bool inside = false;   // every active lane's bytes lie in [begin, limit), naturally aligned
   bool strided = false;  // offset[l] == offset[0] + l * bytes
-  bool uniform = false;  // all the same
+  bool uniform = false;  // all offsets are equal
 };
 
 struct AddressRow {
@@ -26,35 +27,35 @@ struct AddressRow {
   bool wide = true;
   std::uint64_t displacement = 0;  // added to each address
   std::uint64_t base = 0;          // subtracted: the allocation's address
-  std::uint32_t begin = 0;         // of the bytes that are meant
+  std::uint32_t begin = 0;         // of the object
 };
 
-// One element of each lane, from or to `data + offsets[l] + element * width`.
+// Moves one element of each lane between a register and `data + offsets[l] + element * width`.
 struct RowMove {
   std::byte* data = nullptr;
   const std::uint32_t* offsets = nullptr;  // of all lanes; inactive ones hold a valid offset
   std::uint32_t mask = 0;
-  std::uint32_t displacement = 0;         // bytes: which element of a vector access
-  bool strided = false, uniform = false;  // strided: of single elements only
+  std::uint32_t displacement = 0;         // in bytes: selects the element of a vector access
+  bool strided = false, uniform = false;  // strided: for single elements only
   std::byte* row = nullptr;               // the register
   bool wide_row = false;
   std::uint8_t width = 4;  // bytes of an element in memory: 1 2 4 8
   bool is_signed = false;  // loads: how to extend
 };
 
-// A strided row starts at a nominal offset: below 0 when its first lanes are inactive.  No
-// allocation reaches into the last page of offsets.
+// A strided row starts at a nominal offset, below 0 if its first lanes are inactive.  No allocation
+// reaches into the last page of offsets.
 [[gnu::always_inline]] inline std::ptrdiff_t start_of(std::uint32_t offset) {
   return offset >= 0xffff'f000u ? static_cast<std::int32_t>(offset)
                                 : static_cast<std::ptrdiff_t>(offset);
 }
 
-// One element of each active lane between a register and the memory from lane 0's on, which may
-// lie before the allocation; uniform: and the memory of all.
+// Moves one element of each active lane between a register and memory.  `memory` is the address for
+// lane 0, which may lie before the allocation; uniform: the address for all lanes.
 using RowMoveFn = void (*)(std::byte* row, std::byte* memory, std::uint32_t mask);
 
-// An index into the tables of MemoryRowFunctions.
-//   width: bytes of an element in memory, 1 2 4 8; is_signed: as of RowMove
+// Returns an index into the tables of MemoryRowFunctions.
+//   width: bytes of an element in memory, 1 2 4 8; is_signed: as in RowMove
 constexpr std::uint8_t row_move_index(std::uint32_t width, bool wide_row, bool is_signed) {
   const std::uint32_t log2 = width == 8 ? 3 : width / 2;
   return static_cast<std::uint8_t>(log2 + 4 * std::uint32_t{wide_row} +
@@ -63,16 +64,16 @@ constexpr std::uint8_t row_move_index(std::uint32_t width, bool wide_row, bool i
 inline constexpr std::size_t kRowMoves = 16;
 
 struct MemoryRowFunctions {
-  // Of 32 x 4 bytes, and of 32 x 8.
+  // For rows of 32 x 4 bytes, and of 32 x 8 bytes.
   RowOrder (*order_of_words)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
   RowOrder (*order_of_wides)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
   // offsets[l] = first + l * step
   void (*count_up)(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step);
-  // Writes offsets[32]; inactive lanes get the offset of the first active one unless strided.
-  // limit: end of the bytes that are meant; bytes: of one lane's access, a power of two.
+  // Writes offsets[32]; unless strided, inactive lanes get the offset of the first active one.
+  // limit: end of the object's bytes; bytes: size of one lane's access, a power of two.
   RowScan (*scan)(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                   std::uint32_t mask, std::uint32_t* offsets);
-  // By row_move_index().
+  // Indexed by row_move_index().
   std::array<RowMoveFn, kRowMoves> strided_load, strided_store, uniform_load, uniform_store;
   void (*load)(const RowMove& move);
   void (*store)(const RowMove& move);
@@ -80,11 +81,11 @@ struct MemoryRowFunctions {
   void (*broadcast)(std::byte* row, bool wide, std::uint64_t value, std::uint32_t mask);
 };
 
-// For this host's instruction set (simd_level()).
-//   concurrent: other threads may write what lies between the active lanes' bytes, so that
-//   nothing else may be written
+// Returns the functions for this host's instruction set (simd_level()).
+//   concurrent: other threads may write between the active lanes' bytes, so nothing else
+//   may be written
 const MemoryRowFunctions& memory_row_functions(bool concurrent = false);
-// For one that the host has.
+// Returns the functions for an instruction set that the host supports.
 enum class SimdLevel : std::uint8_t;
 const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool concurrent = false);
 

@@ -1,4 +1,4 @@
-// What the lanes of one access touch.
+// The memory that the lanes of one access touch.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace warpcheck::vgpu {
 
-// Of those whose bytes lie in the same allocation.
+// The target of lanes whose bytes are in the same allocation.
 struct Target {
-  Allocation* allocation = nullptr;  // null: no memory answers
+  Allocation* allocation = nullptr;  // null: no memory is there
   ptx::Space space = ptx::Space::generic;
   std::uint64_t base = 0;   // subtracted from the addresses
   std::uint32_t limit = 0;  // end of the bytes that may be touched

@@ -35,8 +35,8 @@ Targets::~Targets() {
   if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
 }
 
-// Those in shared memory are the same in each launch of a program that asks for as much of it: what
-// is known of them serves all trials.
+// Sites in shared memory are the same in every launch of a program with the same amount of dynamic
+// shared memory, so they stay valid for all trials.
 void Targets::forget_sites(bool keeps_sites) {
   const std::shared_ptr<const NativeTier>& of = launch_.program->native;
   const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;

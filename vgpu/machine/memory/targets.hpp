@@ -1,5 +1,5 @@
-// Which memory an address leads to: address spaces, their windows, allocations; and why one leads
-// nowhere, which is a fault.
+// Resolves an address to memory: address spaces, their windows, allocations.  Also reports why an
+// address leads to no memory, which is a fault.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace warpcheck::vgpu {
 
-// The piece of a warp's local memory that an address leads to.
+// Returns the piece of a warp's local memory that an address leads to.
 //   base: subtracted from the address
 [[nodiscard]] Target local_target(const Warp& warp, std::uint64_t base, std::uint64_t address);
 
@@ -28,12 +28,12 @@ class Targets {
   Targets& operator=(const Targets&) = delete;
 
   // Stores the launch's parameters.
-  //   keeps_sites: what was known of the last launch, of how it accesses memory and of the objects
-  //     that it means, holds for this one
+  //   keeps_sites: what is known about the accesses and objects of the last launch is valid
+  //     for this one
   void begin_launch(bool keeps_sites);
   [[nodiscard]] Target of(const RunningFragment& run, const Instr& instr, std::uint64_t address);
-  // The same, of what nearly all accesses are to: the block's own shared memory, and the
-  // allocation to which the last access at this pc went.  False: elsewhere.
+  // Finds the target on the fast path, which covers nearly all accesses: the block's own shared
+  // memory, or the allocation of the last access at this pc.  False: it is elsewhere.
   //   space: of the instruction; neither local nor param
   [[nodiscard]] bool find_again(const RunningFragment& run, ptx::Space space, std::uint64_t address,
                                 Target& target) const {
@@ -49,19 +49,19 @@ class Targets {
     target = {last, last->space, last->address, last->limit(), 0};
     return true;
   }
-  // The lanes whose bytes lie inside, aligned.
+  // Returns the lanes whose bytes are inside and aligned.
   [[nodiscard]] static std::uint32_t lanes_inside(const AddressRow& row, const Target& target,
                                                   std::uint32_t bytes, std::uint32_t mask);
-  // Tells that a lane's access is none of `target`.
+  // Reports that a lane's access is not inside `target`.
   void fault(const RunningFragment& run, const Instr& instr, const Target& target,
              std::uint64_t address, unsigned lane, std::uint32_t bytes) const;
-  // Where the accesses of the launch went, by pc, for code that finds them again.
+  // Returns where the accesses of the launch went, by pc, for code that repeats them.
   [[nodiscard]] AccessSite* sites() {
     if (sites_.empty()) sites_.resize(last_.size());
     return sites_.data();
   }
   [[nodiscard]] bool has_sites() const { return !sites_.empty(); }
-  // Before it is freed; one without parts.
+  // Must be called before the allocation, or a part of it, is freed.
   void forget(const Allocation* allocation);
 
  private:
@@ -71,10 +71,10 @@ class Targets {
   const Clusters& clusters_;
   const MeantObjects& meant_objects_;
   Allocation* parameters_ = nullptr;
-  std::vector<Allocation*> last_;                   // by pc: where its last access went
-  std::vector<AccessSite> sites_;                   // by pc; empty: nobody asked
-  std::shared_ptr<const NativeTier> sites_are_of_;  // its program
-  std::uint32_t sites_dynamic_shared_bytes_ = 0;    // and what the launch asked for
+  std::vector<Allocation*> last_;                   // by pc: the allocation of its last access
+  std::vector<AccessSite> sites_;                   // by pc; empty: not needed so far
+  std::shared_ptr<const NativeTier> sites_are_of_;  // the program that sites_ belong to
+  std::uint32_t sites_dynamic_shared_bytes_ = 0;    // and the dynamic shared memory of its launch
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,16 +1,16 @@
-// Which bits of register lanes are undefined: loaded from memory that was never written, or
-// computed from such.  Nothing is tracked until a warp first loads an undefined value.
+// Tracks which bits of register lanes are undefined: loaded from memory that was never written, or
+// computed from such bits.  Nothing is tracked until a warp first loads an undefined value.
 //
 // Structs have padding and bit fields, and compilers load, move and store them by whole words.  So
-// what moves bits about keeps them apart: moves, packing, logic, shifts, fields, permutations,
-// conversions of integers, memory.  Sums and products are undefined as far as carries may reach;
-// what any other instruction computes is undefined as a whole when an operand has an undefined bit.
-// The defined bits of two values may decide a comparison alone; selp looks only at the operand it
-// takes; and where one predicate of a logical and or or decides the result alone, the other does
-// not matter: `in range && a[i] < x` is often compiled to a load and a comparison of both sides.
-// Undefined values are reported where they can matter (an address, a branch), not where they are
-// copied.  Cf. Seward and Nethercote, Using Valgrind to detect undefined value errors with
-// bit-precision, USENIX 2005.
+// instructions that only move bits keep defined and undefined bits apart: moves, packing, logic,
+// shifts, fields, permutations, integer conversions, memory accesses.  Sums and products are
+// undefined as far as carries may reach.  The result of any other instruction is completely
+// undefined if an operand has an undefined bit.  The defined bits of two values may decide a
+// comparison alone; selp depends only on the operand that it selects; and if one predicate of a
+// logical and or or decides the result alone, the other one does not matter: `in range && a[i] < x`
+// is often compiled to a load and a comparison of both sides.  Undefined values are reported where
+// they can matter (an address, a branch), not where they are copied.  Cf.  Seward and Nethercote,
+// Using Valgrind to detect undefined value errors with bit-precision, USENIX 2005.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace warpcheck::vgpu {
 
-// The undefined lanes of a row and the pc of the load that they come from.
+// The undefined lanes of a row, and the pc of the load that the undefined bits come from.
 struct UndefinedLanes {
   std::uint32_t mask = 0;
   std::uint32_t origin = ptx::kNone;
@@ -30,7 +30,7 @@ struct UndefinedLanes {
 
 using LaneBits = std::array<std::uint64_t, kWarpLanes>;
 
-// All bits of so many bytes, 1 to 8.
+// Returns a mask of all bits in so many bytes, 1 to 8.
 constexpr std::uint64_t ones_of(std::uint32_t bytes) {
   return ~std::uint64_t{0} >> (64 - 8 * bytes);
 }
@@ -42,13 +42,13 @@ struct FrameRows {
 
 class UndefinedRegisters {
  public:
-  // Whether any register of the warp was ever undefined.  While false, nothing else need be
-  // called.
+  // Returns whether any register of the warp was ever undefined.  While false, no other function
+  // needs to be called.
   [[nodiscard]] bool any() const { return any_; }
   void clear();
-  // What it knows; it then knows nothing, of as many rows.
+  // Returns the tracked state, and leaves an empty state with the same number of rows.
   UndefinedRegisters take();
-  // Calls visit(index of the row, undefined lanes) for every row that has some.
+  // Calls visit(index of the row, undefined lanes) for every row that has undefined lanes.
   template <typename Visit>
   void for_each(Visit visit) const {
     if (!any_) return;
@@ -56,23 +56,24 @@ class UndefinedRegisters {
       if (rows_[i].mask != 0) visit(i, rows_[i].mask);
     }
   }
-  // The stacks of rows have grown.
+  // Called when the stacks of rows have grown.
   void reserve(const FrameRows& rows);
 
-  // The lanes that have an undefined bit.
+  // Returns the lanes that have an undefined bit.
   [[nodiscard]] UndefinedLanes get(const FrameRows& frame, const Ref& ref) const;
-  // The undefined bits of every lane; of words and wide rows.
+  // Returns the undefined bits of every lane, for word rows and wide rows.
   [[nodiscard]] LaneBits bits_of(const FrameRows& frame, const Ref& ref) const;
-  // The lanes of `mask` become `value`'s, with all their bits; others keep theirs.
+  // Sets the lanes of `mask` to those of `value`, with all their bits undefined; other lanes stay
+  // unchanged.
   void set(const FrameRows& frame, const Ref& ref, UndefinedLanes value, std::uint32_t mask,
            const Program& program);
-  // The same, bit by bit.
+  // Sets the lanes bit by bit.
   //   origin: of the lanes that have an undefined bit
   void set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits, std::uint32_t origin,
                 std::uint32_t mask, const Program& program);
-  // Lanes of every row that are undefined because of that load are so no more.
+  // Makes the lanes defined in every row in which their undefined bits come from that load.
   void forget(std::uint32_t origin, std::uint32_t lanes);
-  // What a compute, warp or move instruction will do to its destinations.
+  // Computes what a compute, warp or move instruction is about to do to its destinations.
   void propagate(const FrameRows& frame, const LaneBanks& banks, const Instr& instr,
                  std::uint32_t mask, const Program& program);
 
@@ -80,15 +81,15 @@ class UndefinedRegisters {
   // undefined_flow.cpp
   struct Flow;
 
-  // False where there is nothing to be remembered.
+  // Returns false if there is nothing to record.
   [[nodiscard]] bool begin(const Ref& ref, std::uint32_t lanes, const Program& program);
   [[nodiscard]] std::size_t index_of(const FrameRows& frame, const Ref& ref) const;
 
   bool any_ = false;
-  FrameRows reserved_;  // 0: what the program needs
+  FrameRows reserved_;  // 0: the number that the program needs
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;
   std::vector<UndefinedLanes> rows_;  // words, then wides, then predicates
-  // Of words and wides; hold for the lanes of the row's mask.
+  // For words and wides; valid for the lanes in the row's mask.
   std::unique_ptr<LaneBits[]> bits_;
   std::size_t bits_rows_ = 0;
 };

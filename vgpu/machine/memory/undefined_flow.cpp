@@ -21,8 +21,9 @@ bool is_integer(Type type) {
          ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
 }
 
-// The operands whose bits an instruction moves, where all it does is to move bits as its other
-// operands say: it then does to undefined bits what it does to values.  None: it does more.
+// Returns the operands whose bits the instruction moves, if it only moves bits as its other
+// operands say.  It then acts on undefined bits as it acts on values.  None: it does more than
+// that.
 OperandSet moved_operands(const Instr& instr, ptx::UndefinedRule rule) {
   using enum ComputeOperand;
   const ptx::Modifiers& m = instr.modifiers;
@@ -37,7 +38,8 @@ OperandSet moved_operands(const Instr& instr, ptx::UndefinedRule rule) {
   }
 }
 
-// and, or, xor and lop3 as the table that lop3 has; none: of predicates, or with another result.
+// Returns the truth table, in lop3's form, of and, or, xor and lop3; none: the operands are
+// predicates, or the result has another type.
 std::optional<std::uint32_t> truth_table(const Instr& instr) {
   constexpr std::uint32_t kA = 0xf0, kB = 0xcc;
   if (instr.modifiers.type == Type::pred || instr.modifiers.bool_op != ptx::BoolOp::none) {
@@ -52,7 +54,7 @@ std::optional<std::uint32_t> truth_table(const Instr& instr) {
   }
 }
 
-// Sums and products of integers, and sums that hand the carry flag on.
+// Returns whether the instruction is an integer sum or product, or a sum with the carry flag.
 bool is_arithmetic(const Instr& instr, ptx::UndefinedRule rule) {
   const ptx::Modifiers& m = instr.modifiers;
   if (!is_integer(m.type) || m.sat) return false;
@@ -63,22 +65,22 @@ bool carries(const Instr& instr) {
   return instr.modifiers.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
 }
 
-// Each half of the result is made of those halves of the sources: all that calculates with pairs
-// but comparisons and conversions.
+// Returns whether each half of the result depends only on the same halves of the sources.  That
+// holds for all instructions on pairs except comparisons and conversions.
 bool is_by_halves(const Instr& instr, ptx::UndefinedRule rule) {
   return ptx::half_bytes_of(instr.modifiers.type) != 0 && instr.opcode != Opcode::cvt_ &&
          rule != ptx::UndefinedRule::comparison;
 }
 
-// One lane's value; what it holds in its undefined bits means nothing.
+// One lane's value; its undefined bits have no meaning.
 struct Known {
   std::uint64_t value = 0, undefined = 0;
   [[nodiscard]] std::uint64_t least() const { return value & ~undefined; }
   [[nodiscard]] std::uint64_t most() const { return value | undefined; }
 };
 
-// The undefined bits of a sum are those of its operands, and those that a carry may reach: between
-// the carries of the least and of the most.
+// Returns the undefined bits of a sum: those of its operands, and those that a carry may reach,
+// which lie between the carries of the smallest and the largest possible sum.
 std::uint64_t sum(const Known& a, const Known& b) {
   return a.undefined | b.undefined | ((a.least() + b.least()) ^ (a.most() + b.most()));
 }
@@ -86,7 +88,7 @@ std::uint64_t difference(const Known& a, const Known& b) {
   return a.undefined | b.undefined | ((a.least() - b.most()) ^ (a.most() - b.least()));
 }
 
-// The same with a carry of one bit: the bits of the sum, and whether its own carry is undefined.
+// The undefined bits of a sum with a carry of one bit, and whether its carry-out is undefined.
 struct CarriedSum {
   std::uint64_t bits;
   bool carry;
@@ -102,7 +104,8 @@ CarriedSum carried_sum(const Known& a, const Known& b, const Known& carry, std::
       (different >> (8 * bytes)) != 0};
 }
 
-// A product with a power of two is a shift; of others no bit depends on higher ones of an operand.
+// A product with a power of two is a shift.  In other products, a bit does not depend on higher
+// bits of the operands.
 std::uint64_t undefined_of_product(const Known& a, const Known& b) {
   if (b.undefined == 0 && std::has_single_bit(b.value)) {
     return a.undefined << std::countr_zero(b.value);
@@ -119,7 +122,7 @@ std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
-// Whether the defined bits alone decide a comparison of integers.
+// Returns whether the defined bits alone decide an integer comparison.
 bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
   using enum ptx::Compare;
   switch (compare) {
@@ -137,14 +140,14 @@ bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
   }
 }
 
-template <typename Visit>  // visit(number of the register, its row)
+template <typename Visit>  // visit(register number, its row)
 void for_each_register(const MatrixProduct& product, MatrixOperand which, const Instr& instr,
                        Visit&& visit) {
   for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
     visit(reg, row_after(instr[which], reg));
   }
 }
-template <typename Visit>  // visit(lane, the bits of the register that hold it, where it stands)
+template <typename Visit>  // visit(lane, the register's bits, its position)
 void for_each_element(const MatrixProduct& product, MatrixOperand which, std::uint32_t reg,
                       Visit&& visit) {
   const std::uint32_t width = element_bits(product, which);
@@ -156,7 +159,7 @@ void for_each_element(const MatrixProduct& product, MatrixOperand which, std::ui
   }
 }
 
-// The value of every lane, in as many bits as the row has.
+// Returns the value of every lane, with as many bits as the row has.
 LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) {
   LaneBits values{};
   const std::uint32_t stride = bytes == 8 ? 8 : 4;
@@ -168,7 +171,7 @@ LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) 
 
 }  // namespace
 
-// One instruction, and what is undefined of its operands.
+// An instruction, with the undefined bits of its operands.
 struct UndefinedRegisters::Flow {
   UndefinedRegisters& registers;
   const FrameRows& frame;
@@ -177,8 +180,9 @@ struct UndefinedRegisters::Flow {
   std::uint32_t mask;
   const Program& program;
   ByOperand<UndefinedLanes> operand{};
-  UndefinedLanes any{};  // undefined in some source
-  UndefinedLanes all{};  // the result is undefined as a whole: by its guard, or a control operand
+  UndefinedLanes any{};  // lanes with an undefined bit in some source
+  // lanes whose result is completely undefined: by the guard or a control operand
+  UndefinedLanes all{};
 
   void add(UndefinedLanes& to, const UndefinedLanes& from, std::uint32_t lanes) const {
     if ((from.mask & lanes) == 0) return;
@@ -218,7 +222,7 @@ struct UndefinedRegisters::Flow {
 
 void UndefinedRegisters::Flow::read_operands() {
   for (const ComputeOperand source : kComputeSources) {
-    // Those are destinations.
+    // The other operands are destinations.
     if (source != ComputeOperand::a && unpacks(instr)) continue;
     operand[source] = registers.get(frame, instr[source]);
     operand[source].mask &= mask;
@@ -229,7 +233,7 @@ void UndefinedRegisters::Flow::read_operands() {
   add(any, guard, mask);
 }
 
-// Where the first lane with an undefined result has it from.
+// Returns the origin of the first lane with an undefined result.
 std::uint32_t UndefinedRegisters::Flow::origin_of(const LaneBits& result) const {
   unsigned lane = 0;
   while (lane < kWarpLanes && ((mask >> lane & 1u) == 0 || result[lane] == 0)) ++lane;
@@ -255,7 +259,7 @@ void UndefinedRegisters::Flow::set_whole(const UndefinedLanes& value) const {
   set(kUnpackedParts[3], value);
 }
 
-// Executes the instruction on the undefined bits of what it moves.
+// Executes the instruction on the undefined bits of the operands that it moves.
 void UndefinedRegisters::Flow::move(OperandSet moved) {
   alignas(64) std::array<std::byte, 6 * kWideRowBytes> rows{};
   LaneBanks there;
@@ -293,7 +297,8 @@ void UndefinedRegisters::Flow::move(OperandSet moved) {
   }
 }
 
-// A bit of the result is undefined if undefined bits of the operands could make it 0 and 1.
+// A bit of the result is undefined if the undefined bits of the operands could make it both 0 and
+// 1.
 void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
   std::array<LaneBits, 3> unknown{}, value{};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -318,7 +323,7 @@ void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
   set_bits(ComputeOperand::d, result);
 }
 
-// Lane by lane: a and b in as many bytes as the type has, c in as many as the result.
+// Computes lane by lane; a and b have the size of the type, c the size of the result.
 void UndefinedRegisters::Flow::calculate() const {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_wide = m.part == ptx::MulPart::wide;
@@ -352,7 +357,7 @@ void UndefinedRegisters::Flow::calculate() const {
   set_bits(ComputeOperand::d, result);
 }
 
-// a + b + carry, and a - b as a + ~b + carry: see compute_carry.cpp.
+// Handles a + b + carry, and a - b as a + ~b + carry: see compute_carry.cpp.
 void UndefinedRegisters::Flow::carry_on() const {
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   const std::uint64_t ones = ones_of(bytes);
@@ -395,7 +400,7 @@ void UndefinedRegisters::Flow::by_halves() const {
   set_bits(ComputeOperand::d, result);
 }
 
-// The lanes in which a and b are undefined, for as much as a comparison looks at.
+// Returns the lanes in which the compared bytes of a or b have an undefined bit.
 UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
   const Type type = instr.opcode == Opcode::setp_ ? m.type : m.source_type;
@@ -407,7 +412,7 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const LaneBits a_bits = bits(ComputeOperand::a), b_bits = bits(ComputeOperand::b);
   const LaneBits a = values_of(banks, instr[CompareOperand::a], bytes);
   const LaneBits b = values_of(banks, instr[CompareOperand::b], bytes);
-  // Signed numbers are in the order of unsigned ones when their signs are turned round.
+  // Signed numbers compare like unsigned ones if their sign bits are inverted.
   const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
   for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -419,7 +424,7 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   return found;
 }
 
-// The lanes in which a defined predicate decides what an and or an or gives.
+// Returns the lanes in which a defined predicate decides the result of an and or an or.
 std::uint32_t UndefinedRegisters::Flow::decided_lanes() const {
   const ptx::Modifiers& m = instr.modifiers;
   const auto decided_by = [&](CompareOperand source, bool by_ones) {
@@ -455,8 +460,8 @@ void UndefinedRegisters::Flow::compute_whole() {
   set_whole(result);
 }
 
-// An element of the product is undefined if one of its row of a, of its column of b, or its own of
-// c is.  Metadata are taken as a whole.
+// An element of the product is undefined if its row of a, its column of b or its own element of c
+// has an undefined element.  Metadata count as a whole.
 void UndefinedRegisters::Flow::multiply_matrices() const {
   const MatrixProduct product = product_of(instr);
   std::array<std::uint32_t, 32> columns_of_row{};  // those that are undefined, as bits

@@ -1,4 +1,4 @@
-// Accesses where the launch has weak memory: the strategy is asked, and lanes move one by one.
+// Accesses of launches with weak memory: the strategy is asked, and lanes move one by one.
 #include <bit>
 
 #include "vgpu/machine/memory/accesses.hpp"
@@ -6,7 +6,7 @@
 
 namespace warpcheck::vgpu {
 
-// The access that has been described.
+// Executes an access that has been described.
 void Accesses::perform_weakly(RunningFragment& run, const Instr& instr, const Target& target,
                               const RowScan& scan) {
   Access& access = current_.access;
@@ -31,7 +31,7 @@ void Accesses::perform_weakly(RunningFragment& run, const Instr& instr, const Ta
     }
   }
   current_.tell();
-  // Lanes that do not move need an offset that exists.
+  // Lanes that do not move need a valid offset too.
   const std::uint32_t safe = access.offset[access.first_lane()];
   for (std::uint32_t rest = ~mask; rest != 0; rest &= rest - 1) {
     access.offset[static_cast<unsigned>(std::countr_zero(rest))] = safe;

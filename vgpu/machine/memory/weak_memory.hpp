@@ -1,10 +1,10 @@
-// Memory that is as weak as the PTX memory model allows (ISA chapter 8): what a launch asks about
-// the writes of a location beside the latest.
+// Memory that is as weak as the PTX memory model allows (ISA chapter 8): the interface by which a
+// launch asks for older writes of a location.
 //
-// The bytes of an allocation are those of the write that is last in coherence order, so whoever
-// looks at memory by another way finds what it would find without this.  A lane that is to find an
-// older write finds its bytes in memory while it loads; a store that comes before others is taken
-// out of memory again.
+// The bytes of an allocation are those of the last write in coherence order, so code that reads
+// memory without this interface finds the same as without weak memory.  For a lane that is to find
+// an older write, the bytes of that write are in memory while the lane loads.  A store that comes
+// before other writes in coherence order is removed from memory again.
 #pragma once
 
 #include "vgpu/machine/access.hpp"
@@ -16,18 +16,18 @@ class WeakMemory {
  public:
   virtual ~WeakMemory() = default;
 
-  // An access, described but neither told nor made: which of its lanes could leave out writes, and
-  // how many (lanes 0: none could).  Sets access.sources.
+  // Begins an access, which is described but neither reported nor executed.  Returns which lanes
+  // could leave out writes, and how many (lanes 0: none).  Sets access.sources.
   [[nodiscard]] virtual PastPoint begin(Access& access) = 0;
-  // What has been decided of it; not called if nothing was.
+  // Applies the strategy's decision about the access; not called if there was none.
   virtual void choose(const Access& access, const PastChoice& choice) = 0;
-  // Before and after one lane's bytes move.
+  // Called before and after the bytes of one lane move.
   virtual void begin_lane(const Access& access, unsigned lane) = 0;
   virtual void end_lane(const Access& access, unsigned lane) = 0;
-  // In place of all that: an access that nobody's thread makes.
+  // Called in place of all these for an access that belongs to no thread.
   virtual void pass(const Access& access) = 0;
-  // Threads do something that is not followed here: from now on nothing but the latest writes is
-  // found, until there are later ones.
+  // Threads do something that is not modelled: from now on only the latest writes can be found,
+  // until there are later ones.
   virtual void forget_past() = 0;
 };
 
