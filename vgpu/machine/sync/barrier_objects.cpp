@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kObjectBytes = 8;
 
-// The operation; an arrival for copies is one, too.
+// Returns the operation; an arrival on behalf of copies is an arrival too.
 ObjectOp operation_of(const Instr& instr) {
   return instr.opcode == ptx::Opcode::cp_ ? ObjectOp::arrive : instr.modifiers.object_op;
 }
@@ -37,7 +37,7 @@ BarrierObjectState* find_object(Slot& slot, const Allocation* allocation, std::u
   return found == slot.objects.end() ? nullptr : &*found;
 }
 
-// A phase is complete when nothing is pending; the next one begins.
+// A phase completes when nothing is pending; then the next phase begins.
 void complete_if_done(BarrierToken& token, BarrierObjectState& object) {
   if (token.pending != 0 || token.bytes != 0) return;
   token.pending = token.expected;
@@ -52,7 +52,7 @@ std::uint64_t state_of(const RunningFragment& run, const Instr& instr, unsigned 
   return state;
 }
 
-// The result: the state before an arrival, or whether a wait is over.
+// Sets the result: the state before an arrival, or whether a wait is complete.
 void finish_object(const RunningFragment& run, const Instr& instr, unsigned lane,
                    std::uint64_t state, bool is_done) {
   const Ref& to = instr[ObjectOperand::result];
@@ -135,7 +135,7 @@ void BarrierObjects::announce(RunningFragment& run, const Instr& instr, const Ta
   current_.announce(run, access, target, pattern, kObjectBytes, mask, {0, 1}, written);
 }
 
-// Lane after lane, each event for as many lanes as it is true of.
+// Executes lane after lane; each event covers as many lanes as it applies to.
 void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const std::uint32_t undefined = current_.access.undefined & mask;
   const bool reads = !is_written_anew(instr);
@@ -228,9 +228,9 @@ void BarrierObjects::perform_lane(RunningFragment& run, const Instr& instr, unsi
       if (!instr.modifiers.parity) parity = BarrierToken::unpack(state_of(run, instr, lane)).parity;
       const bool is_done = token.parity != parity;
       finish_object(run, instr, lane, 0, is_done);
-      must_yield_ |= !is_done;  // test_wait may poll, too
+      must_yield_ |= !is_done;  // test_wait may be in a polling loop too
       event.kind = BarrierObject::Kind::wait;
-      // The phase before the first one is complete, and nobody arrived in it.
+      // The phase before the first one counts as complete, but no thread arrived in it.
       if (!is_done || event.phase == 0) event.mask = 0;
       event.phase -= 1;
       return;
@@ -259,8 +259,8 @@ void BarrierObjects::arrive(RunningFragment& run, const Instr& instr, unsigned l
                                     : word_of(run.banks, instr[ObjectOperand::value], lane);
   if (m.expect_tx) token.bytes += static_cast<std::int32_t>(operand);
   const std::uint32_t count = m.expect_tx ? 1 : operand;
-  // Copies are made when they are begun: they arrive at once, and what .noinc does not add to the
-  // arrivals that are waited for is taken off again.
+  // Copies are executed when they are issued, so they arrive at once.  Without .noinc, the
+  // instruction also increments the pending count first, so the two cancel.
   if (instr.opcode == ptx::Opcode::cp_ && !m.no_increment) return;
   if (count == 0 || count > token.pending)
     launch_.report_misuse(run, lane, Reason::too_many_arrivals);

@@ -1,8 +1,8 @@
-// mbarrier (PTX ISA 9.0, 9.7.13.15) and cp.async.mbarrier.arrive (9.7.9.25.3).
+// Executes mbarrier operations (PTX ISA 9.0, 9.7.13.15) and cp.async.mbarrier.arrive (9.7.9.25.3).
 //
-// An object lives in its 8 bytes of shared memory (barrier_token.hpp); beside it the machine counts
-// its phases.  To the memory model the bytes are accessed like an atomic variable, and init and
-// inval write them; what an operation orders is told by BarrierObject events.
+// The state of an mbarrier is in its 8 bytes of shared memory (barrier_token.hpp); the machine also
+// counts its phases.  In the memory model, these bytes are accessed like an atomic variable; init
+// and inval write them.  BarrierObject events report what an operation orders.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class BarrierObjects {
         current_(parts.current),
         accesses_(parts.accesses) {}
 
-  // Like Accesses::execute(), but only shared memory holds such objects.  True: a wait is not over,
-  // and those that it is for must run.
+  // Like Accesses::execute(), but only shared memory can hold mbarriers.  True: a wait is not
+  // complete, and the threads that it waits for must run.
   bool execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
 
  private:
@@ -47,8 +47,8 @@ class BarrierObjects {
   Targets& targets_;
   CurrentAccess& current_;
   Accesses& accesses_;
-  bool is_reported_ = false;  // the object's bytes are undefined
-  bool must_yield_ = false;   // the instruction waits for others
+  bool is_reported_ = false;  // that the object's bytes are undefined
+  bool must_yield_ = false;   // the instruction waits for other threads
 };
 
 }  // namespace warpcheck::vgpu

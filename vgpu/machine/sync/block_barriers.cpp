@@ -5,7 +5,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Whether two instructions come from one place of the source: the compiler has unrolled a loop.
+// Returns whether two instructions come from one place in the source, as copies in an unrolled
+// loop.
 bool are_copies(const Program& program, std::uint32_t pc, std::uint32_t other) {
   const ptx::SourceLocation* a = &program.source_of(pc).location;
   const ptx::SourceLocation* b = &program.source_of(other).location;
@@ -30,8 +31,8 @@ void BlockBarriers::complete_if_all_wait(Slot& slot) {
   release(slot);
 }
 
-// What nearly every barrier is: one instruction, which no thread has left out, for warps whose
-// lanes are together.  False, and nothing done: this one is not.
+// Handles the common case: all warps are at one barrier instruction with all their lanes together,
+// and no thread has exited.  False: nothing was done, because this is not that case.
 bool BlockBarriers::release_together(Slot& slot) {
   if (slot.exit_pc != ptx::kNone || slot.warps.front().fragments.empty()) return false;
   const std::uint32_t pc = slot.warps.front().fragments.front().pc;

@@ -1,7 +1,7 @@
 // Barriers of a whole block (PTX ISA 9.0, 9.7.13.1), and what all barriers have in common.
 //
-// Programs that know only barrier 0 for all threads, which is nearly every program, need no more
-// than a count of the threads that wait; the others are in named_barriers.hpp.
+// Programs that use only barrier 0 with all threads, nearly all programs, need only a count of the
+// waiting threads. named_barriers.hpp has the other barriers.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class BlockBarriers {
 
   explicit BlockBarriers(RunningLaunch& launch) : launch_(launch) {}
 
-  // Lanes of a fragment, which has its pc stored, arrive at barrier 0.
+  // Lanes of a fragment arrive at barrier 0.  The fragment's pc is already stored.
   void arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
     Fragment& fragment = run.warp.fragments[index];
     fragment.state = Fragment::State::at_barrier;
@@ -28,20 +28,21 @@ class BlockBarriers {
     run.slot.waiting_lanes += lanes == ~0u ? kWarpLanes : lane_count(lanes);
     if (run.slot.waiting_lanes == run.slot.live_lanes) complete_if_all_wait(run.slot);
   }
-  // A barrier completes when every thread that has not exited waits: after an exit, too.  Threads
-  // that wait at different barriers cannot have meant the same: that is reported, and the barrier
-  // completes all the same, so that the trial goes on.
+  // Completes a barrier when every thread that has not exited waits; also called after an exit.
+  // Threads that wait at different barriers cannot all be at the same one: that is reported, and
+  // the barrier completes nevertheless, so that the trial can continue.
   void complete_if_all_wait(Slot& slot);
-  // All threads of the block have come to one barrier, and have gone on already.
+  // All threads of the block have arrived at one barrier, and have already continued.
   void complete_together(Slot& slot) const;
 
-  // All threads of the block wait, at whatever barrier, and go on.
+  // All threads of the block wait, at any barriers: lets them continue.
   void release(Slot& slot);
-  // All threads of the block wait.  An aligned barrier is one instruction for all of them; others
-  // of one number are one barrier wherever they stand.  False: there is nothing to report.
+  // Reports divergence when all threads of the block wait.  An aligned barrier is the same
+  // instruction for all threads; other barriers with one number are one barrier wherever their
+  // instructions are.  False: there is nothing to report.
   bool report_divergence(const Slot& slot);
   [[nodiscard]] std::vector<Waiter> waiters_of(Slot& slot, std::uint32_t number) const;
-  // .red: the predicates of the threads that wait, counted or joined; each gets the result.
+  // Executes .red: combines the predicates of the waiting threads; each thread gets the result.
   void reduce(const std::vector<Waiter>& waiters);
 
  private:

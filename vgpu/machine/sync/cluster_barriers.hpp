@@ -1,9 +1,9 @@
 // The barrier of a cluster (PTX ISA 9.0, 9.7.13.3).
 //
-// It completes when all threads of the cluster that have not exited have arrived.  A thread that
-// arrives goes on; one that waits, waits for the phase in which it arrived.  An H200 lets a thread
-// pass that waits without having arrived, and counts one that arrives twice; both are undefined,
-// and are reported here.
+// It completes when all threads of the cluster that have not exited have arrived.  A thread
+// continues after its arrival; a wait waits for the phase of the thread's arrival.  An H200 lets a
+// thread pass that waits without having arrived, and counts a thread that arrives twice.  Both are
+// undefined, and are reported here.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ class ClusterBarriers {
   struct State {
     std::uint64_t phase = 0;
     std::uint32_t live_lanes = 0;     // threads that have not exited
-    std::uint32_t arrived_lanes = 0;  // of them: in this phase
+    std::uint32_t arrived_lanes = 0;  // threads that have arrived in this phase
   };
-  // By first block, where the program uses them.
+  // By the first block of the cluster, in programs that use cluster barriers.
   using States = std::map<std::uint32_t, State>;
 
   explicit ClusterBarriers(RunningLaunch& launch) : launch_(launch) {}
 
   void begin_launch() { states_.clear(); }
   void begin_cluster(std::uint32_t first, std::uint32_t threads) { states_[first] = {0, threads}; }
-  // Lanes of a fragment, which has its pc stored, come to barrier.cluster.
+  // Lanes of a fragment execute barrier.cluster.  The fragment's pc is already stored.
   Step come(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
-  // Nobody waits for threads that have exited.
+  // Called after an exit: threads that have exited are not waited for.
   void leave(Slot& slot, Warp& warp, std::uint32_t lanes);
-  // Whether a block, of which no thread can go on, waits for another one that can.
+  // Returns whether a block in which no thread can continue waits for another block that can.
   [[nodiscard]] bool waits(const Slot& slot) const;
 
   [[nodiscard]] const State& state_of(std::uint32_t first) const { return states_.at(first); }

@@ -47,7 +47,7 @@ void NamedBarriers::arrive(RunningFragment& run, std::size_t index, const Instr&
   arrival->lanes |= same;
   if (!instr.modifiers.arrive) {
     arrival->waiting |= same;
-  } else {  // what they do from now on is not part of it
+  } else {  // the lanes' later actions come after the arrival
     const WarpLanes party{warp.index, same};
     const Meeting early{
         launch_.program, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
@@ -56,7 +56,7 @@ void NamedBarriers::arrive(RunningFragment& run, std::size_t index, const Instr&
   count_arrival(run.slot, warp, number);
 }
 
-// The first thread that comes decides what a barrier is used for; the others must agree.
+// The first thread that arrives determines the use of a barrier; the others must agree.
 void NamedBarriers::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier,
                               unsigned lane, std::uint32_t count) {
   if (barrier.arrivals.empty()) {
@@ -87,7 +87,8 @@ void NamedBarriers::check_use(RunningFragment& run, const Instr& instr, NamedBar
   launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
 }
 
-// A warp has arrived when all its threads have; then those go on that wait for no other warp.
+// Counts a warp's arrival when all its threads have arrived.  If the barrier then completes, its
+// threads continue.
 void NamedBarriers::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) {
   NamedBarrier& barrier = slot.barriers[number];
   const auto arrival =
@@ -129,7 +130,7 @@ void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   for (const auto& [warp, fragment] : waiters) {
     waiting += static_cast<std::uint32_t>(std::popcount(fragment->mask));
   }
-  // Threads that have exited took part in a barrier for all threads only.
+  // Threads that have exited count only for barriers of all threads.
   if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads)) {
     if (barrier.count == 0 && !barrier.misused) block_barriers_.report_divergence(slot);
     return block_barriers_.release(slot);

@@ -1,9 +1,9 @@
 // Barriers with numbers and thread counts, and arrivals that do not wait (PTX ISA 9.0, 9.7.13.1).
 //
-// A block has 16 barriers.  A warp arrives at one when all its threads that have not exited have
-// executed a barrier instruction for it, and counts as 32 threads.  A barrier without a count is
-// for all threads of the block.  It completes when as many threads as its count have arrived, and
-// can be used again at once.
+// A block has 16 barriers.  A warp arrives at a barrier when all its threads that have not exited
+// have executed a barrier instruction for it, and then counts as 32 threads.  A barrier without a
+// count is for all threads of the block.  It completes when as many threads have arrived as its
+// count says, and can be used again immediately.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace warpcheck::vgpu {
 
-// Of programs that know more than barrier 0 for all threads.
+// For programs that use more than barrier 0 with all threads.
 class NamedBarriers {
  public:
   NamedBarriers(RunningLaunch& launch, BlockBarriers& block_barriers)
       : launch_(launch), block_barriers_(block_barriers) {}
 
-  // Lanes of a fragment, which has its pc stored, arrive.  Lanes that name another barrier or
-  // another count stay behind and come here by themselves.
+  // Lanes of a fragment arrive.  The fragment's pc is already stored.  Lanes that name another
+  // barrier or another count are left out; they arrive separately.
   void arrive(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
-  // After an exit.
+  // Called after an exit.
   void recount(Slot& slot);
-  // No thread of the block can go on, and all wait at barriers.  Those that were misused complete
-  // as they are; threads at different barriers for the whole block are reported and go on.  False:
-  // what is left is a deadlock.
+  // No thread of the block can continue, and all wait at barriers.  Completes misused barriers in
+  // their present state; reports and releases threads at different whole-block barriers.  False:
+  // the rest is a deadlock.
   bool release_stuck(Slot& slot);
 
  private:

@@ -1,4 +1,4 @@
-// For tests: a kernel from PTX text, and the events of threads that meet.
+// For tests: compiles a kernel from PTX text, and records the events of threads that synchronise.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace warpcheck::vgpu {
 
-// A Meeting whose parties outlive it.
+// A Meeting with copies of its spans.
 struct SeenMeeting {
   std::vector<WarpLanes> arrived, released;
 };
@@ -121,7 +121,7 @@ class SyncTest : public testing::Test {
     std::memcpy(values.data(), out_->data, count * 4);
     return values;
   }
-  // The PTX line of the first instruction with that text, counted from 1, and its pc.
+  // Returns the pc of the first instruction with that PTX text; kNone: there is none.
   std::uint32_t pc_of(const std::string& text) const {
     for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
       if (program_.source_of(pc).text == text) return pc;
@@ -136,7 +136,7 @@ class SyncTest : public testing::Test {
   bool cooperative_ = false, host_runs_ = false;
   DeviceRuntime* device_runtime_ = nullptr;
   bool keeps_accesses_ = true;
-  bool is_mapped_ = false;  // the memory, to the host
+  bool is_mapped_ = false;  // the host has mapped the memory
   Dim3 cluster_;
   WarpModel model_ = WarpModel::independent;
   Limits limits_;

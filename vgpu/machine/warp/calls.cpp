@@ -77,7 +77,8 @@ Step Calls::enter_by_register(RunningFragment& run, std::size_t index, const Ins
     if (rest == 0) return Step::again;
     index = other;
     run.banks =
-        banks_of(*launch_.program, warp, warp.fragments[index]);  // a call may have made them grow
+        // a call may have made the banks grow
+        banks_of(*launch_.program, warp, warp.fragments[index]);
   }
 }
 

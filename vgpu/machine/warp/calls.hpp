@@ -1,8 +1,8 @@
-// Control flow that leaves a function or depends on a register: calls, returns, jump tables
-// (PTX ISA 9.0, 9.7.12).
+// Control flow that leaves a function or depends on a register: calls, returns, jump tables (PTX
+// ISA 9.0, 9.7.12).
 //
-// Lanes of a fragment that go to different places become fragments of their own, as at a branch.
-// Those deeper in calls run first, so that they all meet again behind the call.
+// Lanes of a fragment with different targets become separate fragments, as at a branch.  Fragments
+// deeper in calls run first, so that all lanes meet again after the call.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ class Calls {
  public:
   Calls(RunningLaunch& launch, Stacks& stacks) : launch_(launch), stacks_(stacks) {}
 
-  // The fragment at a call goes to the first instruction of `function`.
+  // Moves the fragment at a call to the first instruction of `function`.
   Step enter(RunningFragment& run, std::size_t index, std::uint32_t function);
-  // Each group of lanes calls the function at its address.
+  // Each group of lanes with equal addresses calls the function at its address.
   Step enter_by_register(RunningFragment& run, std::size_t index, const Instr& instr);
   Step return_to_caller(RunningFragment& run, std::size_t index);
-  // brx.idx: each group of lanes goes to the label with its number.
+  // Executes brx.idx: each group of lanes with equal indices goes to the label with that index.
   Step jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr);
 
  private:

@@ -7,7 +7,7 @@ namespace warpcheck::vgpu {
 Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& instr,
                        std::uint32_t lanes) {
   Warp& warp = run.warp;
-  if (lanes != run.mask) {  // the others go on
+  if (lanes != run.mask) {  // the other lanes continue
     const std::size_t other = split(warp, index, run.mask & ~lanes);
     ++warp.fragments[other].pc;
   }

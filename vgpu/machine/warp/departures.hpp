@@ -1,5 +1,5 @@
-// Instructions that end the run of a fragment: calls and returns, exits, barriers, traps, and
-// whatever else changes which lanes go on where.
+// Executes instructions that end the run of a fragment: calls and returns, exits, barriers, traps,
+// and all others that change which lanes continue where.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,14 @@ class Departures {
   };
   Departures(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
 
-  // `lanes` of the fragment execute `instr`; the fragment has its pc stored, and others go on.
+  // Executes `instr` for `lanes` of the fragment.  The fragment's pc is already stored; its other
+  // lanes continue.
   Step leave(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
-  // Of a program without numbered barriers, all lanes of a warp: the same of a barrier.
+  // For programs without numbered barriers: all lanes of a warp arrive at the barrier.
   void arrive(RunningFragment& run) { parts_.block_barriers.arrive(run, 0, run.mask); }
-  // All warps have, and go on.
+  // All warps have arrived at the barrier, and continue.
   void complete(Slot& slot) { parts_.block_barriers.complete_together(slot); }
-  // All warps of a block exit, the one of `run` first; nobody waits for them.
+  // All warps of a block exit, the one of `run` first; no thread waits for them.
   void exit_together(RunningFragment& run) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Addresses, branches and what is in tables are told by those who use them.
+// The code that handles addresses, branches and table lookups reports those uses itself.
 OperandSet deciding_operands(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::warp_sync:
@@ -47,7 +47,7 @@ void tell_unfollowed(const RunningLaunch& launch, const RunningFragment& run, st
 
 void follow_values(const RunningLaunch& launch, const RunningFragment& run, const Instr& instr,
                    std::uint32_t active) {
-  // A guarded calculation leaves what was there: the guard decides what a register holds.
+  // If the guard is false, the old value stays, so the guard decides what the register contains.
   if (instr.kind == InstrKind::compute) {
     launch.use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
     return;

@@ -1,9 +1,10 @@
-// What an instruction does with values that an observer follows (Observer::follows()), beyond
-// moving them and calculating with them.
+// Reports uses of values that an observer follows (Observer::follows()), beyond moving and
+// computing.
 //
-// Followed values are marked as undefined, and flow as undefined values do (undefined.hpp).  That
-// knows addresses and branches as uses.  To prove that a value decides nothing, every use counts:
-// here are those that matter only then.  What nobody has argued about is told as not followed.
+// Followed values are marked as undefined, and propagate as undefined values do (undefined.hpp).
+// That already reports addresses and branches.  To prove that a value decides nothing, every use
+// counts; this file reports the uses that matter only then.  An instruction whose values have not
+// been analysed is reported as not followed.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,15 @@
 
 namespace warpcheck::vgpu {
 
-// Tells the observers which operands of an instruction, about to be executed, decide what it does.
-//   active: the lanes for which its guard holds
+// Reports which operands of an instruction that is about to be executed decide what it does.
+//   active: the lanes for which its guard is true
 void follow_values(const RunningLaunch& launch, const RunningFragment& run, const Instr& instr,
                    std::uint32_t active);
 
-// Tells the observers that `lanes` execute an instruction of which nobody knows what its result
-// depends on.
+// Reports that `lanes` execute an instruction whose result may depend on unknown values.
 void tell_unfollowed(const RunningLaunch& launch, const RunningFragment& run, std::uint32_t lanes);
 
-// Marks what an instruction has given to `lanes`, as it depends on the order of threads.
+// Marks the results that an instruction has given to `lanes` as depending on the order of threads.
 void mark_results(const RunningLaunch& launch, RunningFragment& run, const Instr& instr,
                   std::uint32_t lanes);
 

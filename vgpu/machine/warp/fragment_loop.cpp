@@ -8,7 +8,7 @@
 
 namespace warpcheck::vgpu {
 
-// The lanes for which the guard of `instr` holds.
+// Returns the lanes for which the guard of `instr` is true.
 inline std::uint32_t FragmentLoop::guarded_lanes(const RunningFragment& run, const Instr& instr) {
   const std::uint32_t value = read_predicate(run.banks, instr.guard);
   if (run.warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
@@ -26,8 +26,8 @@ inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std:
     mark_results(launch_, run, instr, active);
 }
 
-// Unguarded compute instructions from `run.pc` on, as long as one follows another: nothing comes
-// between them but the place of another fragment and the end of the quantum.  Returns how many.
+// Executes consecutive unguarded compute instructions from `run.pc` on.  They end only at the place
+// of another fragment or at the end of the quantum.  Returns how many were executed.
 inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const Instr* code,
                                                    std::uint32_t limit) {
   const std::uint32_t count_max = std::min(limit - run.pc, launch_.quantum_left);
@@ -44,7 +44,8 @@ inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const I
   return count;
 }
 
-// A branch that all lanes of the fragment take, or none.  False, and nothing done: they diverge.
+// Handles a branch that all lanes of the fragment take, or that none takes.  False: the lanes
+// diverge, and nothing was done.
 inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::uint32_t taken) {
   if (taken != 0 && taken != run.mask) return false;
   const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
@@ -70,7 +71,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   };
   const auto park = [&] { warp.fragments[index].pc = run.pc; };
   const auto postpone = [&](std::uint32_t active, Decision::Point kind) {
-    ++launch_.quantum_left;  // the access has not happened yet
+    ++launch_.quantum_left;  // the access has not been executed yet
     lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
     park();
     return parts_.turns.ask(run, index, active, kind);
@@ -168,7 +169,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       case InstrKind::branch:
         if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
         continue;
-      default:  // calls, returns, exits, barriers, traps: whatever ends a run of the fragment
+      default:  // calls, returns, exits, barriers, traps: they end the fragment's run
         park();
         if (active != 0) return finish(parts_.departures.leave(run, index, instr, active));
     }
@@ -178,7 +179,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   return finish(Step::again);
 }
 
-// Memory is sequentially consistent here: a fence has nothing to do but to be told.
+// The machine's memory is sequentially consistent, so a fence is only reported.
 void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                          std::uint32_t lanes) const {
   const bool controls_grids = instr.opcode == ptx::Opcode::griddepcontrol_;

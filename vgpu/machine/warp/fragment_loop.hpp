@@ -1,7 +1,7 @@
-// The loop that executes instructions: those of one fragment, until it meets another, splits,
-// waits, ends, or has used up the quantum.
+// The loop that executes the instructions of one fragment until it meets another fragment, splits,
+// waits, ends, or has used up its quantum.
 //
-// What an instruction does is said by the components that it is handed to; here is only which.
+// The loop only dispatches; each component executes its own instructions.
 #pragma once
 
 #include <array>
@@ -46,18 +46,18 @@ class FragmentLoop {
 
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
-  // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole
-  // block at which they arrive, or to their exit: what nearly all warps do.
-  enum class Departure : std::uint8_t { none, arrived, exited };  // none: run() goes on
+  // Runs the machine code of a warp whose lanes are all together, up to a whole-block barrier at
+  // which they arrive, or to their exit.  Nearly all warps run this way.
+  enum class Departure : std::uint8_t { none, arrived, exited };  // none: run() must continue
   [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
-  // Whether that can be done for all warps of a block, one after the other.
+  // Returns whether run_to_barrier() can be used for all warps of a block, one after the other.
   [[nodiscard]] bool can_run_rounds(const Slot& slot) const;
-  // Does it: `number` first and then by ascending number, from barrier to barrier, in each round
-  // the one first that came last to the barrier.  Until one stops otherwise (none), or the launch
-  // has executed `until` instructions.
-  //   number: becomes that of the warp that ran last
+  // Runs the warps of a block: first `number`, then the others in ascending order, from barrier to
+  // barrier.  In each round, the warp that arrived last at the barrier comes first.  Ends when a
+  // warp stops otherwise (none), or when the launch has executed `until` instructions.
+  //   number: becomes the number of the warp that ran last
   Departure run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until);
-  // What the code of programs calls.
+  // Returns the functions that machine code calls.
   static NativeCalls native_calls();
   void compile_for_some();
 
@@ -69,23 +69,23 @@ class FragmentLoop {
   Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
-  static constexpr std::uint32_t kWarpsMax = 32;  // of a block
+  static constexpr std::uint32_t kWarpsMax = 32;  // per block
 
   // fragment_loop_native.cpp
   [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
     return mask == ~0u ? launch_.native : launch_.native_some;
   }
-  // Two fragments of a warp that were one, and are to be one again where they meet.
+  // Two fragments of a warp that were one fragment, and that will be joined where they meet.
   struct Diverged {
-    std::uint32_t lanes = 0;        // that wait; 0: there is one fragment
-    std::uint32_t at = ptx::kNone;  // where
-    bool is_first = false;          // among the fragments of the warp
+    std::uint32_t lanes = 0;        // lanes that wait; 0: there is only one fragment
+    std::uint32_t at = ptx::kNone;  // the pc at which they wait
+    bool is_first = false;          // the waiting one is first in the warp's list
   };
   static std::byte* shared_of(const Slot& slot) {
     return slot.shared != nullptr ? slot.shared->data : nullptr;
   }
-  // What machine code is given of a warp whose lanes are together, for as long as the launch lasts
-  // and nothing of it has moved.
+  // The frame of machine code for a warp whose lanes are together.  Valid for the launch, as long
+  // as the memory that it points to does not move.
   struct NativeWarp {
     [[nodiscard]] bool is_of(std::uint64_t its_launch, const Slot& slot, const Warp& warp,
                              const Fragment& fragment) const {
@@ -97,10 +97,10 @@ class FragmentLoop {
     }
     std::uint64_t launch = 0;  // RunningLaunch::number
     const std::byte *words = nullptr, *wides = nullptr, *predicates = nullptr;
-    std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // of the fragment
+    std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // those of the fragment
     std::optional<RunningFragment> run;
     NativeFrame frame;
-    NativeWarp* follows = nullptr;  // whose turn comes next in a round; null: its end
+    NativeWarp* follows = nullptr;  // the next warp in a round; null: the last
   };
   NativeWarp& native_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
@@ -110,7 +110,8 @@ class FragmentLoop {
     return begin_native_warp(slot, warp, fragment);
   }
   NativeWarp& begin_native_warp(Slot& slot, Warp& warp, const Fragment& fragment);
-  // Lanes that are together have stopped at a branch: run_apart().  True: they are fragments now.
+  // Handles a branch at which machine code stopped for lanes that are together: run_apart().  True:
+  // they are separate fragments now.
   bool part(Warp& warp, NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps);
   void begin_native_launch(NativeFrame& frame);
   void begin_native_block(NativeFrame& frame, RunningFragment& run);
@@ -122,12 +123,12 @@ class FragmentLoop {
     begin_native_block(frame_, run);
     begin_observed(frame_);
   }
-  // Who watches may change while the block runs.
+  // Sets what depends on the observers, which may change while the block runs.
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame) {
     frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
     frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
   }
-  // The same of a warp whose lanes are together: those who watch lend what it notes rows with.
+  // Does the same for a warp whose lanes are together, and sets the observers' notes for rows.
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
     begin_observed(frame);
     const std::vector<Observer*>& watching = launch_.observers.of_accesses;
@@ -137,13 +138,13 @@ class FragmentLoop {
       begin_notes(frame, run);
   }
   void begin_notes(NativeFrame& frame, const RunningFragment& run);
-  // An instruction by which a warp departs whose lanes are together.
+  // Returns whether a warp whose lanes are together ends its turn at the instruction.
   [[nodiscard]] bool ends_turn(const Instr& instr) const {
     return instr.guard.bank == Bank::none &&
            (instr.kind == InstrKind::exit ||
             (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers));
   }
-  // Executes it.
+  // Executes such an instruction.
   Departure depart(RunningFragment& run) {
     const Instr& instr = launch_.program->code[run.pc];
     if (instr.kind == InstrKind::barrier) {
@@ -158,8 +159,8 @@ class FragmentLoop {
     NativeRound in_native;
     std::array<NativeWarp*, kWarpsMax> warps{};  // of the block
     std::uint32_t first = 0;                     // whose turn comes first
-    std::uint32_t begins_at = 0;                 // pc
-    bool together = true;                        // no warp has done what ends this
+    std::uint32_t begins_at = 0;                 // the pc of all warps
+    bool together = true;                        // false: a warp has ended the round
   };
   void begin_round(std::uint32_t first);
   std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
@@ -170,7 +171,7 @@ class FragmentLoop {
   [[nodiscard]] bool exits() const;
   Departure exit_together(Slot& slot, std::uint32_t last);
   Departure settle(Slot& slot, std::uint32_t last, bool last_stops);
-  // Of a frame that has begun.  False: nothing was executed.
+  // Runs machine code in a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run_native(NativeFrame& frame, const NativeCode& code,
                                          RunningFragment& run, std::uint32_t limit,
                                          std::uint64_t& lane_steps) {
@@ -184,7 +185,7 @@ class FragmentLoop {
       lanes = lane_count(run.mask);
       frame.lanes = run.mask;
     }
-    const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it, too
+    const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it too
     run.pc = code.run(frame, run.pc);
     if (frame.thrown != nullptr) [[unlikely]]
       std::rethrow_exception(std::exchange(frame.thrown, nullptr));
@@ -215,9 +216,9 @@ class FragmentLoop {
   RunningLaunch& launch_;
   Parts parts_;
 
-  NativeFrame frame_;              // of run()
-  std::uint64_t frame_is_of_ = 0;  // the launch that its constant parts are of
-  std::vector<std::unique_ptr<NativeWarp>> native_warps_;  // kWarpsMax a slot
+  NativeFrame frame_;                                      // used by run()
+  std::uint64_t frame_is_of_ = 0;                          // the launch of its constant parts
+  std::vector<std::unique_ptr<NativeWarp>> native_warps_;  // kWarpsMax per slot
   Round round_;
 };
 

@@ -1,4 +1,5 @@
-// Fragments that run the machine code of their program, and what that calls.
+// Runs the machine code of the program for a fragment, and implements the functions that machine
+// code calls.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -8,7 +9,7 @@
 
 namespace warpcheck::vgpu {
 
-// What a frame has of the launch, whichever fragment runs.
+// Sets the parts of a frame that depend on the launch only.
 void FragmentLoop::begin_native_launch(NativeFrame& frame) {
   frame.code = launch_.program->code.data();
   frame.sites = parts_.accesses.sites();
@@ -18,7 +19,7 @@ void FragmentLoop::begin_native_launch(NativeFrame& frame) {
   frame.loop = this;
 }
 
-// What it has of a fragment for as long as that runs.
+// Sets the parts of a frame that stay the same while a fragment runs.
 void FragmentLoop::begin_native_block(NativeFrame& frame, RunningFragment& run) {
   frame.banks = run.banks;
   frame.shared_memory = run.slot.shared;
@@ -61,9 +62,9 @@ FragmentLoop::NativeWarp& FragmentLoop::begin_native_warp(Slot& slot, Warp& warp
   return of_warp;
 }
 
-// The branch at run.pc, at which machine code has stopped, parts the lanes.  What Warps::pick()
-// would make of their fragments is told by `other`.  False, and nothing done: there would be three,
-// or none of the code.
+// Handles a branch at run.pc that splits the lanes, at which machine code has stopped.  `other`
+// describes what Warps::pick() would do with the two fragments.  False: nothing was done, because
+// there would be three fragments, or one of them has no machine code.
 bool FragmentLoop::diverge(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps) {
   const Instr& instr = launch_.program->code[run.pc];
   const bool parts = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
@@ -80,7 +81,7 @@ bool FragmentLoop::diverge(RunningFragment& run, Diverged& other, std::uint64_t&
   lane_steps += lane_count(taken);
   launch_.edge(run.pc, instr.target);
   launch_.edge(run.pc, next);
-  if (others_meet) {  // what is met is the first, and those that branch away come behind it
+  if (others_meet) {  // the waiting one is first; lanes that branch away come after it
     other = {other.lanes | stay, next, true};
     run.mask = taken;
     run.pc = instr.target;
@@ -92,9 +93,9 @@ bool FragmentLoop::diverge(RunningFragment& run, Diverged& other, std::uint64_t&
   return true;
 }
 
-// Lanes that are together have stopped at a branch: they run on for as long as they part and meet
-// again, up to where the interpreter goes on.  Those at the lower pc go first, as Warps::pick() has
-// it.
+// Runs lanes that were together and have stopped at a branch, for as long as they split and meet
+// again, until the interpreter must continue.  The lanes at the lower pc run first, as in
+// Warps::pick().
 void FragmentLoop::run_apart(NativeFrame& frame, RunningFragment& run, Diverged& other,
                              std::uint64_t& lane_steps) {
   while (run.pc >= other.at || diverge(run, other, lane_steps)) {
@@ -112,7 +113,7 @@ void FragmentLoop::run_apart(NativeFrame& frame, RunningFragment& run, Diverged&
   }
 }
 
-// Makes fragments of the warp's only one, whose lanes have parted.
+// Splits the warp's only fragment, whose lanes have diverged, into two fragments.
 void FragmentLoop::park(Warp& warp, const RunningFragment& run, const Diverged& other) {
   Fragment first = warp.fragments.front(), second = first;
   Fragment& running = other.is_first ? second : first;
@@ -124,7 +125,7 @@ void FragmentLoop::park(Warp& warp, const RunningFragment& run, const Diverged& 
   warp.fragments.assign({std::move(first), std::move(second)});
 }
 
-// False: the warp's lanes are together again, or still.
+// Returns false if the warp's lanes are together.
 bool FragmentLoop::part(Warp& warp, NativeFrame& frame, RunningFragment& run,
                         std::uint64_t& lane_steps) {
   Diverged other;
@@ -134,7 +135,8 @@ bool FragmentLoop::part(Warp& warp, NativeFrame& frame, RunningFragment& run,
   return true;
 }
 
-// Fragments of some lanes were interpreted, in a launch that has code for all.
+// Counts steps of partial fragments that were interpreted although the launch has machine code for
+// full ones.
 void FragmentLoop::count_some(std::uint64_t steps) {
   NativeTier& tier = *launch_.program->native;
   tier.count(Lanes::some, steps);
@@ -146,7 +148,7 @@ void FragmentLoop::compile_for_some() {
       launch_.program->native->make(*launch_.program, Lanes::some, native_calls());
 }
 
-// What the loop does to an instruction that cannot end the fragment's run.
+// Executes an instruction that cannot end the fragment's run, as the interpreter loop does.
 NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   switch (instr.kind) {
     case InstrKind::compute:

@@ -1,10 +1,9 @@
 // Rounds: the turns of all warps of a block, one after the other, from barrier to barrier.
 //
-// Where all warps of a block stand at one place and nobody asks or waits in between, a
-// turn is what machine code does up to the next barrier.  Code goes from warp to warp by itself,
-// but to and from a last one that has not all lanes.  What each turn leaves behind is brought into
-// the block's state once for all of them: when a warp stops otherwise, or the launch has to be
-// looked at.
+// If all warps of a block are at one place and no component needs control in between, a turn is the
+// execution of machine code up to the next barrier.  Machine code continues from warp to warp by
+// itself, except before and after a last warp without all lanes.  The state of the block is updated
+// once for all turns: when a warp stops otherwise, or when the launch must be examined.
 #include <algorithm>
 #include <utility>
 
@@ -64,7 +63,7 @@ FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& numb
   }
 }
 
-// Of all warps, `first` with what is left of its quantum.
+// Prepares the round for all warps; `first` has only the rest of its quantum.
 void FragmentLoop::begin_round(std::uint32_t first) {
   round_.first = first;
   round_.in_native.entry = launch_.native->entry(round_.begins_at);
@@ -86,7 +85,8 @@ void FragmentLoop::begin_round(std::uint32_t first) {
   follow(nullptr);
 }
 
-// Nothing: all warps have come to a barrier, or exit, and `number` was the last of them.
+// Returns nothing if all warps have arrived at a barrier or have exited; `number` was then the last
+// of them.
 std::optional<FragmentLoop::Departure> FragmentLoop::run_round(Slot& slot, std::uint32_t& number) {
   NativeFrame* frame = &round_.warps[number]->frame;
   while (true) {
@@ -120,7 +120,7 @@ std::optional<FragmentLoop::Departure> FragmentLoop::run_round(Slot& slot, std::
   }
 }
 
-// part(), of a round's warp.
+// Calls part() for a warp of the round.
 bool FragmentLoop::part_in_round(RunningFragment& run, NativeFrame& frame) {
   NativeFrame* const next = std::exchange(frame.next, nullptr);
   settle_counts(frame, run.warp);
@@ -144,7 +144,8 @@ void FragmentLoop::settle_counts(NativeFrame& frame, Warp& warp) {
   launch_.outcome.lane_steps += frame.lane_steps + frame.unguarded * lane_count(warp.lanes);
 }
 
-// Whether the round's last stop is that of all warps at a barrier from which they go on together.
+// Returns whether the round has ended with all warps at a barrier from which they continue
+// together.
 bool FragmentLoop::completes_barrier(const Slot& slot) const {
   const std::uint32_t pc = round_.warps.front()->frame.stopped_at;
   const Instr& instr = launch_.program->code[pc];
@@ -156,7 +157,7 @@ bool FragmentLoop::completes_barrier(const Slot& slot) const {
                      [&](const NativeWarp* warp) { return warp->frame.stopped_at == pc; });
 }
 
-// Whether it is that of all warps at exits for which nobody waits.
+// Returns whether the round has ended with all warps at exits, and no thread waits for them.
 bool FragmentLoop::exits() const {
   const std::vector<Instr>& code = launch_.program->code;
   return !launch_.program->uses_clusters &&
@@ -180,8 +181,8 @@ FragmentLoop::Departure FragmentLoop::exit_together(Slot& slot, std::uint32_t la
   return Departure::exited;
 }
 
-// Brings what the round has done so far into the state of the block.
-//   last: the warp that ran last; it has stopped, or goes on
+// Updates the state of the block with everything that the round has done so far.
+//   last: the warp that ran last
 FragmentLoop::Departure FragmentLoop::settle(Slot& slot, std::uint32_t last, bool last_stops) {
   launch_.came_last = false;
   Departure departure = Departure::none;
@@ -194,7 +195,7 @@ FragmentLoop::Departure FragmentLoop::settle(Slot& slot, std::uint32_t last, boo
     frame.next = nullptr;
     const bool ran = has_run;
     has_run = has_run && index != last;
-    if (warp.fragments.size() != 1) return;  // it has parted
+    if (warp.fragments.size() != 1) return;  // it has diverged
     warp.fragments.front().pc = run.pc = ran ? frame.stopped_at : round_.begins_at;
     if (!ran || (index == last && !last_stops)) return;
     departure = depart(run);

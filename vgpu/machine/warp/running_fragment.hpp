@@ -1,4 +1,4 @@
-// A fragment while it runs, and the rows that its operands name.
+// The state of a fragment while it runs, and access to the rows that its operands name.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace warpcheck::vgpu {
 
-// Why a warp no longer runs.
+// The reason why a warp stopped running.
 enum class Stop : std::uint8_t { blocked, exited, quantum, paused, preempted, released, halted };
-// What became of a fragment's run.
+// The result of a fragment's run.
 enum class Step : std::uint8_t { again, quantum, paused, preempted, halted };
 
 inline std::byte* row_of(const LaneBanks& banks, const Ref& ref) {
   return banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
 }
 
-// One lane's word of a row, of a register or of constants.
+// Returns one lane's word of a register row or a constant row.
 inline std::uint32_t word_of(const LaneBanks& banks, const Ref& ref, unsigned lane) {
   std::uint32_t value = 0;
   std::memcpy(&value, row_of(banks, ref) + lane * sizeof value, sizeof value);
@@ -54,7 +54,7 @@ inline FrameRows frame_of(const Fragment& fragment) {
           fragment.predicate_base / 4};
 }
 
-// Its fields in locals' reach.
+// The running fragment; its fields are copied here for fast access.
 struct RunningFragment {
   RunningFragment(Slot& its_slot, Warp& its_warp, const Program& program, const Fragment& fragment)
       : slot(its_slot),
@@ -72,7 +72,7 @@ struct RunningFragment {
   std::uint32_t pc, mask, local_base;
 };
 
-// One lane's value of a register, of either width.
+// Returns one lane's value of a register of either width.
 inline std::uint64_t lane_value(const RunningFragment& run, const Ref& ref, unsigned lane) {
   if (ref.bank == Bank::word) return word_of(run.banks, ref, lane);
   std::uint64_t value = 0;
@@ -80,7 +80,8 @@ inline std::uint64_t lane_value(const RunningFragment& run, const Ref& ref, unsi
   return value;
 }
 
-// Moves `lanes` of a fragment to a new one at the same place; returns the new one's index.
+// Moves `lanes` of a fragment to a new fragment at the same place.  Returns the index of the new
+// fragment.
 inline std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes) {
   Fragment other = warp.fragments[index];
   other.mask = lanes;

@@ -87,8 +87,9 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     case SpecialRegister::lanemask_le: return each([](unsigned l) { return (2u << l) - 1; });
     case SpecialRegister::lanemask_gt: return each([](unsigned l) { return ~((2u << l) - 1); });
     case SpecialRegister::lanemask_ge: return each([](unsigned l) { return ~((1u << l) - 1); });
-    // Time is counted in warp instructions of the launch, this one included: it depends on nothing
-    // but the case, every reading is later than those before it, and all warps read one clock.
+    // Time is the number of warp instructions of the launch, including this one.  It depends only
+    // on the case, every reading is later than the readings before it, and all warps read the same
+    // clock.
     case SpecialRegister::clock:
     case SpecialRegister::clock64:
     case SpecialRegister::globaltimer:

@@ -1,5 +1,5 @@
-// Values that are no registers and that an instruction brings into one: special registers,
-// parameters of the kernel, addresses of local variables.
+// Moves values that are not registers into registers: special registers, kernel parameters,
+// addresses of local variables.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class Scalars {
   Scalars(const RunningLaunch& launch, const Clusters& clusters, const GridWorkspace& workspace)
       : launch_(launch), clusters_(clusters), workspace_(workspace) {}
 
-  // A parameter of the kernel, or the address of a local variable: the same for all lanes.
+  // Moves a kernel parameter or the address of a local variable, which is the same for all lanes.
   void move(RunningFragment& run, const Instr& instr, std::uint32_t active) const;
   void read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const;
-  // Rows of %tid.x, .y and .z of each warp of a block.
+  // The rows of %tid.x, .y and .z for each warp of a block.
   static constexpr std::size_t kThreadWords = std::size_t{3} * kWarpLanes;
   [[nodiscard]] const std::uint32_t* threads() const {
     if (threads_.empty() || block_ != launch_.request->block) [[unlikely]]
@@ -35,8 +35,8 @@ class Scalars {
   const RunningLaunch& launch_;
   const Clusters& clusters_;
   const GridWorkspace& workspace_;
-  mutable Dim3 block_;                          // that threads_ is of
-  mutable std::vector<std::uint32_t> threads_;  // kThreadWords a warp; of the latest block's shape
+  mutable Dim3 block_;                          // the block shape of threads_
+  mutable std::vector<std::uint32_t> threads_;  // kThreadWords per warp
 };
 
 }  // namespace warpcheck::vgpu

@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Host memory for one bank of a warp's registers.
+// Limit of host memory for one register bank of a warp.
 constexpr std::size_t kBankBytesMax = std::size_t{1} << 28;
 constexpr std::uint32_t kFirstPieceBytes = 256;
 
@@ -80,8 +80,8 @@ bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t 
   return true;
 }
 
-// Lanes of a fragment share the end of their frame, so alloca
-// takes what the largest of them asks for.
+// Lanes of a fragment share the end of their frame, so alloca takes the largest size that any of
+// them requests.
 Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   Fragment& fragment = warp.fragments[index];

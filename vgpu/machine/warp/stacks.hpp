@@ -1,8 +1,8 @@
-// Stacks that grow: recursion, and alloca (PTX ISA 9.0, 9.7.17).
+// Stacks that grow, for recursion and alloca (PTX ISA 9.0, 9.7.17).
 //
-// Rows of registers and local memory are made as calls need them.  Local memory ends where the
-// stack of a real device would (cudaLimitStackSize); registers, which a real device saves there,
-// have rows of their own and count with kCallBytes.
+// Rows of registers and local memory are created as calls need them.  Local memory is limited like
+// the stack of a real device (cudaLimitStackSize).  A real device also saves registers there; here
+// registers have separate rows, and each call counts kCallBytes for them.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ class Stacks {
  public:
   explicit Stacks(RunningLaunch& launch) : launch_(launch) {}
 
-  // Of a warp that begins.
+  // Sets up the stack of a warp that begins.
   void start(Warp& warp);
   // Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes
-  // a lane.  False: there is none, the launch is over.
+  // per lane.  False: the stack overflows, and the launch has ended.
   bool grow(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top);
-  // alloca, stacksave, stackrestore.
+  // Executes alloca, stacksave, stackrestore.
   Step move(RunningFragment& run, std::size_t index, const Instr& instr);
 
  private:

@@ -6,14 +6,14 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// How far `number` is from `first` in a circle of `count`.
+// Returns how far `number` is from `first` in a circle of `count`, in the given direction.
 std::uint32_t distance(std::uint32_t first, std::uint32_t number, std::uint32_t count,
                        bool descending) {
   const std::uint32_t from = descending ? number : first, to = descending ? first : number;
   return to >= from ? to - from : to + count - from;
 }
 
-// Of a non-empty set of warps, the first one in the circle.
+// Returns the first warp of a non-empty set in the circular order.
 std::uint32_t first_warp(std::uint32_t warps, const StartOrder& order) {
   if (!order.descending) {
     const std::uint32_t behind = warps & ~0u << order.first.warp;
@@ -23,9 +23,9 @@ std::uint32_t first_warp(std::uint32_t warps, const StartOrder& order) {
   return 31 - static_cast<std::uint32_t>(std::countl_zero(behind != 0 ? behind : warps));
 }
 
-// And the last one.
+// Returns the last warp of the set in that order.
 std::uint32_t last_warp(std::uint32_t warps, const StartOrder& order) {
-  const std::uint32_t upto = ~0u >> (31 - order.first.warp);  // the first one's number
+  const std::uint32_t upto = ~0u >> (31 - order.first.warp);  // bits up to the first warp
   if (!order.descending) {
     const std::uint32_t before = warps & upto >> 1;
     return 31 - static_cast<std::uint32_t>(std::countl_zero(before != 0 ? before : warps));
@@ -61,7 +61,8 @@ std::uint64_t Turns::rank_of(const WarpId& id) const {
          rank(order_.first.warp, id.warp, launch_.warps_per_block);
 }
 
-// Calls visit(slot) for the resident blocks in the order of the default policy, until it is true.
+// Calls visit(slot) for the resident blocks in the order of the default policy, until it returns
+// true.
 template <class Visit>
 bool Turns::visit_in_order(Visit visit) const {
   const auto first = std::ranges::lower_bound(launch_.resident, order_.first.block, {},
@@ -76,7 +77,7 @@ bool Turns::visit_in_order(Visit visit) const {
          std::any_of(launch_.resident.rbegin(), last, visit);
 }
 
-// The first warp of the first block that could begin.
+// Returns the first warp of the first block that could begin.
 std::optional<WarpId> Turns::first_admitted() const {
   if (blocks_.admitted().empty()) return std::nullopt;
   const StartOrder& order = order_;
@@ -108,7 +109,7 @@ void Turns::list_ready() {
   }
   list_admitted(UINT32_MAX);
   if (!ready_.empty()) return;
-  for (const Slot* slot : launch_.resident) {  // all poll in vain
+  for (const Slot* slot : launch_.resident) {  // all ready warps would only poll
     for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
       ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
     }
@@ -122,11 +123,12 @@ bool Turns::can_run(const WarpId& id) const {
   return ((slot->ready_warps >> id.warp) & 1) != 0;
 }
 
-// The default policy's choice: the first ready warp; a new block only when none is ready.  Warps
-// whose quantum is over, and blocks whose turn is, go behind all others and behind new blocks,
-// until all are in that state: what they may be waiting for must get its turn.  Warps that poll
-// count as blocked where what they read is as it was, unless there is nobody else.
-// next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
+// The choice of the default policy: the first ready warp; a new block only if no warp is ready.
+// Warps that have used up their quantum, and blocks that have used up their turn, come after all
+// others and after new blocks, until all are in that state, because the threads that they may wait
+// for must get their turn.  A warp that polls counts as blocked while the places that it reads are
+// unchanged, unless no other warp can run. next: on entry, the warp that stopped; it is skipped if
+// `after_current`, unless it is the only one.
 bool Turns::default_next(bool after_current, WarpId& next) {
   if (after_current || order_ != StartOrder{}) return search_next(after_current, next);
   for (const Slot* slot : launch_.resident) {
@@ -142,7 +144,7 @@ bool Turns::keeps_block(const Slot& slot) const {
   if (order_ != StartOrder{} || launch_.strategy->decides_stops() || launch_.has_clusters()) {
     return false;
   }
-  // No other block's warps become ready meanwhile.
+  // No warp of another block has become ready in the meantime.
   for (const Slot* before : launch_.resident) {
     if (before == &slot) return true;
     if ((before->ready_warps & ~(before->yielded_warps | before->polling_warps)) != 0) return false;
@@ -177,7 +179,7 @@ bool Turns::search_next(bool after_current, WarpId& next) {
     });
   };
   if (search(false)) return true;
-  // Nobody ready after the one whose quantum is over: a new block is next in turn.
+  // No warp is ready after the one whose quantum ended, so a new block has the next turn.
   if (!found || after_current) {
     if (const auto begins = first_admitted()) {
       next = *begins;
@@ -201,7 +203,7 @@ void Turns::record(const SchedulePoint& point, const Choice& choice) {
       {point.launch, point.at, point.point, point.index, choice.held, choice.next});
 }
 
-// A warp whose default is to go on, to begin with.
+// Returns a point of decision at which the warp continues by default.
 SchedulePoint Turns::point_of(const WarpId& at, Decision::Point kind, std::uint64_t index) {
   list_ready();
   SchedulePoint point;
@@ -239,8 +241,8 @@ bool Turns::choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped,
   return true;
 }
 
-// Where another warp than number 0 comes
-// first in this launch, that is the last in order, whatever made this one the last to come.
+// If a warp other than number 0 comes first in this launch, the default choice is the last warp in
+// order, whichever warp completed the barrier.
 void Turns::choose_at_release(const Slot& slot, const Warp& warp, WarpId& next) {
   const WarpId released = next;
   if (order_ != StartOrder{}) next.warp = last_warp(slot.ready_warps, order_);
@@ -289,7 +291,8 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
   if (all && point.other_ready == 0) {
     for (Fragment& fragment : warp.fragments) fragment.held = false;
   }
-  // Lanes of the fragment that are inactive by a guard alone stay behind with the others.
+  // Lanes of the fragment that are inactive only because of a guard are held together with the
+  // others.
   const std::size_t held = all ? index : split(warp, index, choice->held);
   warp.fragments[held].held = true;
   return Step::again;

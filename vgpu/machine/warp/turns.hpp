@@ -1,4 +1,4 @@
-// What runs next: the default policy, and where the strategy is asked.
+// Decides which warp runs next, by the default policy and by asking the strategy.
 //
 // Blocks that the device has admitted begin when one of their warps is chosen.
 #pragma once
@@ -27,29 +27,29 @@ class Turns {
         watch_(watch),
         words_ahead_(launch) {}
 
-  // Asks the strategy which warp comes first in this launch.
+  // Asks the strategy which block and warp come first in this launch.
   void begin_launch();
-  // The first warp to run.  False: there is none.
+  // Chooses the first warp to run.  False: there is none.
   [[nodiscard]] bool choose_first(WarpId& next) { return default_next(false, next); }
-  // What runs after a warp stopped by itself.  False: nothing can.
-  // slot: of the stopped warp; null if its block has ended.
+  // Chooses what runs after a warp stopped by itself.  False: no warp can run. slot: of the stopped
+  // warp; null if its block has ended.
   bool choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
                          WarpId& next);
-  // The running warp came last to a barrier, and goes on.
+  // The running warp arrived last at a barrier and can continue: chooses what runs next.
   void choose_at_release(const Slot& slot, const Warp& warp, WarpId& next);
-  // Whether that is for choose_at_release() to decide.
+  // Returns whether choose_at_release() must be called.
   [[nodiscard]] bool decides_releases() const {
     return order_ != StartOrder{} || launch_.strategy->decides_releases();
   }
-  // The strategy may stop some lanes of a fragment, or the whole warp, before their next access or
-  // fence.
+  // Asks the strategy before an access or a fence.  It may hold some lanes of the fragment, or stop
+  // the whole warp.
   Step ask(RunningFragment& run, std::size_t index, std::uint32_t active, Decision::Point kind);
-  // Whether, as long as warps of `slot` stop at barriers and exits alone, and one that has not
-  // yielded is ready, the first of them is next.
+  // Returns whether the next warp is the first ready one of `slot`, as long as warps of that block
+  // stop only at barriers and exits and one that has not yielded is ready.
   [[nodiscard]] bool keeps_block(const Slot& slot) const;
-  // Whether nobody has had anything to do but to poll in vain since the last time.
+  // Returns whether, since the last call, no warp could do anything except poll in vain.
   [[nodiscard]] bool all_poll_in_vain() { return std::exchange(all_poll_in_vain_, false); }
-  // After Stop::preempted.
+  // Valid after Stop::preempted.
   [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
 
  private:

@@ -1,10 +1,11 @@
-// PTX ISA 9.0, 9.7.14.
+// Matrix products: PTX ISA 9.0, 9.7.14.
 //
-// Integers are exact, and wrap or saturate once, at the end.  Of floats the ISA promises no more
-// than about single precision; here they are added as an sm_90 does (seen there; the model is that
-// of Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer
-// Science 7, 2021): products are exact; they and the addend are cut off, toward zero, 25 bits below
-// the greatest exponent among them, and added; the sum is cut off to an f32.
+// Integer products are exact, and the result wraps or saturates once at the end.  For floats, the
+// ISA promises little more than about single precision.  Here they are added as on an sm_90
+// (observed there; the model is that of Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
+// NVIDIA tensor cores", PeerJ Computer Science 7, 2021): products are exact; the products and the
+// addend are truncated toward zero, 25 bits below the greatest exponent among them, and added; the
+// sum is truncated to an f32.
 #include "vgpu/machine/warp/warp_matrix.hpp"
 
 #include <algorithm>
@@ -27,12 +28,12 @@ using Operand = MatrixOperand;
 
 constexpr std::uint32_t kSideMax = 32;     // m and n
 constexpr std::uint32_t kDepthMax = 128;   // k
-constexpr std::uint32_t kTf32Unused = 13;  // low bits that are not looked at
+constexpr std::uint32_t kTf32Unused = 13;  // low bits that are ignored
 
 template <class T>
 using Line = std::array<T, kSideMax>;
 
-// The operands of a product.  Of k by n they are taken as rows of b.
+// The operands of a product.  The k-by-n matrix is stored as rows of b.
 template <class T>
 struct Matrices {
   std::array<std::array<T, kDepthMax>, kSideMax> a;
@@ -48,15 +49,15 @@ std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t 
   return word;
 }
 
-// A float and the exponent that it is aligned by: that of its field, even if it is subnormal.
+// A float, with the exponent by which it is aligned: that of its field, even if it is subnormal.
 struct Element {
   double value;
   int exponent;
 };
 
-constexpr int kKeptBits = 25;  // below the greatest exponent
-// Of 8-bit floats that a warpgroup multiplies, which are one sum; an f32 keeps no more of it either
-// (as an H200 gives: vgpu/cudart/programs/matrix/warpgroup_sums.cu).
+constexpr int kKeptBits = 25;  // number of bits kept below the greatest exponent
+// The number for 8-bit floats of a warpgroup product, which are added as one sum; an f32 addend
+// keeps no more bits either (observed on an H200: vgpu/cudart/programs/matrix/warpgroup_sums.cu).
 constexpr int kKeptBitsOfBytes = 13;
 constexpr int kNoExponent = -10'000;  // of zero
 
@@ -81,11 +82,12 @@ double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-// The sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant bits.
+// Returns the sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant
+// bits.
 double dot_product(const Element* a, const Line<Element>* b, std::uint32_t column,
                    std::uint32_t first, std::uint32_t end, const Element& c,
                    int kept_bits = kKeptBits) {
-  double plain = c.value;  // tells infinities and NaN
+  double plain = c.value;  // detects infinities and NaN
   int greatest = c.value == 0 ? kNoExponent : c.exponent;
   for (std::uint32_t k = first; k < end; ++k) {
     const Element& y = b[k][column];
@@ -104,7 +106,7 @@ double dot_product(const Element* a, const Line<Element>* b, std::uint32_t colum
   return static_cast<double>(sum) * power_of_two(greatest - kept_bits);
 }
 
-// Without the bits of a finite value below the `kept` that follow the first.
+// Clears the bits of a finite value below the `kept` bits that follow the first one.
 double cut_off(double value, int kept) {
   constexpr int kFraction = 52;
   const std::uint64_t lost = (std::uint64_t{1} << (kFraction - kept)) - 1;
@@ -121,9 +123,9 @@ std::int64_t integer_of(Type type, std::uint32_t bits) {
   }
 }
 
-// An f32 is cut off, but what is too large for it becomes infinite.  What is too small becomes +0,
-// whatever its sign (seen on sm_90).  Where c is f32 and d is not, the sum is cut off to an f32
-// before it is rounded.
+// An f32 result is truncated, but a value that is too large becomes infinite.  A value that is too
+// small becomes +0, whatever its sign (observed on sm_90).  If c is f32 and d is not, the sum is
+// truncated to an f32 before it is rounded.
 std::uint32_t bits_of(const MatrixProduct& product, double x) {
   constexpr int kFractionOfSingle = 23;
   if (product.c == Type::f32 && product.d == Type::f16) x = cut_off(x, kFractionOfSingle);
@@ -157,13 +159,13 @@ void for_each_element(const MatrixProduct& product, Operand operand, Visit visit
   }
 }
 
-// 8-bit floats of mma: see product_of_bytes().
+// Returns whether the operands are 8-bit floats of mma: see product_of_bytes().
 bool is_in_halves(const MatrixProduct& product, Type type) {
   const bool is_byte = type == Type::e4m3x2 || type == Type::e5m2x2;
   return is_byte && !product.of_group && !product.in_bytes;
 }
 
-// Of 8-bit floats, k counts the lower halves of all registers before the upper ones.
+// For 8-bit floats, k counts the lower halves of all registers before the upper halves.
 MatrixPlace place_of_byte(const MatrixProduct& product, Operand operand, MatrixPlace at) {
   std::uint32_t& k = operand == Operand::a ? at.column : at.row;
   const bool is_packed = product.sparse && operand == Operand::a;
@@ -181,13 +183,13 @@ void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& produ
                        std::uint32_t mask, MatrixPlace at) {
                      std::uint32_t bits = read_word(banks, first, reg, lane) >> shift & mask;
                      if (is_in_halves(product, type)) at = place_of_byte(product, operand, at);
-                     // In a byte, four bits stand in the middle.
+                     // The four bits are in the middle of their byte.
                      if (product.in_bytes && type == Type::e2m1x2) bits = bits >> 2 & 0xf;
                      matrix[at.row][at.column] = convert(type, bits);
                    });
 }
 
-// The column of a that its packed element belongs to.
+// Returns the column of a that its packed element belongs to.
 std::uint32_t column_of(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
                         std::uint32_t row, std::uint32_t packed) {
   const MatrixChunk chunk = chunk_of(product);
@@ -198,13 +200,14 @@ std::uint32_t column_of(const LaneBanks& banks, const Instr& instr, const Matrix
   const auto index = [&](std::uint32_t which) { return bits >> 2 * which & 3; };
   const std::uint32_t begin = number * chunk.columns;
   switch (chunk.elements) {
-    case 1: return begin + index(0) / 2;  // a half of it, of which there are four
+    case 1: return begin + index(0) / 2;  // one of the two elements of a half; there are four
     case 2: return begin + index(element);
     default: return begin + 2 * index(element / 2) + element % 2;
   }
 }
 
-// What of a column of b the packed elements of a row of a meet.
+// Collects the elements of a column of b that the packed elements of a row of a are multiplied
+// with.
 template <class T>
 void meet(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
           const std::array<Line<T>, kDepthMax>& b, MatrixPlace at,
@@ -221,7 +224,8 @@ void meet(const LaneBanks& banks, const Instr& instr, const MatrixProduct& produ
   }
 }
 
-// The factor of a block; one byte of a lane is the first block's, and so on upwards.
+// Returns the scale factor of a block; the lowest byte of a lane is that of the first block, and so
+// on.
 Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, ScaleRow row,
                std::uint32_t lane, std::uint32_t block) {
   const std::uint32_t word = read_word(banks, first, static_cast<std::uint32_t>(row), lane);
@@ -241,8 +245,8 @@ Element scaled(const Element& x, const Element& factor) {
   return {value, value == 0 || std::isnan(value) ? kNoExponent : std::ilogb(value)};
 }
 
-// Two neighbouring lanes of four have the factors of rows r and r + 8 of a, one of four those of a
-// column of b.
+// Applies the scale factors: of each four lanes, two neighbouring ones have the factors of rows r
+// and r + 8 of a, and one has those of a column of b.
 void scale(const LaneBanks& banks, const Ref& metadata, const MatrixProduct& product,
            Matrices<Element>& matrices) {
   const Ref first = row_after(metadata, product.sparse ? 1 : 0);
@@ -268,7 +272,7 @@ void scale(const LaneBanks& banks, const Ref& metadata, const MatrixProduct& pro
   }
 }
 
-// Reads the matrices, calculates each element of the result, and writes it in the active lanes.
+// Reads the matrices, computes each element of the result, and writes it in the active lanes.
 template <class T, class Read, class Calculate>
 void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, Read read,
               Calculate calculate) {
@@ -301,8 +305,9 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
                    });
 }
 
-// 8-bit floats are halves of the hardware.  They are added as two products of halves (sm_90: those
-// of the lower and of the upper half of each register); c is added last, and rounded to nearest.
+// The hardware handles 8-bit floats as halves.  They are added as two products of halves (sm_90:
+// those of the lower and of the upper half of each register); c is added last, and the sum is
+// rounded to nearest.
 double product_of_bytes(const MatrixProduct& product, const Element* a, const Line<Element>* b,
                         std::uint32_t column, const Element& c) {
   const std::uint32_t half = product.shape.k / 2;
@@ -334,7 +339,7 @@ void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t a
   multiply<Element>(banks, instr, active, element_of, product_of_row);
 }
 
-// Of single bits, words of 32 stand for the elements.
+// Returns the product of two elements; single bits are multiplied as words of 32 elements.
 std::int64_t product_of_elements(const MatrixProduct& product, std::int64_t x, std::int64_t y) {
   if (product.a != Type::b1) return x * y;
   const std::int64_t bits = product.bits == ptx::BoolOp::xor_ ? x ^ y : x & y;
@@ -352,14 +357,14 @@ void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t
                          });
 }
 
-// One lane's register of a matrix of doubles.
+// Returns one lane's register of a matrix of doubles.
 std::byte* wide_cell(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
                      std::uint32_t lane) {
   const Ref row = row_after(first, reg);
   return banks.base[static_cast<std::size_t>(row.bank)] + row.offset + lane * sizeof(double);
 }
 
-// Row after row, of `columns` numbers each.
+// Collects the matrix row by row, with `columns` numbers per row.
 std::vector<std::uint64_t> gather_doubles(const LaneBanks& banks, const Ref& first,
                                           const MatrixProduct& product, Operand operand,
                                           std::uint32_t columns) {
@@ -375,7 +380,8 @@ std::vector<std::uint64_t> gather_doubles(const LaneBanks& banks, const Ref& fir
   return matrix;
 }
 
-// a * b + c, rounded once.  Of operands that are NaN, b goes before c and a, as in fma.f64.
+// Returns a * b + c, rounded once.  If several operands are NaN, b takes precedence over c, and c
+// over a, as in fma.f64.
 std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
                            ptx::Rounding rounding) {
   constexpr std::uint64_t kQuiet = exact::kF64.hidden() >> 1;
@@ -388,7 +394,7 @@ std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
                      rounding);
 }
 
-// Doubles are fused multiply-adds, one after the other, each rounded.
+// Products of doubles are consecutive fused multiply-adds, each rounded.
 void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   const MatrixProduct product = product_of(instr);
   const auto [m, n, k] = product.shape;

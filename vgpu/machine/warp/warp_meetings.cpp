@@ -16,7 +16,7 @@ bool are_alike(const Instr& a, const Instr& b) {
          m.vote == n.vote && m.atom_op == n.atom_op && m.nan == n.nan && m.absolute == n.absolute;
 }
 
-// The lane that a lane of shfl reads (the bounds are those of warp_ops.cpp).
+// Returns the lane that a lane of shfl reads (the bounds are those of warp_ops.cpp).
 unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
   const auto self = static_cast<int>(lane);
   const auto offset = static_cast<int>(b & 31);
@@ -69,7 +69,7 @@ void WarpMeetings::operate(RunningFragment& run, const Instr& instr, std::uint32
   tell_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
 }
 
-// bar.warp.sync is none: it orders memory, and is told as a meeting.
+// bar.warp.sync is not a collective here: it orders memory, and is reported as a Meeting.
 void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
                                    std::uint32_t members) const {
   if (launch_.program->code[pc].compute == nullptr) return;
@@ -77,8 +77,8 @@ void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std
   for (Observer* observer : launch_.observers.of_collectives) observer->on_collective(collective);
 }
 
-// What a lane of shfl gets is as defined as what it reads, and undefined where it reads from a lane
-// that takes no part (PTX ISA 9.7.9.6); other operations look at all lanes.
+// A lane's result of shfl has the undefined bits of what it reads; it is undefined if the lane that
+// it reads takes no part (PTX ISA 9.7.9.6).  The results of other operations depend on all lanes.
 void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& instr,
                                           std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
@@ -88,7 +88,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
   }
   const UndefinedLanes value = undefined.get(run.frame, instr[WarpOperand::value]);
   const LaneBits bits = undefined.bits_of(run.frame, instr[WarpOperand::value]);
-  UndefinedLanes from;  // which lane to read is undefined
+  UndefinedLanes from;  // lanes in which the source lane is undefined
   for (const WarpOperand operand : {WarpOperand::lane, WarpOperand::clamp, WarpOperand::members}) {
     const UndefinedLanes lanes = undefined.get(run.frame, instr[operand]);
     if ((lanes.mask & active) == 0) continue;
@@ -118,7 +118,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
   undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *launch_.program);
 }
 
-// Lanes with another mask stay behind and come here by themselves.
+// Lanes with another mask are left out and arrive separately.
 void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& instr,
                         std::uint32_t active) {
   Warp& warp = run.warp;
@@ -158,7 +158,7 @@ std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& w
         other.state == Fragment::State::at_warp_operation && other.members == one.members;
     if (!waits || !are_alike(launch_.program->code[other.pc], launch_.program->code[one.pc]))
       continue;
-    // Products of matrices are .aligned: all lanes execute the same one (9.7.14).
+    // Matrix products are .aligned: all lanes execute the same instruction (9.7.14).
     const bool same_place = other.pc == one.pc && other.callers == one.callers;
     if (same_place || !is_matrix_product(launch_.program->code[one.pc])) found.push_back(i);
   }
@@ -202,7 +202,7 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
 
 namespace {
 
-// Rows for the operands of an operation whose lanes have theirs in different registers.
+// Rows for the operands of an operation whose lanes have their operands in different registers.
 class OperandRows {
  public:
   Ref place(WarpOperand operand, Bank bank) {
@@ -250,8 +250,8 @@ Bank bank_of_operand(const Instr& instr, WarpOperand operand) {
 
 }  // namespace
 
-// The operation of lanes at different places: their operands are brought together in rows of their
-// own, and the results go to where each wants them.
+// Executes an operation for lanes at different places: copies their operands to common rows, and
+// copies the results to each lane's destination.
 void WarpMeetings::execute_across(Warp& warp, const std::vector<std::size_t>& here) {
   OperandRows rows;
   Instr merged = launch_.program->code[warp.fragments[here.front()].pc];

@@ -1,10 +1,10 @@
-// Operations for which lanes of a warp wait for each other: shfl.sync, vote.sync, match.sync,
+// Warp operations for which lanes wait for each other: shfl.sync, vote.sync, match.sync,
 // redux.sync, elect.sync, bar.warp.sync.
 //
 // PTX ISA 9.0, 9.7.9.6 and 9.7.13: a lane waits until all lanes of its member mask that have not
-// exited have executed the operation with the same qualifiers and the same mask.  Nothing there
-// asks for the same instruction (only targets below sm_70 did), so lanes at different places of the
-// program meet when their operations are alike.  Of these operations bar.warp.sync alone orders
+// exited have executed the operation with the same qualifiers and the same mask.  The ISA does not
+// require the same instruction (only targets below sm_70 did), so lanes at different places of the
+// program meet if their operations are alike.  Of these operations, only bar.warp.sync orders
 // memory.
 #pragma once
 
@@ -21,20 +21,22 @@ class WarpMeetings {
  public:
   explicit WarpMeetings(RunningLaunch& launch) : launch_(launch) {}
 
-  // Whether the lanes that execute `instr` now are those that all of them wait for.
+  // Returns whether the lanes that execute `instr` now are exactly the members that all of them
+  // wait for.
   [[nodiscard]] bool all_members_are(const RunningFragment& run, const Instr& instr,
                                      std::uint32_t active) const;
-  // Executes the operation for lanes that are at the same place, and all there are.
+  // Executes the operation for lanes that are at the same place and are all its members.
   void operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
-  // `active` lanes of a fragment, which has its pc stored, arrive at an operation whose members
-  // they are not all, or not only.
+  // `active` lanes of a fragment arrive at an operation whose members they are not exactly.  The
+  // fragment's pc is already stored.
   void meet(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active);
-  // After an exit: nobody waits for lanes that have left.
+  // Called after an exit: no lane waits for lanes that have exited.
   void recheck(Slot& slot, Warp& warp);
-  // Lanes that wait for lanes of their warp which wait elsewhere.  That is reported, and those that
-  // are there go on without the others, so that the trial does.  False: there are none.
+  // Releases lanes that wait for lanes of their warp which wait elsewhere.  The divergence is
+  // reported, and the lanes that have arrived continue without the others, so that the trial can
+  // continue.  False: there are no such lanes.
   bool release_stuck(Slot& slot);
-  // Those that wait for the same as fragment `index`, which is one of them.
+  // Returns the fragments that wait for the same operation as fragment `index`, including it.
   [[nodiscard]] std::vector<std::size_t> fragments_at_same_operation(const Warp& warp,
                                                                      std::size_t index) const;
 

@@ -1,4 +1,4 @@
-// The warp instructions of one instruction set: see warp_ops.hpp.
+// The warp instructions of warp_ops.hpp, compiled once per instruction set.
 //
 // PTX ISA 9.0, 9.7.9.6 (shfl.sync), 9.7.13 (vote, match, activemask, redux, elect).
 #include "vgpu/machine/warp/warp_ops.hpp"
@@ -16,7 +16,7 @@ using ptx::Type;
 using ptx::VoteMode;
 using Word = std::uint32_t;
 
-// values[l] = a[source[l]].
+// Computes values[l] = a[source[l]].
 WARPCHECK_INLINE void gather(const Word* a, const Word* source, Word* values) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_loadu_si512(a);
@@ -72,7 +72,7 @@ void shfl(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   write_predicate(banks, instr[WarpOperand::predicate], valid, active);
 }
 
-// The same word for every active lane.
+// Writes the same word to every active lane.
 void write_uniform(const LaneBanks& banks, const Instr& instr, Word value, std::uint32_t active) {
   alignas(64) Word values[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) { values[lane] = value; }
@@ -104,7 +104,7 @@ void elect(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   write_predicate(banks, instr[WarpOperand::predicate], Word{1} << leader, active);
 }
 
-// Each lane gets the mask of the lanes that hold the same value.
+// Gives each lane the mask of the lanes that have the same value.
 template <class T>
 void match_any(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   const Bits<T>* a = row<T>(banks, instr[WarpOperand::value]);

@@ -1,13 +1,12 @@
-// Chooses the function that executes a warp instruction: one that reads other lanes.
+// Chooses the function that executes a warp instruction, which is one that reads other lanes.
 //
 // shfl, vote, match, activemask, redux, elect: PTX ISA 9.0, 9.7.9.5 - 9.7.13.  The machine has
-// brought the lanes of the member mask together before it calls; `active` are the lanes that
-// execute the instruction now, and these alone are read, voted, and written.
+// brought the lanes of the member mask together before it calls the function.  `active` are the
+// lanes that execute the instruction now; only these lanes are read, vote, and are written.
 //
-// Operands: see WarpOperand.  The result of vote is a predicate, or a word for ballot; what match
-// looks for is modifiers.vote, any or all; the operation of redux is modifiers.atom_op.
-// A lane's member mask other than the executing lanes is for the machine to judge; the functions
-// do not look at it.
+// Operands: see WarpOperand.  The result of vote is a predicate, or a word for ballot;
+// modifiers.vote selects any or all for match; modifiers.atom_op is the operation of redux.  The
+// machine checks the member mask; the functions do not use it.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +18,8 @@ namespace warpcheck::vgpu {
 
 using WarpFn = void (*)(const LaneBanks& banks, const Instr& instr, std::uint32_t active);
 
-// The function that executes `instr` on this host, or nullptr when the machine cannot execute
-// that form.
+// Returns the function that executes `instr` on this host, or nullptr if the machine does not
+// support the form.
 WarpFn find_warp_op(const Instr& instr);
 WarpFn find_warp_op(const Instr& instr, SimdLevel level);
 

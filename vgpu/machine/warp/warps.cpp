@@ -11,7 +11,7 @@ std::size_t Warps::pick(Warp& warp, std::uint32_t& limit) {
   constexpr std::size_t kNothing = SIZE_MAX;
   std::size_t best = kNothing;
   limit = ptx::kNone;
-  if (fragments.size() == 1) {  // nearly always
+  if (fragments.size() == 1) {  // the most frequent case
     Fragment& only = fragments.front();
     if (only.state != Fragment::State::ready) return kNothing;
     only.held = false;
@@ -48,13 +48,14 @@ std::size_t Warps::pick(Warp& warp, std::uint32_t& limit) {
   for (std::size_t i = 0; best != kNothing && i < fragments.size(); ++i) {
     const Fragment& other = fragments[i];
     if (i == best || other.held || other.state != Fragment::State::ready) continue;
-    // Only those that it could meet: a function may be entered from several places.
+    // Only fragments with the same callers can meet it, because a function may be called from
+    // several places.
     if (other.callers == fragments[best].callers) limit = std::min(limit, other.pc);
   }
   return best;
 }
 
-// The warp has come last to a barrier.  False: it goes on.
+// Handles a warp that arrived last at a barrier.  Returns false if it continues.
 bool Warps::is_released(Warp& warp) {
   launch_.came_last = false;
   if (!warp.is_ready()) return false;
@@ -64,14 +65,14 @@ bool Warps::is_released(Warp& warp) {
   return true;
 }
 
-// inline: of run_in_turn(), too, where a warp does little between two barriers.
+// inline: also in run_in_turn(), where a warp may execute little between two barriers.
 [[gnu::always_inline]] inline Stop Warps::run_one(Slot& slot, Warp& warp) {
   launch_.came_last = false;
   while (launch_.native != nullptr) {
     const FragmentLoop::Departure departure = fragments_.run_to_barrier(slot, warp);
     if (departure == FragmentLoop::Departure::none) break;
     if (departure == FragmentLoop::Departure::exited) {
-      launch_.came_last = false;  // others may be released by it, and not this one
+      launch_.came_last = false;  // the warp may have released others, but not itself
       return Stop::exited;
     }
     if (!launch_.came_last) return Stop::blocked;
@@ -80,8 +81,8 @@ bool Warps::is_released(Warp& warp) {
   return run_fragments(slot, warp);
 }
 
-// The same of a block whose warps are at one place.
-//   number: of the first; becomes that of the one that ran last
+// Runs the warps of a block that are all at one place.
+//   number: of the first warp; becomes the number of the warp that ran last
 Stop Warps::run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   const FragmentLoop::Departure departure = fragments_.run_rounds(slot, number, until);
   Warp& warp = slot.warps[number];
@@ -131,11 +132,12 @@ Stop Warps::run_fragments(Slot& slot, Warp& warp) {
         if (is_released(warp)) return Stop::released;
         break;
       case Step::quantum:
-        if (launch_.quantum_left == 0) ++warp.quanta;  // else it sleeps
+        if (launch_.quantum_left == 0) ++warp.quanta;  // otherwise it sleeps
         return Stop::quantum;
       case Step::paused: return Stop::paused;
       case Step::preempted:
-        // Or lanes that poll would never use up a quantum where each of their polls is interrupted.
+        // Keeps the rest of the quantum.  Otherwise polling lanes would never use up a quantum if
+        // every poll is interrupted.
         warp.quantum_left = launch_.quantum_left;
         return Stop::preempted;
       case Step::halted: return Stop::halted;

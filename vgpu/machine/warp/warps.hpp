@@ -1,4 +1,4 @@
-// One warp: which of its fragments runs, and until when the warp does.
+// Runs one warp: chooses which of its fragments runs, and when the warp stops.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ class Warps {
   Warps(RunningLaunch& launch, const Turns& turns, FragmentLoop& fragments)
       : launch_(launch), turns_(turns), fragments_(fragments) {}
 
-  // Runs it for what the launch has left of a quantum.
+  // Runs the warp for the rest of the launch's current quantum.
   Stop run(Slot& slot, Warp& warp);
-  // The same of warps that have not used up a quantum yet: `number` first and then, as the default
-  // policy has it, the first of the block that is ready, until one stops otherwise than at a
-  // barrier or its exit, none is ready, or the launch has executed `until` instructions.  What
-  // follows from the last one's stop is the caller's.
-  //   number: becomes that of the warp that ran last
+  // Runs warps that have not used up a quantum yet: first `number`, then, by the default policy,
+  // the first ready warp of the block.  Ends when a warp stops otherwise than at a barrier or its
+  // exit, when none is ready, or when the launch has executed `until` instructions.  The caller
+  // handles the last warp's stop.
+  //   number: becomes the number of the warp that ran last
   Stop run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until);
-  // The fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet again.
-  // Fragments at the same place become one.  SIZE_MAX: none can.
-  //   limit: becomes the pc at which another one waits
+  // Chooses the fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet
+  // again.  Joins fragments at the same place.  SIZE_MAX: no fragment can run.
+  //   limit: becomes the pc at which another fragment waits
   static std::size_t pick(Warp& warp, std::uint32_t& limit);
-  // The index of the fragment that ran last.
+  // Returns the index of the fragment that ran last.
   [[nodiscard]] std::size_t last_fragment() const { return last_fragment_; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 using ptx::Space;
 
 constexpr std::uint64_t kPrime = 0x0000'0100'0000'01b3u;  // of FNV-1a
-// Words of a block's shared memory: no address of another memory has the first bit.
+// Words of a block's shared memory; addresses of other memory never have the first bit.
 constexpr std::uint64_t kSharedWord = std::uint64_t{1} << 63;
 constexpr unsigned kBlockShift = 24;
 
@@ -56,7 +56,8 @@ const AccessedWords* WordsAhead::of(const RunningFragment& run, std::uint32_t ac
     }
     for (std::uint64_t word = address / 4; word <= (address + bytes - 1) / 4; ++word) {
       if (count == words_.size()) break;
-      if (count != 0 && words_[count - 1] == (word | memory)) continue;  // of the lane before
+      // the word of the lane before
+      if (count != 0 && words_[count - 1] == (word | memory)) continue;
       words_[count] = word | memory;
       lanes_[count++] = static_cast<std::uint8_t>(lane);
     }

@@ -1,4 +1,4 @@
-// What an access is about to touch, told to strategies that ask for it
+// The memory words that the next access is about to touch, for strategies that ask for them
 // (Strategy::sees_words()).
 #pragma once
 
@@ -15,17 +15,17 @@ class WordsAhead {
   explicit WordsAhead(const RunningLaunch& launch) : launch_(launch) {}
 
   void begin_launch();
-  // Null: no load, store or atomic operation, or one on memory that no other thread of the launch
-  // can write.  Shared memory of other blocks of a cluster is not told either.  Valid until the
-  // next call.
+  // Returns null if the instruction is no load, store or atomic, or accesses memory that no other
+  // thread of the launch can write.  Shared memory of other blocks of a cluster is not reported
+  // either.  The result is valid until the next call.
   [[nodiscard]] const AccessedWords* of(const RunningFragment& run, std::uint32_t active);
 
  private:
-  // Of an element of a vector, 16 bytes.
+  // per element of a vector, of 16 bytes
   static constexpr std::size_t kWordsMax = 4;
 
   const RunningLaunch& launch_;
-  std::uint64_t kernel_ = 0;  // hash of its name and its length
+  std::uint64_t kernel_ = 0;  // hash of the kernel's name and its length
   AccessedWords accessed_;
   std::array<std::uint64_t, kWarpLanes * kWordsMax> words_{};
   std::array<std::uint8_t, kWarpLanes * kWordsMax> lanes_{};
