@@ -1,4 +1,4 @@
-// What the code of an access is made of.  Internal to vgpu/machine/native.
+// The parts from which the code of an access is generated.  Internal to vgpu/machine/native.
 #pragma once
 
 #include <bit>
@@ -7,7 +7,7 @@
 
 namespace warpcheck::vgpu::native {
 
-// What an access is like, whatever its lanes do.
+// The properties of an access that do not depend on its lanes.
 struct Emitter::Site {
   const Instr& instr;
   std::uint32_t pc;

@@ -1,6 +1,7 @@
-// Where code that notes rows finds what it notes them with.  Internal to vgpu/machine/native.
+// The registers that code uses when it records ("notes") rows of shared memory.  Internal to
+// vgpu/machine/native.
 //
-// r9: NotedRows.  rsi: the row that is noted.  r10: the marks.  rdi: the cell of lane 0.
+// r9: NotedRows. rsi: the row that is being noted. r10: the marks. rdi: the cell of lane 0.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ inline x86::Mem of_states(std::size_t offset) {
 inline x86::Mem of_row(std::size_t offset) {
   return {x86::rsi, static_cast<std::int32_t>(offset), 4};
 }
-// Of the cell in rdi, and of the 16 lanes behind it in each half of a row.
+// The mark of the cell in rdi, and the marks of 16 lanes from it on, in each half of a row.
 inline x86::Mem mark() { return x86::ptr(x86::r10, x86::rdi, 1, 0, 2); }
 inline x86::Mem marks(unsigned half) {
   return x86::ptr(x86::r10, x86::rdi, 1, static_cast<std::int32_t>(32 * half), 32);

@@ -1,9 +1,9 @@
-// How generated code is written: its registers, rows of operands, and what is out of the way of the
-// common case.  Internal to vgpu/machine/native.
+// The emitter of machine code: its registers, rows of operands, and code for uncommon cases.
+// Internal to vgpu/machine/native.
 //
-// rbx: the frame.  r12, r13, r14, r15: the rows of words, wide rows, predicates and constants. rbp:
-// the tables.  k4 to k7, where there are masks and not all lanes run: those that do, eight each.
-// All other registers are free between instructions.
+// rbx: the frame. r12, r13, r14, r15: the rows of words, wide rows, predicates and constants. rbp:
+// the tables. k4 to k7, if the host has mask registers and some lanes do not run: the lanes that
+// run, eight lanes in each.  All other registers are free between instructions.
 #pragma once
 
 #include <asmjit/x86.h>
@@ -23,7 +23,7 @@ namespace warpcheck::vgpu::native {
 namespace x86 = asmjit::x86;
 namespace Inst = asmjit::x86::Inst;
 
-// What generated code reads by rbp.
+// Constants that generated code reads through rbp.
 struct Tables {
   static constexpr std::size_t kSizes = 5;                   // 1, 2, 4, 8 and 16 bytes
   alignas(64) std::uint64_t wide_lanes[kSizes][kWarpLanes];  // lane * size
@@ -33,31 +33,33 @@ struct Tables {
   alignas(64) std::uint32_t nan[16];    // 0x7fffffff
   alignas(64) std::uint32_t signs[16];  // the sign bit alone
   alignas(64) std::uint64_t wide_signs[8];
-  alignas(64) std::uint64_t window[8];  // where shared memory begins in the generic space
-  // Of marks (noted_rows.hpp).
-  alignas(32) std::uint16_t mark_own[16];      // kOwn
-  alignas(32) std::uint16_t mark_others[16];   // how many distances behind that are of others
-  alignas(32) std::uint16_t mark_last[16];     // the last of them, less kOwn
+  alignas(64) std::uint64_t window[8];  // the base of shared memory in the generic address space
+  // Constants for marks (noted_rows.hpp).
+  alignas(32) std::uint16_t mark_own[16];  // kOwn
+  // the number of distances above kOwn that belong to other threads
+  alignas(32) std::uint16_t mark_others[16];
+  alignas(32) std::uint16_t mark_last[16];     // the last of these distances, minus kOwn
   alignas(32) std::uint16_t mark_written[16];  // kWritten
   alignas(32) std::uint16_t mark_all[16];      // all ones
   alignas(32) std::uint16_t mark_bits[16];     // 1 << lane
-  // Of marks in the upper halves of words: what says that one is of this phase and written.
+  // For marks in the upper halves of words: the bits of a mark that is of this phase and written.
   alignas(32) std::uint32_t mark_state[8];
   alignas(32) std::uint32_t mark_is_written[8];
-  alignas(32) std::uint32_t mark_phase[8];  // kPhase, not in the upper half
+  alignas(32) std::uint32_t mark_phase[8];  // kPhase, in the lower half
 };
 extern const Tables kTables;
 
-// What a block has counted when it is entered, and did not do when it is left early.
+// Numbers that were counted when a block was entered, but that were not executed because the block
+// was left early.
 struct Counted {
   std::uint32_t instructions = 0;
-  std::uint32_t unguarded = 0;  // instructions, too
+  std::uint32_t unguarded = 0;  // included in `instructions`
   std::uint32_t accesses = 0;
 };
 
 class Emitter {
  public:
-  //   live: for code of all lanes; null: of some
+  //   live: for code of all lanes; null: code of some lanes
   Emitter(x86::Assembler& assembler, SimdLevel level, const Program& program, const LiveRows* live,
           const NativeCalls& its_calls)
       : a(assembler),
@@ -73,7 +75,7 @@ class Emitter {
   void begin_block(std::uint32_t end) {
     if (rows_) rows_->begin_block(end);
   }
-  // What is emitted later, but beside an instruction, finds all rows in memory.
+  // Code that is emitted later, apart from its instruction, finds all rows in memory.
   void end_block() { begin_block(0); }
   void begin_instruction(std::uint32_t pc) {
     if (rows_) rows_->begin_instruction(pc);
@@ -81,10 +83,10 @@ class Emitter {
   void end_instruction() {
     if (rows_) rows_->end_instruction();
   }
-  // Where code comes together that has done different things: all rows are in memory, and results
-  // of the instruction are to be, too.
+  // Called where code paths with different actions join: afterwards all rows are in memory, and
+  // results of the instruction go to memory too.
   void put_rows_away();
-  //   returns: what end_one() is given
+  //   returns: the argument for end_one()
   std::uint32_t put_rows_away_for_one(std::uint32_t pc) {
     put_rows_away();
     return rows_ ? std::exchange(rows_->state.end, pc + 1) : 0;
@@ -93,43 +95,47 @@ class Emitter {
     if (rows_) rows_->state.end = end;
   }
 
-  // Emits a compute instruction that all lanes of the fragment execute.  False, and nothing
-  // emitted: there is no code for its form.
+  // Emits a compute instruction that all lanes of the fragment execute.  False: there is no code
+  // for its form, and nothing was emitted.
   bool compute(const Instr& instr, std::uint32_t pc);
-  // The same of one that is guarded, for the lanes in r8d.
+  // Emits a guarded compute instruction for the lanes in r8d; results as compute().
   bool compute_guarded(const Instr& instr, std::uint32_t pc);
-  // A load of a kernel parameter.
+  // Emits a load of a kernel parameter.
   bool parameter(const Instr& instr);
-  // A move from a special register.
+  // Emits a move from a special register.
   bool special(const Instr& instr);
-  // A weak load or store of one element a lane.  False: none of that kind.
-  //   rest: of the block, behind it
+  // Emits a weak load or store of one element per lane.  False: it is not of that kind.
+  //   rest: the instructions of the block after it
   bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);
-  // An atomic of one element of 4 or 8 bytes a lane.  False: none of that kind.
+  // Emits an atomic of one element of 4 or 8 bytes per lane.  False: it is not of that kind.
   bool atomic(const Instr& instr, std::uint32_t pc, const Counted& rest);
-  // A weak load or store of the lanes in edx, which are some, whose rows are in memory.  False:
-  // none of that kind.
+  // Emits a weak load or store for some lanes, those in edx, whose rows are in memory.  False: it
+  // is not of that kind.
   bool access_partially(const Instr& instr, std::uint32_t pc, const Counted& rest);
-  // A call of what the interpreter does, for the lanes in edx.
+  // Emits a call of the interpreter's function for the instruction, for the lanes in edx.
   void call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest);
-  // The same of a compute instruction, which is its function.
+  // Emits a call of the function of a compute instruction.
   void call_compute(const Instr& instr, std::uint32_t pc);
-  // Goes on at `pc` in the interpreter, which does what is in `undone`.
+  // Emits a jump to the interpreter, which continues at `pc`; `undone` is subtracted from the
+  // counts.
   void leave(std::uint32_t pc, const Counted& undone);
-  // After a call: goes on here or, in the interpreter, at `pc` or behind it.
+  // Emits the code after a call: execution continues here or, in the interpreter, at `pc` or after
+  // it.
   void follow(std::uint32_t pc, const Counted& rest);
   void call(const void* function);
-  // What each call forgets, and has to be there where a block begins: the lanes that run.
+  // Loads the mask of the lanes that run.  It must be loaded where a block begins, and again after
+  // each call, because a call overwrites its registers.
   void load_lanes();
-  // The masks of the lanes in k6.
+  // Distributes the lane mask in k6 to the other mask registers.
   void spread_masks();
-  // Where there are no masks: the cells of those lanes, in the frame.
+  // Without mask registers: stores the cells of those lanes in the frame.
   void spread_lanes();
-  // The lanes that run, in a register; without those for which a guard does not hold.
+  // Moves the mask of the running lanes to a register; with `guarded`, without the lanes for which
+  // its guard is false.
   void move_lanes(const x86::Gp& to);
   void move_lanes(const x86::Gp& to, const Instr& guarded);
   [[nodiscard]] bool runs_some() const { return some_; }
-  // Emitted behind all blocks: what hardly ever runs.
+  // Registers code that hardly ever runs, to be emitted after all blocks.
   void later(std::function<void()> emit) { later_.push_back(std::move(emit)); }
   void emit_later();
 
@@ -159,7 +165,7 @@ class Emitter {
   [[nodiscard]] static x86::Mem table(std::size_t offset) {
     return x86::Mem(x86::rbp, static_cast<std::int32_t>(offset), 0);
   }
-  // A whole vector, and one of half its size.
+  // A whole vector register, and one of half its size.
   [[nodiscard]] x86::Vec vec(unsigned number) const {
     return is_512_ ? x86::Vec(x86::zmm(number)) : x86::Vec(x86::ymm(number));
   }
@@ -184,29 +190,30 @@ class Emitter {
   void load_sources();
   void load_results();
   void give_up_rows();
-  // later(), of code that begins or ends in the middle of this instruction's.
+  // Like later(), for code that begins or ends in the middle of this instruction's code.
   void later_with_rows(std::function<void()> emit);
-  // Stores a part of a row of results, of the lanes that run.
+  // Stores a part of a result row for the lanes that run.
   void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
-  // The same of the lower half of a vector, to a row of words.
+  // Stores the lower half of a vector to a row of words.
   void store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from);
   void store_predicate(const Ref& ref, const x86::Gp& bits);
-  // The masks of eight lanes from number 8 * `part` on, and of those behind.
+  // The mask register for eight lanes from number 8 * `part` on.
   [[nodiscard]] static x86::KReg lanes_at(std::uint32_t part) {
     constexpr unsigned kMasks[] = {6, 4, 7, 5};
     return x86::KReg(kMasks[part]);
   }
-  // Calls emit(bytes into the row) for each vector of a row.
+  // Calls emit(byte offset in the row) for each vector of a row.
   template <class Emit>
   void for_each_part(bool wide, Emit emit) {
     const std::uint32_t bytes = wide ? kWideRowBytes : kWordRowBytes;
     for (std::uint32_t byte = 0; byte < bytes; byte += vector_bytes()) emit(byte);
   }
 
-  // Words are 4 bytes wide, in registers of 4; wides 8 in 8.  neither: others have no code here.
+  // The width of an instruction's operands: 4-byte values in word registers, or 8-byte values in
+  // wide registers. neither: no code is generated for it.
   enum class Width : std::uint8_t { neither, word, wide };
   [[nodiscard]] static Width width_of(const Instr& instr, std::uint32_t sources);
-  // Instructions of the host for 32 and 64 bits; 0 where there is none.
+  // Host instructions for 32 and 64 bits; 0: there is none.
   using Pair = std::pair<asmjit::InstId, asmjit::InstId>;
 
   // emit_compute.cpp
@@ -282,14 +289,14 @@ class Emitter {
   void move_scattered(const Site& site);
   void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 
-  static constexpr std::uint32_t kScratch = 8;  // vectors that hold no rows
+  static constexpr std::uint32_t kScratch = 8;  // vector registers that hold no rows
 
   bool is_512_;
-  bool some_;                     // not all lanes run
-  bool guarded_ = false;          // results are of the lanes in r8d
-  std::optional<RowCache> rows_;  // unless some_
+  bool some_;                     // some lanes do not run
+  bool guarded_ = false;          // results apply only to the lanes in r8d
+  std::optional<RowCache> rows_;  // absent if some_
   std::vector<std::function<void()>> later_;
-  asmjit::Label note_lanes_;  // a subroutine; not valid: nobody has called it yet
+  asmjit::Label note_lanes_;  // a subroutine; not valid: not called so far
 };
 
 }  // namespace warpcheck::vgpu::native

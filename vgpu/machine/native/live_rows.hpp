@@ -1,9 +1,9 @@
-// Which values of registers somebody may read later: all others need not be stored.
+// Liveness of register rows: which values may be read later.  Other values need not be stored.
 //
-// Backward over all paths that a thread can take, as for any variable (Muchnick, Advanced Compiler
-// Design and Implementation, 14.1.3).  Lanes read only their own cells, but for operations of the
-// warp: what those read counts as read everywhere, as a lane that is elsewhere, or has exited, may
-// be looked at.
+// The analysis goes backward over all paths that a thread can take, as for any variable (Muchnick,
+// Advanced Compiler Design and Implementation, 14.1.3).  Lanes read only their own cells, except in
+// warp operations.  What these read counts as read everywhere, because they may read a lane that is
+// at another place or has exited.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,10 @@ class LiveRows {
  public:
   explicit LiveRows(const Program& program);
 
-  // Whether what `ref` holds before the instruction at `pc` may be read, by it or later.
+  // Returns whether the value of `ref` before the instruction at `pc` may be read, by that
+  // instruction or later.
   [[nodiscard]] bool is_live(std::uint32_t pc, const Ref& ref) const;
-  // Whether what a register holds when the kernel begins may be read.
+  // Returns whether the initial value of any register may be read.
   [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
 
  private:
@@ -33,12 +34,12 @@ class LiveRows {
   RegisterFlow flow_;
   bool is_known_ = false;
   bool any_at_begin_ = true;
-  std::size_t words_ = 0;                      // of 64 registers
+  std::size_t words_ = 0;                      // 64 registers per word
   std::vector<std::uint64_t> read_by_others_;  // by register
   std::vector<std::uint64_t> live_at_end_;     // by block and register
 };
 
-// Whether all lanes that execute `instr` get new values in each of its destinations.
+// Returns whether all lanes that execute `instr` get new values in each of its destinations.
 [[nodiscard]] bool overwrites(const Instr& instr);
 
 }  // namespace warpcheck::vgpu

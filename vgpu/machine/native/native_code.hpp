@@ -1,15 +1,15 @@
-// A program as machine code of the host, beside what the interpreter executes.
+// Native code: a program compiled to machine code of the host, used beside the interpreter.
 //
-// The unit is the basic block.  A block is entered only if nothing can come between its
-// instructions: the quantum lasts, no other fragment waits inside, the strategy is not asked before
-// any of its accesses, and no register is undefined.  Fragments of all lanes have code that is
-// shorter than that of other fragments.  What the generated code does
-// not do itself is a call of what the interpreter would call; where that is not enough, it leaves
-// to the interpreter, which goes on at any pc.  So both give the same events in the same order, and
-// whoever looks at a launch cannot tell which of them ran.
+// The unit is the basic block.  A block is entered only if nothing can happen between its
+// instructions: the quantum lasts, no other fragment waits inside the block, the strategy is not
+// asked before any of its accesses, and no register is undefined.  Fragments of all lanes have
+// separate code, which is shorter than the code for other fragments.  For everything that generated
+// code does not do itself, it calls the interpreter's functions; if that is not enough, it returns
+// to the interpreter, which can continue at any pc.  So both produce the same events in the same
+// order, and observers cannot tell which of them ran.
 //
-// Code knows a program's layout and nothing of its launches: pcs, offsets of rows, constants'
-// places.  It serves every launch of the program, in this trial and in later ones.
+// The code depends on a program's layout and not on its launches: on pcs, offsets of rows, places
+// of constants.  It serves every launch of the program, in all trials.
 #pragma once
 
 #include <array>
@@ -30,89 +30,93 @@ namespace warpcheck::vgpu {
 class FragmentLoop;
 struct RunningFragment;
 
-// Which lanes of a warp code is for.
+// The lanes of a warp that code is for.
 enum class Lanes : std::uint8_t { all, some };
 
 struct NativeFrame;
 
-// The turns of warps of a block that generated code goes through by itself: where one comes to a
-// barrier, or exits, the next one begins.
+// A round: generated code runs the turns of the warps of a block by itself.  When a warp arrives at
+// a barrier or exits, the next one begins.
 struct NativeRound {
   NativeFrame* running = nullptr;
-  const void* entry = nullptr;     // where each begins
-  std::uint64_t* steps = nullptr;  // of the launch: what a turn has executed is added at its end
-  std::uint64_t until = 0;         // and when the round stops behind it
+  const void* entry = nullptr;     // where each turn begins
+  std::uint64_t* steps = nullptr;  // of the launch; each turn adds its steps at its end
+  std::uint64_t until = 0;         // the number of steps at which the round stops
 };
 
-// What generated code works on: a fragment.
+// The state of a fragment on which generated code works.
 struct NativeFrame {
-  LaneBanks banks;              // first: compute functions are given the frame
-  NativeFrame* next = nullptr;  // whose turn comes next; null: no round, or its end
+  LaneBanks banks;              // first, because compute functions get a pointer to the frame
+  NativeFrame* next = nullptr;  // the next turn; null: no round, or its end
   NativeRound* round = nullptr;
-  std::uint32_t quantum_before = 0;  // what was left of the quantum when the turn's run began
+  std::uint32_t quantum_before = 0;  // the rest of the quantum when this run began
   std::uint32_t stopped_at = 0;      // the pc at which the turn ended
   const Instr* code = nullptr;
   AccessSite* sites = nullptr;  // by pc
-  std::byte* shared = nullptr;  // the block's
+  std::byte* shared = nullptr;  // the block's shared memory
   const std::byte* parameters = nullptr;
   const Dim3* position = nullptr;  // of the block in the grid
   const Dim3* block = nullptr;
   const Dim3* grid = nullptr;
   const std::uint32_t* threads = nullptr;  // rows of %tid.x, .y and .z of the warp
-  std::uint64_t offset = 0;                // of the access that is being told
-  std::uint64_t accesses_left = 0;         // before the strategy is asked
-  std::uint64_t unguarded = 0;             // instructions, which all lanes of the fragment executed
-  std::uint64_t lane_steps = 0;            // of the others
-  std::uint32_t lanes = 0;                 // of the fragment
+  std::uint64_t offset = 0;                // of the access that is being reported
+  std::uint64_t accesses_left = 0;         // until the strategy is asked
+  std::uint64_t unguarded = 0;             // instructions that all lanes of the fragment executed
+  std::uint64_t lane_steps = 0;            // of guarded instructions
+  std::uint32_t lanes = 0;                 // lanes of the fragment
   std::uint32_t quantum_left = 0;
-  std::uint32_t limit = 0;       // the pc at which another fragment waits
-  std::uint32_t is_watched = 0;  // accesses are told
-  NotedRows* notes = nullptr;    // with which rows of shared memory are noted; null: they are told
-  const NotedStates* states = nullptr;         // RowNotes::states, not null
-  const Allocation* shared_memory = nullptr;   // the block's
-  std::uint32_t stored = 0;                    // RowNotes::stored, in each byte
-  std::uint32_t warp = 0;                      // its index in the block
-  NotedStates all_settled;                     // where nobody asks
-  const Observer* const* noted_for = nullptr;  // those who have been asked, and how many they are
+  std::uint32_t limit = 0;              // the pc at which another fragment waits
+  std::uint32_t is_watched = 0;         // 1: accesses are reported
+  NotedRows* notes = nullptr;           // for noting rows of shared memory; null: rows are reported
+  const NotedStates* states = nullptr;  // RowNotes::states, not null
+  const Allocation* shared_memory = nullptr;  // the block's
+  std::uint32_t stored = 0;                   // RowNotes::stored, in each byte
+  std::uint32_t warp = 0;                     // its index in the block
+  NotedStates all_settled;                    // used if no observer needs states
+  // the observers that were asked for notes, and their number
+  const Observer* const* noted_for = nullptr;
   std::size_t noted_for_count = 0;
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
-  std::exception_ptr thrown;  // by an observer: generated code cannot be unwound
-  // Scattered: where the lanes' bytes lie in the allocation.
+  std::exception_ptr thrown;  // by an observer; generated code cannot be unwound
+  // Scattered lanes: the offsets of their bytes in the allocation.
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets{};
-  // Lanes::some, without masks: all ones in the cells of `lanes`, written by the code itself.
+  // Lanes::some on a host without mask registers: all ones in the cells of `lanes`, written by the
+  // generated code.
   alignas(64) std::array<std::uint32_t, kWarpLanes> word_lanes{};
   alignas(64) std::array<std::uint64_t, kWarpLanes> wide_lanes{};
 };
 
-// How generated code goes on after a call.
+// How generated code continues after a call.
 enum class NativeStep : std::uint32_t {
   go_on,
-  leave_after,   // the interpreter goes on behind this instruction
-  leave_before,  // nothing was done: the interpreter executes it
+  leave_after,   // the interpreter continues after this instruction
+  leave_before,  // nothing was done: the interpreter executes the instruction
 };
 
 // The functions that generated code calls.
 struct NativeCalls {
   // Executes the instruction at `pc` as the interpreter does.
-  //   after: instructions of the block behind it, which are counted already
+  //   after: the number of instructions after it in the block, which are already counted
   NativeStep (*execute)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
-  // The same of a load or a store, which may go where it went last.
+  // Executes a load or a store as the interpreter does; it may go where it went last.
   NativeStep (*access)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
-  // Tells the access at `pc`, whose lanes lie from NativeFrame::offset bytes behind its site's base
-  // on.  leave_after: it has been made, too.
+  // Reports the access at `pc` to the observers.  The offset of its first lane from the base of the
+  // access site is NativeFrame::offset; the lanes ascend from there if `strided`, otherwise all are
+  // there. leave_after: the access has also been executed.
   NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);
-  // The same of a vector a lane, and of lanes that are scattered: of NativeFrame::offsets.
+  // Reports a vector access, or an access of scattered lanes at NativeFrame::offsets.
   NativeStep (*tell_lanes)(NativeFrame*, std::uint32_t pc, Pattern pattern);
-  // Tells and performs the atomic at `pc`, whose lanes lie at NativeFrame::offsets.
+  // Reports and executes the atomic at `pc` of the lanes at NativeFrame::offsets.
   NativeStep (*perform_atomic)(NativeFrame*, std::uint32_t pc);
   void (*edge)(NativeFrame*, std::uint32_t from, std::uint32_t to);
 };
 
 class NativeCode {
  public:
-  // Null: this host has no vectors that code is generated for, or gives no executable memory.
+  // Compiles the program.  Null: this host has no vector instructions that code is generated for,
+  // or provides no executable memory.
   static std::unique_ptr<NativeCode> compile(const Program& program, SimdLevel level, Lanes lanes,
                                              const NativeCalls& calls);
   ~NativeCode();
@@ -120,15 +124,15 @@ class NativeCode {
   NativeCode& operator=(const NativeCode&) = delete;
 
   [[nodiscard]] bool begins_at(std::uint32_t pc) const { return entries_[pc] != nullptr; }
-  // Runs from a pc at which a block begins; returns the pc that is next.  Of a round, its warps
-  // from `frame`'s on, until one stops otherwise than at a barrier or its exit, or is the last;
-  // kNone: it is over behind the turn of the running one.
+  // Runs from a pc at which a block begins; returns the next pc.  In a round, runs its warps from
+  // the one of `frame` on, until one stops otherwise than at a barrier or its exit, or is the last.
+  // kNone: the round ends after the turn of the running warp.
   std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
     return enter_(&frame, entries_[pc]);
   }
-  // Whether the program may read what a register holds when a kernel begins; true: perhaps.
+  // Returns whether the program may read the initial value of a register.
   [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }
-  // What a round is given of where it begins.
+  // Returns the entry for a round that begins at `pc`.
   [[nodiscard]] const void* entry(std::uint32_t pc) const { return entries_[pc]; }
 
  private:

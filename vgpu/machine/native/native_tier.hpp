@@ -1,7 +1,8 @@
-// When a program gets machine code: as soon as it has run for so long that compiling it pays.
+// Decides when a program is compiled to machine code: as soon as it has run so long that compiling
+// pays.
 //
-// A program carries its tier, so code is there for as long as the program is: for all launches of a
-// process, in all trials.  Several machines may run one program at once.
+// A program owns its tier, so its code lives as long as the program: for all launches of a process,
+// in all trials.  Several machines may run one program at once.
 #pragma once
 
 #include <algorithm>
@@ -16,23 +17,23 @@
 
 namespace warpcheck::vgpu {
 
-// Warp instructions that are interpreted before a program is compiled, for each instruction that it
-// has: about as many as take as long as its compilation does.
+// The number of interpreted warp instructions before a program is compiled, for each of its
+// instructions.  They take about as long as the compilation.
 inline constexpr std::uint64_t kStepsPerInstruction = 128;
 
 class NativeTier {
  public:
-  //   instructions: of the program
+  //   instructions: number of the program's instructions
   NativeTier(SimdLevel level, std::size_t instructions) : level_(level) {
     for (Code& code : codes_) code.steps_left = kStepsPerInstruction * instructions;
   }
 
-  // Null: there is none yet, or cannot be any.
+  // Returns null if there is no code yet, or if there can be none.
   [[nodiscard]] const NativeCode* code(Lanes lanes) const {
     return of(lanes).made.load(std::memory_order_acquire);
   }
-  // Warp instructions that the interpreter has yet to execute before there is: of all fragments
-  // before there is code for all lanes, and then of those of some lanes.
+  // The number of warp instructions that the interpreter still has to execute before compilation:
+  // those of all fragments for Lanes::all, and then those of partial fragments for Lanes::some.
   [[nodiscard]] std::uint64_t steps_left(Lanes lanes) const { return of(lanes).steps_left; }
   void count(Lanes lanes, std::uint64_t steps) {
     std::atomic<std::uint64_t>& left = of(lanes).steps_left;
@@ -41,7 +42,7 @@ class NativeTier {
                                        std::memory_order_relaxed)) {
     }
   }
-  // Code for `program`, which carries this tier; compiled at the first call.
+  // Returns the code for `program`, which owns this tier; the first call compiles it.
   const NativeCode* make(const Program& program, Lanes lanes, const NativeCalls& calls) {
     Code& code = of(lanes);
     std::call_once(code.is_made, [&] {
@@ -56,7 +57,7 @@ class NativeTier {
     std::once_flag is_made;
     std::atomic<std::uint64_t> steps_left = 0;
     std::unique_ptr<NativeCode> code;
-    std::atomic<const NativeCode*> made = nullptr;  // it, as soon as it is there
+    std::atomic<const NativeCode*> made = nullptr;  // set when the code is complete
   };
   [[nodiscard]] const Code& of(Lanes lanes) const {
     return codes_[static_cast<std::size_t>(lanes)];

@@ -1,10 +1,10 @@
-// Rows of accesses to the shared memory of a block, as machine code notes them by itself in place
-// of telling whoever watches.
+// Noted rows: rows of accesses to a block's shared memory that machine code records by itself in
+// place of calling the observers.
 //
-// Nearly all rows of shared memory are plain ones of defined words that race with no other row
-// between two barriers.  Of those nobody has to be told: a mark a word shows that there is none,
-// and the row is kept for the case that a later one is to be explained.  That is so little that the
-// code does it itself; everything else it tells, as the interpreter does.
+// Nearly all rows of shared memory are plain accesses to defined words that race with no other row
+// between two barriers.  They need no report: a mark for each word shows that there is no race, and
+// the row is kept in case a later race must be explained.  That is so little work that the
+// generated code does it itself.  It reports all other rows, as the interpreter does.
 #pragma once
 
 #include <array>
@@ -16,89 +16,92 @@ namespace warpcheck::vgpu {
 
 struct Allocation;
 
-// A row of lanes side by side, all in one place, or scattered.  The layout is known to generated
-// code.
+// A row of lanes that are adjacent, all at one place, or scattered.  Generated code depends on the
+// layout.
 struct NotedRow {
-  std::int32_t cell = 0;  // of lane 0, in words of 4 bytes; scattered: where the offsets lie
+  std::int32_t cell = 0;  // of lane 0, in words of 4 bytes; scattered: index of the offsets
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;  // not empty
   std::uint32_t warp = 0;
-  std::uint32_t segment = 0;    // of whoever keeps the row: a mark of its time
-  std::uint8_t cells_log2 = 0;  // words of one lane, 0 to 2
+  std::uint32_t segment = 0;    // set by the owner of the log: a mark of its time
+  std::uint8_t cells_log2 = 0;  // log2 of the words per lane, 0 to 2
   bool write = false;
   bool uniform = false;
   bool scattered = false;
 };
 
-// A row of atomics.  The layout is known to generated code.
+// A row of atomics.  Generated code depends on the layout.
 struct NotedUpdate {
   std::array<std::uint32_t, kWarpLanes> offset{};  // in bytes
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;  // not empty
   std::uint32_t warp = 0;
-  std::uint8_t bytes = 0;  // of a lane
+  std::uint8_t bytes = 0;  // per lane
   ptx::Scope scope = ptx::Scope::none;
 };
 
-// What a word has seen since the last barrier, in 16 bits:
+// The mark of a word: its accesses since the last barrier, in 16 bits:
 //
 //   [ phase:4 ][ many:1 ][ thread:10 ][ written:1 ]
 //
-// A mark of another phase than the present one says that nobody has been there.  Else one thread
-// alone has been, and has written or not; or threads have read, many of them perhaps; or, `many`
-// and `written`, only atomics were performed.  An access races with none of its phase where the
-// mark allows it: a thread's own to all it does, `many` to reads.  Where a warp is in lockstep, its
-// first thread stands for all.
+// A mark of another phase than the current one means that the word was not accessed.  Otherwise,
+// only one thread has accessed it, and `written` says whether it has written; or, with `many`,
+// several threads may have read it; or, with `many` and `written`, only atomics were performed.  An
+// access races with none of its phase if the mark allows it: a mark of the thread itself allows all
+// its accesses, `many` allows reads.  If warps are in lockstep, the first thread of a warp stands
+// for all its threads.
 struct Mark {
   static constexpr std::uint32_t kWritten = 1, kThread = 2, kMany = 1u << 11, kPhase = 1u << 12;
   static constexpr std::uint32_t kUpdated = kMany | kWritten;
   static constexpr std::uint32_t kPhasesEnd = 1u << 16;
-  // By an exclusive or, the distance of a mark from that of a thread that reads: of its own below
-  // kOwn, of others from there on below kPhase; of other phases beyond.
+  // The exclusive or of a mark and the mark of a reading thread is a distance: below kOwn for the
+  // thread's own mark, from kOwn to below kPhase for marks of other threads, and larger for other
+  // phases.
   static constexpr std::uint32_t kOwn = 2;
 };
 
-// What the threads of a row add to the mark of its phase and warp, for rows whose lanes have 1, 2
-// and 4 words.
+// The values that the threads of a row add to the mark of their phase and warp, for rows with 1, 2
+// and 4 words per lane.
 struct LaneMarks {
   alignas(32) std::uint16_t of_words[3][128];
 };
 
 // The rows since the last barrier.
 struct NotedRows {
-  static constexpr std::int64_t kSlackCells = 128;  // inactive lanes may lie outside
-  std::uint16_t* marks = nullptr;  // of words, which have a row's slack on both sides
+  static constexpr std::int64_t kSlackCells = 128;  // inactive lanes may be outside
+  std::uint16_t* marks = nullptr;  // marks of words, with a row's slack before and after them
   const LaneMarks* lanes = nullptr;
   std::uint32_t phase = 0;  // as in a mark
   NotedRow* next = nullptr;
-  // Rows of words are noted below it, where their marks say that they race with nothing; others are
-  // told.  Null: all are told.
+  // Rows of words are noted below this limit, if their marks say that they race with nothing;
+  // others are reported.  Null: all rows are reported.
   NotedRow* limit = nullptr;
-  // In bytes, of scattered rows; they are noted below the limit, too.
+  // The byte offsets of scattered rows, which are also noted only below the limit.
   std::array<std::uint32_t, kWarpLanes>* offsets = nullptr;
   std::uint32_t scattered = 0, scattered_limit = 0;
-  // The same of atomics of all lanes, as long as all are of so many bytes and there is no row yet:
-  // they race with nothing then, and leave no marks before a row comes, which is told.
+  // Rows of atomics by all lanes, noted as long as all have the same size and there is no other
+  // row: then they race with nothing, and they set no marks before another row comes, which is
+  // reported.
   NotedUpdate* next_update = nullptr;
   NotedUpdate* update_limit = nullptr;
   const NotedRow* first = nullptr;
   std::uint32_t update_bytes = 0;
 };
 
-// What is defined of the shared memory of the block that runs.
+// What is known about defined bytes in the shared memory of the running block.
 struct NotedStates {
-  const Allocation* settled = nullptr;  // all of it is
-  // Of this one `states` has a byte for each byte, whose highest bit says that it is defined: rows
-  // that load what is not are told, and rows that are stored leave RowNotes::stored in each byte.
-  // Rows of any other are told.
+  const Allocation* settled = nullptr;  // all bytes of this allocation are defined
+  // For this allocation, `states` has one byte for each byte, whose highest bit means "defined".  A
+  // row that loads an undefined byte is reported; a row that is stored writes RowNotes::stored to
+  // each byte's state.  Rows of any other allocation are reported.
   const Allocation* unsettled = nullptr;
   std::uint8_t* states = nullptr;
 };
 
-// What those who watch have to note such rows, and atomics in shared memory, with.
+// What observers provide so that such rows, and atomics in shared memory, can be noted.
 struct RowNotes {
   NotedRows* rows = nullptr;
-  const NotedStates* states = nullptr;  // null: nobody asks what is defined
+  const NotedStates* states = nullptr;  // null: no observer needs to know what is defined
   std::uint8_t stored = 0;
 };
 

@@ -1,8 +1,8 @@
-// Rows of registers that vectors of the host hold, within a block of straight code.
+// The row cache: which register rows are in the host's vector registers, within a basic block.
 //
-// What an instruction computes stays in vectors for those of the block that read it.  Its row in
-// memory is written at once if somebody may read it behind the block, and else not at all, unless a
-// call comes in between: what is called sees rows in memory alone.
+// The result of an instruction stays in vector registers for later instructions of the block.  Its
+// row in memory is written at once if the value may be read after the block, and otherwise only
+// before a call, because called functions read rows in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace warpcheck::vgpu::native {
 
-// A row in consecutive vectors, or one that is as a row of constants is.
+// A row in consecutive vector registers, or one that equals a row of constants.
 struct CachedRow {
   Ref row;
-  Ref constant{};           // absent: it is in vectors
-  std::uint32_t first = 0;  // number of its first vector
-  bool is_stored = false;   // the row in memory is the same
+  Ref constant{};           // absent: it is in vector registers
+  std::uint32_t first = 0;  // number of its first vector register
+  bool is_stored = false;   // the row in memory has the same value
   friend bool operator==(const CachedRow&, const CachedRow&) = default;
 };
 
-// What becomes of a row that the current instruction computes.
+// Where a row that the current instruction computes goes.
 struct RowPlan {
   CachedRow row;
   bool is_cached = false;
@@ -31,8 +31,8 @@ struct RowPlan {
 
 class RowCache {
  public:
-  //   first_vector, vectors: those that may be taken
-  //   vector_bytes: of one
+  //   first_vector, vectors: the vector registers that may be used
+  //   vector_bytes: size of one
   RowCache(const std::vector<Instr>& code, const LiveRows& live, std::uint32_t first_vector,
            std::uint32_t vectors, std::uint32_t vector_bytes)
       : code_(code),
@@ -41,12 +41,12 @@ class RowCache {
         vectors_(vectors),
         vector_bytes_(vector_bytes) {}
 
-  // What is known at one place of the code.
+  // The state at one place of the code.
   struct State {
     std::uint32_t pc = 0, end = 0;  // of the current instruction and its block
-    std::vector<CachedRow> before;  // before it
-    std::vector<CachedRow> rows;    // of them, those that have not given up their vectors
-    std::vector<RowPlan> plans;     // of its results
+    std::vector<CachedRow> before;  // rows before the instruction
+    std::vector<CachedRow> rows;    // those of them that still have their vector registers
+    std::vector<RowPlan> plans;     // for its results
   };
   State state;
 
@@ -58,12 +58,12 @@ class RowCache {
     state.pc = pc;
     state.before = state.rows;
   }
-  // Of the rows there are now, forgets those that no further instruction of the block reads.
+  // Drops the rows that no further instruction of the block reads.
   void end_instruction();
-  // What a source of the current instruction is in; null: memory.
+  // Returns where a source of the current instruction is; null: in memory.
   [[nodiscard]] const CachedRow* find(const Ref& row) const;
-  // Of a row that the current instruction computes.
-  //   make_room(row): stores one that has to give up its vectors
+  // Plans a row that the current instruction computes.
+  //   make_room(row): stores a row that has to give up its vector registers
   template <class MakeRoom>
   RowPlan plan(const Ref& row, MakeRoom make_room) {
     for (const RowPlan& plan : state.plans) {
@@ -83,27 +83,27 @@ class RowCache {
     state.plans.push_back(plan);
     return plan;
   }
-  // Of one that is as a row of constants is.
+  // Plans a row that equals a row of constants.
   RowPlan plan_constant(const Ref& row, const Ref& constant);
-  // Results of the current instruction that have been as rows of constants are, which they can no
-  // longer be: those that are not stored.
+  // Returns results of the current instruction that equalled rows of constants, no longer do, and
+  // are not stored.
   std::vector<CachedRow> take_constant_results();
-  // Whether somebody may read what the row holds before the current instruction.
+  // Returns whether the row's value before the current instruction may be read.
   [[nodiscard]] bool is_read(const Ref& row) const { return live_.is_live(state.pc, row); }
-  // Whether somebody may read one of those that the instruction at `pc` computes.
+  // Returns whether a result of the instruction at `pc` may be read.
   [[nodiscard]] bool has_reader(std::uint32_t pc) const;
   [[nodiscard]] std::uint32_t parts(const Ref& row) const {
     return (row.bank == Bank::wide ? kWideRowBytes : kWordRowBytes) / vector_bytes_;
   }
 
  private:
-  // The next instruction of the block that reads what the current one leaves there; kNone: none.
+  // Returns the next instruction of the block that reads the current result in `row`; kNone: none.
   [[nodiscard]] std::uint32_t next_use(const Ref& row) const;
-  // Whether somebody may read that behind the block.
+  // Returns whether that result may be read after the block.
   [[nodiscard]] bool outlasts_block(const Ref& row) const;
-  // Gives it vectors.  False: there are too few.
+  // Assigns vector registers to it.  False: there are too few.
   bool place(RowPlan& plan) const;
-  // The cached row that is read last; null: the current instruction reads all.
+  // Returns the cached row that is read last; null: the current instruction reads all of them.
   [[nodiscard]] CachedRow* find_victim();
 
   const std::vector<Instr>& code_;

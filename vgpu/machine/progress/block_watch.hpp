@@ -1,5 +1,5 @@
-// Whether others must have their turn before a block goes on: one that only polls across barriers
-// never uses up a quantum (poll_watch.hpp).
+// Decides whether other blocks must have their turn before a block continues.  A block that only
+// polls across barriers never uses up a quantum (poll_watch.hpp).
 #pragma once
 
 #include "vgpu/machine/progress/poll_watch.hpp"
@@ -7,15 +7,16 @@
 
 namespace warpcheck::vgpu {
 
-// Of one block at a time.
+// Watches one block at a time.
 class BlockWatch {
  public:
   explicit BlockWatch(RunningLaunch& launch) : launch_(launch) {}
 
   void begin_launch() { end(); }
-  // Of a block that has stopped, after at least Slot::watch_at steps of its turn.
+  // Called for a block that has stopped after at least Slot::watch_at steps of its turn.  Returns
+  // whether its turn ends.
   [[nodiscard]] bool ends_turn(Slot& slot);
-  // The block has ended.
+  // Called when the block has ended.
   void forget(const Slot& slot) {
     if (watched_ == &slot) end();
   }
@@ -26,7 +27,7 @@ class BlockWatch {
 
   RunningLaunch& launch_;
   PollWatch watch_;
-  const Slot* watched_ = nullptr;  // it is on, for this one
+  const Slot* watched_ = nullptr;  // the block that is being watched
 };
 
 }  // namespace warpcheck::vgpu

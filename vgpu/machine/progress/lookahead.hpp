@@ -1,24 +1,26 @@
-// Whether a launch can still end: what every thread would do if nothing but itself happened.
+// The look-ahead: finds out whether a launch can still end, by running each thread alone.
 //
-// What a thread does next follows from its registers, from what it reads, and from those that it
-// meets at barriers and operations of its warp.  While nobody changes memory, blocks do not depend
-// on each other, nor on who runs first (they are a Kahn network).  So each warp is run ahead by
-// itself, unseen, an instruction at a time, until it waits for others or comes back to a state in
-// which it has been.  If all warps of all blocks do so, if none of them changes memory on its way,
-// and if no block can start, then no schedule lets any of them do anything else: the launch is
-// deadlocked.  As soon as one warp ends, prints, or changes memory, nothing follows, and
-// all is put back as it was.
+// The next action of a thread depends on its registers, on what it reads, and on the threads that
+// it meets at barriers and warp operations.  While memory does not change, blocks do not depend on
+// each other, nor on the schedule (they are a Kahn network).  So each warp is run ahead alone,
+// unobserved, one instruction at a time, until it waits for other threads or returns to an earlier
+// state.  If all warps of all blocks do that, if none of them changes memory on its way, and if no
+// block can start, then no schedule lets any of them do anything else: the launch is deadlocked.
+// As soon as one warp ends, prints, or changes memory, the look-ahead proves nothing, and all state
+// is restored.
 //
-// Three kinds of things change although a thread only polls:
-//   - Registers that decide nothing: counters of attempts, times, pauses.  Those that differ after
-//     a round are followed like undefined values (undefined.hpp).  If they reach no branch, no
-//     address and no memory, the round is the same whatever they hold.  A branch may depend on
-//     them where both ways meet again within the round and do nothing else (a pause).
-//   - Memory that a round puts back: a counter that goes up and down, or a flag that two threads
-//     pass to and fro.  Others may see what is between, so this proves less: Prospect::repeats.
+// Three kinds of state change although a thread only polls:
+//   - Registers that decide nothing: counters of attempts, times, pauses. Registers that differ
+//   after
+//     a round are followed like undefined values (undefined.hpp). If they reach no branch, no
+//     address and no memory, the round is the same for all their values. A branch may depend on
+//     them if both ways meet again within the round and do nothing else (a pause).
+//   - Memory that a round changes and changes back: a counter that goes up and down, or a flag that
+//     two threads pass to and fro. Other threads may see the values in between, so this proves
+//     less: Prospect::repeats.
 //   - Memory that the host can write: Launch::host_runs says whether it may be doing so.
-// Where other work is concurrent with the launch (concurrent_work.hpp), what the launch polls in
-// global memory may change, whoever would do that: Prospect::polls.
+// If other work is concurrent with the launch (concurrent_work.hpp), it may change the global
+// memory that the launch polls: Prospect::polls.
 #pragma once
 
 #include <array>
@@ -40,9 +42,9 @@ namespace warpcheck::vgpu {
 
 enum class Prospect : std::uint8_t {
   goes_on,
-  unknown,  // nothing is known as far as it was looked
-  stuck,    // for ever, whatever the schedule
-  polls,    // the same, unless concurrent work changes what it reads
+  unknown,  // nothing is known within the limits of the search
+  stuck,    // the launch cannot end, whatever the schedule
+  polls,    // it cannot end unless concurrent work changes what it reads
   repeats,  // threads change memory and change it back
 };
 
@@ -55,50 +57,51 @@ class Lookahead final : public Observer {
     const StrongWrites& strong_writes;
     const WaitingThreads& waiting_threads;
   };
-  // Takes the place of the launch's observers, until it ends.
+  // Replaces the launch's observers until it is destroyed.
   explicit Lookahead(const Parts& parts);
   ~Lookahead() override;
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
-  // All blocks, where no other one can start.  Ends at the first one that goes on.
-  //   first_block: with which it begins, if it is resident
+  // Examines all blocks, when no other block can start.  Ends at the first block that makes
+  // progress.
+  //   first_block: examined first, if it is resident
   Prospect look_at_launch(std::uint32_t first_block);
-  // The same, after look_at_launch(), with writes that count: threads that change memory for each
-  // other may do so in a circle (Prospect::repeats).
+  // After look_at_launch(): does the same while writes are performed, because threads that change
+  // memory for each other may do so in a cycle (Prospect::repeats).
   Prospect look_for_livelock();
-  // One warp, on its own: whether it only polls, as long as what it reads is as it is.
-  //   polled: becomes that
+  // Runs one warp alone.  Returns whether it only polls as long as what it reads is unchanged.
+  //   polled: receives what it reads
   bool polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);
-  // One warp as it is now, for a report: adds what its lanes do.
+  // Examines one warp in its present state, for a report, and adds what its lanes do.
   void look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
-  // After look_at_launch(): what all threads do.
+  // After look_at_launch(): adds what all threads do.
   void list(std::vector<Waiting>& waiting);
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] bool reads_host_memory() const { return reads_host_memory_; }
-  // Before look_at_launch(), where other work may be concurrent with the launch.
+  // Called before look_at_launch() if other work may be concurrent with the launch.
   void list_reads() { lists_reads_ = true; }
-  // After it, with Prospect::polls: what was read of global memory; empty where that
-  // is too much.  Who reads none of it is stuck: no concurrent work has its shared memory.
+  // After Prospect::polls: returns the global memory that was read; empty if there is too much.  A
+  // thread that reads none of it is stuck, because no concurrent work can write its shared memory.
   [[nodiscard]] std::vector<PolledBytes> read_bytes() const;
-  // The block that goes on; the next look begins with it.
+  // Returns the block that makes progress; the next examination begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }
 
   void on_access(Access& access) override;
   void on_print(const Print& /*print*/) override { has_effect_ = true; }
 
  private:
-  // What became of a warp.
+  // The result of running a warp alone.
   enum class Fate : std::uint8_t {
-    runs,      // on, so far
-    waits,     // for others of its block
-    spins,     // comes back to where it was
-    releases,  // others, that waited for it
+    runs,      // continues, so far
+    waits,     // waits for others of its block
+    spins,     // returns to an earlier state
+    releases,  // releases threads that waited for it
     acts,      // ends, prints or changes memory
-    unknown,   // nothing of that as far as it was followed
+    unknown,   // none of these within the limits
   };
-  struct Change {  // of memory
+  struct Change {  // a change of memory
     std::byte* at = nullptr;
     const Allocation* allocation = nullptr;
     std::uint32_t offset = 0;
@@ -109,11 +112,11 @@ class Lookahead final : public Observer {
   struct WarpState {
     std::vector<Fragment> fragments;
     RowBank words, wides, predicates;
-    std::size_t changes = 0;  // there were so many
+    std::size_t changes = 0;  // number of changes at that time
     std::uint32_t cluster_arrived = 0;
-    std::vector<NamedBarrier> barriers;  // where the program has them
+    std::vector<NamedBarrier> barriers;  // if the program uses them
   };
-  struct Saved {  // a block as it was
+  struct Saved {  // the saved state of a block
     Slot* slot = nullptr;
     std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, yielded_warps = 0;
     std::array<NamedBarrier, 16> barriers;
@@ -121,8 +124,8 @@ class Lookahead final : public Observer {
     std::uint32_t first_warp = 0;
     std::vector<Warp> warps;
   };
-  // What a lane read last; polls are mostly strong or atomic, so such a read counts before weak
-  // ones.
+  // The last read of a lane.  Polls are mostly strong or atomic, so such a read takes precedence
+  // over weak ones.
   struct Read {
     std::uint32_t pc = ptx::kNone;
     const Allocation* allocation = nullptr;
@@ -130,11 +133,11 @@ class Lookahead final : public Observer {
     bool is_strong = false;
   };
   using Reads = std::array<Read, kWarpLanes>;
-  // A branch that depends on what is indifferent, until both its ways have met.
+  // A branch that depends on an indifferent register, until both its ways have met.
   struct Fork {
     std::vector<Return> callers;
     std::uint32_t meets_at = 0, lanes = 0;
-    std::vector<Ref> writes;  // what either way may write
+    std::vector<Ref> writes;  // registers that either way may write
     FrameRows frame;
   };
   using Marks = std::vector<std::pair<std::size_t, unsigned>>;  // row and lane
@@ -183,30 +186,31 @@ class Lookahead final : public Observer {
   RunningLaunch& launch_;
   std::vector<std::unique_ptr<Saved>> saved_;
   std::vector<Change> changes_;
-  std::size_t foreign_changes_ = 0;  // so many of them were not of local memory
+  std::size_t foreign_changes_ = 0;  // the number of changes outside local memory
   std::map<const Warp*, Reads> reads_;
   Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;
   std::uint32_t restless_block_ = 0;
   bool reads_host_memory_ = false;
   bool has_effect_ = false;
-  bool repeats_ = false;       // memory changes, and comes back
-  bool reads_time_ = false;    // the warp that is run
-  bool is_alone_ = false;      // a fragment of a warp whose others are put aside
-  bool is_following_ = false;  // what is indifferent
-  bool has_strayed_ = false;   // what is indifferent went where it matters
-  bool is_anchored_ = false;   // the head of the rounds is where a fork has closed
+  bool repeats_ = false;       // memory changes, and changes back
+  bool reads_time_ = false;    // the running warp reads the time
+  bool is_alone_ = false;      // a single fragment runs, and the others of its warp are set aside
+  bool is_following_ = false;  // indifferent registers are being followed
+  bool has_strayed_ = false;   // an indifferent register reached a place where it matters
+  bool is_anchored_ = false;   // the rounds begin where a fork has closed
   std::uint64_t steps_of_round_ = 16'384;
-  std::size_t visits_of_round_ = 1;             // of its head, the one that it begins with left out
-  std::vector<PolledBytes>* polled_ = nullptr;  // of polls()
-  const Allocation* polled_shared_ = nullptr;   // the block's own
-  bool is_too_much_ = false;                    // to be polled
-  bool lists_reads_ = false;                    // of look_at_launch()
-  std::map<const std::byte*, PolledBytes> read_bytes_;  // too many: nothing
+  // visits of the round's first pc in a round, not counting the beginning
+  std::size_t visits_of_round_ = 1;
+  std::vector<PolledBytes>* polled_ = nullptr;          // used by polls()
+  const Allocation* polled_shared_ = nullptr;           // the block's own shared memory
+  bool is_too_much_ = false;                            // too many bytes are polled
+  bool lists_reads_ = false;                            // used by look_at_launch()
+  std::map<const std::byte*, PolledBytes> read_bytes_;  // empty if there are too many
   std::vector<Fork> forks_;
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
 
-  // What the launch had.
+  // The launch's own observers.
   Observers observers_;
   Observer* self_ = this;
   Outcome outcome_;

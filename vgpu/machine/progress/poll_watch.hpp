@@ -1,13 +1,13 @@
-// Does a block only poll?
+// Detects blocks that only poll.
 //
-// A warp that polls uses up its quantum, and then others have their turn.  A block whose warps meet
-// at a barrier between polls never uses one up.  Such a block is told from one that works by what
-// its accesses find: a poll is the same instruction at the same addresses with the same bytes
-// there, again and again, while work goes to other addresses or changes what is there.  Memory
-// local to a thread does not count, as what others wait for is not there.
+// A warp that polls uses up its quantum, and then other warps have their turn.  A block whose warps
+// meet at a barrier between polls never uses up a quantum.  The content of its accesses
+// distinguishes such a block from one that works: polling repeats the same instruction at the same
+// addresses with the same bytes in memory, whereas work uses other addresses or changes the bytes.
+// Memory local to a thread does not count, because other threads cannot change it.
 //
-// Blocks are watched only after many steps, and then for some of them, so launches of ordinary
-// length pay nothing.
+// Blocks are watched only after many steps, and then only for some steps, so launches of ordinary
+// length have no cost.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace warpcheck::vgpu {
 
-// In quanta of steps of a block: when a watch begins, in a first turn and in those that follow one
-// in which it polled; and, of each of its warps on average, how long a turn is whatever it does.
+// In quanta of steps of a block: when a watch begins, in the first turn and in turns after one in
+// which the block polled; and the maximal length of a turn in quanta per warp.
 inline constexpr std::uint32_t kQuantaBeforeWatch = 64;
 inline constexpr std::uint32_t kQuantaBeforeNextWatch = 4;
 inline constexpr std::uint32_t kQuantaOfTurn = 256;
@@ -28,8 +28,8 @@ class PollWatch final : public Observer {
  public:
   enum class Verdict : std::uint8_t { undecided, polls, works };
 
-  // A block; with `warp`, only that one of it.
-  //   accesses_max: what has not repeated itself after so many does not poll.
+  // Watches a block, or only `warp` of it.
+  //   accesses_max: a block that does not repeat itself within so many accesses does not poll
   void begin(std::uint32_t block, std::uint64_t accesses_max);
   void begin(std::uint32_t block, std::uint32_t warp, std::uint64_t accesses_max);
   [[nodiscard]] Verdict verdict() const;
@@ -44,8 +44,8 @@ class PollWatch final : public Observer {
   std::uint64_t repeated_min_ = 0;
   std::uint64_t accesses_max_ = 0;
   std::uint64_t accesses_ = 0;
-  std::uint64_t new_until_ = 0;      // how many accesses there were when the last new one came
-  std::vector<std::uint64_t> seen_;  // hashes, in a table of a power of two; 0: free
+  std::uint64_t new_until_ = 0;      // the number of accesses at the latest new one
+  std::vector<std::uint64_t> seen_;  // hashes, in a table whose size is a power of two; 0: free
 };
 
 }  // namespace warpcheck::vgpu

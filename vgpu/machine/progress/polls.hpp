@@ -1,13 +1,13 @@
-// Turns of warps that poll.
+// Runs the turns of warps that may poll.
 //
-// A warp that has used up a quantum may be polling.  In later turns its accesses are watched
-// (poll_watch.hpp): where they only repeat themselves, the warp is looked at closely
-// (lookahead_polls.cpp).  If it can do nothing but poll as long as what it reads is as it is, its
-// turn is over, and it gets none until that has changed.
+// A warp that has used up a quantum may be polling.  In its later turns, its accesses are watched
+// (poll_watch.hpp).  If they only repeat themselves, a look-ahead examines the warp
+// (lookahead_polls.cpp).  If the warp can only poll as long as what it reads is unchanged, its turn
+// ends, and it gets no further turn until that has changed.
 //
-// A turn is watched from its begin on, until the accesses are seen to be work; that of a warp that
-// has polled before, again and again, at intervals that double.  Warps that work are watched less
-// and less often.
+// A turn is watched from its beginning until the accesses are found to be work.  A turn of a warp
+// that has polled before is watched repeatedly, at intervals that double.  Warps that work are
+// watched less and less often.
 #pragma once
 
 #include "vgpu/machine/progress/lookahead.hpp"
@@ -22,7 +22,7 @@ class Polls {
   Polls(RunningLaunch& launch, Warps& warps, const Lookahead::Parts& lookahead)
       : launch_(launch), warps_(warps), lookahead_(lookahead) {}
 
-  // A warp's turn: runs it for a quantum, or for what was left of one.
+  // Runs a warp's turn: a quantum, or the rest of one.
   Stop run(Slot& slot, Warp& warp);
 
  private:
@@ -33,7 +33,7 @@ class Polls {
   RunningLaunch& launch_;
   Warps& warps_;
   Lookahead::Parts lookahead_;
-  PollWatch watch_;  // of the accesses of the running warp
+  PollWatch watch_;  // watches the accesses of the running warp
 };
 
 }  // namespace warpcheck::vgpu

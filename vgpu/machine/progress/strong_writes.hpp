@@ -1,8 +1,8 @@
-// Which thread wrote what others poll: the latest strong writes of single lanes, and the latest
-// compare-and-swaps and exchanges that changed something, by which locks are taken and flags
-// raised.
+// Records which thread wrote the memory that others poll: the latest strong writes of single lanes,
+// and the latest compare-and-swaps and exchanges that changed a value, by which locks are taken and
+// flags set.
 //
-// As many as there is room for; the later one stays where two want the same place.
+// The table has a fixed size; if two entries have the same place, the later one remains.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace warpcheck::vgpu {
 class StrongWrites {
  public:
   struct Write {
-    std::uint64_t launch = 0;  // counted by the machine; 0: none
+    std::uint64_t launch = 0;  // counted by the machine; 0: empty
     const Allocation* allocation = nullptr;
     std::uint32_t offset = 0;
     std::uint32_t block = 0, warp = 0, lane = 0, pc = 0;
@@ -25,12 +25,13 @@ class StrongWrites {
 
   explicit StrongWrites(const RunningLaunch& launch) : launch_(launch) {}
 
-  // Of the lanes of `mask`.
+  // Records a write by the lanes of `mask`.
   void note(const RunningFragment& run, const Access& access, std::uint32_t mask);
-  // Of a compare-and-swap or an exchange that has been performed: the lanes that changed something.
+  // Records a compare-and-swap or an exchange that has been executed, for the lanes that changed a
+  // value.
   void note_swaps(const RunningFragment& run, const Instr& instr, const Access& access,
                   std::uint32_t mask);
-  // Null: none of this launch is known.
+  // Returns null if no write of this launch is known.
   [[nodiscard]] const Write* find(const Allocation* allocation, std::uint32_t offset) const;
 
  private:

@@ -1,4 +1,4 @@
-// Where each group of threads waits, for a report.
+// Lists where each group of threads waits, for a report.
 #pragma once
 
 #include <vector>
@@ -15,9 +15,9 @@ class WaitingThreads {
                  const ClusterBarriers& cluster_barriers)
       : launch_(launch), meetings_(meetings), cluster_barriers_(cluster_barriers) {}
 
-  // Adds those of a block that wait at a barrier or an operation of their warp.
+  // Adds the threads of a block that wait at a barrier or a warp operation.
   void list(const Slot& slot, std::vector<Waiting>& waiting) const;
-  // Adds the threads of the same blocks that have ended, and puts all in order.
+  // Adds the threads of the same blocks that have exited, and sorts the list.
   void complete(std::vector<Waiting>& waiting) const;
 
  private:
