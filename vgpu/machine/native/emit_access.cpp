@@ -1,13 +1,13 @@
-// Weak loads and stores whose addresses are consecutive or all the same: the place where the
-// instruction's last access went is found again, the access told, the row moved.  Lanes that are
-// scattered are in emit_scattered.cpp; everything else is for the interpreter.
+// Emits weak loads and stores whose addresses are consecutive or all equal.  The code resolves the
+// address by the site of the instruction's last access, reports the access, and moves the row.
+// Scattered lanes are in emit_scattered.cpp; the interpreter executes everything else.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
 
-// Goes to `otherwise` unless all lanes' addresses are consecutive, or the same.
+// Jumps to `otherwise` unless all lanes' addresses are consecutive, or all are equal.
 void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
   const bool wide = site.wide_address;
   a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0),
@@ -40,7 +40,7 @@ void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwis
   a.jnz(otherwise);
 }
 
-// Leaves in rax how far behind the site's base the first lane's bytes are, and the sites in rdx.
+// Leaves in rax the offset of the first lane's bytes from the site's base, and in rdx the sites.
 void Emitter::find_row(const Site& site, bool strided) {
   const asmjit::Operand first = first_lane(site.address(), site.wide_address);
   const std::int64_t displacement = site.instr.displacement;
@@ -68,7 +68,7 @@ void Emitter::find_row(const Site& site, bool strided) {
   }
 }
 
-// Leaves where the first lane's bytes are in rax.
+// Leaves the host address of the first lane's bytes in rax.
 void Emitter::find_and_tell(const Site& site, bool strided) {
   find_row(site, strided);
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
@@ -101,7 +101,7 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   add_origin(site, offsetof(AccessSite, data));
 }
 
-// To rax: the host's address of what the site has at `offset`.
+// Adds the field of the site at `offset` to rax, which makes it a host address.
 void Emitter::add_origin(const Site& site, std::size_t offset) {
   a.add(x86::rax, site.field(offset));
   if (site.instr.modifiers.space == Space::shared) {
@@ -109,7 +109,7 @@ void Emitter::add_origin(const Site& site, std::size_t offset) {
   }
 }
 
-// Elements of vectors lie apart.
+// The elements of a vector are in separate rows.
 void Emitter::move_vector(const Site& site, bool strided) {
   const bool wide = site.bytes == 8;
   for (std::uint32_t element = 0; element < site.count; ++element) {
@@ -170,7 +170,7 @@ void Emitter::move_row(const Site& site, bool strided) {
 
 namespace {
 
-// The rows that an instruction loads or stores are of the width that its type has.
+// Returns whether the rows that the instruction loads or stores have the width of its type.
 bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool is_load) {
   for (std::uint32_t element = 0; element < count; ++element) {
     const Ref& value = instr[MemoryOperand::value + element];
@@ -195,7 +195,7 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
       (count == 1 ? is_whole || bytes == 1 || bytes == 2 : is_whole && bytes * count <= 16);
   const bool is_known = m.space == Space::shared || m.space == Space::global ||
                         m.space == Space::generic || m.space == Space::constant;
-  // What cannot be stored without the host's masks and scatters.
+  // Stores that need the host's mask registers and scatter instructions.
   const bool needs_512 = !is_load && (bytes < 4 || count != 1);
   if (!is_plain || !is_known || (needs_512 && !is_512_)) return false;
   if (!has_rows(instr, bytes, count, is_load)) return false;

@@ -1,7 +1,7 @@
-// Atomics of all lanes.  Integer sums, bits and extremes are performed here where nobody watches:
-// on a row at once where lanes lie side by side, else lane after lane, so that each finds what
-// those before it left; and in shared memory where the code notes them by itself.  All others are
-// told and performed by a call.
+// Emits atomics of all lanes.  Integer sums, bit operations, minima and maxima are performed by
+// generated code if no observer needs them: as one row if lanes are adjacent, otherwise lane after
+// lane, so that each lane finds what earlier lanes left; and in shared memory if the code can note
+// them.  All others are reported and performed by a call.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -10,9 +10,9 @@ using ptx::AtomOp;
 using ptx::Space;
 using ptx::Type;
 
-// How the host combines what is in memory with a lane's operand.
+// The host instructions that combine the value in memory with a lane's operand.
 struct Emitter::Combination {
-  asmjit::InstId of_lane;  // cmov: of extremes, what moves the operand where it wins
+  asmjit::InstId of_lane;  // cmov: for min and max, moves the operand if it wins
   asmjit::InstId of_row;   // 0: there is none
   bool is_extreme = false;
 };
@@ -49,8 +49,8 @@ std::optional<Emitter::Combination> Emitter::combination_of(const Site& site) co
   }
 }
 
-// Goes to `otherwise` if the atomic has to be told, or done so that others notice; leaves the sites
-// in rdx.
+// Jumps to `otherwise` if the atomic must be reported, or if other machines or processes would
+// notice it; leaves the sites in rdx.
 void Emitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(otherwise);
@@ -65,7 +65,7 @@ void Emitter::go_unless_exclusive(const Site& site, asmjit::Label otherwise) {
   a.je(otherwise);
 }
 
-// The same of lanes whose offsets are in the frame, which are noted where that is possible.
+// Does the same for lanes whose offsets are in the frame, which are noted if possible.
 void Emitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
   if (site.instr.modifiers.space != Space::shared) return go_unless_private(site, otherwise);
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
@@ -80,12 +80,12 @@ void Emitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
   });
 }
 
-// Where the old value goes; nowhere, if nobody reads it.
+// Returns the destination of the old value; absent if the value is never read.
 Ref Emitter::old_of(const Site& site) const {
   return !rows_ || rows_->has_reader(site.pc) ? site.instr[AtomicOperand::old] : Ref{};
 }
 
-// Lanes that lie side by side from rax on.
+// Performs the atomic for adjacent lanes from rax on.
 void Emitter::perform_row(const Site& site, const Combination& combination) {
   const bool wide = site.bytes == 8;
   const Ref old = old_of(site);
@@ -98,7 +98,7 @@ void Emitter::perform_row(const Site& site, const Combination& combination) {
   });
 }
 
-// Lanes that lie at the frame's offsets from rax on.
+// Performs the atomic for lanes at the frame's offsets from rax.
 void Emitter::perform_lanes(const Site& site, const Combination& combination) {
   const bool wide = site.bytes == 8;
   const auto sized = [&](unsigned id) {
@@ -131,7 +131,7 @@ void Emitter::perform_lanes(const Site& site, const Combination& combination) {
   }
 }
 
-// Of lanes whose offsets are in the frame.
+// Calls the function for lanes whose offsets are in the frame.
 void Emitter::perform_told(const Site& site) {
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, site.pc);

@@ -1,4 +1,4 @@
-// Comparison, selection and float arithmetic of all lanes: PTX ISA 9.7.6, 9.7.3.
+// Emits comparison, selection and float arithmetic of all lanes: PTX ISA 9.7.6, 9.7.3.
 #include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
@@ -10,7 +10,7 @@ using ptx::Type;
 
 namespace {
 
-// How the host compares floats so.
+// Returns the host's condition for a float comparison.
 std::optional<x86::VCmpImm> float_condition(Compare compare) {
   switch (compare) {
     case Compare::eq: return x86::VCmpImm::kEQ_OQ;
@@ -53,7 +53,7 @@ bool is_row(const Ref& ref, bool wide) {
 
 }  // namespace
 
-// Leaves a bit a lane in eax: whether the lanes compare so.
+// Leaves the result of the comparison in eax, one bit per lane.
 bool Emitter::compare(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
@@ -87,7 +87,7 @@ bool Emitter::compare(const Instr& instr) {
     });
     return true;
   }
-  // Without masks: of integers there are equal and greater, of signed ones.
+  // Without mask registers, the host compares integers only by equal and signed greater.
   bool swaps = false, negates = false, equal = false;
   if (of_integers) {
     equal = *of_integers == x86::VPCmpImm::kEQ || *of_integers == x86::VPCmpImm::kNE;
@@ -195,16 +195,17 @@ bool Emitter::select(const Instr& instr) {
   return true;
 }
 
-// f64 to nearest.  Which NaN there is depends on the operands: that is the function's to say.
+// Emits f64 arithmetic with rounding to nearest.  Which NaN results depends on the operands, so
+// NaNs are left to the called function.
 bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
   const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
   if (guarded_ || width_of(instr, fuses ? 3 : 2) != Width::wide) return false;
   asmjit::InstId id = Inst::kIdVaddpd;
   if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubpd;
   if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulpd;
-  // Their vectors are needed here.
+  // The vector registers of cached rows are needed here.
   const std::uint32_t end = is_512_ ? 0 : put_rows_away_for_one(pc);
-  // Nothing is stored before all results are known to be numbers.
+  // No result is stored before all results are known to be numbers.
   const auto result_at = [&](std::uint32_t byte) { return vec(4 + byte / vector_bytes()); };
   for_each_part(true, [&](std::uint32_t byte) {
     const x86::Vec result = result_at(byte);
@@ -247,7 +248,7 @@ bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
   return true;
 }
 
-// f32 to nearest, whose every NaN is the canonical one; f64.
+// Emits f32 arithmetic with rounding to nearest, whose NaN is always the canonical one; and f64.
 bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_nearest = m.rounding == ptx::Rounding::none || m.rounding == ptx::Rounding::rn;

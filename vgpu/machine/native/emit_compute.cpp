@@ -1,5 +1,5 @@
-// Integer arithmetic, logic, shifts, moves and conversions of all lanes, as compute/ calculates
-// them: PTX ISA 9.7.1, 9.7.8, 9.7.9.
+// Emits integer arithmetic, logic, shifts, moves and conversions of all lanes, with the results of
+// compute/: PTX ISA 9.7.1, 9.7.8, 9.7.9.
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/native/emitter.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 bool is_row(const Ref& ref, Bank bank) { return ref.bank == bank || ref.bank == Bank::constant; }
 
-// 4 or 8; 0 of narrow and of packed types.
+// Returns 4 or 8; 0 for narrow and packed types.
 std::uint32_t bytes_of_scalar(Type type) {
   switch (type) {
     case Type::b32:
@@ -29,7 +29,8 @@ std::uint32_t bytes_of_scalar(Type type) {
 
 }  // namespace
 
-// Of the destination and the first `sources` sources, all of the instruction's type.
+// Returns the width of the destination and the first `sources` sources, if all have the
+// instruction's type.
 Emitter::Width Emitter::width_of(const Instr& instr, std::uint32_t sources) {
   const std::uint32_t bytes = bytes_of_scalar(instr.modifiers.type);
   if (bytes == 0) return Width::neither;
@@ -54,7 +55,7 @@ bool Emitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
   return true;
 }
 
-// mul and mad: the product of one vector.
+// Emits the product of one vector, for mul and mad.
 void Emitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::Vec& to) {
   const Ref& x = instr[ComputeOperand::a];
   const Ref& y = instr[ComputeOperand::b];
@@ -74,7 +75,7 @@ void Emitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::V
   } else {
     const x86::Vec second = source(y, byte, 1);
     a.vpsrlq(vec(2), first, 32);
-    a.vpmuludq(vec(2), vec(2), second);  // high of the one, low of the other
+    a.vpmuludq(vec(2), vec(2), second);  // high half of one, low half of the other
     a.vpsrlq(vec(3), second, 32);
     a.vpmuludq(vec(3), vec(3), first);
     a.vpaddq(vec(2), vec(2), vec(3));
@@ -114,7 +115,8 @@ bool Emitter::multiply(const Instr& instr) {
   return true;
 }
 
-// The host's shifts by a vector of amounts, too, give 0, or the sign, from the width on.
+// Like PTX, the host's shifts by a vector of amounts give 0, or the sign, for amounts from the
+// width on.
 bool Emitter::shift(const Instr& instr) {
   const Width width = width_of(instr, 1);
   if (width == Width::neither || !is_row(instr[ComputeOperand::b], Bank::word)) return false;
@@ -178,7 +180,7 @@ bool Emitter::negate(const Instr& instr) {
   return true;
 }
 
-// mov, and cvta, which adds the place of a window or takes it off.
+// Emits mov, and cvta, which adds or subtracts the base of an address window.
 bool Emitter::move(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool converts = instr.opcode == Opcode::cvta_;
@@ -204,7 +206,7 @@ bool Emitter::move(const Instr& instr) {
   return true;
 }
 
-// Between integers of 32 and 64 bits, and of signed ones of 32 bits to floats.
+// Emits conversions between integers of 32 and 64 bits, and from signed 32-bit integers to floats.
 bool Emitter::convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.sat || m.ftz || m.pack || instr[ComputeOperand::b].bank != Bank::none) return false;
@@ -330,7 +332,7 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
   }
 }
 
-// What it computes for all lanes is kept for those in r8d.
+// Computes for all lanes, and keeps the results of those in r8d.
 bool Emitter::compute_guarded(const Instr& instr, std::uint32_t pc) {
   if (rows_) {
     for (const CachedRow& constant : rows_->take_constant_results()) store_cached(constant);

@@ -1,4 +1,4 @@
-// Rows of words in shared memory that lanes load in no order, noted by the code itself
+// Emits the noting of rows of words that lanes load from shared memory in any order
 // (emit_notes.cpp).
 #include <cstddef>
 
@@ -6,8 +6,8 @@
 
 namespace warpcheck::vgpu::native {
 
-// Goes to `noted` if the row of words that lanes load, whose offsets are in the frame, is noted.
-// rdx stays.
+// Jumps to `noted` if the row of words that lanes load at the frame's offsets has been noted. rdx
+// is preserved.
 void Emitter::call_note_lanes(const Site& site, asmjit::Label noted) {
   if (!note_lanes_.isValid()) note_lanes_ = a.newLabel();
   a.mov(x86::ecx, site.pc);
@@ -16,10 +16,10 @@ void Emitter::call_note_lanes(const Site& site, asmjit::Label noted) {
   a.jnz(noted);
 }
 
-// Of lanes in no order: the subroutine that does it, once for a program.  ecx: the pc; eax becomes
-// whether the row is noted.  Words that lanes of one row have in common, or some of which others
-// have read, are marked as read by many, all of the row: so a thread may be told later that writes
-// where it alone has read.
+// Emits the subroutine for lanes in any order, once per program. ecx: the pc; on return, eax says
+// whether the row is noted.  If lanes of one row share words, or other threads have read some of
+// the words, all words of the row are marked as read by many.  So a later write by a thread may be
+// reported even to a word that only this thread has read.
 void Emitter::emit_note_lanes() {
   if (!note_lanes_.isValid()) return;
   const asmjit::Label untold = a.newLabel(), many = a.newLabel(), row = a.newLabel();
@@ -60,7 +60,7 @@ void Emitter::emit_note_lanes() {
   a.vptest(x86::ymm6, x86::ymm6);
   a.jz(row);
   refuse_written_lanes(untold);
-  // What tiles have in common.
+  // Lanes of a tile share words: lane 0 then has the word of lane 1 or of lane 16.
   a.mov(x86::ecx, of_offsets(0, 4));
   for (const std::uint32_t lane : {1u, 16u}) {
     a.cmp(x86::ecx, of_offsets(4 * lane, 4));
@@ -82,8 +82,8 @@ void Emitter::emit_note_lanes() {
   a.ret();
 }
 
-// To ymm2 to ymm5: how far from ymm7 the marks of eight lanes each are, in the upper halves; to
-// ymm6 where any of them is.  Copies the offsets to where rdi points.
+// Leaves in the upper halves of ymm2 to ymm5 the distances of the marks of eight lanes each from
+// ymm7, and in ymm6 their disjunction.  Copies the offsets to the address in rdi.
 void Emitter::find_marks_of_lanes() {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
@@ -99,7 +99,7 @@ void Emitter::find_marks_of_lanes() {
   }
 }
 
-// Goes to `untold` if a word has been written in this phase.
+// Jumps to `untold` if one of the words has been written in this phase.
 void Emitter::refuse_written_lanes(asmjit::Label untold) {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
@@ -111,7 +111,7 @@ void Emitter::refuse_written_lanes(asmjit::Label untold) {
   a.jnz(untold);
 }
 
-// What is not yet there of the row in rsi.
+// Writes the remaining fields of the row at rsi.
 void Emitter::put_scattered_row() {
   a.mov(of_row(offsetof(NotedRow, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
@@ -122,7 +122,7 @@ void Emitter::put_scattered_row() {
   a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
 }
 
-// Of words that lanes load; rcx: the states.
+// Checks that the words that lanes load are defined; rcx: the states.
 void Emitter::note_lanes_states(asmjit::Label untold) {
   for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
     a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
@@ -139,8 +139,8 @@ void Emitter::note_lanes_states(asmjit::Label untold) {
   a.jne(untold);
 }
 
-// Goes to `row` if each lane is the only one that has been at its word, which is marked so; else to
-// `many`, which follows.
+// Marks the words and jumps to `row` if each lane is the only one that has accessed its word;
+// otherwise continues at `many`, which follows.
 void Emitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
   const auto lanes_at = [](unsigned part) {
     return x86::ptr(x86::r8, static_cast<std::int32_t>(16 * part), 16);
@@ -149,7 +149,7 @@ void Emitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
   a.vmovd(x86::xmm1, x86::ecx);
   a.vpbroadcastd(x86::ymm1, x86::xmm1);
   a.mov(x86::r8, of_notes(offsetof(NotedRows, lanes)));
-  // Of their own, or of an earlier phase.
+  // The word was accessed by the thread itself only, or in an earlier phase.
   for (unsigned part = 0; part < 4; ++part) {
     const x86::Ymm distance = x86::ymm(2 + part);
     a.vpsrld(distance, distance, 16);
@@ -170,11 +170,11 @@ void Emitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
     a.mov(x86::eax, x86::ptr(x86::rdi, static_cast<std::int32_t>(4 * lane), 4));
     a.shr(x86::eax, 1);
     a.mov(x86::ptr(x86::r10, x86::rax, 0, 0, 2), x86::cx);
-    a.add(x86::ecx, x86::r11d);  // to the next lane's
+    a.add(x86::ecx, x86::r11d);  // the mark of the next lane
   }
   a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
   a.or_(x86::r11d, Mark::kMany);
-  // Lanes that have met: a later one has overwritten the mark.
+  // Detects lanes that share a word: a later lane has overwritten the mark of an earlier one.
   for (unsigned part = 0; part < 4; ++part) {
     a.vmovups(x86::ymm0, x86::ptr(x86::rdi, static_cast<std::int32_t>(32 * part), 32));
     a.vpsrld(x86::ymm0, x86::ymm0, 1);

@@ -1,5 +1,5 @@
-// Rows of words in shared memory that race with no other row between two barriers are noted by the
-// code itself (noted_rows.hpp).
+// Emits the noting of rows of words in shared memory that race with no other row between two
+// barriers (noted_rows.hpp).
 #include <cstddef>
 
 #include "vgpu/machine/native/emit_notes.hpp"
@@ -11,8 +11,8 @@ bool Emitter::is_noted(const Site& site, bool strided) {
          (strided || site.is_load);
 }
 
-// Leaves rax, rdx and r8 as they are: the offset of lane 0, the sites and the lanes, if they are
-// some.  Goes to `untold`, and no row is noted, where it is to be told.
+// Notes a row.  Jumps to `untold` if the row must be reported; it is then not noted.  Preserves
+// rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
 void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
@@ -40,7 +40,7 @@ void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
     a.jmp(known);
   });
   a.bind(known);
-  if (as == NotedAs::some) {  // lane 0 may lie before the memory
+  if (as == NotedAs::some) {  // lane 0 may be before the memory
     a.sar(x86::edi, 2);
     a.movsxd(x86::rdi, x86::edi);
   } else {
@@ -57,7 +57,7 @@ void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
   a.bind(done);
 }
 
-// rsi: the row; edi: its cell.
+// Writes the row. rsi: its address; edi: its cell.
 void Emitter::put_row(const Site& site, NotedAs as) {
   a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
   a.mov(of_row(offsetof(NotedRow, pc)), site.pc);
@@ -69,7 +69,7 @@ void Emitter::put_row(const Site& site, NotedAs as) {
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
   a.mov(of_row(offsetof(NotedRow, segment)), 0);
-  // cells_log2, write, uniform and scattered are bytes side by side.
+  // cells_log2, write, uniform and scattered are consecutive bytes.
   constexpr std::size_t kFlags = offsetof(NotedRow, cells_log2);
   static_assert(offsetof(NotedRow, write) == kFlags + 1 &&
                 offsetof(NotedRow, uniform) == kFlags + 2 &&
@@ -79,7 +79,7 @@ void Emitter::put_row(const Site& site, NotedAs as) {
   a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
 }
 
-// Of the bytes from number edi of the shared memory on; rcx: their states.
+// Checks or sets the states of the bytes from number edi of the shared memory on; rcx: the states.
 void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) {
   const auto state = [](std::uint32_t byte) {
     return x86::ptr(x86::rcx, x86::rdi, 0, static_cast<std::int32_t>(byte));
@@ -111,7 +111,8 @@ void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) 
   a.jne(untold);
 }
 
-// The same of lanes in r8d.  One alone that stores leaves another state, and is told.
+// Does the same for the lanes in r8d.  A store of one lane alone would need another state, so such
+// a store is reported.
 void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
   if (!site.is_load) {
     a.lea(x86::r11d, x86::ptr(x86::r8, -1));
@@ -122,7 +123,7 @@ void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
   a.movsxd(x86::r11, x86::edi);
   a.vmovd(x86::xmm3, x86::r8d);
   a.vpbroadcastd(x86::ymm3, x86::xmm3);
-  a.vpxor(x86::ymm2, x86::ymm2, x86::ymm2);  // what is not defined
+  a.vpxor(x86::ymm2, x86::ymm2, x86::ymm2);  // collects undefined bytes
   for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
     const x86::Mem states = x86::ptr(x86::rcx, x86::r11, 0, static_cast<std::int32_t>(byte), 32);
     const x86::Mem bits = table(offsetof(Tables, word_bits) + byte).cloneResized(32);
@@ -143,7 +144,7 @@ void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
   a.jnz(untold);
 }
 
-// To ecx: the mark of the warp's first thread where it reads.
+// Loads the mark of a read by the warp's first thread to ecx.
 void Emitter::find_mark_of_warp() {
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.shl(x86::ecx, 5 + 1);
@@ -151,20 +152,20 @@ void Emitter::find_mark_of_warp() {
   a.or_(x86::ecx, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
 }
 
-// A word that all lanes read.
+// Marks a word that all lanes read.
 void Emitter::mark_uniform(asmjit::Label untold) {
   a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
   a.or_(x86::r11d, Mark::kMany);
   a.movzx(x86::ecx, mark());
   a.xor_(x86::ecx, x86::r11d);
-  // In this phase, and written.
+  // Tests whether the mark is of this phase and written.
   a.and_(x86::ecx, (0xffff & ~(Mark::kPhase - 1)) | Mark::kWritten);
   a.cmp(x86::ecx, Mark::kWritten);
   a.je(untold);
   a.mov(mark(), x86::r11w);
 }
 
-// Notes the row and goes to `done`, if there is one lane in r8d.
+// Notes the row and jumps to `done` if r8d contains one lane.
 void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label done) {
   const asmjit::Label single = a.newLabel();
   a.lea(x86::ecx, x86::ptr(x86::r8, -1));
@@ -179,7 +180,7 @@ void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label 
     a.shl(x86::r11, 1);
     a.add(x86::r11, of_notes(offsetof(NotedRows, lanes)));
     a.or_(x86::cx, x86::ptr(x86::r11, 0, 2));
-    // r11d: what is there, and how far from it the lane's is
+    // r11d: the present mark, then its distance from the lane's mark.
     a.movzx(x86::r11d, mark());
     a.xor_(x86::r11d, x86::ecx);
     if (!site.is_load) a.or_(x86::ecx, Mark::kWritten);
@@ -202,8 +203,8 @@ void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label 
   });
 }
 
-// The words of lanes side by side.
-//   some: of those in r8d
+// Marks the words of adjacent lanes.
+//   some: only of the lanes in r8d
 void Emitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   const x86::Mem own = constant(offsetof(Tables, mark_own));
@@ -260,8 +261,8 @@ void Emitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
   }
 }
 
-// What a thread has written stays so when it reads.  Distances in ymm0 and ymm1, less kOwn; what
-// is to be the marks in ymm2 and ymm3.
+// A word that a thread has written stays marked as written when the thread reads it. ymm0 and ymm1:
+// distances minus kOwn; ymm2 and ymm3: the new marks.
 void Emitter::keep_written() {
   const x86::Mem written = table(offsetof(Tables, mark_all)).cloneResized(32);
   for (const unsigned half : kHalves) {
@@ -270,7 +271,7 @@ void Emitter::keep_written() {
   }
 }
 
-// The same of lanes some of which read what others have touched.
+// Marks the words of a row if some of its lanes read words that other threads have accessed.
 void Emitter::mark_met(asmjit::Label untold) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   for (const unsigned half : kHalves) {
@@ -293,7 +294,7 @@ void Emitter::mark_met(asmjit::Label untold) {
   }
 }
 
-// Notes a row of atomics whose offsets are in the frame; rdx and rax stay.
+// Notes a row of atomics whose offsets are in the frame; preserves rdx and rax.
 void Emitter::note_update(const Site& site, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
@@ -318,7 +319,7 @@ void Emitter::note_update(const Site& site, asmjit::Label untold) {
   a.mov(of_row(offsetof(NotedUpdate, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(NotedUpdate, warp)), x86::ecx);
-  // bytes and scope are bytes side by side.
+  // bytes and scope are consecutive bytes.
   constexpr std::size_t kBytes = offsetof(NotedUpdate, bytes);
   static_assert(offsetof(NotedUpdate, scope) == kBytes + 1 && sizeof(ptx::Scope) == 1);
   const auto scope = static_cast<std::uint32_t>(site.instr.modifiers.scope);

@@ -1,13 +1,14 @@
-// Weak loads and stores of some lanes, whose addresses are consecutive where lanes are, and that
-// nobody watches or the code notes by itself: the place where the instruction's last access went is
-// found again, and the lanes of r8d are moved under a mask.  Everything else is a call.
+// Emits weak loads and stores of some lanes, if the addresses are consecutive in the lane number
+// and no observer needs the access or the code can note it.  The code resolves the address by the
+// site of the instruction's last access, and moves the lanes of r8d under a mask.  Everything else
+// is a call.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
 
-// Before lane_mask().
+// Must be called before lane_mask().
 void Emitter::begin_lane_masks(bool wide) {
   if (is_512_) {
     a.kmovd(lanes_at(0), x86::r8d);
@@ -17,7 +18,7 @@ void Emitter::begin_lane_masks(bool wide) {
   a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(7), x86::xmm7);
 }
 
-// Without masks of the host: all ones in the cells of a part that are of lanes in r8d.
+// On a host without mask registers: returns all ones in the cells that belong to lanes in r8d.
 x86::Vec Emitter::lane_mask(bool wide, std::uint32_t byte) {
   load(vec(6), table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte));
   a.vpand(vec(5), vec(6), vec(7));
@@ -25,8 +26,8 @@ x86::Vec Emitter::lane_mask(bool wide, std::uint32_t byte) {
   return vec(5);
 }
 
-// Goes to the slow way unless the addresses of those lanes are consecutive.  Leaves the first one's
-// in rax, and how far it is from lane 0's in rcx.
+// Jumps to the slow path unless the addresses of those lanes are consecutive.  Leaves the address
+// of the first of them in rax, and its distance from lane 0 in rcx.
 void Emitter::check_some_lanes(const Site& site) {
   const bool wide = site.wide_address;
   const Ref& address = site.address();
@@ -67,8 +68,8 @@ void Emitter::check_some_lanes(const Site& site) {
   a.jnz(site.slow);
 }
 
-// Makes of that how far behind the site's base the bytes of lane 0 are, or would be; leaves the
-// sites in rdx.
+// Computes from that the offset of lane 0's bytes, even if it is inactive, from the site's base;
+// leaves the sites in rdx.
 void Emitter::find_some_lanes(const Site& site) {
   const std::int64_t displacement = site.instr.displacement;
   if (!site.wide_address) {
@@ -92,7 +93,7 @@ void Emitter::find_some_lanes(const Site& site) {
   a.sub(x86::rax, x86::rcx);
 }
 
-// Goes to the slow way where it is to be told.
+// Jumps to the slow path if the access must be reported.
 void Emitter::note_some_lanes(const Site& site) {
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);

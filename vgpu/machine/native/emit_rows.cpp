@@ -1,9 +1,9 @@
-// Where the rows of operands are: in vectors, or in memory.
+// Where the rows of operands are: in vector registers or in memory.
 #include "vgpu/machine/native/emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
-// What a part of a source is read from.
+// Returns the operand from which a part of a source is read.
 asmjit::Operand Emitter::part(const Ref& ref, std::uint32_t byte) const {
   const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
   if (cached == nullptr) return row(ref, byte);
@@ -11,7 +11,7 @@ asmjit::Operand Emitter::part(const Ref& ref, std::uint32_t byte) const {
   return vec(cached->first + byte / vector_bytes());
 }
 
-// The same, of half a vector of a row of words.
+// Does the same for half a vector of a row of words.
 asmjit::Operand Emitter::half_part(const Ref& ref, std::uint32_t byte, unsigned scratch) {
   const asmjit::Operand whole = part(ref, byte / vector_bytes() * vector_bytes());
   if (!whole.isReg()) {
@@ -27,7 +27,7 @@ asmjit::Operand Emitter::half_part(const Ref& ref, std::uint32_t byte, unsigned 
   return half(scratch);
 }
 
-// The first lane of a row, of 4 or 8 bytes.
+// Returns the first lane of a row, with 4 or 8 bytes.
 asmjit::Operand Emitter::first_lane(const Ref& ref, bool wide) const {
   const asmjit::Operand first = part(ref, 0);
   if (first.isReg()) return x86::xmm(first.as<x86::Vec>().id());
@@ -47,14 +47,14 @@ RowPlan Emitter::plan(const Ref& ref) {
   return rows_->plan(ref, [this](const CachedRow& given_up) { store_cached(given_up); });
 }
 
-// Where a part of a result is best computed.
+// Returns the vector register in which a part of a result should be computed.
 x86::Vec Emitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch) {
   if (!rows_ || guarded_) return vec(scratch);
   const RowPlan of_row = plan(ref);
   return vec(of_row.is_cached ? of_row.row.first + byte / vector_bytes() : scratch);
 }
 
-// A result that is as a row of constants is.  False: it has to be moved.
+// Records that a result equals a row of constants.  False: it must be moved.
 bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
   if (!rows_ || guarded_) return false;
   if (!rows_->plan_constant(ref, constant).is_stored) return true;
@@ -90,7 +90,8 @@ void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86
   store(to, vec(14));
 }
 
-// Of the lanes in r8d, whose masks are there, too.  A row that is in vectors stays there.
+// Stores results for the lanes in r8d, whose masks are also set up.  A row in vector registers
+// stays there.
 void Emitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
   const x86::Mem to = row(ref, byte);
   const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
@@ -143,7 +144,8 @@ void Emitter::load_cached(const CachedRow& cached) {
   }
 }
 
-// Before a call: what was in vectors before the instruction, as far as anybody may read it.
+// Before a call: stores the rows that were in vector registers before the instruction, if they may
+// be read later.
 void Emitter::store_rows() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) {
@@ -151,13 +153,13 @@ void Emitter::store_rows() {
   }
 }
 
-// And after it, for code that goes on in the middle of the instruction.
+// After a call: reloads them, for code that continues in the middle of the instruction.
 void Emitter::load_sources() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) load_cached(cached);
 }
 
-// The same, behind the instruction.
+// Reloads the results, for code that continues after the instruction.
 void Emitter::load_results() {
   if (!rows_) return;
   RowCache behind = *rows_;
@@ -172,7 +174,8 @@ void Emitter::put_rows_away() {
   rows_->state.before.clear();
 }
 
-// In code beside that of the instruction: what gave up its vectors there gives them up here.
+// Code that is emitted apart from its instruction gives up the same vector registers as the
+// instruction did.
 void Emitter::give_up_rows() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) {

@@ -1,4 +1,5 @@
-// Parameters and special registers: what lanes have in common, or is counted up from lane to lane.
+// Emits reads of parameters and special registers: values that all lanes share, or that increase
+// from lane to lane.
 #include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
@@ -9,7 +10,8 @@ using ptx::SpecialRegister;
 
 namespace {
 
-// Where a frame has a dimension of a launch: a field that points at it, and its place there.
+// Where the frame has a dimension of the launch: the field that points at the Dim3, and the offset
+// in it.
 struct Dimension {
   std::size_t field;
   std::uint32_t offset;

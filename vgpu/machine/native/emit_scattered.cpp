@@ -1,23 +1,24 @@
-// Lanes of an access whose addresses are in no order, and elements of vectors: found and checked as
-// a row of offsets, then gathered, or scattered in the order of the lanes.
+// Emits accesses whose lanes have addresses in any order, and elements of vectors.  The addresses
+// are resolved and checked as a row of offsets, and the elements are then gathered, or scattered in
+// the order of the lanes.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
 
-// Whether there is code for it.
+// Returns whether code can be generated for the access.
 bool Emitter::scatters(const Site& site) const {
   return site.is_load || (is_512_ && site.bytes >= 4);
 }
 
-// Goes to the slow way unless all lanes lie where the last access went; leaves their offsets in the
-// frame.
+// Jumps to the slow path unless all lanes' addresses are in the memory of the last access; leaves
+// their offsets in the frame.
 void Emitter::find_offsets(const Site& site) {
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   a.mov(x86::rcx, site.field(offsetof(AccessSite, base)));
   a.test(x86::rcx, x86::rcx);
-  a.js(site.slow);  // nowhere
+  a.js(site.slow);  // there was no last access
   const std::int64_t displacement = site.instr.displacement;
   if (displacement == static_cast<std::int32_t>(displacement)) {
     if (displacement != 0) a.sub(x86::rcx, displacement);
@@ -27,7 +28,7 @@ void Emitter::find_offsets(const Site& site) {
   }
   const bool wide = site.wide_address;
   const asmjit::InstId broadcast = wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd;
-  const auto fill = [&](unsigned number) {  // from rcx
+  const auto fill = [&](unsigned number) {  // of the value in rcx
     a.vmovq(x86::xmm0, x86::rcx);
     a.emit(broadcast, vec(number), x86::xmm0);
   };
@@ -52,7 +53,7 @@ void Emitter::find_offsets(const Site& site) {
   a.jnz(site.slow);
 }
 
-// Tells the access, too, and leaves the host's address of offset 0 in rax.
+// Also reports the access, and leaves the host address of offset 0 in rax.
 void Emitter::find_scattered(const Site& site) {
   find_offsets(site);
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
@@ -74,8 +75,8 @@ void Emitter::find_scattered(const Site& site) {
   }
 }
 
-// Of one vector of addresses: vec(2) is subtracted, which gives offsets up to vec(3) whose bits of
-// vec(4) are 0, to which vec(5) is added.  k1, or vec(7), gathers what is wrong.
+// Converts one vector of addresses: subtracts vec(2), checks that the results are at most vec(3)
+// and have no bits of vec(4), and adds vec(5). k1, or vec(7), collects violations.
 void Emitter::find_part(const Site& site, std::uint32_t byte) {
   const bool wide = site.wide_address;
   const x86::Mem to = field(offsetof(NativeFrame, offsets) + (wide ? byte / 2 : byte), 0);
@@ -101,7 +102,7 @@ void Emitter::find_part(const Site& site, std::uint32_t byte) {
   }
   a.vpand(vec(1), vec(0), vec(4));
   a.vpor(vec(7), vec(7), vec(1));
-  if (wide) {  // the lower halves of four
+  if (wide) {  // the lower halves of four values
     a.vextracti128(x86::xmm1, x86::ymm0, 1);
     a.vshufps(x86::xmm0, x86::xmm0, x86::xmm1, 0x88);
   }
@@ -125,7 +126,7 @@ void Emitter::move_scattered(const Site& site) {
   }
 }
 
-// One element of each lane, which lies behind rax by as many bytes as a row of `offsets` says.
+// Moves one element of each lane, at rax plus the lane's value in the row `offsets`.
 void Emitter::move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets) {
   const bool wide = site.bytes == 8;
   const auto begin = static_cast<std::int32_t>(element * site.bytes);

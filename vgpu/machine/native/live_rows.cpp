@@ -5,9 +5,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// How far is_live() looks before it takes a value for live.
+// The number of instructions that is_live() examines before it assumes that a value is live.
 constexpr std::uint32_t kReach = 256;
-// Of a set for each block: programs that need more would take longer to look at than to compile.
+// The limit for the sets of all blocks: analysing larger programs would take longer than compiling
+// them.
 constexpr std::size_t kWordsMax = std::size_t{1} << 18;
 
 }  // namespace
@@ -51,7 +52,8 @@ void LiveRows::find_read_by_others() {
 void LiveRows::solve() {
   const std::vector<Instr>& code = flow_.program().code;
   const std::size_t blocks = flow_.blocks().size();
-  std::vector<std::uint64_t> read(blocks * words_), written(blocks * words_);  // first so
+  // read before written; written
+  std::vector<std::uint64_t> read(blocks * words_), written(blocks * words_);
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t first = block * words_;
     const RegisterFlow::Block& range = flow_.blocks()[block];

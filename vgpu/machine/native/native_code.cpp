@@ -1,4 +1,4 @@
-// Blocks, what is between them, and what is counted.
+// Compiles blocks, the transitions between them, and the counting of instructions.
 #include "vgpu/machine/native/native_code.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ constexpr Tables make_tables() {
   return tables;
 }
 
-// Blocks are no longer, so that what is left of a quantum is hardly ever too short.
+// The maximal length of a block, so that the rest of a quantum is rarely too short for one.
 constexpr std::uint32_t kInstructionsMax = 64;
 
 bool moves_rows(const Instr& instr) {
@@ -55,7 +55,7 @@ bool is_branch(const Instr& instr) {
   return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
 }
 
-// What can be executed inside of a block.
+// Returns whether the instruction can be executed inside a block.
 bool stays(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::compute:
@@ -74,7 +74,7 @@ bool stays(const Instr& instr) {
   }
 }
 
-// The pcs at which blocks begin.
+// Finds the pcs at which blocks begin.
 std::vector<bool> find_leaders(const Program& program) {
   const std::vector<Instr>& code = program.code;
   std::vector<bool> leads(code.size() + 1);
@@ -165,8 +165,8 @@ void Compiler::load_banks() {
   load(x86::r15, Bank::constant);
 }
 
-// In a round: the warp has come to the barrier or the exit at the pc in eax, and the next one
-// begins.  What has not been executed is left to the caller, where there is no other.
+// In a round: the warp has arrived at the barrier or the exit at the pc in eax, and the next warp
+// begins.  If there is no next warp, the caller executes the instruction.
 void Compiler::end_turn() {
   x86::Assembler& a = emit_.a;
   const asmjit::Label goes_on = a.newLabel();
@@ -200,7 +200,7 @@ void Compiler::end_turn() {
   a.jmp(of_round(offsetof(NativeRound, entry)));
 }
 
-// No block begins at `pc`.
+// Stops at `pc`, where no block begins.
 void Compiler::stop(std::uint32_t pc) {
   const bool ends_turn =
       pc < program_.code.size() && !emit_.runs_some() &&
@@ -393,7 +393,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   }
 }
 
-// Code stays as long as the process: programs call the runtime in destructors of their own.
+// The code is kept until the process ends, because programs call the runtime in destructors.
 asmjit::JitRuntime& runtime() {
   static auto* const made = new asmjit::JitRuntime;
   return *made;

@@ -1,4 +1,4 @@
-// A build without AsmJit: no host has machine code, and all is interpreted.
+// For builds without AsmJit: there is no machine code, and all programs are interpreted.
 #include "vgpu/machine/native/native_code.hpp"
 
 namespace warpcheck::vgpu {

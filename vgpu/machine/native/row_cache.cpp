@@ -33,7 +33,7 @@ bool RowCache::outlasts_block(const Ref& row) const {
   for (std::uint32_t pc = state.pc + 1; pc < state.end; ++pc) {
     if (overwrites(code_[pc]) && writes(code_[pc], row)) return false;
   }
-  // A branch is executed once more by the interpreter where lanes part.
+  // If lanes diverge at a branch, the interpreter executes the branch again.
   const InstrKind last = code_[state.end - 1].kind;
   const bool branches = last == InstrKind::branch || last == InstrKind::jump;
   return live_.is_live(branches && state.end - 1 != state.pc ? state.end - 1 : state.end, row);

@@ -14,7 +14,7 @@ bool BlockWatch::ends_turn(Slot& slot) {
   if (watched_ == nullptr) begin(slot);
   if (watched_ != &slot) return false;
   const PollWatch::Verdict verdict = watch_.verdict();
-  // There may be hardly any accesses.
+  // The block may make hardly any accesses.
   const bool is_over = slot.turn_steps >= 2 * std::max(slot.watch_at, kQuantaBeforeWatch * quantum);
   if (verdict == PollWatch::Verdict::undecided && !is_over) return false;
   end();

@@ -11,12 +11,12 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Of one warp, in instructions: until it is given up that it comes back to a state exactly.
+// The number of instructions of a warp within which it must return to exactly an earlier state.
 constexpr std::uint64_t kStepsExact = 4'096;
-// Of one block; more once the launch has executed so many times as much.
+// The number of steps of a block; more after the launch has executed a multiple of it.
 constexpr std::uint64_t kStepsOfBlock = 1u << 18;
 constexpr std::uint64_t kStepsPerStepOfBlock = 64;
-constexpr std::size_t kReleasesMax = 256;  // of a block
+constexpr std::size_t kReleasesMax = 256;  // per block
 constexpr std::size_t kChangesMax = 1u << 17;
 
 bool are_same_place(const Fragment& a, const Fragment& b) {
@@ -36,7 +36,7 @@ bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {
          });
 }
 
-// Everything of a warp but what it knows of undefined values, which the copy takes away.
+// Copies everything of a warp except its undefined registers, which move to the copy.
 Warp copy_of(Warp& warp) {
   Warp copy;
   copy.live = warp.live;
@@ -60,7 +60,7 @@ Warp copy_of(Warp& warp) {
   return copy;
 }
 
-// Local memory stays as long as it has become.
+// Restores a warp.  Local memory keeps its new size.
 void put_back_warp(Warp& warp, Warp& copy) {
   warp.live = copy.live;
   warp.accesses = copy.accesses;
@@ -221,7 +221,7 @@ void Lookahead::on_access(Access& access) {
   }
 }
 
-// Forgets the writes since `since` that have changed nothing.
+// Drops writes after the first `since` changes that changed nothing.
 void Lookahead::keep_changes(std::size_t since) {
   if (changes_.size() == since) return;
   const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
@@ -232,7 +232,7 @@ void Lookahead::keep_changes(std::size_t since) {
   for (std::size_t i = since; i < changes_.size(); ++i) foreign_changes_ += !changes_[i].is_local;
 }
 
-// Whether memory is as it was when there were `since` changes.
+// Returns whether memory is as it was after `since` changes.
 bool Lookahead::changes_back(std::size_t since) const {
   std::set<const std::byte*> seen;
   for (std::size_t i = since; i < changes_.size(); ++i) {
@@ -253,7 +253,7 @@ Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) const {
   return state;
 }
 
-// Whether a warp is at the places where it was.
+// Returns whether a warp's fragments are at the same places as in `state`.
 bool Lookahead::is_at(const WarpState& state, const Warp& warp) {
   if (state.fragments.size() != warp.fragments.size()) return false;
   return std::ranges::all_of(state.fragments, [&](const Fragment& one) {
@@ -302,7 +302,7 @@ std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) const {
   return hash.value();
 }
 
-// What an instruction does that no round may have, or that cannot be taken back.
+// Returns what an instruction does that no round may contain, or that cannot be undone.
 Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
   const Instr& instr = launch_.program->code[fragment.pc];
   switch (instr.kind) {
@@ -319,7 +319,7 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
     case InstrKind::group_pending:
     case InstrKind::async_store:
     case InstrKind::copy: break;
-    case InstrKind::warp: {  // depends on which lanes happen to be here
+    case InstrKind::warp: {  // its result depends on which lanes are here
       const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
       const bool is_one_of_many = std::ranges::count_if(warp.fragments, is_ready) > 1 || is_alone_;
       return is_one_of_many ? Fate::unknown : Fate::runs;
@@ -331,7 +331,7 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
       }
       break;
     case InstrKind::store:
-    case InstrKind::atomic:  // which other machines would see
+    case InstrKind::atomic:  // other machines would see it
       if (launch_.request->share == nullptr || instr.modifiers.space == ptx::Space::shared ||
           instr.modifiers.space == ptx::Space::local) {
         return Fate::runs;
@@ -346,7 +346,7 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
   return active != 0 ? Fate::acts : Fate::runs;
 }
 
-// One instruction of the fragment whose turn it is.
+// Executes one instruction of the fragment that is next.
 Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   std::uint32_t limit = 0;
   const std::size_t index = Warps::pick(warp, limit);
@@ -395,8 +395,8 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
     const Fate fate = step(slot, warp);
     const bool changed = foreign_changes_ != foreign;
     if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;
-    // A warp that writes has to come back to where it was found, with all that it has changed.
-    // What has read the time is never in the same state again.
+    // A warp that writes must return to its initial state, with all changes undone.  A warp that
+    // has read the time never returns to the same state.
     if (!reads_time_ && is_in(changed ? start : seen, slot, warp)) {
       repeats_ |= changed;
       return Fate::spins;
@@ -409,7 +409,8 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   return fate == Fate::unknown ? run_fragments_alone(slot, warp) : fate;
 }
 
-// Blocks that wait for each other without memory: one, or those of a cluster.
+// Examines blocks that can wait for each other without memory: one block, or the blocks of a
+// cluster.
 Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
   for (Slot* slot : unit) save(*slot);
   const bool was_ready =
@@ -424,7 +425,7 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
     if (at == unit.size()) {
       const bool all_wait =
           std::ranges::all_of(settled, [](std::uint32_t one) { return one == 0; });
-      // Where nobody is left who polls, the launch finds out by itself.
+      // If no polling thread is left, the launch itself detects the deadlock.
       return all_wait && was_ready ? Fate::acts : Fate::spins;
     }
     if (steps_ - steps_before > steps_max) return Fate::unknown;
@@ -466,7 +467,7 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }
 
-// What lanes that poll look at.
+// Describes the memory that polling lanes read.
 void Lookahead::describe(const Read& read, Waiting& waiting) const {
   if (read.allocation == nullptr) return;
   waiting.pc = read.pc;

@@ -1,9 +1,9 @@
-// Lanes of one warp that poll in loops of their own.
+// Handles lanes of one warp that poll in separate loops.
 //
-// Rounds of 31, 37 and 41 instructions are all at their beginning once in 47,027 steps.  But lanes
-// know of each other only by memory and by operations of their warp.  While memory stays as it is,
-// and no fragment comes to such an operation, each goes its way whatever the others do: if each
-// comes back to where it was, all of them do.
+// Rounds of 31, 37 and 41 instructions begin together only once in 47,027 steps.  But lanes affect
+// each other only through memory and warp operations.  As long as memory is unchanged and no
+// fragment reaches such an operation, each fragment runs independently of the others: if each
+// returns to an earlier state, all of them do.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace warpcheck::vgpu {
 
-// Every ready fragment by itself, where there are several.
+// Runs every ready fragment alone, if there are several.
 Lookahead::Fate Lookahead::run_fragments_alone(Slot& slot, Warp& warp) {
   const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
   if (launch_.model == WarpModel::lockstep || std::ranges::count_if(warp.fragments, is_ready) < 2) {
@@ -30,7 +30,7 @@ Lookahead::Fate Lookahead::run_fragments_alone(Slot& slot, Warp& warp) {
   is_alone_ = was_alone;
   warp.fragments = std::move(settled);
   if (warp.is_ready()) slot.ready_warps |= 1u << warp.index;
-  // What it has come to concerns the others, who were away.
+  // Its result depends on the other fragments, which were set aside.
   const bool is_open = fate == Fate::waits || fate == Fate::releases;
   return is_open ? Fate::unknown : fate;
 }

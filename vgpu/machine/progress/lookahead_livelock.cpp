@@ -1,9 +1,9 @@
-// Threads that change memory for each other, round and round.
+// Detects livelocks: threads that change memory for each other in a cycle.
 //
-// Here writes count.  In a round every warp of the launch goes on, in order, until it waits, or is
-// in a state in which it was since it last changed memory.  Where registers, barriers and memory
-// are at the end of a round as they were at the end of another, the launch goes on like that for
-// ever, under this schedule at least.
+// Here writes are performed.  In each round, every warp of the launch runs, in order, until it
+// waits, or is in a state in which it was since it last changed memory.  If registers, barriers and
+// memory are the same at the ends of two rounds, the launch continues like this for ever, at least
+// under this schedule.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -42,7 +42,7 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   current_reads_ = &reads_[&warp];
   reads_time_ = false;
   WarpState seen = state_of(slot, warp);
-  std::uint64_t since = 0;  // it last changed memory
+  std::uint64_t since = 0;  // the number of changes when it last changed memory
   for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
     const std::size_t foreign = foreign_changes_;
     const Fate fate = step(slot, warp);
@@ -61,7 +61,7 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   return Fate::unknown;
 }
 
-// Of the bytes that differ from what they were.
+// Returns a hash of the bytes that differ from their initial values.
 std::uint64_t Lookahead::hash_of_changes() const {
   std::map<const std::byte*, std::byte> before;
   for (const Change& change : changes_) {

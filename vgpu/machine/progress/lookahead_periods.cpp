@@ -1,11 +1,11 @@
-// Loops that come back to where they were after several rounds: a list that leads back to itself, a
-// probe of a full table.
+// Detects loops that return to an earlier state only after several rounds: a list that leads back
+// to itself, a probe of a full table.
 //
-// A loop that follows such a list, and sums up what it finds, is never in the same state again, and
-// what differs after one round is an address.  But that address has been there before: the values
-// of a register, written down at each visit of one place, are periodic, or they are not.  Taken
-// together as one, so many rounds as all periods have in common either close
-// (lookahead_rounds.cpp), or they do not; the periods are only where to look.
+// A loop that follows such a list and sums up its elements is never in the same state again, and
+// one of the values that differ after one round is an address.  But that address occurs again: the
+// values of a register, recorded at each visit of one place, may be periodic.  The rounds of a
+// common multiple of all periods, taken as one round, are then examined as in lookahead_rounds.cpp.
+// Only that examination proves anything; the periods only suggest the length of the round.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,14 +17,16 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Of one place: after so many, and whenever they have doubled, periods are looked for.
+// The number of visits of a place after which periods are searched, and again whenever the number
+// has doubled.
 constexpr std::size_t kVisitsMin = 32;
-// In instructions; and of what the launch has executed so far, a part that is next to nothing.
+// Limits in instructions: an absolute one, and a small fraction of what the launch has executed so
+// far.
 constexpr std::uint64_t kStepsMax = 1u << 16;
 constexpr std::uint64_t kStepsPerStep = 64;
 constexpr std::size_t kValuesMax = 1u << 22;
 
-// Adds a value for each row of a bank.
+// Adds one value for each row of a bank.
 void add_rows(const RowBank& bank, std::size_t row_bytes, std::vector<std::uint64_t>& to) {
   for (std::size_t at = 0; at + row_bytes <= bank.bytes(); at += row_bytes) {
     std::uint64_t hash = 0;
@@ -38,8 +40,8 @@ void add_rows(const RowBank& bank, std::size_t row_bytes, std::vector<std::uint6
   }
 }
 
-// With which the second half of a row's values repeats itself, twice at least; 0: there is none.
-// By the longest border, as Knuth, Morris and Pratt find it.
+// Returns the period with which the second half of a row's values repeats, at least twice; 0: there
+// is none.  It uses the longest border, as in the algorithm of Knuth, Morris and Pratt.
 std::size_t period_of(const std::vector<std::vector<std::uint64_t>>& visits, std::size_t row) {
   const std::size_t first = visits.size() / 2, count = visits.size() - first;
   std::vector<std::size_t> border(count, 0);
@@ -53,7 +55,7 @@ std::size_t period_of(const std::vector<std::vector<std::uint64_t>>& visits, std
   return 2 * period <= count ? period : 0;
 }
 
-// Of all rows that have one; 0: there is none that is short enough to be seen.
+// Returns the common period of all rows that have one; 0: none is short enough to be detected.
 std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits) {
   std::size_t common = 1;
   for (std::size_t row = 0; row < visits.front().size(); ++row) {
@@ -66,7 +68,7 @@ std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits)
 
 }  // namespace
 
-// After run_indifferently() has found nothing.
+// Called after run_indifferently() has found nothing.
 Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
   const WarpState head = state_of(slot, warp);
   const std::size_t foreign = foreign_changes_;
@@ -85,7 +87,7 @@ Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
     if (visits.size() < kVisitsMin || !std::has_single_bit(visits.size())) continue;
     const std::size_t period = common_period(visits);
     if (period < 2) continue;
-    // A round may take twice what so many visits have taken.
+    // A round may take twice the steps that this many visits have taken.
     const std::uint64_t steps_of_round = std::exchange(
         steps_of_round_, std::max(steps_of_round_, 2 * steps * period / visits.size()));
     visits_of_round_ = period;

@@ -1,6 +1,6 @@
-// Whether one warp only polls: it is run ahead by itself, round after round (lookahead_rounds.cpp).
-//
-// Then it does nothing else until somebody changes what it reads.
+// Finds out whether one warp only polls: it is run ahead alone, round after round
+// (lookahead_rounds.cpp).  If it only polls, it does nothing else until another thread changes what
+// it reads.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStepsOfPoll = 512;
 constexpr std::size_t kPolledMax = 64;
-constexpr std::size_t kReadMax = 4096;  // of a launch
+constexpr std::size_t kReadMax = 4096;  // recorded per launch
 
 }  // namespace
 
@@ -27,7 +27,8 @@ bool Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) 
   return fate == Fate::spins && !is_too_much_;
 }
 
-// Whether it may let other warps go on, or depends on more than registers and accesses.
+// Returns whether the instruction may release other warps, or depends on more than registers and
+// accesses.
 bool Lookahead::concerns_others(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::barrier:
@@ -40,7 +41,7 @@ bool Lookahead::concerns_others(const Instr& instr) {
 
 void Lookahead::note_polled(const Access& access) {
   if (access.space == ptx::Space::param || access.space == ptx::Space::constant) return;
-  // Shared memory of another block may go before that block's warps wait no more.
+  // Shared memory of another block may be released before that block's warps stop waiting.
   if (access.space != ptx::Space::global && access.allocation != polled_shared_) {
     is_too_much_ = true;
   }
@@ -57,7 +58,7 @@ void Lookahead::note_polled(const Access& access) {
   }
 }
 
-// What a round itself has changed is as it was when it has come back.
+// Memory that a round itself has changed is unchanged again at the end of the round.
 void Lookahead::note_read(const Access& access) {
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));

@@ -1,13 +1,14 @@
-// Rounds of a loop in which registers change that decide nothing (lookahead.hpp).
+// Examines rounds of a loop in which only registers change that decide nothing (lookahead.hpp).
 //
-// The loop is run round by round from one head on.  What differs at the head between two rounds is
-// marked as if it were undefined, and the marks flow as those of undefined values do.  Once a round
-// ends with no more marks than it began with, and nothing unmarked has changed, every further
-// round is the same, whatever the marked registers hold: by induction over the rounds.
+// The loop is run round by round, starting at one place, its head.  Registers that differ at the
+// head between two rounds are marked like undefined registers, and the marks propagate like
+// undefined values.  If a round ends with no more marks than it began with, and nothing unmarked
+// has changed, every further round is the same for all values of the marked registers, by induction
+// over the rounds.
 //
-// A marked branch is a fork.  It is harmless where its ways meet in the same round (at a
-// postdominator), and can do nothing in between but compute, read, and call functions that do no
-// more; then everything that either way may write is marked where they meet.
+// A branch on a marked register is a fork.  It is harmless if its ways meet in the same round (at a
+// postdominator), and if the code in between only computes, reads, and calls functions that do no
+// more.  Then everything that either way may write is marked where the ways meet.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -20,8 +21,9 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr int kRoundsMax = 24;
-constexpr std::size_t kNodesMax = 256;  // instructions between a fork and where its ways meet
-constexpr int kCallsMax = 8;            // of functions that call functions
+// instructions between a fork and the place where its ways meet
+constexpr std::size_t kNodesMax = 256;
+constexpr int kCallsMax = 8;  // depth of nested calls
 
 bool is_harmless(InstrKind kind) {
   switch (kind) {
@@ -52,12 +54,12 @@ void add_destinations(const Instr& instr, std::vector<Ref>& to) {
   });
 }
 
-// Adds what a function and those that it calls write, as rows of its frame.  False: they do more
-// than to compute, to read and to return.
+// Adds what a function and the functions that it calls write, as rows of its frame.  False: they do
+// more than compute, read and return.
 bool add_writes_of_function(const Program& program, std::uint32_t function, int calls_max,
                             std::vector<Ref>& writes);
 
-// The same of one instruction of `function`.
+// Adds what one instruction of `function` writes.
 bool add_writes(const Program& program, std::uint32_t function, std::uint32_t pc, int calls_max,
                 std::vector<Ref>& writes) {
   const Instr& instr = program.code[pc];
@@ -70,7 +72,8 @@ bool add_writes(const Program& program, std::uint32_t function, std::uint32_t pc
   if (!is_call || !add_writes_of_function(program, instr.function, calls_max - 1, writes)) {
     return false;
   }
-  const FunctionCode& caller = program.functions[function];  // the callee's frame lies behind its
+  // the callee's frame is after the caller's
+  const FunctionCode& caller = program.functions[function];
   for (std::size_t i = first; i < writes.size(); ++i) {
     writes[i].offset += writes[i].bank == Bank::wide   ? caller.wides * kWideRowBytes
                         : writes[i].bank == Bank::word ? caller.words * kWordRowBytes
@@ -96,16 +99,16 @@ bool add_writes_of_function(const Program& program, std::uint32_t function, int 
   return true;
 }
 
-// The instruction at which the ways of a branch meet, with what can be written in between: where
-// the fewest instructions lie between.
+// The instruction at which the ways of a branch meet, with what can be written in between; the one
+// with the fewest instructions in between.
 struct Diamond {
   std::uint32_t meets_at = ptx::kNone;
   std::size_t between = 0;
   std::vector<Ref> writes;
 };
 
-// What can be executed from the ways of a branch of `function` on, before `end`; nothing if that is
-// too much, or not harmless.
+// Returns what can be executed after a branch of `function`, on both ways, before `end`; nothing if
+// that is too much or not harmless.
 std::optional<Diamond> diamond_to(const Program& program, std::uint32_t function,
                                   std::uint32_t branch, std::uint32_t end) {
   Diamond diamond{end, 0, {}};
@@ -196,9 +199,9 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
   return fate == Fate::spins && !is_closed ? Fate::unknown : fate;
 }
 
-// Runs until the warp is at `head` again, so often as makes a round, and no fork is open:
-// Fate::spins.  The first time that a fork closes, the head moves there: it must not be one of the
-// places between.
+// Runs until the warp has returned to `head` as often as a round requires and no fork is open:
+// Fate::spins.  When the first fork closes, the head moves to that place, because the head must not
+// lie inside a fork.
 Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   const std::size_t foreign = foreign_changes_;
   std::size_t visits = 0;
@@ -218,7 +221,7 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   return Fate::unknown;
 }
 
-// Marks what differs from `before`.  False: everything that does was marked.
+// Marks what differs from `before`.  False: everything that differs was already marked.
 bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   bool spreads = false;
   const auto mark = [&](const Ref& ref, std::uint32_t lanes) {
@@ -240,7 +243,7 @@ bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   return spreads;
 }
 
-// Lane by lane, in order.
+// Lists the marks lane by lane, in order.
 Lookahead::Marks Lookahead::marks_of(const Warp& warp) {
   Marks marks;
   warp.undefined.for_each([&](std::size_t row, std::uint32_t lanes) {
@@ -251,8 +254,8 @@ Lookahead::Marks Lookahead::marks_of(const Warp& warp) {
   return marks;
 }
 
-// Whether what the next instruction does, other than to registers, depends on nothing that is
-// marked.
+// Returns whether the effect of the next instruction, other than on registers, depends on no marked
+// register.
 bool Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
   if (!warp.undefined.any()) return true;
   const Instr& instr = launch_.program->code[fragment.pc];
@@ -289,7 +292,7 @@ bool Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
   }
 }
 
-// False: its ways need not meet, or do more than to compute and read.
+// Opens a fork.  False: its ways need not meet, or do more than compute and read.
 bool Lookahead::open_fork(const Fragment& fragment) {
   const Diamond diamond = diamond_of(*launch_.program, fragment.function, fragment.pc);
   if (diamond.meets_at == ptx::kNone) return false;
@@ -307,7 +310,8 @@ bool Lookahead::open_fork(const Fragment& fragment) {
   return true;
 }
 
-// Marks what the lanes that have come to the end of a fork may have written.  True: one is closed.
+// Marks what the lanes that have reached the end of a fork may have written.  True: a fork was
+// closed.
 bool Lookahead::close_forks(Warp& warp) {
   for (Fork& fork : forks_) {
     for (const Fragment& fragment : warp.fragments) {

@@ -7,8 +7,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// So often at least must what was seen be seen again: by a block; by a warp, which is then looked
-// at more closely.
+// The number of repetitions that count as polling: for a block; and for a warp, which is then
+// examined more closely.
 constexpr std::uint64_t kRepeatedMin = 128, kRepeatedMinOfWarp = 4;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
@@ -17,7 +17,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// What an access is about, and what it finds.
+// Returns a hash of the access and of the bytes that it finds.
 std::uint64_t hash_of(const Access& access) {
   std::uint64_t hash = mix(access.pc + 1, std::uint64_t{access.mask} << 32 | access.place.warp);
   hash = mix(hash, access.allocation->id);
@@ -65,7 +65,7 @@ void PollWatch::on_access(Access& access) {
   if (insert(hash_of(access))) new_until_ = accesses_;
 }
 
-// Whether it is new.
+// Returns whether the hash is new.
 bool PollWatch::insert(std::uint64_t hash) {
   const std::size_t last = seen_.size() - 1;
   for (std::size_t at = hash >> 1 & last;; at = (at + 1) & last) {

@@ -29,7 +29,7 @@ void Polls::begin_watched_quantum(Warp& warp) {
   warp.quantum_rest = launch_.limits.quantum - kStepsOfWatch;
 }
 
-// A warp that may be polling.
+// Runs a warp that may be polling.
 Stop Polls::run_watched(Slot& slot, Warp& warp) {
   watch_.begin(slot.block, warp.index, kAccessesOfWatch);
   launch_.observers.of_accesses.push_back(&watch_);
@@ -41,7 +41,7 @@ Stop Polls::run_watched(Slot& slot, Warp& warp) {
   return stop;
 }
 
-// After the steps of a watch.  False: the quantum goes on.
+// Called after the steps of a watch.  False: the quantum continues.
 bool Polls::stops_polling(Slot& slot, Warp& warp) {
   const std::size_t index = warps_.last_fragment();
   const PollWatch::Verdict verdict = watch_.verdict();

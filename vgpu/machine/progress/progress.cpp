@@ -10,22 +10,23 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::size_t kWarpsListed = 64;  // at the step limit
+constexpr std::size_t kWarpsListed = 64;  // in the report at the step limit
 
-// Between two looks: so many steps for each of the look, so that looks cost next to nothing; a
-// quarter of what has been executed so far, but no more than what takes a fraction of a second.
+// The interval between two look-aheads: proportional to the steps of the look-ahead, so that they
+// cost next to nothing; and a quarter of what has been executed so far, but at most what takes a
+// fraction of a second.
 constexpr std::uint64_t kStepsPerStepOfLook = 128;
 constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
-// Once the launch has waited for concurrent work, it may soon do so again.
+// Once the launch has waited for concurrent work, it may soon wait again.
 constexpr std::uint64_t kStepsAfterWait = 2'048;
 constexpr std::uint64_t kStepsPerStepAfterWait = 8;
-// Of one that may be told something while it works.
+// The interval for a launch that concurrent work may affect while it runs.
 constexpr std::uint64_t kStepsBeforeOthers = 262'144;
 
-// Where memory changes and comes back, another interleaving may end it: so many looks in a row,
-// over so many steps.
+// If memory changes and changes back, another interleaving may end that: so many consecutive
+// look-aheads over so many steps must have seen it.
 constexpr std::uint32_t kRepeatingLooks = 4;
-constexpr std::uint32_t kLooksPerLivelock = 4;  // threads that pass something round are dearer
+constexpr std::uint32_t kLooksPerLivelock = 4;  // the search for livelocks costs more
 constexpr std::uint64_t kRepeatingSteps = 8'000'000;
 
 }  // namespace
@@ -88,8 +89,8 @@ void Progress::choose_next_look(std::uint64_t cost) {
   look_at_ = launch_.outcome.steps + (interval_ == 0 ? usual : std::min(usual, after_wait));
 }
 
-// Whether it may read what concurrent work writes while it runs: memory of the host, or any by
-// strong loads.
+// Returns whether the launch may read what concurrent work writes while it runs: host memory, or
+// any memory by strong loads.
 bool Progress::may_be_told_something(const Lookahead& ahead) {
   if (ahead.reads_host_memory()) return true;
   if (reads_ == Reads::not_known) {
@@ -102,8 +103,8 @@ bool Progress::may_be_told_something(const Lookahead& ahead) {
   return reads_ == Reads::strongly;
 }
 
-// Looks once.
-//   cost: becomes the steps of the look
+// Runs one look-ahead.
+//   cost: receives its steps
 bool Progress::look_ahead(std::uint64_t& cost) {
   std::vector<Waiting> waiting;
   Deadlock deadlock;
@@ -117,7 +118,7 @@ bool Progress::look_ahead(std::uint64_t& cost) {
   {
     Lookahead ahead(parts_.lookahead);
     if (others != nullptr) ahead.list_reads();
-    // Other machines may have blocks that start.
+    // Other machines may have blocks that can start.
     const bool may_start = !parts_.blocks.admitted().empty() || launch_.request->share != nullptr;
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
     restless_block_ = ahead.restless_block();
