@@ -1,11 +1,11 @@
 // Chooses the function that executes a compute instruction.
 //
-// A compute instruction takes rows to rows: it has no memory, no other lanes, no control flow.
-// There is one function for each form (opcode, modifiers, types), and a copy of it for each
-// instruction set of the host; all copies give the same bits.
-// Source: PTX ISA 9.0, 9.7.1 - 9.7.9.
+// A compute instruction computes rows from rows; it accesses no memory and no other lanes, and has
+// no control flow.  There is one function for each form (opcode, modifiers, types), compiled once
+// for each instruction set of the host; all copies give the same bits.  Source: PTX ISA 9.0, 9.7.1
+// - 9.7.9.
 //
-// Operands, beyond what operands.hpp says:
+// Rules for operands in addition to operands.hpp:
 //   - Rows may hold anything above the width of their register's type; every function cuts its
 //     sources to the instruction's types.  `cvt` to a signed narrow type extends to the whole row.
 //   - The fourth source, of bfi and of a mov of four parts, is f.
@@ -26,17 +26,18 @@ namespace warpcheck::vgpu {
 // Instruction sets that the compute functions are compiled for, in rising order.
 enum class SimdLevel : std::uint8_t { baseline, avx2, avx512 };
 
-// The best level that this processor has, or a lower one that the environment variable
+// Returns the best level that this processor supports, or a lower one that the environment variable
 // WARPCHECK_SIMD names.  Decided at the first call.
 SimdLevel chosen_simd_level();
-// The best level that this processor has.
+// Returns the best level that this processor supports.
 SimdLevel host_simd_level();
 std::string_view name_of(SimdLevel level);
 
-// The function that executes `instr` on this host, or nullptr when the machine cannot execute
-// that form.  Looks at opcode and modifiers, and at which operands are present.
+// Returns the function that executes `instr` on this host, or nullptr if the machine does not
+// support the form.  The result depends on the opcode, the modifiers, and which operands are
+// present.
 ComputeFn find_compute(const Instr& instr);
-// The same for a level, which must not be above host_simd_level() if the function is to be called.
+// Returns the function for a level.  To call it, the level must not be above host_simd_level().
 ComputeFn find_compute(const Instr& instr, SimdLevel level);
 
 }  // namespace warpcheck::vgpu

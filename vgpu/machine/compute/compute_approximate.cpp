@@ -1,8 +1,9 @@
 // Approximate functions: .approx and .full of div, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh.
 //
-// PTX ISA 9.0, 9.7.3, gives an error bound for each and leaves the bits open.  Here each has one
-// implementation, in double and of correctly rounded operations only, so that every host gives the
-// same bits, far within the bound.  The ISA's special cases hold: see each function.
+// PTX ISA 9.0, 9.7.3, gives an error bound for each function and leaves the bits open.  Here each
+// function has one implementation, in double, with correctly rounded operations only.  So every
+// host gives the same bits, with an error far below the bound.  The ISA's special cases hold: see
+// each function.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lane_float.hpp"
 #include "vgpu/machine/compute/lane_math.hpp"
@@ -16,7 +17,7 @@ using ptx::Type;
 
 struct Ex2 {
   float operator()(float x) const {
-    // Beyond these every float result is 0 or infinite.
+    // Outside this range every float result is 0 or infinite.
     const double low = x > -160.0f ? x : -160.0f;
     const double inside = low < 160.0 ? low : 160.0;
     const auto value = static_cast<float>(exp2_of(inside));
@@ -82,14 +83,14 @@ double cos_turns(double r) {
   return sum * t + 1.0;
 }
 
-// sin, or cos as sin a quarter turn on.  The argument is reduced in double; there is no bound for
-// large ones in the ISA, and here they lose their digits one by one.
+// sin; cos is sin a quarter turn later.  The argument is reduced in double.  The ISA gives no bound
+// for large arguments; here they lose precision gradually.
 template <bool kCosine>
 struct Wave {
   float operator()(float x) const {
     const bool finite = absolute(x) < __builtin_inff();
     const double turns = static_cast<double>(finite ? x : 0.0f) * (0.5 / kPi);
-    // From about there on nothing is left of the fraction.
+    // From about this value on, a double has no fraction bits left.
     const double small = absolute(turns) < 0x1p48 ? turns : 0.0;
     const double quarters = nearest(4.0 * small);
     const double r = small - 0.25 * quarters;
@@ -150,7 +151,7 @@ struct Approximation {
   }
 };
 
-// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: only the upper words of argument and result exist.
+// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: they use only the upper words of argument and result.
 template <class Op>
 struct UpperWord {
   static double upper(double x) { return float_of<double>(bits_of(x) & ~0xffffffffull); }

@@ -148,8 +148,8 @@ U low_bits(Word count) {
                              : static_cast<U>((U{1} << (count % kBitsOf<U>)) - 1);
 }
 
-// Positions and lengths of fields are taken modulo 256 in 32 bits; in 64 bits, where the ISA says
-// the same, hardware looks at all of their bits (seen on sm_90).
+// Positions and lengths of fields are taken modulo 256 in 32 bits.  In 64 bits, the ISA says the
+// same, but hardware uses all of their bits (seen on sm_90).
 template <class U>
 Word field_number(Word x) {
   if constexpr (sizeof(U) == 4) return x & 0xff;
@@ -166,7 +166,7 @@ struct Bfe {
     if constexpr (!std::is_signed_v<T>) {
       return field;
     } else {
-      // The sign is bit min(position + length - 1, msb) of a, and fills what is above the field.
+      // The sign is bit min(position + length - 1, msb) of a; it fills the bits above the field.
       const Word end = position + length;
       const Word sign_at = end > kBitsOf<T> ? kBitsOf<T> - 1 : (end - 1) % kBitsOf<T>;
       const bool negative = length != 0 && (static_cast<U>(a) >> sign_at & 1) != 0;
@@ -210,7 +210,7 @@ struct Szext {
 
 struct Fns {
   Word operator()(Word bits, Word base, std::int32_t offset) const {
-    if (offset == INT32_MIN) return 0;  // which has no magnitude (seen on sm_90)
+    if (offset == INT32_MIN) return 0;  // it has no magnitude (seen on sm_90)
     const std::int32_t step = offset < 0 ? -1 : 1;
     const Word wanted =
         offset < 0 ? Word{0} - static_cast<Word>(offset) : static_cast<Word>(offset);

@@ -1,9 +1,9 @@
 // Extended-precision integer arithmetic: PTX ISA 9.0, 9.7.2.
 //
-// The carry flag of a lane is an ordinary predicate here: see CarryOperand.  There is
-// one flag, and it is always the carry of an addition (seen on sm_90): a - b is a + ~b + 1, so that
-// sub.cc leaves 1 where nothing was borrowed, and subc is a + ~b + CC.CF.  The ISA says the same of
-// code that reads what sub.cc left by subc alone, and nothing of code that mixes the two.
+// The carry flag of a lane is an ordinary predicate here: see CarryOperand.  There is one flag, and
+// it is always the carry of an addition (seen on sm_90): a - b is a + ~b + 1, so sub.cc leaves 1 if
+// there was no borrow, and subc is a + ~b + CC.CF.  The ISA agrees for code that reads the flag of
+// sub.cc only by subc, and says nothing about code that mixes the two.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 
@@ -21,7 +21,7 @@ struct Sum {
 };
 
 struct AddStep {
-  static constexpr bool kCarriesFirst = false;  // without a carry to read
+  static constexpr bool kCarriesFirst = false;  // there is no carry to read
   template <class U>
   Sum<U> operator()(U a, U b, U carry_in) const {
     const U partial = a + b;

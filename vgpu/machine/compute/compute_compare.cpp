@@ -47,7 +47,7 @@ struct GreaterOrEqual {
   }
 };
 
-// For floats: neither is NaN.
+// For floats: neither operand is NaN.
 struct Ordered {
   template <class T>
   bool operator()(T a, T b) const {
@@ -62,8 +62,8 @@ struct LessOrGreater {
   }
 };
 
-// Bit l: whether lane l of a and b compares so.  kNegated gives the complement, which is how the
-// unordered comparisons of floats are made: ltu is the complement of ge.
+// Bit l says whether the comparison of lane l of a and b is true. kNegated gives the complement,
+// which implements the unordered comparisons of floats: ltu is the complement of ge.
 template <class Cmp, bool kNegated, bool kFlush, class T>
 WARPCHECK_INLINE Word compared(const LaneBanks& banks, const Instr& instr) {
   const Bits<T>* a = row<T>(banks, instr[CompareOperand::a]);

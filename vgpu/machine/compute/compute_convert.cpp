@@ -1,11 +1,10 @@
 // cvt between integers and f32, f64, and between f32 and f16: PTX ISA 9.0, 9.7.9.21.
 //
-// The forms that compilers make all the time; every other rounding, saturation and type goes to
-// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed
-// result narrower than its register is sign-extended to the register.  NaN becomes the integer 0,
-// or, from f64 or to 64 bits, the one whose top bit alone is set.  Between f32 and f64 a NaN keeps
-// sign and payload, unless .ftz made it canonical; a plain move between equal types changes
-// nothing.
+// The forms that compilers emit frequently; all other roundings, saturations and types are in
+// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed result narrower than
+// its register is sign-extended to the register.  NaN becomes the integer 0, or, from f64 or to 64
+// bits, the integer whose top bit alone is set.  Between f32 and f64 a NaN keeps sign and payload,
+// unless .ftz made it canonical; a plain move between equal types changes nothing.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lane_float.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
@@ -43,8 +42,8 @@ struct ToFloat {
   }
 };
 
-// The nearest integral value in the direction of the mode.  The sum with 2^23 (2^52 for double)
-// drops the fraction, to nearest even; what is left is a step of one.
+// Returns the nearest integral value in the direction of the mode.  Adding 2^23 (2^52 for double)
+// rounds to nearest even; the result is then corrected by one step.
 template <Rounding kMode, class F>
 F integral(F x) {
   constexpr F kNoFraction = sizeof(F) == 4 ? F{0x1p23} : F{0x1p52};
@@ -53,7 +52,7 @@ F integral(F x) {
   if constexpr (kMode == Rounding::rzi) {
     rounded = rounded > magnitude ? rounded - F{1} : rounded;
   } else if constexpr (kMode != Rounding::rni) {
-    // Toward the sign of x is away from zero.
+    // Rounding toward the sign of x is rounding away from zero.
     const bool away = (kMode == Rounding::rpi) == (x > F{0});
     const F outward = rounded < magnitude ? rounded + F{1} : rounded;
     const F inward = rounded > magnitude ? rounded - F{1} : rounded;
@@ -62,7 +61,7 @@ F integral(F x) {
   return magnitude < kNoFraction ? with_sign(rounded, x) : x;
 }
 
-// Integral floats to integers of 32 or 64 bits, clamped; NaN is the caller's.
+// Converts integral floats to integers of 32 or 64 bits, clamped; the caller handles NaN.
 template <class D, class F>
 D clamped(F x) {
   using S = std::make_signed_t<D>;
@@ -129,8 +128,8 @@ struct ToIntegral {
   }
 };
 
-// f32 -> f64 is exact, f64 -> f32 rounds to nearest.  The host's conversions, too, keep the payload
-// of a NaN.
+// f32 -> f64 is exact, f64 -> f32 rounds to nearest.  The host's conversions keep the payload of a
+// NaN too.
 template <bool kFlush, bool kSaturate>
 struct Resize {
   double operator()(float x) const {
@@ -144,8 +143,8 @@ struct Resize {
   }
 };
 
-// An f16 has the fraction of a float and an exponent less by 112; multiplying makes up for that,
-// for subnormals too.
+// An f16 has the same fraction as a float with an exponent that is 112 less; a multiplication
+// corrects that, also for subnormals.
 struct FromHalf {
   float operator()(std::uint16_t half) const {
     const std::uint32_t magnitude = half & 0x7fffu;
@@ -158,8 +157,9 @@ struct FromHalf {
   }
 };
 
-// To nearest even.  Adding 0.5 to what becomes a subnormal f16 (units of 2^-24) leaves its bits at
-// the end of the fraction; the others are rounded by adding just less than half of the last place.
+// Rounds to nearest even.  For a result that is a subnormal f16 (units of 2^-24), adding 0.5 leaves
+// its bits at the end of the fraction; other results are rounded by adding just less than half of
+// the last place.
 struct ToHalf {
   std::uint16_t operator()(float x) const {
     const std::uint32_t bits = bits_of(x) & 0x7fffffffu;

@@ -1,7 +1,7 @@
 // Forms calculated in integers: directed rounding, 16-bit floats, the rarer conversions.
 //
-// PTX ISA 9.0, 9.7.3 - 9.7.5 and 9.7.9.21.  Compiled once: exact.hpp does not care for the host's
-// instruction set, and these forms are rare.
+// PTX ISA 9.0, 9.7.3 - 9.7.5 and 9.7.9.21.  Compiled once, because exact.hpp does not depend on the
+// host's instruction set and these forms are rare.
 #define WARPCHECK_SIMD portable
 
 #include <utility>
@@ -24,7 +24,7 @@ using Wide = std::uint64_t;
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_half_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
-// What happens to a float on its way into and out of an instruction.
+// The processing of floats before and after the operation of an instruction.
 struct Frame {
   explicit Frame(const Instr& instr, Type type)
       : format(exact::format_of(type)),
@@ -43,7 +43,8 @@ struct Frame {
     return exact::unpack(format, flushed(bits & mask));
   }
 
-  // .ftz of a result looks at it rounded as if exponents had no end: `scaled` is far from theirs.
+  // .ftz applies to a result that is subnormal when rounded with unlimited exponents: `scaled` has
+  // an exponent far from the limits.
   [[nodiscard]] Wide write(const Number& x, Rounding rounding) const {
     Wide bits = exact::pack(format, x, rounding);
     if (flush && x.kind == Number::Kind::finite) {
@@ -111,11 +112,11 @@ struct Arithmetic {
     return keeps_nan ? nan_of(a, b, c) : frame.write(result, rounding);
   }
 
-  // The NaN that stands for what lies beyond the bounds of a tensor, to fma.oob: of both 16-bit
-  // formats the same (seen on sm_90; the ISA does not say which it is).
+  // The NaN that fma.oob treats as a value outside the bounds of a tensor: the same for both 16-bit
+  // formats (seen on sm_90; the ISA does not define it).
   static bool is_out_of_bounds(Wide bits) { return (bits & 0x7fff) == 0x7ff7; }
 
-  // The f64 operand that is preferred among the NaN ones, made quiet.
+  // Returns the NaN operand of f64 that takes precedence, made quiet.
   [[nodiscard]] Wide nan_of(Wide a, Wide b, Wide c) const {
     if (opcode == Opcode::div_ && frame.is_nan(a)) return a | kQuiet;
     for (const Wide operand : {b, c, a}) {
@@ -133,7 +134,7 @@ struct Arithmetic {
   bool out_of_bounds;
 };
 
-// abs, neg, min, max of 16-bit floats: nothing is rounded.
+// abs, neg, min, max of 16-bit floats: no rounding is needed.
 struct HalfSelect {
   explicit HalfSelect(const Instr& instr)
       : frame(instr, instr.modifiers.type),
@@ -167,7 +168,7 @@ struct HalfSelect {
   }
 
   [[nodiscard]] bool is_nan(Word bits) const { return frame.is_nan(bits); }
-  // Rises with the value, -0 below +0.
+  // Ascends with the value; -0 is below +0.
   static int order(Word bits) {
     const int magnitude = static_cast<int>(bits & 0x7fff);
     return (bits & 0x8000) != 0 ? -1 - magnitude : magnitude;
@@ -187,8 +188,8 @@ struct Convert {
         source_type(instr.modifiers.source_type),
         rounding(instr.modifiers.rounding),
         saturate(instr.modifiers.sat) {
-    // .ftz is about f32, not about the 16-bit floats on the other side; towards f16 it does nothing
-    // (seen on sm_90).
+    // .ftz applies to f32, not to the 16-bit floats on the other side; in conversions to f16 it
+    // does nothing (seen on sm_90).
     source_frame.flush = source_frame.flush && source_type == Type::f32 && type != Type::f16;
     frame.flush = frame.flush && type == Type::f32;
   }
@@ -254,7 +255,7 @@ struct Convert {
   bool saturate;
 };
 
-// A conversion calculates with 64 bits; the row of the result may be of words.
+// A conversion computes with 64 bits, but the row of the result may have words.
 struct ConvertToWord : Convert {
   using Convert::Convert;
   Word operator()(Wide a) const { return static_cast<Word>(one(a)); }

@@ -25,15 +25,15 @@ WARPCHECK_FAMILIES(avx512)
 #undef WARPCHECK_FAMILIES
 
 namespace warpcheck::vgpu::portable {
-// Forms that are calculated exactly in integers, the same code for every instruction set:
+// Forms that are calculated exactly in integers, with the same code for every instruction set:
 // directed rounding, and all arithmetic on 16-bit floats.
 ComputeFn find_exact(const Instr& instr);
 // Approximate functions of 16-bit floats.
 ComputeFn find_half_approximate(const Instr& instr);
 // Comparisons of 16-bit floats.
 ComputeFn find_half_compare(const Instr& instr);
-// Conversions to and from formats that have no registers of their own: 8-bit floats, tf32, and
-// packed integers; arithmetic on pairs of 16-bit integers.
+// Conversions to and from formats without registers of their own: 8-bit floats, tf32, and packed
+// integers; arithmetic on pairs of 16-bit integers.
 ComputeFn find_packed(const Instr& instr);
 // Video instructions.
 ComputeFn find_video(const Instr& instr);

@@ -1,7 +1,7 @@
 // Floating-point arithmetic, rounded to nearest: PTX ISA 9.0, 9.7.3.
 //
-// + - * / fma and sqrt are correctly rounded on every host, so they are the host's own; NaN,
-// .ftz and .sat follow PTX.  Directed rounding is in compute_exact.cpp, .approx in
+// + - * / fma and sqrt are correctly rounded on every host, so the host's own operations are used;
+// NaN, .ftz and .sat follow PTX.  Directed rounding is in compute_exact.cpp, .approx in
 // compute_approximate.cpp.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lane_float.hpp"
@@ -14,8 +14,8 @@ using ptx::Opcode;
 using ptx::Rounding;
 using ptx::Type;
 
-// Operations give the rounded result.  scaled() gives 2^32 times as much, for .ftz: see
-// flush_result(); sums and roots need none, since a subnormal one is exact, or does not exist.
+// Operations return the rounded result. scaled() returns 2^32 times the result, for .ftz: see
+// flush_result(); sums and roots need none, since a subnormal one is exact or does not exist.
 struct Add {
   static constexpr bool kPrefersFirst = false;
   template <class F>
@@ -71,7 +71,8 @@ struct Sqrt {
   double operator()(double a) const { return __builtin_sqrt(a); }
 };
 
-// The frame of every arithmetic instruction: flush, calculate, flush, saturate, settle NaN.
+// The steps of every arithmetic instruction: flush operands, calculate, flush the result, saturate,
+// choose the NaN.
 template <class Op, bool kFlush, bool kSaturate>
 struct Arithmetic {
   template <class F>
@@ -100,7 +101,7 @@ struct Arithmetic {
   }
 };
 
-// A NaN loses against a number, or wins with .NaN; -0 is less than +0.
+// A number takes precedence over a NaN, or with .NaN the NaN over a number; -0 is less than +0.
 template <bool kMaximum, bool kNanWins, bool kFlush, bool kXorSign>
 struct Extreme {
   template <class F>
@@ -112,7 +113,8 @@ struct Extreme {
       a = absolute(a);
       b = absolute(b);
     }
-    // Equal values differ at most in the sign of zero: or and and give the lesser and greater.
+    // Equal values differ at most in the sign of zero: bitwise or and and give the lesser and the
+    // greater.
     const F lesser_zero = float_of<F>(bits_of(a) | bits_of(b));
     const F greater_zero = float_of<F>(bits_of(a) & bits_of(b));
     F chosen = kMaximum ? (a > b ? a : b) : (a < b ? a : b);
@@ -130,7 +132,7 @@ struct Extreme {
   }
 };
 
-// abs and neg settle NaN as arithmetic does, and so do not change the sign of an f64 NaN.
+// abs and neg choose the NaN as arithmetic does, so they do not change the sign of an f64 NaN.
 template <bool kFlush>
 struct Abs {
   template <class F>

@@ -1,6 +1,6 @@
 // ex2.approx and tanh.approx of 16-bit floats: PTX ISA 9.0, 9.7.4.
 //
-// Calculated in double and rounded once.  Compiled once, as compute_exact.cpp.
+// Calculated in double and rounded once.  Compiled once, like compute_exact.cpp.
 #define WARPCHECK_SIMD portable
 
 #include "vgpu/machine/compute/compute_families.hpp"
@@ -15,7 +15,7 @@ using ptx::Opcode;
 using ptx::Type;
 using Word = std::uint32_t;
 
-// Beyond this every result is 0 or infinite.
+// Outside this range every result is 0 or infinite.
 constexpr double kExponentMax = 200.0;
 
 struct HalfFunction {
@@ -57,7 +57,7 @@ ComputeFn find_half_approximate(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool f16 = m.type == Type::f16 || m.type == Type::f16x2;
   const bool bf16 = m.type == Type::bf16 || m.type == Type::bf16x2;
-  const bool ftz = bf16 && instr.opcode == Opcode::ex2_;  // a part of this form alone
+  const bool ftz = bf16 && instr.opcode == Opcode::ex2_;  // this form always flushes
   const bool known = instr.opcode == Opcode::ex2_ || instr.opcode == Opcode::tanh_;
   if (!known || (!f16 && !bf16) || !m.approx || m.ftz != ftz) return nullptr;
   return lanewise<HalfFunction, Word, Word>;

@@ -1,6 +1,6 @@
 // set and setp of 16-bit floats and of pairs of them: PTX ISA 9.0, 9.7.7.
 //
-// Compiled once, as compute_exact.cpp.
+// Compiled once, like compute_exact.cpp.
 #define WARPCHECK_SIMD portable
 
 #include "vgpu/machine/compute/compute_families.hpp"
@@ -67,7 +67,7 @@ class Comparison {
     return flush_ && (bits & format_.infinity()) == 0 ? bits & 0x8000 : bits;
   }
   [[nodiscard]] bool is_nan(Word bits) const { return (bits & 0x7fff) > format_.infinity(); }
-  // Rises with the value; both zeros are 0.
+  // Ascends with the value; both zeros are 0.
   static int order(Word bits) {
     const int magnitude = static_cast<int>(bits & 0x7fff);
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
@@ -79,7 +79,8 @@ class Comparison {
   bool flush_;
 };
 
-// setp p, a, b of single numbers, p|q of pairs: p is about the lower halves, q about the upper.
+// setp p, a, b of single numbers, p|q of pairs: p is the result of the lower halves, q of the upper
+// ones.
 void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Comparison holds(instr);
   const BoolOp op = instr.modifiers.bool_op;
@@ -97,7 +98,7 @@ void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   write_predicate(banks, instr[CompareOperand::q], high, mask);
 }
 
-// What set writes where the comparison holds.
+// The value that set writes if the comparison is true.
 Word yes_of(Type type) {
   switch (type) {
     case Type::f16:
@@ -139,7 +140,7 @@ bool compares_floats(Compare compare) {
   }
 }
 
-// The destinations that `set` has for the source type.
+// Returns whether `set` has this destination type for the source type.
 bool set_has(Type type, Type source) {
   if (type == source || type == Type::u32 || type == Type::s32) return true;
   return !is_pair(source) && (type == Type::u16 || type == Type::s16);

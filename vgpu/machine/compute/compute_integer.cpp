@@ -1,7 +1,7 @@
 // Integer arithmetic: PTX ISA 9.0, 9.7.1.
 //
-// Division by zero is "machine-specific"; here, as on NVIDIA hardware, quotient and remainder are
-// all ones.
+// The ISA calls the result of a division by zero "machine-specific"; here, as on NVIDIA hardware,
+// quotient and remainder are all ones.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 
@@ -232,7 +232,7 @@ ComputeFn for_any_integer(Type type) {
                   std::int64_t>(type);
 }
 
-// Operations that do not look at the sign: one function for both.
+// Operations that do not depend on the sign: one function for both types.
 template <template <class> class Shape>
 ComputeFn for_any_width(Type type) {
   const ComputeFn found = for_type<Shape, std::uint16_t, std::uint32_t, std::uint64_t>(type);

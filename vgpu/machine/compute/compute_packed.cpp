@@ -23,7 +23,7 @@ using ptx::Type;
 using Word = std::uint32_t;
 using Wide = std::uint64_t;
 
-// .relu: negative numbers become 0, NaN stays.
+// .relu: negative numbers become 0; NaN is unchanged.
 Number without_negative(const Number& x, bool relu) {
   return relu && x.negative && x.kind != Number::Kind::nan ? Number{} : x;
 }
@@ -71,7 +71,7 @@ struct ToScales {
   Word operator()(Word a, Word b) const {
     return narrow::scale_of(a, up, finite) << 8 | narrow::scale_of(b, up, finite);
   }
-  // Of a pair of bf16, which are the upper halves of f32.
+  // For a pair of bf16, which are the upper halves of f32.
   Word operator()(Word a) const { return (*this)(a & 0xffff0000, a << 16); }
   bool up, finite;
 };
@@ -82,9 +82,10 @@ struct FromScales {
   }
 };
 
-// cvt.rs d, a, b, r: to f16 or bf16.  Random bits are added to what is to be cut off, aligned with
-// its top, and the carry rounds away from zero.  Each half of r is for one element; of an f16 its
-// lowest 13 bits count, as many as an f16 has less than an f32.
+// cvt.rs d, a, b, r: converts to f16 or bf16.  Random bits are added to the bits that will be
+// dropped, aligned at their top, and the carry rounds away from zero.  Each half of r is for one
+// element; for an f16, the lowest 13 bits are used, the difference in fraction bits between f32 and
+// f16.
 struct RandomlyRounded {
   explicit RandomlyRounded(const Instr& instr)
       : format(exact::format_of(instr.modifiers.type)),
@@ -110,7 +111,7 @@ struct RandomlyRounded {
     const int lost = place - exponent;
     const Word aligned = lost > 31 ? 0 : significand >> lost;
     const Word kept = (aligned + (random & ((Word{1} << cut) - 1))) >> cut;
-    // The hidden bit counts the exponent field up by itself.
+    // The hidden bit increments the exponent field by itself.
     return (static_cast<Word>(place - lowest) << format.fraction_bits) + kept;
   }
   Word operator()(Word a, Word b, Word random) const {
@@ -137,7 +138,7 @@ struct ToTf32 {
     if (x.kind == Number::Kind::nan) return static_cast<Word>(exact::kF32.nan) & ~kRest;
     return static_cast<Word>(exact::pack(kTf32, x, rounding)) << kUnused;
   }
-  // .rna cuts off the bits of a NaN, and .satfinite takes it for a number (seen on sm_90).
+  // .rna truncates the bits of a NaN, and .satfinite treats it as a number (seen on sm_90).
   [[nodiscard]] Word away(Word a) const {
     const bool is_number = (a & 0x7fffffff) < exact::kF32.infinity();
     const Word rounded = (is_number ? a + (kRest + 1) / 2 : a) & ~kRest;
@@ -148,7 +149,7 @@ struct ToTf32 {
   bool relu, finite;
 };
 
-// cvt.pack: a and b clamped to fields of some bits, a above b; the wider rest comes from c.
+// cvt.pack: a and b are clamped to fields of a few bits, a above b; the remaining bits come from c.
 struct PackIntegers {
   explicit PackIntegers(const Instr& instr) {
     const Type type = instr.modifiers.type;

@@ -1,4 +1,4 @@
-// The functions of one instruction set, as the rows of opcodes.def name their files.
+// The functions of one instruction set, by the file names in opcodes.def.
 #include <iterator>
 
 #include "vgpu/machine/compute/compute_families.hpp"

@@ -1,5 +1,5 @@
-// Runs one compute instruction over random and extreme rows, at every instruction set of the
-// host, and compares every lane with a scalar reference.  For tests only.
+// For tests only: runs one compute instruction over random and extreme rows, at every instruction
+// set of the host, and compares every lane with a scalar reference.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace warpcheck::vgpu::testing {
 
-// Something for each operand of a compute instruction, by its name.
+// A value for each operand of a compute instruction, by the operand's name.
 template <class T>
 struct ByName {
   T d{}, a{}, b{}, c{}, e{}, f{};
-  // By its place (ComputeOperand).
+  // Returns the value by the operand's place (ComputeOperand).
   T& at(std::size_t place) {
     T* const all[] = {&d, &a, &b, &c, &e, &f};
     return *all[place];
@@ -31,8 +31,8 @@ using OperandTypes = ByName<ptx::Type>;
 // One lane's operands: sources cut to their types and zero-extended, predicates 0 or 1.
 using Lane = ByName<std::uint64_t>;
 
-// The reference writes the destinations (d, e ...) as whole cells.  Destinations come in with
-// what they held.
+// The reference writes the destinations (d, e ...) as whole cells.  On entry, destinations have
+// their old values.
 using Reference = std::function<void(Lane&)>;
 
 struct TestedInstruction {
@@ -50,8 +50,8 @@ std::vector<std::uint64_t> extremes(ptx::Type type);
 // The instruction with its operands as run_form() lays them out.
 Instr make_instr(const TestedInstruction& form);
 
-// Fails the current test unless every level gives the reference's bits in the lanes of the mask,
-// and leaves everything else as it was.
+// Fails the current test unless every level gives the reference's bits in the lanes of the mask and
+// changes nothing else.
 void expect_agrees(const TestedInstruction& form, const Reference& reference, int rounds = 24);
 
 // Fails unless every level gives the same bits; calls `judge` with each lane's result.

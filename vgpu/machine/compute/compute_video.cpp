@@ -1,7 +1,7 @@
 // Video instructions: PTX ISA 9.0, 9.7.18 (scalar), 9.7.19 (on two halves or four bytes).
 //
-// What operands select is in Instr::packed (video.hpp).  Compiled once: they are rare, software on
-// today's GPUs too.
+// Instr::packed encodes what the operands select (video.hpp).  Compiled once, because these
+// instructions are rare; today's GPUs also implement them in software.
 #define WARPCHECK_SIMD portable
 
 #include <algorithm>
@@ -73,7 +73,7 @@ bool holds(Compare compare, Int a, Int b) {
   }
 }
 
-// Bits [begin, begin + bits) of a register, extended.
+// Returns bits [begin, begin + bits) of a register, extended.
 Int part_of(Word x, unsigned begin, unsigned bits, bool is_signed) {
   const Word top = x << (32 - bits - begin);
   if (is_signed) return static_cast<std::int32_t>(top) >> (32 - bits);
@@ -86,7 +86,7 @@ Int clamped_to(Int x, unsigned bits, bool is_signed) {
   return std::clamp(x, lowest, highest);
 }
 
-// What all but vmad have in common.
+// The common part of all instructions except vmad.
 struct Video {
   explicit Video(const Instr& instr)
       : operation(operation_of(instr.opcode)),
@@ -116,7 +116,7 @@ struct Video {
       default: return holds(compare, a, b) ? 1 : 0;
     }
   }
-  // Of a shift.
+  // Returns the shift amount.
   [[nodiscard]] unsigned amount(Int b) const {
     return static_cast<unsigned>(wraps ? b & 31 : std::min(b, Int{32}));
   }
@@ -132,17 +132,17 @@ struct Video {
 struct ScalarVideo : Video {
   using Video::Video;
 
-  // Of a whole register, unsigned, only what is negative is clamped; what is too large wraps,
-  // though the ISA says otherwise (seen on sm_90).
+  // An unsigned result in a whole register is clamped only if it is negative; a value that is too
+  // large wraps, although the ISA says otherwise (seen on sm_90).
   [[nodiscard]] Int clamped(Int x) const {
     if (operands.d.bits == 32 && !signed_result) return std::max(x, Int{0});
     return clamped_to(x, operands.d.bits, signed_result);
   }
 
-  // Whether the result comes before c (which has the type of a where the result has none), of which
-  // one is the minimum and the other the maximum.  Of a distance all digits count; of unsigned sums
-  // and differences that both have the top bit, the result counts as the greater (seen on sm_90;
-  // the ISA knows neither).
+  // Returns whether the result is less than c (which has the type of a if the result has none), for
+  // min and max.  A distance is compared in full precision; for unsigned sums and differences that
+  // both have the top bit, the result counts as the greater (seen on sm_90; the ISA describes
+  // neither).
   [[nodiscard]] bool is_less(Int result, Word c) const {
     const bool set = operation == Operation::set;
     const Int y = part_of(c, 0, 32, set ? signed_a : signed_result);
@@ -153,7 +153,7 @@ struct ScalarVideo : Video {
     return part_of(low, 0, 32, signed_result) < y;
   }
 
-  // c combined with the result, or the result put into c.
+  // Returns c combined with the result, or the result merged into c.
   [[nodiscard]] Word combined(Int result, Word c) const {
     const auto low = static_cast<Word>(result);
     switch (second) {
@@ -181,7 +181,7 @@ struct PackedVideo : Video {
   explicit PackedVideo(const Instr& instr)
       : Video(instr), elements(video_elements(instr.opcode)), bits(32 / elements) {}
 
-  // Element `index` of a and b together, b above a.
+  // Returns element `index` of a and b together, with b above a.
   [[nodiscard]] Int element(Word a, Word b, unsigned index, bool is_signed) const {
     return part_of(index < elements ? a : b, index % elements * bits, bits, is_signed);
   }
@@ -204,8 +204,8 @@ struct PackedVideo : Video {
   unsigned elements, bits;
 };
 
-// The same where every element has its own place in all three registers, as toolkits' functions
-// have it, in a form that the compiler makes vector code of.
+// The same for elements at the same place in all three registers, as in the toolkit's functions, in
+// a form that the compiler can vectorise.
 template <Operation kOperation, unsigned kElements>
 struct VideoInPlace {
   explicit VideoInPlace(const Instr& instr) {
@@ -270,7 +270,7 @@ ComputeFn find_in_place(Operation operation) {
   }
 }
 
-// nullptr: its elements are elsewhere, or it compares.
+// nullptr: its elements are at other places, or it compares.
 ComputeFn find_in_place(const Instr& instr) {
   const unsigned elements = video_elements(instr.opcode);
   const VideoOperands operands = video_operands(instr.packed);
@@ -282,7 +282,7 @@ ComputeFn find_in_place(const Instr& instr) {
   return elements == 2 ? find_in_place<2>(operation) : find_in_place<4>(operation);
 }
 
-// vmad: a * b + c, of which one product or c may be negated, or one more added.
+// vmad: a * b + c; one product or c may be negated, or one may be added.
 struct MultiplyAddVideo {
   explicit MultiplyAddVideo(const Instr& instr)
       : operands(video_operands(instr.packed)),
@@ -334,7 +334,7 @@ ComputeFn find_video(const Instr& instr) {
   }
   const bool known = m.atom_op == AtomOp::none || m.atom_op == AtomOp::add ||
                      m.atom_op == AtomOp::min || m.atom_op == AtomOp::max;
-  // c is there to be combined with, or merged into.
+  // c is needed for combining or merging.
   const bool merges = video_operands(instr.packed).d != VideoOperands::BitField{};
   if (!known || (merges && m.atom_op != AtomOp::none)) return nullptr;
   if (has_c != (merges || m.atom_op != AtomOp::none)) return nullptr;

@@ -20,7 +20,7 @@ Number nan() { return {.kind = Kind::nan}; }
 Number infinity(bool negative) { return {.kind = Kind::infinite, .negative = negative}; }
 Number zero(bool negative) { return {.negative = negative}; }
 
-// Shifts the highest set bit to `position`; nothing may be set above it that far.
+// Shifts the highest set bit to `position`; no higher bit may be set.
 Number normalized(Number x, int position) {
   const int shift = position - top_bit(x.significand);
   x.significand <<= shift;
@@ -39,8 +39,9 @@ Number lowered(Number x, int count) {
   return x;
 }
 
-// Whether dropping what lies below the last kept bit rounds away from zero.  `below` is twice the
-// dropped part in units of the last place, as -1 (none), 0 (less than half), 1 (half), 2 (more).
+// Returns whether dropping the bits below the last kept bit rounds away from zero.  `below`
+// compares the dropped part with half a unit of the last place: -1 (zero), 0 (less), 1 (equal), 2
+// (more).
 bool rounds_away(Rounding rounding, bool negative, bool odd, int below) {
   switch (rounding) {
     case Rounding::rm:
@@ -59,7 +60,7 @@ struct Rounded {
   bool away;
 };
 
-// Drops `count` bits of a finite number and tells which way to round.
+// Drops `count` bits of a finite number, and returns which way to round.
 Rounded round_off(const Number& x, int count, Rounding rounding) {
   const Number before = lowered(x, count - 1);
   const bool half = count > 0 && (before.significand & 1) != 0;
@@ -110,12 +111,12 @@ std::uint64_t pack(const Format& format, const Number& x, Rounding rounding) {
   // The last place of the result: of its binade, or of the subnormals.
   const int last = x.exponent + top_bit(x.significand) - format.fraction_bits;
   const int place = last > format.exponent_min() ? last : format.exponent_min();
-  // A significand that is too short gets zeros below; a sticky number always has bits enough,
+  // A significand that is too short gets zeros below; a sticky number always has enough bits,
   // unless it is far below the smallest place.
   const int drop = place - x.exponent;
   const Number widened = drop < 0 ? normalized(x, top_bit(x.significand) - drop) : x;
   const Rounded rounded = round_off(widened, drop < 0 ? 0 : drop, rounding);
-  // A set hidden bit, or a carry into or past it, counts the exponent field up by itself.
+  // A set hidden bit, or a carry into or past it, increments the exponent field by itself.
   const auto significand = static_cast<std::uint64_t>(rounded.kept) + (rounded.away ? 1 : 0);
   const auto field = static_cast<std::uint64_t>(place - format.exponent_min());
   if (field >= (format.infinity() >> format.fraction_bits)) {
@@ -159,9 +160,9 @@ Number add(const Number& a, const Number& b, Rounding rounding) {
   }
   if (a.is_zero()) return b;
   if (b.is_zero()) return a;
-  // The one with the higher top bit gets it at bit 125: a bit above for the carry, and 72 below a
-  // 53-bit significand or 19 below a product of two, so that bits of the other get lost only
-  // where no cancellation can bring them up.
+  // The number with the higher top bit gets it at bit 125: one bit above for the carry, and 72 bits
+  // below a 53-bit significand or 19 below a product of two.  So bits of the other number are lost
+  // only where no cancellation can make them significant.
   Number big = normalized(a, 125);
   Number small = normalized(b, 125);
   const bool swap = small.exponent > big.exponent ||
@@ -173,7 +174,7 @@ Number add(const Number& a, const Number& b, Rounding rounding) {
   if (big.negative == small.negative) {
     sum.significand = big.significand + small.significand;
   } else {
-    // Minus a number a little larger than it says: one less, and a little more.
+    // The subtrahend is slightly larger than its bits: subtract one more, and set the sticky bit.
     sum.significand = big.significand - small.significand - (small.sticky ? 1 : 0);
     if (sum.is_zero()) return zero(rounding == Rounding::rm);
   }
@@ -212,7 +213,7 @@ Number square_root(const Number& a) {
   if (a.negative) return nan();
   if (a.kind == Kind::infinite) return a;
   Number x = normalized(a, 125);
-  if (x.exponent % 2 != 0) x = lowered(x, 1);  // loses nothing: many zeros stand below
+  if (x.exponent % 2 != 0) x = lowered(x, 1);  // exact: many zeros are below
   // The digit-by-digit method: `root` is the largest with root * root <= significand.
   Significand root = 0;
   Significand rest = x.significand;

@@ -1,9 +1,9 @@
 // Floating-point arithmetic in integers: exact results, rounded once in any direction.
 //
-// For what the host cannot do without changing its rounding mode: directed rounding, 16-bit
-// floats.  A finite number is sign * significand * 2^exponent with 128 bits of significand, plus a
-// sticky bit for anything nonzero below it; operations keep at least 110 significant bits, so
-// that rounding to any format here is correct.
+// It is used for what the host cannot do without changing its rounding mode: directed rounding,
+// 16-bit floats.  A finite number is sign * significand * 2^exponent with 128 bits of significand,
+// plus a sticky bit for anything nonzero below it.  Operations keep at least 110 significant bits,
+// so that rounding to any format here is correct.
 // Source of the rules: IEEE 754-2008, 4.3 and 5.4; PTX ISA 9.0, 9.7.3 (NaN, .ftz, .sat).
 #pragma once
 
@@ -37,14 +37,14 @@ inline constexpr Format kBf16{16, 7, 0x7fff};
 inline constexpr Format kF32{32, 23, 0x7fffffff};
 inline constexpr Format kF64{64, 52, 0xfff8000000000000};
 
-// The format of a float type; of f32 for any other.
+// Returns the format of a float type; that of f32 for all other types.
 const Format& format_of(ptx::Type type);
 
 struct Number {
   enum class Kind : std::uint8_t { finite, infinite, nan };
   Kind kind = Kind::finite;
   bool negative = false;
-  bool sticky = false;  // the value is a little further from zero than it says
+  bool sticky = false;  // the value is slightly further from zero
   int exponent = 0;
   Significand significand = 0;  // 0 and not sticky: zero
 
@@ -55,12 +55,12 @@ Number unpack(const Format& format, std::uint64_t bits);
 Number from_integer(std::int64_t value);
 Number from_integer(std::uint64_t value);
 
-// The bits of `x` in `format`, rounded rn, rz, rm or rp.
+// Returns the bits of `x` in `format`, rounded rn, rz, rm or rp.
 std::uint64_t pack(const Format& format, const Number& x, ptx::Rounding rounding);
 
-// `x` rounded to an integral value: rni, rzi, rmi or rpi.
+// Returns `x` rounded to an integral value: rni, rzi, rmi or rpi.
 Number to_integral(const Number& x, ptx::Rounding rounding);
-// An integral number, clamped to [lowest, highest]; NaN gives 0.
+// Converts an integral number, clamped to [lowest, highest]; NaN gives 0.
 __int128 to_integer(const Number& x, __int128 lowest, __int128 highest);
 
 // Exact (or sticky) results.  The sign of an exact zero sum depends on the rounding.

@@ -5,7 +5,7 @@
 //   - f32: every NaN result is 0x7fffffff.  f64: the NaN operand, made quiet; of several the one
 //     that the operation prefers; 0xfff8000000000000 if no operand is NaN.
 //   - .ftz makes zeros of subnormal operands, and of results that are below the normal range when
-//     rounded as if there were no end to it.
+//     rounded with unlimited exponents.
 // Included only by files compiled once for every instruction set: see lanes.hpp.
 #pragma once
 
@@ -56,7 +56,7 @@ WARPCHECK_INLINE F canonical(F x) {
   return is_nan(x) ? float_of<F>(FloatLayout<F>::kNan) : x;
 }
 
-// The first NaN operand, made quiet.
+// Returns the first NaN operand, made quiet.
 WARPCHECK_INLINE double nan_among() { return float_of<double>(FloatLayout<double>::kNan); }
 template <class... Fs>
 WARPCHECK_INLINE double nan_among(double preferred, Fs... others) {
@@ -65,7 +65,8 @@ WARPCHECK_INLINE double nan_among(double preferred, Fs... others) {
   return is_nan(preferred) ? quiet : other;
 }
 
-// The result of an operation on these operands, of which the first is preferred if it is NaN.
+// Returns the final result of an operation: if operands are NaN, the first of them takes
+// precedence.
 template <class... Fs>
 WARPCHECK_INLINE float settled(float result, Fs...) {
   return canonical(result);
@@ -81,14 +82,14 @@ WARPCHECK_INLINE F absolute(F x) {
   return float_of<F>(bits_of(x) & ~FloatLayout<F>::kSign);
 }
 
-// The magnitude of `magnitude` with the sign of `sign`.
+// Returns the magnitude of `magnitude` with the sign of `sign`.
 template <class F>
 WARPCHECK_INLINE F with_sign(F magnitude, F sign) {
   using Layout = FloatLayout<F>;
   return float_of<F>((bits_of(magnitude) & ~Layout::kSign) | (bits_of(sign) & Layout::kSign));
 }
 
-// .ftz, of an operand
+// Applies .ftz to an operand.
 template <bool kFlush, class F>
 WARPCHECK_INLINE F flush(F x) {
   if constexpr (!kFlush) return x;
@@ -96,15 +97,15 @@ WARPCHECK_INLINE F flush(F x) {
   return is_subnormal_or_zero(x) ? zero : x;
 }
 
-// .ftz, of a result.  `scaled` is the same result from operands 2^32 times as large, so it is
-// normal where the result is about to leave the normal range.
+// Applies .ftz to a result.  `scaled` is the same result computed from operands 2^32 times as
+// large, so it is normal where the result is close to leaving the normal range.
 template <bool kFlush>
 WARPCHECK_INLINE float flush_result(float result, float scaled) {
   if constexpr (!kFlush) return result;
   return absolute(scaled) < 0x1p-94f ? with_sign(0.0f, result) : result;
 }
 
-// .sat: clamped to [0, 1]; NaN gives +0.
+// Applies .sat: clamps to [0, 1]; NaN gives +0.
 template <bool kSaturate, class F>
 WARPCHECK_INLINE F saturate(F x) {
   if constexpr (!kSaturate) return x;
@@ -112,9 +113,9 @@ WARPCHECK_INLINE F saturate(F x) {
   return x > F{0} ? below_one : F{0};
 }
 
-// A fused multiply-add, rounded once to nearest.  Without such an instruction in the host, a
-// product of two floats is exact in double; the sum is then rounded to odd, after which a second
-// rounding, to float, is the correct one (Boldo and Melquiond, IEEE TC 57(4), 2008).
+// Returns a fused multiply-add, rounded once to nearest.  If the host has no such instruction: the
+// product of two floats is exact in double, and the sum is rounded to odd, so the second rounding,
+// to float, is correct (Boldo and Melquiond, IEEE TC 57(4), 2008).
 WARPCHECK_INLINE float fused(float a, float b, float c) {
 #if defined(__FMA__)
   return __builtin_fmaf(a, b, c);

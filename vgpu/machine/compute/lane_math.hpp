@@ -1,8 +1,8 @@
-// Functions in double, of correctly rounded operations only, so that every host gives the same
-// bits.
+// Mathematical functions in double that use only correctly rounded operations, so every host gives
+// the same bits.
 //
-// For approximate instructions: see compute_approximate.cpp.
-// Included only by files compiled once for every instruction set: see lanes.hpp.
+// They are for approximate instructions: see compute_approximate.cpp.  Included only by files that
+// are compiled once for every instruction set: see lanes.hpp.
 #pragma once
 
 #include "vgpu/machine/compute/lane_float.hpp"
@@ -13,10 +13,10 @@ inline constexpr double kLog2E = 1.4426950408889634;
 inline constexpr double kLn2 = 0.6931471805599453;
 inline constexpr double kPi = 3.141592653589793;
 
-// The nearest integral value, for |x| < 2^51.
+// Returns the nearest integral value, for |x| < 2^51.
 WARPCHECK_INLINE double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
-// 2^x, |x| < 1000: relative error below 2^-36.
+// Returns 2^x, for |x| < 1000, with a relative error below 2^-36.
 WARPCHECK_INLINE double exp2_of(double x) {
   const double whole = nearest(x);
   const double y = (x - whole) * kLn2;  // |y| <= 0.347
@@ -36,7 +36,7 @@ WARPCHECK_INLINE double exp2_of(double x) {
   return sum * float_of<double>(static_cast<std::uint64_t>(exponent) << 52);
 }
 
-// tanh x: absolute and relative error below 2^-20.
+// Returns tanh x, with an absolute and relative error below 2^-20.
 WARPCHECK_INLINE double tanh_of(double x) {
   const double bounded = absolute(x) < 20.0 ? absolute(x) : 20.0;
   const double large = 1.0 - 2.0 / (exp2_of(2.0 * kLog2E * bounded) + 1.0);

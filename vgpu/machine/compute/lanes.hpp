@@ -1,4 +1,4 @@
-// Rows of 32 lanes: how a compute instruction reads, calculates and writes them.
+// Rows of 32 lanes: how compute instructions read, calculate and write them.
 //
 // Included only by files that CMake compiles once for every instruction set (WARPCHECK_SIMD names
 // the level and is the namespace).  An operation is written for one lane; the loops below run it
@@ -69,7 +69,8 @@ WARPCHECK_INLINE void write_predicate(const LaneBanks& banks, Ref ref, std::uint
   *held = (*held & ~mask) | (bits & mask);
 }
 
-// The value of type T in a cell: narrow types are cut off, so rows may hold anything above them.
+// Returns the value of type T in a cell; for narrow types the higher bits are dropped, because rows
+// may hold anything there.
 template <class T>
 WARPCHECK_INLINE T from_cell(Bits<T> cell) {
   if constexpr (std::is_integral_v<T>) {
@@ -81,7 +82,7 @@ WARPCHECK_INLINE T from_cell(Bits<T> cell) {
   }
 }
 
-// The cell of a result: types narrower than it are zero-extended.
+// Returns the cell for a result; types narrower than the cell are zero-extended.
 template <class T>
 WARPCHECK_INLINE Bits<T> to_cell(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -93,7 +94,7 @@ WARPCHECK_INLINE Bits<T> to_cell(T value) {
   }
 }
 
-// Stores the lanes of `mask`; the others keep what they hold.
+// Stores the lanes of `mask`; the other lanes stay unchanged.
 template <class C>
 WARPCHECK_INLINE void blend(C* out, const C* values, std::uint32_t mask) {
   using Int = std::conditional_t<sizeof(C) == 8, std::uint64_t, std::uint32_t>;
@@ -103,7 +104,8 @@ WARPCHECK_INLINE void blend(C* out, const C* values, std::uint32_t mask) {
   }
 }
 
-// Operations are function objects; one that depends on modifiers is made from the instruction.
+// Operations are function objects.  One that depends on modifiers is constructed from the
+// instruction.
 template <class Op>
 WARPCHECK_INLINE Op make_operation(const Instr& instr) {
   if constexpr (std::is_constructible_v<Op, const Instr&>) {
@@ -133,7 +135,7 @@ void lanewise(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   lanewise_over<Op, D, S...>(banks, instr, mask, std::index_sequence_for<S...>{});
 }
 
-// Bit l of the result: whether flags[l] is not 0.  Flags are 0 or all ones, 64-byte aligned.
+// Bit l of the result says whether flags[l] is not 0.  Flags are 0 or all ones, 64-byte aligned.
 WARPCHECK_INLINE std::uint32_t mask_of(const std::uint32_t* flags) {
 #if defined(__AVX512DQ__)
   const std::uint32_t low = _mm512_movepi32_mask(_mm512_load_si512(flags));
@@ -160,7 +162,7 @@ WARPCHECK_INLINE std::uint32_t mask_of(const std::uint32_t* flags) {
 #endif
 }
 
-// Whether T is what an operand of the PTX type holds.
+// Whether T is the C++ type for values of the PTX type.
 template <class T>
 constexpr bool holds(ptx::Type type) {
   using ptx::Type;
@@ -177,7 +179,8 @@ constexpr bool holds(ptx::Type type) {
   return false;
 }
 
-// The member `fn` of Shape<T> for the T of the list that holds values of `type`; else nullptr.
+// Returns the member `fn` of Shape<T>, for the T of the list that holds values of `type`; otherwise
+// nullptr.
 template <template <class> class Shape, class... Ts>
 ComputeFn for_type(ptx::Type type) {
   ComputeFn found = nullptr;

@@ -10,13 +10,13 @@ using ptx::Rounding;
 using ptx::Type;
 using Word = std::uint32_t;
 
-// A format without infinities is one with a bit of exponent more, of which the upper half is
-// unused, scaled by a power of two.
+// A format without infinities is treated as a format with one more exponent bit, whose upper half
+// is unused, scaled by a power of two.
 struct Layout {
   exact::Format format;
   int scale;  // 0: an IEEE format
   Word most;
-  Word nan;  // what NaN becomes: a NaN, or the largest number
+  Word nan;  // the result for NaN: a NaN, or the largest number
 };
 
 constexpr Layout kE5m2{{8, 2, 0x7f}, 0, 0x7b, 0x7f};

@@ -1,4 +1,4 @@
-// Floats of 4, 6 and 8 bits, which no register holds by itself, and scales.
+// Floats of 4, 6 and 8 bits, which have no registers of their own, and scales.
 //
 // e5m2 is an IEEE format.  The others have numbers where those have infinities: e4m3 has one NaN,
 // e2m3, e3m2 and e2m1 have none.  ue8m0 is a power of two, from 2^-127 to 2^127, or NaN.
@@ -14,21 +14,21 @@
 
 namespace warpcheck::vgpu::narrow {
 
-// The types of instructions are those of pairs: e4m3x2 for e4m3.
+// Instruction types are those of pairs: e4m3x2 for e4m3.
 constexpr bool is_narrow_float(ptx::Type type) {
   return type >= ptx::Type::e2m1x2 && type <= ptx::Type::e5m2x2;
 }
 
-// From one element of a pair to the next.
+// The distance in bits from one element of a pair to the next.
 constexpr unsigned stride_bits(ptx::Type type) { return type == ptx::Type::e2m1x2 ? 4 : 8; }
 
 exact::Number unpack(ptx::Type type, std::uint32_t bits);
-// Rounded to nearest; what is too large becomes the largest number.
+// Rounds to nearest; values that are too large become the largest number.
 std::uint32_t pack(ptx::Type type, exact::Number x);
 
-// The power of two at or below |x|, or at or above it (`up`), of an f32.
+// Returns the power of two at or below |x| (`up`: at or above it), for an f32 x.
 std::uint32_t scale_of(std::uint32_t f32, bool up, bool finite);
-// As a bf16.
+// Returns the scale as a bf16.
 std::uint32_t bfloat_of_scale(std::uint32_t scale);
 
 }  // namespace warpcheck::vgpu::narrow

@@ -1,4 +1,4 @@
-// Which instruction set of the host is used, decided once.
+// Chooses the instruction set of the host, once.
 #include <cpuid.h>
 
 #include <cstdlib>
@@ -22,7 +22,8 @@ bool is_wide_cvt(const Instr& instr) {
   return wide_source || wide_result;
 }
 
-// What x86-64-v3 has that not every compiler's __builtin_cpu_supports knows: MOVBE, F16C, LZCNT.
+// The parts of x86-64-v3 that some compilers' __builtin_cpu_supports do not know: MOVBE, F16C,
+// LZCNT.
 bool has_rest_of_v3() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
@@ -41,8 +42,8 @@ ComputeFn find_typed(const Instr& instr, SimdLevel level) {
   return nullptr;
 }
 
-// An operand in a 64-bit register where the type of a cvt is narrower (PTX ISA 9.0, 9.4.1, relaxed
-// type checking): the row is narrowed before, or widened after, the function for its type.
+// Handles an operand in a 64-bit register where the type of a cvt is narrower (PTX ISA 9.0, 9.4.1,
+// relaxed type checking): the row is narrowed before, or widened after, the function for its type.
 void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const ptx::Modifiers& m = instr.modifiers;
   std::uint32_t source[kWarpLanes];
@@ -61,7 +62,7 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
   }
   const bool wide_result = instr[ComputeOperand::d].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
   if (wide_result) {
-    // A cvt has no predicates, so that bank is free to name the temporary row.
+    // A cvt has no predicates, so that bank can hold the temporary row.
     narrow_banks.base[static_cast<std::size_t>(Bank::predicate)] =
         reinterpret_cast<std::byte*>(result);
     narrow[ComputeOperand::d] = {Bank::predicate, 0};

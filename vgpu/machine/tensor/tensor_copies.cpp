@@ -13,10 +13,10 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kChunkBytes = 16;      // that swizzling moves as a whole
-constexpr std::uint32_t kTileAlignment = 128;  // of its place in shared memory
+constexpr std::uint32_t kChunkBytes = 16;      // swizzling moves such chunks as a whole
+constexpr std::uint32_t kTileAlignment = 128;  // of a tile in shared memory
 constexpr std::uint32_t kMapAlignment = 64;
-// Of the wide rows behind Instr::address_rows; the first two are those of for_each_target().
+// Indices of the wide rows after Instr::address_rows; the first two are those of for_each_target().
 constexpr std::uint32_t kGlobalRow = 2, kSharedRow = 3, kElementRow = 4;
 
 Ref wide_row(const Instr& instr, std::uint32_t number) {
@@ -95,7 +95,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   return Step::again;
 }
 
-// What an H200 answers with an illegal instruction; empty: nothing.
+// Returns why an H200 would raise an illegal-instruction error; empty: it would not.
 std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& instr,
                                       const TensorMap& map, unsigned lane) {
   const bool is_store = instr[TensorOperand::object].bank == Bank::none;
@@ -117,7 +117,7 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
   return {};
 }
 
-// By loads of the lane.
+// Reads the map by loads of the lane.
 std::optional<TensorMap> TensorCopies::read_map(RunningFragment& run, const Instr& instr,
                                                 Space space, unsigned lane) {
   constexpr std::uint8_t kWords = kChunkBytes / 4;
@@ -181,9 +181,10 @@ void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
   }
 }
 
-// Along dimension 0, in chunks of shared memory.  A chunk is moved at once, unless it lies across
-// an edge of the tensor, or at an address that no access of 16 bytes may have.
-//   global: of the element whose first coordinate is 0; empty: the row is outside of the tensor
+// Moves a row along dimension 0, in chunks of shared memory.  A chunk is moved as a whole unless it
+// crosses an edge of the tensor, or has an address that is not aligned for an access of 16 bytes.
+//   global: address of the element whose first coordinate is 0; empty: the row is outside the
+//   tensor
 void TensorCopies::move_row(RunningFragment& run, const Tile& tile,
                             std::optional<std::uint64_t> global, std::uint64_t shared) {
   const TensorMap& map = tile.map;
@@ -264,7 +265,8 @@ void TensorCopies::fill_piece(RunningFragment& run, const Tile& tile, const Piec
   parts_.accesses.execute(run, store, lanes);
 }
 
-// Inside the tensor, but not in the memory that it begins in.
+// Returns whether a piece is inside the tensor but outside the allocation in which the tensor
+// begins.
 bool TensorCopies::is_outside(const RunningFragment& run, const Tile& tile,
                               const Piece& piece) const {
   if (tile.tensor == nullptr || tile.tensor->contains(piece.global, piece.bytes)) return false;

@@ -1,11 +1,11 @@
-// Copies of tiles of tensors (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor; PTX ISA 9.0, 5.5,
-// 9.7.9.27), and changes of the maps that describe them (tensormap.replace, 9.7.9.28:
-// tensor_replacements.cpp).
+// Executes copies of tiles of tensors (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor; PTX ISA
+// 9.0, 5.5, 9.7.9.27), and changes of the tensor maps that describe them (tensormap.replace,
+// 9.7.9.28: tensor_replacements.cpp).
 //
-// The thread that begins one reads the tensor map, as by loads; the rest are accesses of the
-// asynchronous proxy, made when the copy is begun, as all copies in bulk are (bulk_copies.hpp).
-// What of a box lies outside of the tensor is filled in shared memory, and not written in global
-// memory; what lies inside the tensor has to be inside the allocation that the tensor begins in.
+// The issuing thread reads the tensor map by ordinary loads.  All other accesses are made by the
+// asynchronous proxy, when the copy is issued, as for all bulk copies (bulk_copies.hpp).  The part
+// of a box outside the tensor is filled in shared memory, and not written in global memory.  The
+// part inside the tensor must be inside the allocation in which the tensor begins.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ class TensorCopies {
   Step execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
  private:
-  // One lane's copy, to or from one place in shared memory.
+  // The copy of one lane, to or from one place in shared memory.
   struct Tile {
     const Instr& instr;
     const TensorMap& map;
@@ -40,7 +40,7 @@ class TensorCopies {
     std::uint64_t shared = 0;                             // address
     const Allocation* tensor = nullptr;                   // null: the map leads to no memory
   };
-  // A piece of a row of the tile: in global memory, and in shared memory.
+  // A piece of a row of the tile: its addresses in global and in shared memory.
   struct Piece {
     std::uint64_t global, shared;
     std::uint32_t bytes;
@@ -60,7 +60,7 @@ class TensorCopies {
                 std::uint64_t shared);
   void move_piece(RunningFragment& run, const Tile& tile, const Piece& piece);
   void fill_piece(RunningFragment& run, const Tile& tile, const Piece& piece);
-  // An access of one lane to `address`, and to rows for what is on its way.
+  // Returns an access of one lane to `address`, with intermediate rows for the values.
   [[nodiscard]] Instr part(const RunningFragment& run, const Tile& tile, InstrKind kind,
                            ptx::Type type, std::uint8_t elements, std::uint64_t address) const;
   [[nodiscard]] bool is_outside(const RunningFragment& run, const Tile& tile,

@@ -25,7 +25,7 @@ struct Packed {
 };
 static_assert(sizeof(Packed) == kTensorMapBytes);
 
-// FNV-1a over all before it.
+// FNV-1a over all bytes before the checksum.
 std::uint64_t check_of(const TensorMapBytes& bytes) {
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
   for (std::size_t at = 0; at < offsetof(Packed, check); ++at) {
@@ -36,7 +36,8 @@ std::uint64_t check_of(const TensorMapBytes& bytes) {
 
 constexpr std::uint32_t kSign = 0x8000'0000, kExponent = 0x7f80'0000;
 
-// To the nearest tf32, ties to even; infinities stay, and an H200 makes one NaN of all.
+// Rounds to the nearest tf32, ties to even; infinities stay, and like an H200 all NaNs become one
+// NaN.
 std::uint32_t to_tf32(std::uint32_t word) {
   constexpr std::uint32_t kCut = 13;
   if ((word & ~kSign) > kExponent) return 0x7fff'e000;
@@ -79,7 +80,7 @@ std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
   return plain ^ ((plain >> 7 & mask) << 4);
 }
 
-// Recorded on an H200; of 16-bit floats it is what fma.oob takes for outside.
+// Recorded on an H200; for 16-bit floats it is the value that fma.oob treats as out of bounds.
 std::uint64_t TensorMap::fill() const {
   if (!fills_with_nan) return 0;
   const std::uint64_t bytes = element_bytes();
@@ -91,12 +92,12 @@ bool TensorMap::converts() const {
   return element == TensorElement::tf32 || element == TensorElement::tf32_ftz;
 }
 
-// The types whose name ends in FTZ keep subnormals: so does an H200.
+// The types whose name ends in FTZ keep subnormals, as on an H200.
 std::uint32_t TensorMap::converted(std::uint32_t word) const {
   return converts() ? to_tf32(word) : word;
 }
 
-// As cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25.4.2).
+// The same types as for cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25.4.2).
 Type TensorMap::atomic_type(AtomOp op) const {
   const bool is_logic = op == AtomOp::and_ || op == AtomOp::or_ || op == AtomOp::xor_;
   switch (element) {

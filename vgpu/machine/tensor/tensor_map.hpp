@@ -1,8 +1,8 @@
-// Tensor maps: the 128 bytes that describe a tensor in global memory, a box of it, and how the box
-// lies in shared memory (PTX ISA 9.0, 5.5; CUtensorMap of the driver API).
+// Tensor maps: the 128 bytes that describe a tensor in global memory, a box of it, and the layout
+// of the box in shared memory (PTX ISA 9.0, 5.5; CUtensorMap of the driver API).
 //
-// To programs the bytes are opaque.  The layout here is our own, with a check of all of it, so that
-// bytes that are no map are known as such.
+// For programs the bytes are opaque.  The layout here is our own; it contains a checksum, so that
+// bytes which are no map are detected.
 #pragma once
 
 #include <array>
@@ -41,43 +41,44 @@ struct TensorMap {
   std::uint64_t address = 0;
   TensorElement element = TensorElement::u8;
   TensorSwizzle swizzle = TensorSwizzle::none;
-  bool fills_with_nan = false;  // what lies outside of the tensor; else with zeros
+  bool fills_with_nan = false;  // elements outside the tensor are NaN; otherwise zero
   std::uint32_t rank = 1;
   std::array<std::uint64_t, kTensorDimensionsMax> size{};         // elements
-  std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};   // bytes, of dimensions 1 to 4
+  std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};   // bytes, for dimensions 1 to 4
   std::array<std::uint16_t, kTensorDimensionsMax> box{};          // elements
-  std::array<std::uint8_t, kTensorDimensionsMax> element_step{};  // of dimension 0: not used
+  std::array<std::uint8_t, kTensorDimensionsMax> element_step{};  // unused for dimension 0
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 
   [[nodiscard]] std::uint32_t element_bytes() const;
-  // How many elements of a dimension a box has.
+  // Returns how many elements of a dimension a box contains.
   [[nodiscard]] std::uint32_t count(std::uint32_t dimension) const;
-  // Of the rows of a box along dimension 0: bytes of one, how far apart they begin in shared
-  // memory, and how many there are.
+  // The rows of a box along dimension 0: the bytes of a row, the distance between rows in shared
+  // memory, and the number of rows.
   [[nodiscard]] std::uint32_t row_bytes() const { return box[0] * element_bytes(); }
   [[nodiscard]] std::uint32_t row_pitch() const;
   [[nodiscard]] std::uint32_t rows() const;
   [[nodiscard]] std::uint32_t bytes() const { return rows() * row_bytes(); }
 
-  // Bytes that swizzling stays within; 0: there is none.
+  // Returns the number of bytes within which swizzling permutes; 0: no swizzling.
   [[nodiscard]] std::uint32_t span() const {
     return swizzle == TensorSwizzle::none ? 0 : 16u << static_cast<unsigned>(swizzle);
   }
-  // Where 16 bytes that lie at this address of shared memory without swizzling are with it.
+  // Returns the address, after swizzling, of 16 bytes of shared memory whose address without
+  // swizzling is `plain`.
   [[nodiscard]] std::uint64_t swizzled(std::uint64_t plain) const;
-  // The bits of an element outside of the tensor.
+  // Returns the bits of an element outside the tensor.
   [[nodiscard]] std::uint64_t fill() const;
-  // What a load makes of a word of memory.
+  // Returns what a load converts a word of memory to.
   [[nodiscard]] std::uint32_t converted(std::uint32_t word) const;
   [[nodiscard]] bool converts() const;
-  // The type of an element to an atomic operation; none: it has no such operation.
+  // Returns the element type for an atomic operation; none: the type does not support it.
   [[nodiscard]] ptx::Type atomic_type(ptx::AtomOp op) const;
 };
 
 using TensorMapBytes = std::array<std::byte, kTensorMapBytes>;
 TensorMapBytes pack(const TensorMap& map);
-// Empty: no tensor map.
+// Decodes a map.  Empty: the bytes are no tensor map.
 std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes);
 
 }  // namespace warpcheck::vgpu

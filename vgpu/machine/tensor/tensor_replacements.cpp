@@ -1,5 +1,5 @@
-// tensormap.replace: a lane reads a tensor map, changes a field, and writes it back, as by loads
-// and stores of all its bytes.
+// tensormap.replace: a lane reads a tensor map, changes a field, and writes the map back, like
+// loads and stores of all its bytes.
 #include <bit>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace warpcheck::vgpu {
 
 namespace {
 
-// .elemtype counts other than CUtensorMapDataType.
+// .elemtype has other numbers than CUtensorMapDataType.
 constexpr TensorElement kElements[] = {
     TensorElement::u8,       TensorElement::u16, TensorElement::u32,  TensorElement::s32,
     TensorElement::u64,      TensorElement::s64, TensorElement::f16,  TensorElement::f32,
@@ -32,7 +32,7 @@ void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t 
     case TensorField::swizzle: map.swizzle = static_cast<TensorSwizzle>(value); break;
     case TensorField::fill: map.fills_with_nan = value != 0; break;
     case TensorField::interleave:
-    case TensorField::atomicity: break;  // there is one value
+    case TensorField::atomicity: break;  // it has only one value
   }
 }
 

@@ -40,8 +40,8 @@ std::uint32_t swizzled(std::uint32_t address, std::uint32_t span) {
   return address ^ ((address >> 7 & (span / 16 - 1)) << 4);
 }
 
-// Where row `line` of a (or column of b) has its byte `at` of k.  Eight rows of 16 bytes, or of as
-// many as swizzling stays within, are side by side (9.7.15.5.1.2).
+// The offset of byte `at` of k in row `line` of a (or column of b).  Eight rows of 16 bytes, or of
+// as many as the swizzling span has, are adjacent (9.7.15.5.1.2).
 std::uint32_t place_along_k(const Descriptor& d, std::uint32_t line, std::uint32_t at) {
   const std::uint32_t span = d.span(), chunk = at / 16;
   const std::uint32_t from = d.start() + line % 8 * span + line / 8 * d.stride() +
@@ -49,7 +49,7 @@ std::uint32_t place_along_k(const Descriptor& d, std::uint32_t line, std::uint32
   return swizzled(from, span);
 }
 
-// The same where neighbours in memory are of one k: of elements of 2 bytes.
+// The same for matrices whose neighbours in memory have the same k: elements of 2 bytes.
 std::uint32_t place_across_k(const Descriptor& d, std::uint32_t line, std::uint32_t k) {
   const std::uint32_t span = d.span(), chunks = span / 16, chunk = line * 2 / 16;
   const bool plain = span == 16;
@@ -89,7 +89,7 @@ void Warpgroups::load_register(RunningFragment& run, const Instr& instr, std::ui
   join(run, to, high, lanes);
 }
 
-// A word of each lane, or one half of it.
+// Loads a word of each lane, or one half of it.
 void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& to,
                            std::uint32_t number, std::uint32_t part, std::uint32_t lanes) {
   const GroupLoad load = group_load_of(instr);
@@ -183,7 +183,7 @@ void Warpgroups::begin_pending(RunningFragment& run, const Instr& instr,
   }
 }
 
-// What else was made from such a result is as good as it is.
+// What was computed from such a result before the wait becomes defined with it.
 void Warpgroups::wait(RunningFragment& run, std::uint32_t groups_left, std::uint32_t lanes) const {
   std::vector<Warp::PendingProduct>& pending = run.warp.pending_products;
   std::vector<Warp::PendingProduct> complete;
@@ -201,7 +201,7 @@ void Warpgroups::wait(RunningFragment& run, std::uint32_t groups_left, std::uint
   }
   std::erase_if(pending, [](const Warp::PendingProduct& product) { return product.lanes == 0; });
   for (const Warp::PendingProduct& product : complete) {
-    std::uint32_t again = 0;  // lanes that have begun another one there
+    std::uint32_t again = 0;  // lanes that have begun another product there
     for (const Warp::PendingProduct& other : pending) {
       if (other.pc == product.pc) again |= other.lanes;
     }

@@ -1,9 +1,9 @@
-// Products of a warpgroup (wgmma.mma_async; PTX ISA 9.0, 9.7.15): what the asynchronous proxy reads
-// of shared memory for them, where a descriptor says that a matrix lies, and which results nobody
-// has waited for.
+// Executes products of a warpgroup (wgmma.mma_async; PTX ISA 9.0, 9.7.15): the reads of shared
+// memory by the asynchronous proxy, the matrix layouts of descriptors, and the results that have
+// not been waited for.
 //
-// They are made when they are begun, which is one of the times at which they may be made.  A
-// result that has not been waited for counts as undefined, until wgmma.wait_group.
+// Products are computed when they are issued, which is one of the allowed times.  A result that has
+// not been waited for counts as undefined, until wgmma.wait_group.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Warpgroups {
       : launch_(launch), current_(current), accesses_(accesses) {}
 
   Step load(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
-  // Results become pending, or groups of them are closed or waited for.
+  // Makes results pending, or closes or waits for groups of results.
   void change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
  private:

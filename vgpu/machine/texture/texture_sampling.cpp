@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint32_t kFractionBits = 8;
 constexpr std::int64_t kHalfTexel = kWeightOne / 2;
-// Beyond any texture, yet far from what an integer can hold.
+// Larger than any texture, but far below the limits of an integer.
 constexpr double kFar = 1e12;
 
-// Of a number that is not 0, infinite or NaN.
+// Returns the exponent of a number that is not 0, infinite or NaN.
 int exponent_of(float value) {
   const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
   return static_cast<int>(bits >> 52 & 0x7ff) - 1023;
@@ -22,7 +22,7 @@ double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-// One coordinate: two neighbours, and the weight of the second.
+// One coordinate: two neighbouring texels, and the weight of the second one.
 struct Neighbours {
   std::int64_t first = 0, second = 0;
   std::int32_t weight = 0;
@@ -32,15 +32,15 @@ std::int32_t scaled_weight(std::int32_t a, std::int32_t b) {
   return (a * b + kWeightOne / 2) >> kFractionBits;
 }
 
-// A normalized coordinate is cut off to so many fraction bits before it is multiplied.
+// A normalized coordinate is truncated to this many fraction bits before it is multiplied.
 int coordinate_bits(std::uint32_t size) {
   return size <= 1u << 14 ? 21 : size <= 1u << 16 ? 22 : 23;
 }
 
-// Where a coordinate is, in texels.
+// The position of a coordinate, in texels.
 struct Position {
   double texels = 0;
-  bool is_mirrored = false;  // its neighbours stand in descending order
+  bool is_mirrored = false;  // its neighbours are in descending order
 };
 
 Position position_of(float coordinate, std::uint32_t size, TextureAddress address,
@@ -141,7 +141,7 @@ class FootprintMaker {
     }
   }
 
-  // The texels of one level, which counts `part`.
+  // Adds the texels of one level, whose weight is `part`.
   void add_level(std::uint32_t level, std::int32_t part) {
     const TexelBox& box = texture_.levels[level];
     level_ = level;
@@ -149,7 +149,7 @@ class FootprintMaker {
     y_ = has_rows() ? along(1, box.height) : Neighbours{};
     if (texture_.shape == TextureShape::line && !texture_.layered && texture_.smooth &&
         texture_.address[1] == TextureAddress::border) {
-      // Rows above are outside, and half of what counts: so on hardware.
+      // Rows above it are outside and have half of the weight, as on hardware.
       y_ = {-1, 0, kHalfTexel};
     }
     if (texture_.shape != TextureShape::volume) {
@@ -227,14 +227,14 @@ std::int64_t greatest_of(const TexelFormat& format) {
          1;
 }
 
-// Of integers that are read as such, which only the driver's functions allow.
+// The result for integers that are read as integers, which only the driver API allows.
 //   sum: of the texels, each times its weight.
 std::uint32_t integer_mean_of(const TexelFormat& format, std::int64_t sum) {
   const std::int64_t half = format.bits < 32 ? kWeightOne / 2 : 0;
   return static_cast<std::uint32_t>((sum + half) >> kFractionBits);
 }
 
-// Integers are filtered in 16 bits.
+// Integers are filtered with 16 bits.
 //   sum: of the texels, each times its weight.
 float mean_of_integers(const TexelFormat& format, std::int64_t sum) {
   const bool is_signed = format.kind == TexelKind::signed_integer;
@@ -251,7 +251,7 @@ float mean_of_integers(const TexelFormat& format, std::int64_t sum) {
   return static_cast<float>(std::max(mean, -greatest)) / static_cast<float>(greatest);
 }
 
-// What 8 bits of sRGB are read as: numbers of 16 bits, near those that the standard defines.
+// The values of 8-bit sRGB numbers: 16-bit numbers close to those of the standard.
 constexpr std::array<std::uint16_t, 256> kLinearOfSrgb = {
     0x0000, 0x0d00, 0x1100, 0x1380, 0x1500, 0x1640, 0x1780, 0x1860, 0x1900, 0x19a0, 0x1a40, 0x1ae0,
     0x1b80, 0x1c20, 0x1c80, 0x1ce0, 0x1d50, 0x1dc0, 0x1e30, 0x1eb0, 0x1f30, 0x1fb0, 0x2018, 0x2060,
@@ -286,8 +286,9 @@ float float_of_half(std::uint32_t bits) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
 }
 
-// How the filter adds: each group of texels is cut off `kept` bits below its greatest exponent.
-// Groups are added in steps `spare` bits finer.  The result has `fraction` bits, ties away from 0.
+// The precision of the filter's additions: each group of texels is truncated `kept` bits below its
+// greatest exponent.  Groups are added in steps that are `spare` bits finer.  The result has
+// `fraction` bits, ties away from 0.
 struct Adder {
   int kept, spare, fraction, exponent_min, exponent_max;
   std::uint32_t nan;
@@ -295,7 +296,7 @@ struct Adder {
 constexpr Adder kSingle{27, 2, 23, -126, 127, 0x7fff'ffffu};
 constexpr Adder kHalf{14, 24, 10, -14, 15, 0x7fff'e000u};
 
-// total * 2^exponent
+// Returns total * 2^exponent, rounded.
 float rounded(const Adder& adder, std::int64_t total, int exponent) {
   if (total == 0) return 0;
   const bool is_negative = total < 0;
@@ -324,7 +325,7 @@ std::uint32_t add_floats(const Adder& adder, const Footprint& footprint,
     const std::uint32_t end = footprint.group_end[group];
     int greatest = -1000;
     for (std::uint32_t i = first; i < end; ++i) {
-      // Tells infinities and NaN.  A weight may have been rounded to 0.
+      // Detects infinities and NaN.  A weight may have been rounded to 0.
       plain += static_cast<double>(values[i]) * footprint.uses[i].weight;
       if (values[i] != 0 && footprint.uses[i].weight != 0)
         greatest = std::max(greatest, exponent_of(values[i]));
@@ -350,7 +351,7 @@ std::uint32_t add_floats(const Adder& adder, const Footprint& footprint,
   return std::bit_cast<std::uint32_t>(rounded(adder, total, exponent));
 }
 
-// Bits of a border's color, as a texel of the format would have them.
+// Returns the bits of a border color as a texel of the format would have them.
 std::uint32_t border_texel(const Texture& texture, std::uint32_t channel) {
   const float color = texture.border[channel];
   const TexelFormat& format = texture.format;
@@ -367,17 +368,18 @@ std::uint32_t border_texel(const Texture& texture, std::uint32_t channel) {
 
 // ---- levels ----
 
-// How long a vector is, roughly: as the hardware has it.
+// Returns the approximate length of a vector, as the hardware computes it.
 double length_of(const std::array<double, 3>& vector) {
   std::array<double, 3> sides{std::abs(vector[0]), std::abs(vector[1]), std::abs(vector[2])};
   std::sort(sides.begin(), sides.end());
   return sides[2] + 11.0 / 32 * sides[1] + 1.0 / 4 * sides[0];
 }
 
-// Of the longer axis of the ellipse that two gradients span, against their sum or difference.
+// The longer axis of the ellipse that two gradients span, as a fraction of the length of their sum
+// or difference.
 constexpr double kDiagonal = 11.0 / 16;
 
-// By a polynomial that is 0 at 1 and 1 at 2: the same on every host.
+// Returns log2 by a polynomial that is 0 at 1 and 1 at 2: the same on every host.
 double log2_of(double x) {
   int exponent = 0;
   const double fraction = std::frexp(x, &exponent) * 2 - 1;

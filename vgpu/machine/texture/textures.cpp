@@ -12,10 +12,10 @@ namespace warpcheck::vgpu {
 
 using Operation = TextureInstr::Operation;
 
-// What the lanes of one fetch look at.
+// The texels that the lanes of one fetch read.
 struct Textures::Fetch {
   std::array<Footprint, kWarpLanes> footprint;
-  // Of each lane and texel: its bytes, up to 16.
+  // For each lane and texel: its bytes, up to 16.
   std::array<std::array<std::array<std::byte, 16>, 16>, kWarpLanes> texel;
   std::array<UndefinedLanes, 4> undefined;  // of each channel
 };
@@ -143,7 +143,8 @@ std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelForm
 
 }  // namespace
 
-// Reads texel number `use` of the lanes, which have one; those in the same memory at once.
+// Reads texel number `use` of the lanes that have one; lanes with texels in the same allocation are
+// read together.
 void Textures::read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
                            std::uint32_t lanes) {
   Fetch& fetch = *fetch_;
@@ -202,7 +203,7 @@ void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, con
   if (fetch_ == nullptr) fetch_ = std::make_unique<Fetch>();
   Fetch& fetch = *fetch_;
   fetch.undefined = {};
-  std::array<std::uint32_t, 16> users{};  // of each use: lanes that read memory for it
+  std::array<std::uint32_t, 16> users{};  // for each use: the lanes that read memory for it
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     fetch.footprint[lane] = footprint_of_lane(run, instr, texture, lane);
@@ -303,8 +304,8 @@ std::string objection_to(const SurfacePlace& place, const Surface& surface, std:
 
 }  // namespace
 
-// Elements outside: of .trap, the launch ends; of .zero, loads give 0 and stores do nothing; of
-// .clamp, the nearest element is meant.
+// Handles elements outside the surface.  With .trap, the launch ends; with .zero, loads give 0 and
+// stores do nothing; with .clamp, the nearest element is used.
 Step Textures::access_surface(RunningFragment& run, const TextureInstr& instr,
                               const Surface& surface, std::uint32_t lanes) {
   const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
@@ -340,7 +341,7 @@ Step Textures::access_surface(RunningFragment& run, const TextureInstr& instr,
   return Step::again;
 }
 
-// The lanes' elements to or from their places.
+// Moves the lanes' elements to or from memory.
 void Textures::move_elements(RunningFragment& run, const TextureInstr& instr,
                              const Surface& surface,
                              const std::array<std::uint64_t, kWarpLanes>& offsets,

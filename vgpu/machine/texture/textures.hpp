@@ -1,9 +1,9 @@
-// Textures and surfaces: whose handles lanes hold, what they read, and what a program must not do
-// (PTX ISA 9.0, 9.7.10, 9.7.11; CUDA C++ Programming Guide, "Texture and Surface Memory").
+// Executes texture and surface instructions, and reports their misuse (PTX ISA 9.0, 9.7.10, 9.7.11;
+// CUDA C++ Programming Guide, "Texture and Surface Memory").
 //
-// Every texel that counts is a weak read of its array's memory, and is told as one; texels that the
-// filter gives no weight are not looked at, as on hardware.  Lanes with different objects go one
-// object after the other.
+// Every texel with a weight is a weak read of its array's memory, and is reported as one.  Texels
+// without a weight are not read, as on hardware.  If lanes use different objects, the objects are
+// handled one after the other.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ class Textures {
   const Targets& targets_;
   CurrentAccess& current_;
   Accesses& accesses_;
-  std::unique_ptr<Fetch> fetch_;  // made when first needed, and kept
+  std::unique_ptr<Fetch> fetch_;  // created on first use, and kept
 };
 
 }  // namespace warpcheck::vgpu
