@@ -1,4 +1,4 @@
-// The default policy as a strategy: it never decides anything.
+// The default policy as a strategy: it makes no decisions.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// Which lanes of a warp to hold behind at an access.
+// Chooses the lanes of a warp to hold at an access.
 //
-// Most races need one lane, or one side of a boundary, to be late once.  So the shapes that isolate
-// a lane or cut the warp in two are as likely as an arbitrary subset.
+// Most races need one lane, or one side of a boundary between lanes, to be late once.  So the sets
+// that isolate one lane or cut the warp in two are as likely as an arbitrary subset.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace warpcheck::vgpu {
 
-// A non-empty subset of `active`: a proper one, or, where the lanes `other_ready` could go on
-// instead, sometimes all.  0 when there is none.
+// Returns a non-empty subset of `active`.  It is a proper subset, or sometimes all lanes if the
+// lanes `other_ready` could continue instead. 0: there is none.
 std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t other_ready);
 
 }  // namespace warpcheck::vgpu

@@ -1,20 +1,23 @@
 // Probabilistic concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatti, "A Randomized
 // Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010.
 //
-// Every warp has a random priority and the ready warp of highest priority runs; at d - 1 change
-// points, which are drawn, the priority of the running warp drops below all that were there at
-// first, to one that is the point's own.  A bug of depth d (d ordering constraints) in a launch of
-// n warps and at most k accesses is met with probability >= 1 / (n k^(d-1)).
+// Every warp has a random priority, and the ready warp with the highest priority runs.  At d - 1
+// randomly drawn change points, the priority of the running warp drops below all initial
+// priorities, to a value that belongs to the change point.  A bug of depth d (d ordering
+// constraints) in a launch of n warps and at most k accesses is found with probability >= 1 / (n
+// k^(d-1)).
 //
-// That holds here for a depth that is given, with k = n * accesses_per_warp, as no warp makes more
-// accesses than those: a change point is an access of one warp, each as likely, so that it costs
-// nothing elsewhere.  A warp that has used up its quantum, or sleeps or polls, is demoted, or it
-// might wait for ever for one that never runs.  Which warp has the highest priority at the start is
-// not drawn but taken in turn (start.hpp); each has the lowest as often as any other.
+// That holds here for a given depth, with k = n * accesses_per_warp, if no warp makes more accesses
+// than accesses_per_warp: a change point is an access of one warp, each with equal probability, so
+// other accesses have no cost.  A warp that has used up its quantum, sleeps or polls is demoted,
+// because it might otherwise wait for ever for a warp that never runs.  The warp with the highest
+// initial priority is not drawn; launches take all warps in turn (start.hpp).  Each warp has the
+// lowest priority as often as any other.
 //
-// Depth 0 is for programs of which nobody knows how deep or long they are: each launch draws its
-// depth, and change points whose order of magnitude is uniform.  Under `independent` lanes are
-// threads, too: in two of three launches three change points in four hold back some lanes of the
+// Depth 0 is for programs whose depth and length are not known: each launch draws its depth, and
+// change points whose order of magnitude is uniform.  Under `independent`, lanes are threads too:
+// in two of three launches, three change points in four hold some lanes of the warp instead of
+// demoting the warp.
 // warp instead of demoting it.
 #pragma once
 
@@ -30,7 +33,7 @@ namespace warpcheck::vgpu {
 
 class Pct final : public Strategy {
  public:
-  // depth: d; 0 draws 1 to 5 for every launch, of a warp that is alone 2 to 5.
+  // depth: d; 0 draws 1 to 5 for every launch; 2 to 5 if there is only one warp.
   explicit Pct(std::uint64_t seed, unsigned depth = 0, std::uint64_t accesses_per_warp = 64)
       : seed_(seed),
         prng_(seed),
@@ -55,7 +58,7 @@ class Pct final : public Strategy {
     std::uint64_t priority = 0;
   };
 
-  // Of a block that has not begun: its warp of highest priority.
+  // For a block that has not begun: its warp with the highest priority.
   struct Top {
     std::uint64_t salt = 0;
     std::uint32_t block = 0, warp = 0;
@@ -71,12 +74,12 @@ class Pct final : public Strategy {
   Prng prng_;
   unsigned depth_;
   std::uint64_t accesses_per_warp_;
-  std::uint64_t salt_ = 0;  // priorities of this launch are a hash of it and the warp
+  std::uint64_t salt_ = 0;  // a warp's priority in this launch is a hash of this and the warp
   bool holds_lanes_ = false;
-  std::optional<WarpId> first_;  // above all others, until it is demoted
+  std::optional<WarpId> first_;  // has the highest priority until it is demoted
   std::vector<ChangePoint> changes_;
   std::vector<Demotion> demotions_;
-  std::uint64_t lowest_ = 0;    // priority so far
+  std::uint64_t lowest_ = 0;    // the lowest priority so far
   std::array<Top, 64> tops_{};  // a cache, by block
 };
 

@@ -1,22 +1,24 @@
 // Partial order sampling: Yuan, Yang, Gu, "Partial Order Aware Concurrency Sampling", CAV 2018.
 //
-// Every pending event, the next access of a warp, has a random priority of its own, and the highest
-// runs.  When an event has run, those that race with it draw anew; so orders that matter are drawn
-// evenly, and those of events that commute are not drawn at all.  Of two accesses that race, each
-// behind accesses that race with nothing, either comes first with a probability that falls with the
-// number of those, not exponentially as in a random walk.
+// Every pending event, the next access of a warp, has a random priority, and the event with the
+// highest priority runs.  When an event has run, the events that race with it draw new priorities.
+// So orders that matter are drawn evenly, and the order of events that commute is not drawn at all.
+// If each of two racing accesses follows accesses that race with nothing, each order of the two has
+// a probability that falls with the number of those, but not exponentially as in a random
+// walk.
 //
-// What a warp is about to touch is known when it gets there, so in launches of up to 64 warps each
-// goes on to its next access before any of them makes one.  In others a warp that was not chosen
-// yet keeps its priority until it has come to its access.
+// The words that a warp is about to touch are known only when it reaches its access.  So in
+// launches of up to 64 warps, each warp runs to its next access before any of them executes one.
+// In larger launches, a warp that was not chosen yet keeps its priority until it reaches its
+// access.
 //
-// Asking costs, so it is not asked where nothing is to be decided: an access of a number at which
-// the accesses of several warps of the launch raced with nothing is no event, unless it turns out
-// that one of them did.  A launch in which it would be asked often is thinned out: each time that
-// it was asked 256 times, half of the accesses that were left count.
+// Each call of decide() has a cost, so it is avoided where nothing has to be decided.  If the
+// accesses with a certain number raced with nothing in several warps of the launch, accesses with
+// that number are not events, unless one of them later races.  A launch with many events is thinned
+// out: after every 256 calls, only half of the remaining accesses count.
 //
-// Lanes are threads, too: under `independent` most launches hold back some of the lanes that are
-// about to access memory, now and then.
+// Lanes are threads too: under `independent`, most launches occasionally hold some of the lanes
+// that are about to access memory.
 #pragma once
 
 #include <cstddef>
@@ -46,24 +48,25 @@ class Pos : public Strategy {
   std::uint32_t choose_operation(const OperationPoint& point) override;
 
  protected:
-  // An access, or what a warp will do next.
+  // An access, or the unknown next access of a warp.
   struct Event {
     std::uint64_t priority = 0;
-    std::uint64_t drawn_at = 0;  // time
-    bool is_known = false;       // an access, before which its warp waits
+    std::uint64_t drawn_at = 0;  // in time_
+    bool is_known = false;       // it is an access that its warp waits to execute
     bool is_stuck = false;       // its warp has yielded since its last access
     bool reads = false, writes = false;
-    Toucher toucher;                   // of no certain lane
-    std::vector<std::uint64_t> words;  // as in AccessedWords; empty: races with nothing
+    Toucher toucher;                   // its lane is not set
+    std::vector<std::uint64_t> words;  // as in AccessedWords; empty: it races with nothing
     std::vector<std::uint8_t> lanes;
-    std::uint64_t low = 0, high = 0;  // of `words`, where there are any
-    std::size_t place = 0;            // is_known: in `waiting_`
+    std::uint64_t low = 0, high = 0;  // the range of `words`, if there are any
+    std::size_t place = 0;            // if is_known: its index in waiting_
 
     [[nodiscard]] bool races_with(const Event& other) const;
   };
 
-  // For strategies that steer.  Whether a known event had better come after all that do not wait;
-  // that it runs now; which lanes stay behind at it, 0: none.
+  // Hooks for strategies that steer. waits(): a known event should come after all events that do
+  // not wait.  runs(): the event runs now.  lanes_behind(): the lanes to hold at the event; 0:
+  // none.
   [[nodiscard]] virtual bool waits(const Event& /*event*/) const { return false; }
   virtual void runs(const Event& /*event*/) {}
   [[nodiscard]] virtual std::uint32_t lanes_behind(const SchedulePoint& point, const Event& event);
@@ -81,23 +84,23 @@ class Pos : public Strategy {
   bool touch(const Event& event);
   void learn(std::uint64_t index, bool races);
   [[nodiscard]] bool has_raced(const Event& event) const;
-  // Does not wait; has to come to its next access first; by priority.
+  // (does not wait; must reach its next access first; priority)
   using Rank = std::tuple<bool, bool, std::uint64_t>;
   [[nodiscard]] Rank rank_of(WarpId warp) const;
   [[nodiscard]] WarpId highest(const SchedulePoint& point) const;
 
   std::uint64_t seed_;
-  std::uint64_t salt_ = 0;             // priorities at first are a hash of it and the warp
-  std::uint64_t top_ = UINT64_MAX;     // of those, the one of the warp that comes first
+  std::uint64_t salt_ = 0;             // initial priorities are a hash of this and the warp
+  std::uint64_t top_ = UINT64_MAX;     // the initial priority of the warp that comes first
   std::optional<WarpId> first_;        // that warp
-  bool follows_all_ = false;           // every warp is to come to its access first
-  std::uint64_t lowest_ = 0;           // priority so far, of warps that did not get on
-  std::uint64_t hold_odds_ = 0;        // at one event in so many lanes are held; 0: at none
-  std::uint64_t time_ = 0;             // events that ran
-  std::uint64_t asked_ = 0, gap_ = 0;  // since the launch was thinned out; accesses left out
-  std::vector<std::uint8_t> learned_;  // by index of the access
-  std::unordered_map<std::uint64_t, Event> events_;  // of warps that were asked
-  std::vector<Event*> waiting_;                      // those that are known
+  bool follows_all_ = false;           // every warp runs to its access first
+  std::uint64_t lowest_ = 0;           // the lowest priority so far, of warps that made no progress
+  std::uint64_t hold_odds_ = 0;        // one event in this many holds lanes; 0: none does
+  std::uint64_t time_ = 0;             // number of events that have run
+  std::uint64_t asked_ = 0, gap_ = 0;  // calls since the last thinning; accesses left out
+  std::vector<std::uint8_t> learned_;  // by number of the access
+  std::unordered_map<std::uint64_t, Event> events_;  // by warp, for warps that were asked about
+  std::vector<Event*> waiting_;                      // the known events
   TouchedWords touched_;
 };
 

@@ -1,8 +1,8 @@
 // The one pseudo-random generator of this project.
 //
 // splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
-// Nothing of <random>'s distributions and no libm: their results differ between libraries, and the
-// same seed has to give the same schedule on every machine.
+// It uses neither the distributions of <random> nor libm, because their results differ between
+// libraries, and the same seed must give the same schedule on every machine.
 #pragma once
 
 #include <bit>
@@ -21,25 +21,26 @@ class Prng {
     return z ^ (z >> 31);
   }
 
-  // Uniform in [0, bound); 0 when bound is 0.  Biased by less than bound / 2^64.
+  // Returns a uniform number in [0, bound); 0 when bound is 0.  The bias is less than bound / 2^64.
   std::uint64_t below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64);
   }
 
-  // True once in `count` times on average; always for 0 and 1.
+  // Returns true once in `count` times on average; always for 0 and 1.
   bool one_in(std::uint64_t count) { return below(count) == 0; }
 
-  // A number in [1, bound] whose order of magnitude is uniform: small numbers are as likely as
-  // large ones.
+  // Returns a number in [1, bound] whose order of magnitude is uniform: small numbers are as likely
+  // as large ones.
   std::uint64_t magnitude(std::uint64_t bound) {
     const std::uint64_t top = std::uint64_t{1} << below(std::bit_width(bound));
     const std::uint64_t drawn = top + below(top);
     return drawn < bound ? drawn : bound;
   }
 
-  // Trials that fail before one succeeds, when one in `mean + 1` does, rounded; in integers:
-  // floor(-log2(u) * ln 2 * mean) for u uniform in (0, 1].
+  // Returns the number of failing trials before the first success, if one trial in `mean + 1`
+  // succeeds, rounded.  Computed in integers: floor(-log2(u) * ln 2 * mean) for u uniform in (0,
+  // 1].
   std::uint64_t geometric(std::uint64_t mean) {
     std::uint64_t u = next() | 1;
     const auto whole = static_cast<unsigned>(std::countl_zero(u));

@@ -1,19 +1,19 @@
-// Guided by reads-from pairs: Wolff, Shi, Duck, Mathur, Roychoudhury, "Greybox Fuzzing for
-// Concurrency Testing", ASPLOS 2024.
+// Scheduling guided by reads-from pairs: Wolff, Shi, Duck, Mathur, Roychoudhury, "Greybox Fuzzing
+// for Concurrency Testing", ASPLOS 2024.
 //
-// Two runs in which every read sees the same write behave alike, so what a search has not seen yet
-// is worth more than another run of what it has.  From the paper are: pairs as feedback, a schedule
-// that is random but for what one pair asks of it, and partial order sampling (pos.hpp) for the
-// random part.  Each launch aims at one pair that the search has seen, and aimed at, least often:
-// the read waits until the write was made, and other writes then wait until it was read; a read
-// that is to find what was there before comes before all writes.  Waiting is a low priority and no
-// more, and ends when the pair was seen or somebody does not get on, so nothing is ruled out.
+// Two runs in which every read sees the same write behave alike, so a new pair is worth more than
+// another run with known pairs.  The paper contributes: pairs as feedback, a random schedule with
+// the constraint of one pair, and partial order sampling (pos.hpp) for the random part.  Each
+// launch aims at one of the pairs that the search has seen, and aimed at, least often: the read
+// waits until the write was made, and other writes then wait until it was read.  A read that is to
+// find the initial value comes before all writes.  An event waits only by a low priority, until the
+// pair was seen or a warp makes no progress, so no schedule is excluded.
 //
-// The paper keeps a corpus of sets of such constraints and mutates them; here is one constraint a
-// launch, and of what was seen only how often.
+// The paper keeps and mutates a corpus of sets of such constraints.  Here each launch has one
+// constraint, and only the number of times that each pair was seen is kept.
 //
-// Deterministic: a trial is a function of its seed and of the trials that the search made before.
-// What it decides is recorded and replayed as that of every other strategy.
+// The strategy is deterministic: a trial is a function of its seed and of the earlier trials of the
+// search.  Its decisions are recorded and replayed like those of every other strategy.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ namespace warpcheck::vgpu {
 
 class ReadsFrom final : public Pos {
  public:
-  // seen: by the trials of the search so far, which this one adds to; null: this is the first one.
+  // seen: the pairs seen by earlier trials of the search, to which this trial adds; null: this is
+  // the first trial.
   explicit ReadsFrom(std::uint64_t seed, ReadsFromSeen* seen = nullptr)
       : Pos(seed), seen_(seen == nullptr ? &own_ : seen) {}
 
@@ -42,7 +43,7 @@ class ReadsFrom final : public Pos {
   ReadsFromSeen own_;
   ReadsFromSeen* seen_;
   std::optional<ReadsFromPair> aim_;
-  ReadsFromPair last_{};  // lanes of a row mostly repeat it
+  ReadsFromPair last_{};  // lanes of a row mostly have the same pair
 };
 
 }  // namespace warpcheck::vgpu

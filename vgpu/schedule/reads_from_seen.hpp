@@ -1,9 +1,9 @@
-// Which reads saw which writes in the trials of one search: what a strategy that is guided by it
-// steers away from.
+// The reads-from pairs that the trials of one search have seen: which reads saw which writes.  A
+// guided strategy prefers pairs that were seen rarely.
 //
 // A pair is static, as in the fuzzer's coverage (fuzz/feedback.hpp): the instruction of the write,
-// that of the read, and how far their threads are apart.  So a loop or a larger grid is no new
-// behaviour by itself.
+// the instruction of the read, and how far apart their threads are.  So a loop or a larger grid
+// alone gives no new pairs.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace warpcheck::vgpu {
 
 struct ReadsFromPair {
   enum class Relation : std::uint8_t { none, lane, warp, block, grid };
-  std::uint64_t write = 0;  // site; 0: what was there before the launch
+  std::uint64_t write = 0;  // site; 0: the value from before the launch
   std::uint64_t read = 0;   // site
   Relation relation = Relation::none;
   friend auto operator<=>(const ReadsFromPair&, const ReadsFromPair&) = default;
@@ -24,8 +24,8 @@ struct ReadsFromPair {
 
 class ReadsFromSeen {
  public:
-  // It was seen; or both instructions have touched a place in an order that nothing enforces, so
-  // that it may be.
+  // add_seen(): the pair was seen. add_possible(): both instructions have touched a location in an
+  // order that nothing enforces, so the pair is possible.
   void add_seen(const ReadsFromPair& pair) { note(pair, true); }
   void add_possible(const ReadsFromPair& pair) { note(pair, false); }
 
@@ -34,15 +34,16 @@ class ReadsFromSeen {
     return at != pairs_.end() && at->second.seen != 0;
   }
 
-  // One of those that were seen, and aimed at, least often; nothing where none is known.
+  // Returns one of the pairs that were seen, and aimed at, least often; nothing if no pair is
+  // known.
   std::optional<ReadsFromPair> aim(Prng& prng);
 
  private:
-  static constexpr std::size_t kPairsMax = 4096;  // others are not remembered
+  static constexpr std::size_t kPairsMax = 4096;  // further pairs are dropped
 
   struct Count {
     std::uint64_t seen = 0, aimed = 0;
-    // Both threads may come first: that the read sees the write is not the only order.
+    // Either thread may come first, so the read need not see the write.
     bool is_free = false;
   };
 

@@ -1,8 +1,9 @@
-// Follows a recorded schedule: at each recorded point exactly what was chosen there, elsewhere the
-// default policy.
+// Replays a recorded schedule: at each recorded point it makes the recorded choice; everywhere else
+// it follows the default policy.
 //
-// A decision that no longer fits what it meets (after an edit of the schedule, the input or the
-// kernel) is not followed: lanes to hold that are not active, a warp to run that is not ready.
+// A decision that does not fit the launch any more (after an edit of the schedule, the input or the
+// kernel) is ignored: for example, the lanes to hold are not active, or the warp to run is not
+// ready.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +41,8 @@ class Replay final : public Strategy {
   }
 
   std::vector<Decision> decisions_;  // by launch, warp, point, index
-  std::vector<bool> is_followed_;    // of them
-  bool has_followed_ = false;        // the last time it decided
+  std::vector<bool> is_followed_;    // by decision
+  bool has_followed_ = false;        // whether the latest call of decide() followed one
   bool has_stops_ = false, has_releases_ = false;
   std::uint64_t followed_ = 0;
 };

@@ -1,6 +1,6 @@
-// Round robin: every warp runs `period` memory accesses, then the next ready warp gets its turn.
-// The most even interleaving of warps; it never splits the lanes of a warp.  Who begins, and in
-// which direction the default policy goes round, is the start of number `start` (start.hpp).
+// Round robin: every warp executes `period` memory accesses, then the next ready warp has its turn.
+// This is the most even interleaving of warps; it never splits the lanes of a warp.  `start`
+// selects the warp that begins, and the direction of the default policy's order (start.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class RoundRobin final : public Strategy {
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
-  // The second: streams take turns.
+  // Chooses the second operation, so that streams take turns.
   std::uint32_t choose_operation(const OperationPoint& point) override { return point.ready[1]; }
 
  private:

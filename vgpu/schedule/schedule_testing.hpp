@@ -1,4 +1,4 @@
-// For tests of strategies: programs that are nothing but accesses, on one lane a warp.
+// For tests of strategies: programs that consist of accesses only, with one lane per warp.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 namespace warpcheck::vgpu {
 
 struct TestAccess {
-  std::uint64_t word = 0;  // 0: one that nobody else touches
-  bool writes = true;      // else it reads
+  std::uint64_t word = 0;  // 0: a word that no other warp accesses
+  bool writes = true;      // false: it reads
 };
-// Of each warp of a block, in order.
+// The accesses of each warp of a block, in order.
 using AccessProgram = std::vector<std::vector<TestAccess>>;
 
-// Runs the program and tells which warp made each access: "ABA".
+// Runs the program.  Returns which warp made each access: "ABA".
 inline std::string order_under(Strategy& strategy, const AccessProgram& program) {
   const auto warps = static_cast<std::uint32_t>(program.size());
   std::vector<std::uint64_t> done(warps), asked(warps);

@@ -1,10 +1,10 @@
-// Which warp comes first in a launch: each of them, in turn.
+// Chooses which warp comes first in a launch: each warp in turn.
 //
-// Which of n contenders is first decides what many defects show: who takes the lock, the first
-// ticket, the slot of a queue.  Strategies of consecutive seeds go through the contenders one after
-// the other instead of drawing each time, so that few runs meet all of them: of n blocks or n warps
-// each is first once in any n seeds, and so is each pair of a block and a warp as far as possible.
-// Over all seeds every start is as likely as every other.
+// Many defects depend on which of n contenders is first: which one takes the lock, the first
+// ticket, the slot of a queue.  Strategies with consecutive seeds take the contenders in turn
+// instead of drawing each time, so a few runs cover all of them.  Each of n blocks, or of n warps,
+// is first once in any n consecutive seeds, and so is each pair of a block and a warp as far as
+// possible.  Over all seeds, all starts are equally likely.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace warpcheck::vgpu {
 
-// The start of number `seed`.  Number 0 of launch 0 is the default policy's.
+// Returns the start with number `seed`.  Number 0 of launch 0 is that of the default policy.
 StartOrder nth_start(std::uint64_t seed, const StartPoint& point);
 
 }  // namespace warpcheck::vgpu

@@ -1,11 +1,11 @@
-// Weak memory: loads may return older writes than the latest, and stores may come before writes
-// that were made earlier, wherever the PTX memory model allows it (ISA chapter 8).
+// Weak memory: loads may return older writes than the latest, and stores may be placed before
+// earlier writes, wherever the PTX memory model allows it (ISA chapter 8).
 //
-// What is allowed is found out by whoever runs the launch (check/weak); here it is chosen.  Warps
-// are scheduled as `random` does for the same seed, so that a launch in which nothing is left to
-// choose runs as it does there.  As in probabilistic testing for weak memory (Gao, Chakraborty,
-// Ozkan, ASPLOS 2023), few choices at the right places show most defects: each launch draws how
-// rare they are, and mostly how many it may take.
+// check/weak determines what is allowed; this strategy chooses among that.  It schedules warps as
+// `random` does for the same seed, so a launch without such choices runs as it does there.  As in
+// probabilistic testing for weak memory (Gao, Chakraborty, Ozkan, ASPLOS 2023), a few choices at
+// the right places show most defects: each launch draws how rare its choices are, and mostly also
+// their maximal number.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ class Weak final : public Strategy {
   Random order_;
   Prng prng_;
   std::uint64_t budget_ = 0;  // choices left in this launch
-  std::uint64_t odds_ = 2;    // one load in so many is given an older write
-  std::optional<std::pair<WarpId, std::uint64_t>> latest_;  // choice: at which access
+  std::uint64_t odds_ = 2;    // one load in this many gets an older write
+  std::optional<std::pair<WarpId, std::uint64_t>> latest_;  // the latest choice: warp and access
 };
 
 }  // namespace warpcheck::vgpu
