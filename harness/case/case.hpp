@@ -12,18 +12,18 @@
 
 namespace warpcheck {
 
-// A policy that decides while the trial runs; the decisions it took are in the verdict.
+// A policy that decides while the trial runs; the verdict records its decisions.
 struct StrategyChoice {
-  std::string name;  // one of vgpu::strategies()
+  std::string name;  // a name of vgpu::strategies()
   std::uint64_t seed = 0;
   friend bool operator==(const StrategyChoice&, const StrategyChoice&) = default;
 };
 
 struct Case {
   const AnyPair* pair = nullptr;
-  std::string property;  // empty: agrees with its reference
+  std::string property;  // empty: the claim "agrees with its reference"
   AnyInput input;
-  // Recorded decisions to follow (none: the default schedule), or a policy.
+  // Recorded decisions to follow (an empty schedule is the default one), or a policy.
   std::variant<vgpu::Schedule, StrategyChoice> schedule;
   Settings settings;
   std::vector<std::uint8_t> tape;  // the choices that drew the input; a hint, may be empty
@@ -34,9 +34,9 @@ struct Case {
   }
 };
 
-// How small a case is; the smaller one shows its failure better.  Compared in the order of the
-// members: an input of fewer elements first, a smaller launch next, then a schedule of fewer and
-// simpler decisions, and last the simpler values.
+// The size of a case; of two cases with the same failure, the smaller one is easier to understand.
+// Compared in the order of the members: first the number of elements, then the launch, then the
+// number and simplicity of decisions, and last the simplicity of values.
 struct CaseSize {
   std::uint64_t elements = 0;
   std::uint64_t threads = 0;
@@ -47,10 +47,10 @@ struct CaseSize {
   friend auto operator<=>(const CaseSize&, const CaseSize&) = default;
 };
 
-// `schedule` is that of the verdict where the case has a policy.
+// `schedule`: the decisions; those of the verdict if the case has a policy.
 [[nodiscard]] CaseSize size_of(const Case& a_case, const vgpu::Schedule& schedule);
 
-// How far a decision is from the simplest: one lane held, early, in the first warp.
+// Distance of a decision from the simplest one: one lane held, early, in the first warp.
 [[nodiscard]] std::uint64_t weight(const vgpu::Decision& decision);
 
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
-// The case file: one case and what it is known to show, as JSON text.
+// The case file: one case and its expected findings, as JSON text.
 //
 //   { "warpcheck_case": 1,
 //     "pair": "scan", "property": "...",           property only where the case is of one
@@ -13,8 +13,8 @@
 //
 // A decision has "access", "stop" or "release", the index of its point; one at the start of a
 // launch is {"launch": 0, "start": "ascending", "next_block": 3, "next_warp": 1}.  "schedule" may
-// also be {"strategy": "random", "seed": 7}.  Everything that replay needs is a typed value; the
-// tape is a hint (a fuzzer's corpus entry) and may be missing, as may "property" and "expected".
+// also be {"strategy": "random", "seed": 7}.  Everything that replay needs is a typed value.  The
+// tape is a hint (a fuzzer's corpus entry).  "tape", "property" and "expected" may be missing.
 #pragma once
 
 #include <cstdint>
@@ -34,41 +34,41 @@ inline constexpr std::uint64_t kCaseFormatVersion = 1;
 
 struct CaseRecord {
   Case a_case;
-  std::uint64_t ptx_hash = 0;            // of the device code it was recorded with; 0: not known
+  std::uint64_t ptx_hash = 0;            // hash of the device code of the recording; 0: not known
   std::vector<vgpu::FindingKind> kinds;  // expected, ascending
   std::vector<std::string> classes;      // hashes of the expected places, ascending
 };
 
-// What `verdict` makes a file expect.
+// The record of a case with the findings of `verdict` as its expectation.
 [[nodiscard]] CaseRecord record_of(const Case& a_case, const Verdict& verdict);
 
 [[nodiscard]] std::string case_text(const CaseRecord& record);
-// `name`: how messages call it.  Throws CaseFileError.
+// `name`: the name of the text in messages.  Throws CaseFileError.
 [[nodiscard]] CaseRecord parse_case(std::string_view text, const std::string& name,
                                     Registry& registry);
 
 // Throws CaseFileError.
 [[nodiscard]] CaseRecord read_case(const std::filesystem::path& path, Registry& registry);
-// As write_file_atomically() does.  Throws CaseFileError.
+// Writes as write_file_atomically() does.  Throws CaseFileError.
 void write_case(const std::filesystem::path& path, const CaseRecord& record);
 
-// Where a directory keeps the case of a failure.
+// The path of the case of a failure in a directory.
 struct CasePlace {
   std::filesystem::path path;
-  bool is_taken = false;  // by a case of the same failure
+  bool is_taken = false;  // whether the file there has the same failure
 };
-// case_file_name(); where that file is another failure's, or no case at all, with more digits, and
-// in the end with a number behind them.
+// Tries case_file_name(); if that file has another failure, or is no case, the name gets more
+// digits, and in the end a number.
 [[nodiscard]] CasePlace case_place(const std::filesystem::path& directory, const Case& a_case,
                                    const Verdict& verdict);
-// Writes the case of a failure there, and returns the path.  A failure that was kept before gets
-// its new case, unless that says the same but for its tape: what is found again by other choices
-// leaves its case alone.  The case of another failure is never written over.  Throws CaseFileError.
+// Writes the case of a failure and returns its path.  An existing case of the same failure is
+// replaced, unless the new one differs in its tape alone.  The case of another failure is never
+// overwritten.  Throws CaseFileError.
 std::filesystem::path keep_case(const std::filesystem::path& directory, const Case& a_case,
                                 const Verdict& verdict);
 
-// "3f9a.case": from the failure's class and the settings, so that finding it again finds its file.
-//   digits: at most 16
+// "3f9a.case": derived from the failure's class and the settings, so that the same failure always
+// has the same name. digits: at most 16
 [[nodiscard]] std::string case_file_name(const Case& a_case, const Verdict& verdict,
                                          unsigned digits = 4);
 

@@ -11,14 +11,14 @@ namespace warpcheck {
 
 struct ReplayOutcome {
   Report report;
-  // What is not as recorded, in one line: the device code has changed, another failure was found,
-  // none was.  Empty: all is.
+  // One line about a difference from the record: the device code has changed, another failure was
+  // found, or none.  Empty if there is no difference.
   std::string remark;
-  bool as_recorded = false;  // the expected kinds were found, and no other
+  bool as_recorded = false;  // exactly the expected kinds were found
 };
 
-// Where the device code is not that of the record, its schedule may mean something else: then,
-// when it does not show the expected kinds, schedules are searched within a budget.
+// If the device code differs from that of the record, the recorded schedule may no longer apply.
+// Then, if it does not show the expected kinds, other schedules are tried within a budget.
 ReplayOutcome replay(const CaseRecord& record, TrialRunner& runner);
 
 }  // namespace warpcheck

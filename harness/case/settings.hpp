@@ -17,7 +17,7 @@ struct Settings {
   cudart::Build build = cudart::Build::optimized;
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   vgpu::CheckerSet checkers{};
-  // Far above what a case needs, and low enough that a hang costs about a second.
+  // More steps than any case needs, and few enough that a hang costs about a second.
   vgpu::Limits limits{.steps_max = 20'000'000};
 };
 
@@ -37,7 +37,7 @@ inline constexpr auto kCheckerNames = [] {
   return names;
 }();
 
-// Of CheckerSet::volatile_is_weak.
+// Values of CheckerSet::volatile_is_weak.
 inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames{{
     {false, "strong"},
     {true, "weak"},
@@ -46,11 +46,11 @@ inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames
 std::string_view name_of(cudart::Build build);
 std::string_view name_of(vgpu::WarpModel model);
 
-// The same settings in two cases run the same trial.
+// Whether two cases with these settings run the same trial.
 bool same_settings(const Settings& a, const Settings& b);
 
-// What differs from the default, for a report: "warp model lockstep; build unoptimized"; empty
-// when nothing does.
+// The settings that differ from the default, for a report: "warp model lockstep; build
+// unoptimized"; empty if none differ.
 std::string settings_summary(const Settings& settings);
 
 }  // namespace warpcheck

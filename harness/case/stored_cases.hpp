@@ -1,5 +1,4 @@
-// The cases of a failure database (campaign/failures.hpp), for those who only run them: its
-// directory holds each as a file.
+// The cases of a failure database (campaign/failures.hpp) as files, for code that only runs them.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +8,11 @@
 
 namespace warpcheck {
 
-// What is used when no other is named, and it is there.
+// The database that is used by default, if it exists.
 inline constexpr std::string_view kDefaultDatabase = ".warpcheck";
 
-// cases/PAIR/*.case below the database, in order of name; none where there is no such directory.
-// Throws CaseFileError where there is one that cannot be read.
+// The files cases/PAIR/*.case below the database, in order of name; empty if there is no such
+// directory.  Throws CaseFileError if the directory cannot be read.
 std::vector<std::string> stored_cases(const std::filesystem::path& database,
                                       const std::string& pair);
 

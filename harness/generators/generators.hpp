@@ -1,14 +1,14 @@
-// Generators that know what breaks kernels.
+// Generators of values that break kernels.
 //
 //   const int n = draw(sizes({.max = 10'000}));
 //   const auto values = draw(vectors(n, integers<int>()));
 //   const LaunchConfig launch = draw(launches_covering(n));
 //
-// Each names the classes of values that it promises to visit ("prime", "warp edge", "NaN"):
-// every class that its options admit is seen within 1,000 draws at full size.
+// Each generator names the classes of values that it promises to draw ("prime", "warp edge",
+// "NaN"): every class that its options admit occurs within 1,000 draws at full size.
 //
-// Only lengths grow with Draw::size(); numbers are drawn alike at every size, because how long
-// an input is decides what it costs, and how large its numbers are does not.
+// Only lengths grow with Draw::size(); numbers are drawn alike at every size, because the length of
+// an input determines its cost, and the magnitude of its numbers does not.
 #pragma once
 
 #include <algorithm>
@@ -34,30 +34,30 @@ namespace warpcheck {
 struct SizeOptions {
   int min = 0;
   int max = 1024;
-  int block = 0;  // threads of a block, where known: its multiples and their neighbours are drawn
+  int block = 0;  // threads of a block, if known: its multiples and their neighbours are drawn
 };
 
-// Numbers of elements, leaning on 0 and 1, odd, prime and power-of-two numbers and neighbours of
-// those, and the edges of warps and of blocks.  Up to `max` at size 100.
-// Classes: "zero", "one", "odd", "prime", "power of two", "power of two +-1", "warp edge" (one
-// beside a multiple of 32, or on it), "multiple of 32", "not a multiple of 32", "block edge",
-// "largest".  Throws std::invalid_argument unless 0 <= min <= max.
+// Numbers of elements, biased towards 0 and 1, odd, prime and power-of-two numbers and their
+// neighbours, and the edges of warps and of blocks.  Up to `max` at size 100. Classes: "zero",
+// "one", "odd", "prime", "power of two", "power of two +-1", "warp edge" (a multiple of 32, or one
+// more or less), "multiple of 32", "not a multiple of 32", "block edge", "largest".  Throws
+// std::invalid_argument unless 0 <= min <= max.
 Gen<int> sizes(SizeOptions options = {});
 
-// Nothing but edges: one below, on and one above every power of two and every multiple of the
-// block (of 32, where no block is given) within [min, max], each as likely.  They do not grow with
-// Draw::size(): an edge that is never reached is never tested.
-// Classes: "around 1", "around 2", "around 4" ... for each power of two; "around 1 block",
-// "around 2 blocks" ... for each multiple of a given block, as long as there are at most 32.
-// Throws std::invalid_argument unless 0 <= min <= max and an edge is within.
+// Only edges: one below, on and one above every power of two and every multiple of the block (of 32
+// if no block is given) within [min, max], with equal probability.  They do not grow with
+// Draw::size(), so that large edges are tested too. Classes: "around 1", "around 2", "around 4" ...
+// for each power of two; "around 1 block", "around 2 blocks" ... for each multiple of a given
+// block, if there are at most 32. Throws std::invalid_argument unless 0 <= min <= max and an edge
+// lies in between.
 Gen<int> edge_sizes(SizeOptions options = {});
 
-// Threads of a block, 1 to max: sizes that lean on the same edges.  Independent of Draw::size().
+// Threads of a block, 1 to max, biased towards the same edges.  Independent of Draw::size().
 Gen<std::uint32_t> blocks(std::uint32_t max = 1024);
 
 struct LaunchOptions {
   std::uint32_t block_max = 1024;   // threads of a block
-  std::uint32_t blocks_max = 1024;  // blocks of the grid; exceeded where n needs more
+  std::uint32_t blocks_max = 1024;  // blocks of the grid; more if n needs more
   int dims_max = 1;                 // dimensions of grid and block: 1, 2 or 3
 };
 
@@ -68,7 +68,7 @@ struct LaunchOptions {
 // "two dimensions", "three dimensions".
 Gen<LaunchConfig> launches_covering(std::int64_t n, LaunchOptions options = {});
 
-// One of the given values; earlier ones are simpler.
+// One of the given values, earlier ones being simpler.
 template <class T>
 Gen<T> elements_of(std::vector<T> values) {
   if (values.empty()) throw std::invalid_argument("elements_of: expected at least one value");
@@ -79,7 +79,7 @@ Gen<T> elements_of(std::initializer_list<T> values) {
   return elements_of(std::vector<T>(values));
 }
 
-// A value of one of the given generators, each as likely; earlier ones are simpler.
+// A value of one of the given generators, with equal probability, earlier ones being simpler.
 template <class T>
 Gen<T> one_of(std::vector<Gen<T>> generators) {
   if (generators.empty()) throw std::invalid_argument("one_of: expected at least one generator");
@@ -99,7 +99,7 @@ Gen<T> one_of(Gen<T> first, Others... others) {
   return one_of(std::vector<Gen<T>>{std::move(first), Gen<T>(std::move(others))...});
 }
 
-// function(value) for values of the generator.
+// Applies the function to values of the generator.
 template <class T, class Function>
 auto map(Gen<T> generator, Function function) -> Gen<std::invoke_result_t<Function&, T>> {
   return [generator = std::move(generator), function = std::move(function)](Draw& draw) mutable {

@@ -1,4 +1,4 @@
-// Floating-point numbers, with all that IEEE 754 has and arbitrary generators leave out.
+// Floating-point numbers, including the special values of IEEE 754.
 #pragma once
 
 #include <compare>
@@ -29,7 +29,7 @@ Gen<T> floats(FloatOptions options = {});
 extern template Gen<float> floats<float>(FloatOptions);
 extern template Gen<double> floats<double>(FloatOptions);
 
-// The order of a T's values with NaNs and both zeros in their place (IEEE 754 totalOrder).
+// The order of the values of T, with NaNs and both zeros included (IEEE 754 totalOrder).
 template <std::floating_point T>
 bool total_less(T a, T b) {
   return std::strong_order(a, b) < 0;

@@ -1,6 +1,6 @@
 // 16-bit floats as their bit patterns: IEEE 754 binary16 (CUDA's half) and bfloat16.
 //
-// The host has no arithmetic for them; kernels take them as __half or __nv_bfloat16 by a cast of
+// The host has no arithmetic for them; kernels receive them as __half or __nv_bfloat16 by a cast of
 // the bits.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace warpcheck {
 
-// The number that a pattern stands for; exact, NaNs keep sign and payload.
+// The number that a bit pattern represents; exact; NaNs keep sign and payload.
 float float_of_half(std::uint16_t bits);
 float float_of_bfloat16(std::uint16_t bits);
 
-// As floats(): zeros, small integers, neighbours of powers of two, extremes, subnormals,
-// infinities, NaNs with payload, and numbers of every exponent; the same classes.
-// Throws std::invalid_argument if magnitude_max is negative or NaN.
+// Like floats(): zeros, small integers, neighbours of powers of two, extremes, subnormals,
+// infinities, NaNs with payload, and numbers of every exponent; the same classes. Throws
+// std::invalid_argument if magnitude_max is negative or NaN.
 Gen<std::uint16_t> halves(FloatOptions options = {});
 Gen<std::uint16_t> bfloats(FloatOptions options = {});
 

@@ -1,4 +1,4 @@
-// Integers: small ones, extremes, the neighbourhood of powers of two, and all the rest.
+// Integers: small ones, extremes, neighbours of powers of two, and all others.
 #pragma once
 
 #include <array>
@@ -26,20 +26,21 @@ bool is_power_of_two(T value) {
   return value > 0 && std::has_single_bit(static_cast<Unsigned<T>>(value));
 }
 
-// The value of [low, high] that is nearest to 0.
+// The value of [low, high] nearest to 0.
 template <std::integral T>
 T simplest(T low, T high) {
   return low > 0 ? low : high < 0 ? high : T{0};
 }
 
-// Numbers of choices for [low, high]; 0 stands for 2^64.
+// The number of choices for [low, high]; 0 means 2^64.
 template <std::integral T>
 std::uint64_t count(T low, T high) {
   return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
 }
 
-// Choice 0 is `first`; it goes up from there to high, and from low on.  Over a type's full range
-// from 0 the choice is the value's own bits, so that a fuzzer's compare hooks can write it.
+// Choice 0 is `first`; the choices count up from there to high, and continue from low.  Over a
+// type's full range from 0, the choice is the value's own bits, so that a fuzzer's compare hooks
+// can write it.
 template <std::integral T>
 T value_of(std::uint64_t choice, T low, T high, T first) {
   const auto above = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(first);
@@ -54,7 +55,7 @@ std::uint64_t choice_of(T value, T low, T high, T first) {
   return above + 1 + static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(low);
 }
 
-// As lean() draws it from [low, high]; recorded as the value.
+// A value of [low, high] as lean() draws it; the tape records the value.
 template <std::integral T, class Lean>
 T leaning(Draw& draw, T low, T high, T first, Lean lean) {
   const auto choose = [&] { return choice_of<T>(lean(), low, high, first); };
@@ -87,7 +88,7 @@ T edge(Draw& draw, T low, T high) {
   return edges[draw.below(edges.size())];
 }
 
-// 2^k - 1, 2^k or 2^k + 1 or its negative; uniform where that falls out of the range.
+// 2^k - 1, 2^k or 2^k + 1 or its negative; uniform if that is out of range.
 template <std::integral T>
 T near_power_of_two(Draw& draw, T low, T high) {
   const auto exponent = draw.below(std::numeric_limits<Unsigned<T>>::digits);

@@ -1,4 +1,4 @@
-// Matrices, by rows, in the sizes and shapes that matrix kernels trip over.
+// Matrices in row-major order, in sizes and shapes that break matrix kernels.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ struct MatrixSizeOptions {
 };
 
 // Rows of a square matrix: 0, 1, the edges of warps and tiles, odd numbers, and all others.
-// Classes, as far as `max` admits them: "zero", "one", "31", "33", "odd", "tile edge" (one beside
-// a multiple of the tile), "multiple of the tile", "largest".
-// Throws std::invalid_argument unless max >= 0 and tile >= 1.
+// Classes, as far as `max` admits them: "zero", "one", "31", "33", "odd", "tile edge" (one more or
+// less than a multiple of the tile), "multiple of the tile", "largest". Throws
+// std::invalid_argument unless max >= 0 and tile >= 1.
 Gen<int> matrix_sizes(MatrixSizeOptions options = {});
 
 namespace matrices_detail {
@@ -31,7 +31,7 @@ namespace matrices_detail {
 template <class T>
 using Values = std::vector<T>;
 
-// Zeros, but for the diagonal.
+// Zeros except on the diagonal.
 template <class T, class Diagonal>
 Values<T> diagonal(std::size_t rows, std::size_t columns, Diagonal element) {
   Values<T> values(rows * columns, T{});
@@ -39,7 +39,7 @@ Values<T> diagonal(std::size_t rows, std::size_t columns, Diagonal element) {
   return values;
 }
 
-// The rows of the identity, shuffled: a product with it moves rows or columns.
+// The rows of the identity, shuffled: a product with it permutes rows or columns.
 template <class T>
 Values<T> permutation(Draw& draw, std::size_t rows, std::size_t columns) {
   std::vector<std::size_t> places(columns);
@@ -50,7 +50,7 @@ Values<T> permutation(Draw& draw, std::size_t rows, std::size_t columns) {
   return values;
 }
 
-// All rows alike.
+// All rows equal.
 template <class T>
 Values<T> equal_rows(Draw& draw, std::size_t rows, std::size_t columns, const Gen<T>& element) {
   const Values<T> row = vectors_detail::independent(draw, columns, element);
@@ -59,9 +59,9 @@ Values<T> equal_rows(Draw& draw, std::size_t rows, std::size_t columns, const Ge
   return values;
 }
 
-// Each row begins with a power of two, mostly that from which on T has no odd numbers, and goes on
-// with halves of its unit in the last place, or small multiples of that: one by one they vanish
-// beside it, together they do not.
+// Each row begins with a power of two, mostly the least above which T has no odd numbers, and
+// continues with halves of its unit in the last place, or small multiples of that.  Each of these
+// vanishes when it is added alone; their sum does not.
 template <std::floating_point T>
 Values<T> swamped(Draw& draw, std::size_t rows, std::size_t columns) {
   Values<T> values;
@@ -78,7 +78,7 @@ Values<T> swamped(Draw& draw, std::size_t rows, std::size_t columns) {
   return values;
 }
 
-// Whether all elements but those on the diagonal are zero, and those satisfy `on_diagonal`.
+// Whether all off-diagonal elements are zero and the diagonal ones satisfy `on_diagonal`.
 template <class T, class OnDiagonal>
 bool is_diagonal(const Values<T>& values, std::size_t columns, OnDiagonal on_diagonal) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -118,17 +118,17 @@ std::vector<ValueClass<Values<T>>> classes(std::size_t columns) {
 
 }  // namespace matrices_detail
 
-// Matrices whose sums of products lose as much as they can without compensation: each row begins
-// with a large number, and what follows vanishes beside it one by one.
+// Matrices whose sums of products lose as much as possible without compensation: each row begins
+// with a large number, and each further element vanishes when it is added to it.
 template <std::floating_point T>
 Gen<std::vector<T>> swamped_matrices(std::size_t rows, std::size_t columns) {
   return [=](Draw& draw) { return matrices_detail::swamped<T>(draw, rows, columns); };
 }
 
 // rows x columns elements: independent ones, zeros, the identity, diagonals, permutations, all
-// elements or all rows alike, and for floats swamped rows and rows whose sums cancel.
-// Classes, from two rows and columns on: "all zero", "identity", "diagonal", "constant", and for
-// floats "swamped".
+// elements or all rows equal, and for floats swamped rows and rows whose sums cancel. Classes, from
+// two rows and columns on: "all zero", "identity", "diagonal", "constant", and for floats
+// "swamped".
 template <class T>
 Gen<std::vector<T>> matrices(std::size_t rows, std::size_t columns, Gen<T> element) {
   Gen<std::vector<T>> gen = [=](Draw& draw) -> std::vector<T> {

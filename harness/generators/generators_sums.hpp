@@ -1,4 +1,4 @@
-// Summands that lose their sum: what sums of floats are tested with.
+// Summands whose sum loses its accuracy, for tests of floating-point sums.
 #pragma once
 
 #include <concepts>
@@ -9,13 +9,12 @@
 
 namespace warpcheck {
 
-// n finite numbers, no sum of which overflows or becomes subnormal, in any order: pairs that
-// cancel, far from each other; small ones between two huge ones that cancel; and numbers of many
-// magnitudes whose last takes all the others away but for a rounding error.
-// Classes, for n > 3: "pairs cancel" (each has its negation, but for at most one), "huge beside
-// tiny" (the smallest is lost beside the largest), "ill-conditioned" (the sum is less than 2^-16
-// of the sum of magnitudes).  T is float or double.
-// Throws std::invalid_argument if n is negative.
+// n finite numbers.  In no order does a sum of them overflow or become subnormal.  Shapes: pairs
+// that cancel, far from each other; small numbers between two huge ones that cancel; and numbers of
+// many magnitudes whose last element cancels all others except for a rounding error. Classes, for n
+// > 3: "pairs cancel" (each element but at most one has its negation), "huge beside tiny" (the
+// smallest is lost when it is added to the largest), "ill-conditioned" (the sum is less than 2^-16
+// of the sum of magnitudes).  T is float or double. Throws std::invalid_argument if n is negative.
 template <std::floating_point T>
 Gen<std::vector<T>> cancelling_sums(std::int64_t n);
 

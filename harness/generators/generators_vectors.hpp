@@ -1,4 +1,4 @@
-// Vectors in the shapes that sorting, scanning and reducing kernels trip over.
+// Vectors in shapes that break sorting, scanning and reducing kernels.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::vector<T> independent(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// A few distinct values, each position choosing one.
+// A few distinct values, chosen at random for each position.
 template <class T>
 std::vector<T> few_distinct(Draw& draw, std::size_t n, const Gen<T>& element) {
   const std::vector<T> palette = independent(draw, 2 + draw.below(3), element);
@@ -35,7 +35,7 @@ std::vector<T> few_distinct(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Stretches of equal elements, each from 2 to 64 long, and at least two of them.
+// At least two runs of equal elements, each from 2 to 64 long.
 template <class T>
 std::vector<T> runs(Draw& draw, std::size_t n, const Gen<T>& element) {
   std::vector<T> values;
@@ -48,7 +48,7 @@ std::vector<T> runs(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// The simplest element everywhere but at one position.
+// The simplest element everywhere except at one position.
 template <class T>
 std::vector<T> single_other(Draw& draw, std::size_t n, const Gen<T>& element) {
   const std::uint8_t nothing = 0;
@@ -59,7 +59,7 @@ std::vector<T> single_other(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Each element beside its negation, shuffled by neighbours: sums cancel, catastrophically.
+// Pairs of an element and its negation, with neighbours shuffled: sums cancel.
 template <class T>
 std::vector<T> cancelling(Draw& draw, std::size_t n, const Gen<T>& element) {
   std::vector<T> values = independent(draw, n, element);
@@ -79,7 +79,7 @@ std::vector<T> ordered(Draw& draw, std::size_t n, const Gen<T>& element, bool re
   return values;
 }
 
-// Up to the greatest and down again: what makes a pivot in the middle the worst one.
+// Ascending to the greatest element and then descending: the worst case for a pivot in the middle.
 template <class T>
 std::vector<T> organ_pipe(Draw& draw, std::size_t n, const Gen<T>& element) {
   const std::vector<T> sorted = ordered(draw, n, element, false);
@@ -88,7 +88,7 @@ std::vector<T> organ_pipe(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Sorted but for a few neighbours that have changed places.
+// Sorted, except for a few swapped neighbours.
 template <class T>
 std::vector<T> nearly_sorted(Draw& draw, std::size_t n, const Gen<T>& element) {
   auto values = ordered(draw, n, element, false);
@@ -100,7 +100,7 @@ std::vector<T> nearly_sorted(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Five times in 13 independent elements, else one of the shapes that T has.
+// Independent elements with probability 5/13, else one of the shapes that T admits.
 template <class T>
 std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
   constexpr std::uint64_t shapes = std::floating_point<T> ? 14 : Ordered<T> ? 13 : 9;
@@ -136,10 +136,9 @@ bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
 }  // namespace vectors_detail
 
 // n elements: independent ones, all equal, few distinct, runs, all simplest but one, sorted,
-// reversed, organ pipes (up and down again), sorted but for a few neighbours, and for floats pairs
-// that cancel.
-// Classes, for numbers that are not all alike and n > 3: "constant", "few distinct", "runs",
-// "single other", "sorted", "reversed", "organ pipe", "nearly sorted".
+// reversed, organ pipes (ascending, then descending), sorted with a few swapped neighbours, and for
+// floats pairs that cancel. Classes, for numbers that are not all equal and n > 3: "constant", "few
+// distinct", "runs", "single other", "sorted", "reversed", "organ pipe", "nearly sorted".
 template <class T>
 Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {
   if (n < 0) throw std::invalid_argument("vectors: expected a length of at least 0");
@@ -156,7 +155,7 @@ Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {
                                                 : gen.with_classes(vectors_detail::classes<T>());
 }
 
-// As above, of a drawn length.
+// The same, with a drawn length.
 template <class T, std::integral N>
 Gen<std::vector<T>> vectors(Gen<N> length, Gen<T> element) {
   Gen<std::vector<T>> gen = [=](Draw& draw) {

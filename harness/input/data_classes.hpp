@@ -1,6 +1,6 @@
-// What is special about an array of numbers: the classes of data that kernels trip over.
+// The classes of an array of numbers that matter to kernels: constant, sorted, with runs, ...
 //
-// Elements are compared by their total order, so that NaNs and both zeros have their place.
+// Elements are compared by their total order, so NaNs and both zeros are ordered.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ bool is_sorted(const std::vector<T>& values, bool reversed) {
   });
 }
 
-// Up to a greatest element, and down from it.
+// Ascending to a greatest element, then descending.
 template <class T>
 bool is_organ_pipe(const std::vector<T>& values) {
   const auto less = [](const T& a, const T& b) { return element_less(a, b); };
@@ -88,7 +88,7 @@ bool is_organ_pipe(const std::vector<T>& values) {
          !is_sorted(values, false) && !is_sorted(values, true) && !is_constant(values);
 }
 
-// Not sorted, but hardly any element is less than the one before it.
+// Not sorted, but only few elements are less than their predecessors.
 template <class T>
 bool is_nearly_sorted(const std::vector<T>& values) {
   std::size_t descents = 0;
@@ -99,7 +99,7 @@ bool is_nearly_sorted(const std::vector<T>& values) {
          !is_sorted(values, true);
 }
 
-// Each class, by the name that generators and statistics know it by.
+// Each class, by its name in generators and statistics.
 template <class T>
 std::vector<ValueClass<std::vector<T>>> classes() {
   if constexpr (Ordered<T>) {
@@ -117,7 +117,7 @@ std::vector<ValueClass<std::vector<T>>> classes() {
   }
 }
 
-// Lengths from which on every class can be told from the others.
+// The least length at which every class can be distinguished from the others.
 inline constexpr int kLengthWithClasses = 4;
 
 }  // namespace vectors_detail

@@ -3,7 +3,8 @@
 //   Gen<int> even = [](Draw& draw) { return 2 * static_cast<int>(draw.below(50)); };
 //   const int n = draw(even);
 //
-// By convention choice 0 is the simplest, so a tape that has run out yields the simplest value.
+// By convention choice 0 is the simplest, so a tape that has no more choices yields the simplest
+// value.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +23,19 @@ inline constexpr int kSizeMax = 100;  // RapidCheck's nominal size
 
 class Draw {
  public:
-  // `size` in [0, 100], as RapidCheck's: how large what is drawn may grow.
+  // `size` in [0, 100], as in RapidCheck: the larger it is, the larger the drawn values may be.
   explicit Draw(Tape& tape, int size = kSizeMax) : tape_(&tape), size_(size) {}
   Draw(const Draw&) = delete;
   Draw& operator=(const Draw&) = delete;
 
-  // Draws from a Gen<T>, or from anything for which draw_from(generator, Draw&) is declared
-  // (rc::Gen<T>, where rapidcheck_adaptor.hpp is included).  Notes the classes of the value.
+  // Draws from a Gen<T>, or from any type with a function draw_from(generator, Draw&) (rc::Gen<T>,
+  // if rapidcheck_adaptor.hpp is included).  Records the classes of the value.
   template <class Generator>
   auto operator()(const Generator& generator) {
     return draw_from(generator, *this);
   }
 
-  // Uniform in [0, limit); limit 0 stands for 2^64.
+  // Uniform in [0, limit); limit 0 means 2^64.
   std::uint64_t below(std::uint64_t limit) { return limit == 1 ? 0 : tape_->below(limit); }
   // Uniform in [low, high], simplest at low.
   std::int64_t between(std::int64_t low, std::int64_t high) {
@@ -42,17 +43,17 @@ class Draw {
         static_cast<std::uint64_t>(low) +
         below(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1));
   }
-  // True once in n; false is the simpler one.
+  // True with probability 1/n; false is the simpler value.
   bool once_in(std::uint64_t n) { return below(n) == n - 1; }
 
-  // In [0, limit), as lean() chooses it by drawing from here; see Tape::leaning().
+  // In [0, limit), as lean() chooses it by drawing from this object; see Tape::leaning().
   template <class Lean>
   std::uint64_t leaning(std::uint64_t limit, Lean lean) {
     return limit == 1 ? 0 : tape_->leaning(limit, lean);
   }
   [[nodiscard]] int size() const { return size_; }
 
-  // Notes that what is being drawn belongs to a class ("prime"), for statistics.
+  // Records that the value being drawn belongs to a class ("prime"), for statistics.
   void classify(std::string name) { classes_.push_back(std::move(name)); }
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_; }
 
@@ -62,7 +63,7 @@ class Draw {
   std::vector<std::string> classes_;
 };
 
-// A named set of values that a generator promises to visit: each is seen within 1,000 draws.
+// A named set of values that a generator promises to draw: each occurs within 1,000 draws.
 template <class T>
 struct ValueClass {
   std::string name;
@@ -79,11 +80,11 @@ class Gen {
            std::is_invocable_r_v<T, Sample&, Draw&>) Gen(Sample sample)
       : sample_(std::move(sample)) {}  // NOLINT(google-explicit-constructor)
 
-  // One value, without noting its classes (for the parts of a larger value).
+  // One value, without recording its classes (for the parts of a larger value).
   [[nodiscard]] T sample(Draw& draw) const { return sample_(draw); }
 
-  // The same generator, with the promise that all it draws satisfies `domain`.  Values of a
-  // generator with a domain shrink as values, within it; without one, by shrinking the choices.
+  // The same generator, with the promise that all its values satisfy `domain`.  Values of a
+  // generator with a domain shrink as values within it; without a domain, their choices shrink.
   [[nodiscard]] Gen within(std::function<bool(const T&)> domain) const {
     Gen copy = *this;
     copy.domain_ = std::move(domain);

@@ -1,15 +1,15 @@
-// FIELDS(Type, a, b, ...): static reflection of a case's input, from which come its JSON, its
-// comparison, its printing and (shrinks.hpp) its shrinking.
+// FIELDS(Type, a, b, ...): static reflection of a case's input.  Its JSON, comparison, printing and
+// shrinking (shrinks.hpp) are derived from it.
 //
 //   struct ReverseInput { std::vector<int> values; LaunchConfig launch; };
 //   FIELDS(ReverseInput, values, launch);            // at namespace scope, up to 16 fields
 //
-// A field's type is an integer, bool, float, double, std::string, LaunchConfig, Dim3, an enum
-// with ENUM_NAMES, a struct with FIELDS, or a std::vector or std::array of such.  A further type
-// becomes one by a specialisation of FieldTraits (and of ShrinkTraits).
+// A field's type is an integer, bool, float, double, std::string, LaunchConfig, Dim3, an enum with
+// ENUM_NAMES, a struct with FIELDS, or a std::vector or std::array of these.  Specialise
+// FieldTraits (and ShrinkTraits) to support another type.
 //
-// FIELDS also defines operator== (floats by their bits, so that a NaN equals itself) and
-// operator<< (as JSON), which GoogleTest and RapidCheck print by.
+// FIELDS also defines operator== (floats by their bits, so that a NaN equals itself) and operator<<
+// (as JSON), which GoogleTest and RapidCheck use for printing.
 #pragma once
 
 #include <array>
@@ -73,7 +73,8 @@ template <class T>
   return FieldTraits<T>::to_json(value);
 }
 
-// Throws FieldError where the document does not fit T; `root` begins the path in its message.
+// Throws FieldError if the document does not fit T; `root` is the beginning of the path in
+// messages.
 template <class T>
 [[nodiscard]] T from_json(const Json& json, std::string_view root = "input") {
   return FieldTraits<T>::from_json(json, FieldPath(root));
@@ -193,7 +194,7 @@ struct FieldTraits<std::array<T, count>> {
   }
 };
 
-// [x, y, z]; a file edited by hand may leave out trailing extents or give the bare x.
+// [x, y, z]; a file edited by hand may omit trailing extents or give x alone.
 template <>
 struct FieldTraits<Dim3> {
   static Json to_json(const Dim3& value) { return Json::array({value.x, value.y, value.z}); }
@@ -213,7 +214,7 @@ struct FieldTraits<E> {
     for (const auto& [constant, name] : warpcheck_enum_names(static_cast<const E*>(nullptr))) {
       if (constant == value) return std::string(name);
     }
-    return static_cast<std::int64_t>(value);  // never declared; from_json will refuse it
+    return static_cast<std::int64_t>(value);  // an undeclared value; from_json refuses it
   }
   static E from_json(const Json& json, const FieldPath& path) {
     std::string expected;
@@ -262,7 +263,7 @@ struct FieldTraits<T> {
  private:
   [[noreturn]] static void throw_unknown_field(const Json& json, const FieldPath& path) {
     for (auto it = json.begin(); it != json.end(); ++it) {
-      const std::string& key = it.key();  // clang 14 captures no structured binding
+      const std::string& key = it.key();  // Clang 14 cannot capture a structured binding
       bool known = false;
       std::apply([&](auto... field) { ((known = known || key == field.name), ...); },
                  fields_of<T>());

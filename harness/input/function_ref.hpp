@@ -1,6 +1,6 @@
 // A reference to a callable: two words, no allocation, valid while the callable lives.
 //
-// Shrinking hands candidates to a visitor through many layers; std::function would copy the
+// Shrinking passes candidates to a visitor through many layers; std::function would copy the
 // visitor at each of them.
 #pragma once
 

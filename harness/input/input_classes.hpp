@@ -1,4 +1,4 @@
-// Which classes an input belongs to, whatever its type: of its sizes, its data, its launches.
+// The classes to which an input of any type belongs, by its sizes, its data and its launches.
 //
 // The classes of a struct with FIELDS are those of its fields, each after the field's name:
 //   "in.size: prime"          the length of a vector (or string)
@@ -7,10 +7,10 @@
 //   "start: highest"          a number
 //   "launch: several blocks"  a launch
 //   "order: ascending"        an enum or a bool
-// Classes that relate two fields stand with the one that they judge: "in.size: block edge" and
-// "launch: idle threads", where a struct has both vectors and a launch.
+// Classes that relate two fields are named after the field that they describe: "in.size: block
+// edge" and "launch: idle threads", if a struct has both vectors and a launch.
 //
-// The names depend on the type alone, so that one can ask for a class that was never met.
+// The names depend on the type alone, so that a class that never occurred can be named.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using InputClassVisitor = FunctionRef<void(const std::string& name, bool holds)>
 
 namespace input_classes_detail {
 
-// What the fields of one struct know of each other.
+// What the classes of one field need to know of the other fields of the struct.
 struct Neighbours {
   bool has_launch = false;
   bool has_elements = false;
@@ -45,7 +45,7 @@ struct Neighbours {
   std::uint64_t elements = 0;  // of the longest vector
 };
 
-// Names classes after one field.
+// Visits the classes of one field, with the field's name as prefix.
 class Visitor {
  public:
   Visitor(std::string_view field, InputClassVisitor visit) : field_(field), visit_(visit) {}
@@ -101,7 +101,7 @@ void visit_number(T value, const Visitor& visit) {
   visit("NaN", std::isnan(value));
 }
 
-// "contains NaN": of the classes of single numbers those that one element is enough for.
+// "contains NaN": the classes of single numbers for which one element suffices.
 template <class T>
 void visit_elements(const std::vector<T>& values, const Visitor& visit) {
   const auto contains = [&](std::string_view name, auto holds) {
@@ -222,7 +222,7 @@ void for_each_input_class(const Input& input, InputClassVisitor visit) {
   input_classes_detail::visit_fields(input, "", visit);
 }
 
-// The names of all of them.
+// The names of all these classes.
 template <Reflected Input>
 std::vector<std::string> input_class_names() {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
-// Another input of the same shape, whatever its type: other contents of its arrays, or another
-// launch.  Numbers beside the arrays stay as they are.
+// Edits of an input of any type: other contents of its arrays with the same lengths, or another
+// launch.  Numbers outside arrays do not change.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct InputEdit {
     Dim3 grid, block;
   };
   Data data = Data::kept;
-  std::optional<Shape> launch{};  // of every launch
+  std::optional<Shape> launch{};  // for every launch of the input
 };
 
 template <class T>
@@ -60,7 +60,7 @@ void apply(const InputEdit& edit, T& value) {
     value.block = edit.launch->block;
   } else if constexpr (detail::is_array_v<T>) {
     using Element = std::ranges::range_value_t<T>;
-    // What may have arrays inside keeps their lengths.
+    // Elements that may contain arrays keep the lengths of those.
     constexpr bool has_parts = Reflected<Element> && !std::is_trivially_copyable_v<Element>;
     if constexpr (detail::is_array_v<Element> || has_parts) {
       for (Element& element : value) apply(edit, element);

@@ -1,4 +1,4 @@
-// How big an input is, whatever its type: what shrinking compares first and last.
+// The size of an input of any type: the first and last criteria of shrinking.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace warpcheck {
 struct InputSize {
   std::uint64_t elements = 0;  // of all vectors and strings
   std::uint64_t threads = 0;   // of all launches
-  std::uint64_t blocks = 0;    // they are in
+  std::uint64_t blocks = 0;    // of all launches
   double magnitude = 0;        // sum of |x| over all numbers; a NaN or infinity counts as 2^1023
 };
 

@@ -1,9 +1,9 @@
-// Typed values as JSON that gives the same value back to the bit, and errors that say where.
+// Typed values as JSON that reads back to the same bits, and errors that name the place.
 //
 //   integers   JSON integers, exact in 64 bits, checked against the type's range
 //   floats     finite ones as the shortest decimal that reads back to the same bits; the rest as
 //              text: "-0", "inf", "-inf", and NaNs with all their bits: "nan:0x7fc00001"
-//   strings    as they are when valid UTF-8, else "hex:c3ff"
+//   strings    unchanged if valid UTF-8, else "hex:c3ff"
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace warpcheck {
 
-using Json = nlohmann::ordered_json;  // fields in the order in which they are declared
+using Json = nlohmann::ordered_json;  // fields keep the order of their declaration
 
 // A value in a file that is not what its field needs.  what() reads like
 //   input.values[3]: expected an integer in [-2^31, 2^31), found "x"
@@ -25,7 +25,7 @@ class FieldError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Where in a document a value stands; links live on the stack, text is made only on error.
+// The path of a value in a document; links are on the stack, and text is made only for an error.
 class FieldPath {
  public:
   explicit FieldPath(std::string_view root) : name_(root) {}
@@ -36,7 +36,7 @@ class FieldPath {
 
  private:
   const FieldPath* parent_ = nullptr;
-  std::string_view name_;  // null: an element
+  std::string_view name_;  // null: an array element
   std::size_t index_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How a kernel is launched, as a plain value that a case can draw, shrink, print and store.
+// The shape of a launch as a plain value that a case can draw, shrink, print and store.
 //
 // Includes no CUDA header.
 #pragma once
@@ -21,8 +21,8 @@ struct LaunchConfig {
   friend constexpr bool operator==(const LaunchConfig&, const LaunchConfig&) = default;
 };
 
-// Whether there is at least one thread for each of n elements (and at least one thread at all:
-// CUDA rejects empty grids and blocks).
+// Whether there is at least one thread for each of n elements, and at least one thread in all (CUDA
+// rejects empty grids and blocks).
 [[nodiscard]] constexpr bool covers(const LaunchConfig& launch, std::integral auto n) {
   return launch.threads() > 0 && (n <= 0 || launch.threads() >= static_cast<std::uint64_t>(n));
 }

@@ -1,5 +1,5 @@
-// The classes (input_classes.hpp) that no search of a kernel over an array may miss: what is to be
-// said with `.required_classes = of_array<float>("in")`.
+// The classes (input_classes.hpp) that every search of a kernel over an array must draw, for
+// `.required_classes = of_array<float>("in")`.
 #pragma once
 
 #include <initializer_list>
@@ -10,8 +10,8 @@
 
 namespace warpcheck {
 
-// Of a vector field: lengths of 0 and 1, around powers of two; orders; extremes of the type T of
-// its elements.  And `more`, by their full names.
+// Classes of a vector field: lengths of 0 and 1, around powers of two; orders; extremes of its
+// element type T.  `more`: further classes by their full names.
 template <class T>
 std::vector<std::string> of_array(std::string_view field,
                                   std::initializer_list<std::string> more = {}) {

@@ -1,4 +1,4 @@
-// The numbers that sizes lean on, because kernels break there.
+// Sizes that break kernels: the numbers towards which size generators are biased.
 #pragma once
 
 #include <bit>
@@ -20,7 +20,7 @@ inline bool is_power_of_two(std::int64_t n) {
   return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n));
 }
 
-// Beside a power of two from 4 on.
+// One more or less than a power of two, from 4 on.
 inline bool is_near_power_of_two(std::int64_t n) {
   return n > 2 && (is_power_of_two(n - 1) || is_power_of_two(n + 1));
 }

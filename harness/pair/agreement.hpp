@@ -39,19 +39,20 @@ namespace warpcheck {
 
 template <class Input, class Output>
 struct Agreement {
-  // What is wrong with `out`, as "out[32] = 2, reference 1"; nothing when it agrees.
+  // The difference of `out` from the reference, as "out[32] = 2, reference 1"; empty if it agrees.
   std::function<std::optional<std::string>(const Input&, const Output& out,
                                            const Output& reference)>
       difference;
-  // Agreement leaves no room, so two schedules that both agree gave the same bits.
+  // Whether two outputs that both agree are the same bits.
   bool exact = true;
-  // The output may differ between schedules as long as each agrees (float atomics, for example).
+  // The output may differ between schedules as long as each output agrees (float atomics, for
+  // example).
   bool order_sensitive = false;
 
-  // The same rule as data, where `difference` is one of this file.
+  // The same rule as data, if `difference` is one of this file's.
   Comparison comparison = Comparison::custom;
-  std::function<std::vector<double>(const Input&)> bounds = {};  // of within_bounds
-  std::uint64_t ulps = 0;                                        // of within_ulps
+  std::function<std::vector<double>(const Input&)> bounds = {};  // for within_bounds
+  std::uint64_t ulps = 0;                                        // for within_ulps
 };
 
 namespace detail {
@@ -62,7 +63,7 @@ std::string show_number(std::int64_t value);
 std::string show_number(std::uint64_t value);
 // "out has 3 elements, reference 4"
 std::string size_difference(std::size_t out, std::size_t other, std::string_view other_name);
-// "out[32] = 2, reference 1"; `index` nothing for an output that is no array.
+// "out[32] = 2, reference 1"; no `index` for an output that is no array.
 std::string element_difference(std::optional<std::size_t> index, const std::string& out,
                                const std::string& other, std::string_view other_name);
 
@@ -79,8 +80,8 @@ std::string show_element(const T& value) {
   }
 }
 
-// Equality of values: two NaNs agree (every operation may choose its NaN's payload), both zeros
-// agree.
+// Equality of values: two NaNs are equal (an operation may choose the payload), and so are both
+// zeros.
 template <class T>
 bool equal_values(const T& a, const T& b) {
   if constexpr (std::floating_point<T>)
@@ -92,8 +93,8 @@ bool equal_values(const T& a, const T& b) {
 template <class Output>
 concept Array = std::ranges::random_access_range<Output> && std::ranges::sized_range<Output>;
 
-// What `tell` says of the first index whose elements are not the `same`; of the sizes where they
-// differ; nothing where all are.
+// `tell` of the first index whose elements are not the `same`; the difference of sizes if they
+// differ; empty if all are the same.
 template <Array Output, class Same, class Tell>
 std::optional<std::string> array_difference(const Output& out, const Output& other,
                                             std::string_view other_name, Same same, Tell tell) {
@@ -113,7 +114,7 @@ std::optional<std::string> first_difference(const Output& out, const Output& oth
       const bool are_same_bytes =
           out.size() == other.size() &&
           (out.empty() || std::memcmp(out.data(), other.data(), out.size() * sizeof(Element)) == 0);
-      if (are_same_bytes) return std::nullopt;  // also of NaNs
+      if (are_same_bytes) return std::nullopt;  // also for NaNs
     }
     return array_difference(out, other, other_name, equal_values<Element>, [&](std::size_t i) {
       return element_difference(i, show_element(out[i]), show_element(other[i]), other_name);
@@ -124,14 +125,15 @@ std::optional<std::string> first_difference(const Output& out, const Output& oth
   }
 }
 
-// In which type's units of the last place an error is told.
+// The type whose units of the last place measure an error.
 enum class Precision { single, double_ };
 
 template <std::floating_point T>
 inline constexpr Precision precision_of =
     std::same_as<T, float> ? Precision::single : Precision::double_;
 
-// How many representable numbers of that precision apart, both rounded to it; neither is NaN.
+// The number of representable numbers of that precision between the two, both rounded to it;
+// neither is NaN.
 std::uint64_t ulps_apart(double a, double b, Precision precision);
 // "1 ulp", "2,097,152 ulps"
 std::string show_ulps(std::uint64_t ulps);
@@ -141,12 +143,12 @@ std::string show_bits(double value);
 // "never", "once", "twice", "3 times"
 std::string show_count(std::size_t count);
 
-// An output, its reference, and how far apart they may be.
+// An output, its reference, and the allowed distance.
 struct BoundedElement {
   double out = 0, reference = 0, bound = 0;
 };
-// Over 1: `out` is outside its bound, and by how much.  An infinite bound accepts everything; a
-// reference that is not finite wants the same.
+// The error as a multiple of the bound; over 1, `out` is outside.  An infinite bound accepts
+// everything; a reference that is not finite requires the same value.
 double excess(const BoundedElement& element);
 // "out[17] = 1.5, reference 1.25 (2,097,152 ulps, 3.1 times the bound)"
 std::string bound_difference(std::size_t index, const BoundedElement& element, Precision precision);
@@ -170,11 +172,11 @@ bool same_bits(const T& a, const T& b) {
     return a == b;
 }
 
-// A total order that tells every two values apart which equal_values() does.
+// A total order that distinguishes every two values that equal_values() distinguishes.
 template <class T>
 bool value_less(const T& a, const T& b) {
   if constexpr (std::floating_point<T>)
-    return a < b || (a == a && b != b);  // NaNs, all alike, come last
+    return a < b || (a == a && b != b);  // NaNs are equal and come last
   else
     return a < b;
 }
@@ -197,7 +199,7 @@ const auto& value_of(const Element& element) {
 
 }  // namespace detail
 
-// Element for element the same value; reports the first that is not.
+// Every element has the same value; reports the first that has not.
 struct Exactly {
   template <class Input, class Output>
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
@@ -210,8 +212,8 @@ struct Exactly {
 };
 inline Exactly exactly() { return {}; }
 
-// Element for element the same bits.  What exactly() takes for equal and this does not: NaNs of
-// different payload or sign, and +0 beside -0.
+// Every element has the same bits.  Unlike exactly(), it distinguishes NaNs of different payload or
+// sign, and +0 from -0.
 struct Bitwise {
   template <class Input, class Output>
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
@@ -230,7 +232,8 @@ struct Bitwise {
 };
 inline Bitwise bitwise() { return {}; }
 
-// Element i may be `bounds(input)[i]` away from the reference; reports the worst, in ulps of Unit.
+// Element i may differ from the reference by `bounds(input)[i]`; reports the worst, in ulps of
+// Unit.
 template <class Bounds, class Unit>
 struct WithinErrorBound {
   Bounds bounds;
@@ -269,15 +272,15 @@ struct WithinErrorBound {
             .bounds = bounds};
   }
 };
-// `bounds`: const Input& -> std::vector<double>, one bound an element.  Unit: the type that the
-// kernel computed in, where its output was widened to meet a reference of higher precision.
+// `bounds`: const Input& -> std::vector<double>, one bound for each element.  Unit: the type in
+// which the kernel computed, if its output was widened to match a reference of higher precision.
 template <class Unit = void, class Bounds>
 WithinErrorBound<Bounds, Unit> within_error_bound(Bounds bounds) {
   return {std::move(bounds)};
 }
 
-// Up to `allowed` representable numbers apart; both zeros are one, and what is not finite must be
-// the same.  Reports the worst.
+// Up to `allowed` representable numbers apart; both zeros count as one, and values that are not
+// finite must be the same.  Reports the worst element.
 struct Ulps {
   std::uint64_t allowed;
 
@@ -327,7 +330,7 @@ struct Ulps {
 };
 inline Ulps ulps(std::uint64_t allowed) { return {allowed}; }
 
-// The same elements, each as often; reports the smallest that is not.
+// The same elements with the same counts; reports the smallest that differs.
 struct AsMultiset {
   template <class Input, class Output>
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
@@ -358,8 +361,8 @@ struct AsMultiset {
 };
 inline AsMultiset as_multiset() { return {}; }
 
-// Pairs as the reference has them; says of a wrong one whether its key is wrong, its value is, or
-// only the order among equal keys.  Elements have members key and value, or are std::pair.
+// Pairs in the order of the reference; for a wrong pair it says whether its key, its value, or only
+// the order among equal keys is wrong.  Elements have members key and value, or are std::pair.
 struct StableOrder {
   template <class Input, class Output>
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
@@ -399,7 +402,7 @@ struct StableOrder {
 };
 inline StableOrder stable_order() { return {}; }
 
-// Agrees as `wrapped` says, and need not be the same under every schedule.
+// Agrees as `wrapped` does, but the output may differ between schedules.
 template <class Wrapped>
 struct OrderSensitive {
   Wrapped wrapped;

@@ -1,4 +1,4 @@
-// A pair without its types: what trial, shrinker, case file and command line work on.
+// A pair with its types erased: the interface for trials, shrinking, case files and commands.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@
 
 namespace warpcheck {
 
-// A value whose type only its pair knows.  Immutable, so cases share it.
+// A value whose type only its pair knows.  Immutable, so that cases can share it.
 using AnyInput = std::shared_ptr<const void>;
 using AnyOutput = std::shared_ptr<const void>;
 
-// A claim beside "agrees with its reference".  Its body may launch kernels; it fails by a failed
-// expectation or by an exception.
+// A claim in addition to "agrees with its reference".  Its body may launch kernels; it fails by a
+// failed expectation or an exception.
 struct PropertyEntry {
   std::string name;
   std::function<void(const AnyInput&)> body;
@@ -39,7 +39,7 @@ class AnyPair {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] virtual std::string_view family() const = 0;
   [[nodiscard]] virtual std::string_view origin() const = 0;
-  // Names as declared: `expects()` has them resolved.
+  // Names as declared; `expects()` has the kinds.
   [[nodiscard]] virtual const std::vector<std::string>& declared_expectations() const = 0;
 
   [[nodiscard]] virtual AnyInput draw(Draw& draw) const = 0;
@@ -49,53 +49,53 @@ class AnyPair {
   [[nodiscard]] virtual Json to_json(const AnyInput& input) const = 0;
   // Throws FieldError.
   [[nodiscard]] virtual AnyInput from_json(const Json& json) const = 0;
-  // The same input with that changed; it may be none of the domain.
+  // The input with an edit applied; the result may be outside the domain.
   [[nodiscard]] virtual AnyInput edited(const AnyInput& input, const InputEdit& edit) const = 0;
   // "n=33, in[30]=1, rest 0; launch {grid 1, block 33}"
   [[nodiscard]] virtual std::string summary(const AnyInput& input) const = 0;
-  // Offers simpler inputs of the domain, from candidate number `first` on, until `accept` returns
-  // true; returns that candidate's number.
+  // Passes simpler inputs of the domain to `accept`, from candidate number `first` on, until it
+  // returns true; returns that candidate's number.
   virtual std::optional<std::size_t> for_each_shrink_from(
       std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const = 0;
 
-  // Every class that an input may belong to, and whether this one does (input_classes.hpp), the
-  // pair's own classes last.
+  // Called for every class that an input may belong to, with whether this input does
+  // (input_classes.hpp); the pair's own classes come last.
   using ClassVisitor = FunctionRef<void(const std::string& name, bool holds)>;
   virtual void for_each_class(const AnyInput& input, ClassVisitor visitor) const = 0;
-  // The names of all of them.
+  // The names of all these classes.
   [[nodiscard]] virtual std::vector<std::string> class_names() const = 0;
-  // Those that a search has to meet, or it has not looked where this pair is likely to break.
+  // The classes that a search must draw, because this pair is likely to fail in them.
   [[nodiscard]] virtual const std::vector<std::string>& required_classes() const = 0;
 
   // Runs the kernel within a trial.  Throws CudaError.
   [[nodiscard]] virtual AnyOutput run_kernel(const AnyInput& input) const = 0;
   [[nodiscard]] virtual AnyOutput run_reference(const AnyInput& input) const = 0;
-  // "out[32] = 2, reference 1"; nothing when they agree.
+  // "out[32] = 2, reference 1"; empty if they agree.
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
                                                               const AnyOutput& out,
                                                               const AnyOutput& reference) const = 0;
-  // Whether neither has an element, so that they agree whatever the kernel does.
+  // Whether both outputs are empty, so that they agree whatever the kernel does.
   [[nodiscard]] virtual bool compares_nothing(const AnyOutput& out,
                                               const AnyOutput& reference) const = 0;
-  // Whether an output that agrees with the reference, or does not, may still depend on the schedule
-  // and must not: not where the agreement is order-sensitive, nor where being equal to the same
-  // reference, or unequal to it, says all.
+  // Whether the output under another schedule must be compared with the default's.  It must not if
+  // the agreement is order-sensitive, or if agreement (or disagreement) with the same reference
+  // already implies that the outputs are the same.
   [[nodiscard]] virtual bool wants_schedule_comparison(bool agrees) const = 0;
-  // How the output differs, byte for byte, from that under the default schedule: "out[3] = 1.5,
-  // under the default schedule 1.25".  Nothing when they are the same.
+  // The first byte difference from the output under the default schedule: "out[3] = 1.5, under the
+  // default schedule 1.25".  Empty if they are the same.
   [[nodiscard]] virtual std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const = 0;
 
-  // The output as bytes, and the rule it is judged by, for programs without the harness.
+  // The output as bytes, and its rule of comparison, for programs without the harness.
   [[nodiscard]] virtual std::optional<PlainOutput> plain_output(const AnyOutput& output) const = 0;
   [[nodiscard]] virtual PlainRule plain_rule(const AnyInput& input) const = 0;
 
-  // Finding kinds that trials must show; empty: the pair is clean.  Sorted.
+  // Finding kinds that trials must show, sorted; empty: the pair is clean.
   [[nodiscard]] const std::vector<vgpu::FindingKind>& expects() const { return expects_; }
   [[nodiscard]] bool clean() const { return expects_.empty(); }
   // In order of name.
   [[nodiscard]] const std::vector<PropertyEntry>& properties() const { return properties_; }
-  // Null when there is none of this name.
+  // Null if there is none of this name.
   [[nodiscard]] const PropertyEntry* find_property(std::string_view name) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a pair's kernel function holds in its hand: device memory with an owner, and error checks.
+// What a pair's kernel function uses: device memory with an owner, and error checks.
 //
 // Everything here is plain CUDA runtime API, so the same pair runs on the virtual GPU and on a
 // real one.  Launches are not wrapped: a kernel's launcher takes pointers, counts and a launch
@@ -17,7 +17,7 @@
 
 namespace warpcheck {
 
-// A CUDA call that failed.  what() names the error, its text and the calling line.
+// A CUDA call failed.  what() names the error, its text and the calling line.
 class CudaError : public std::runtime_error {
  public:
   CudaError(cudaError_t code, const char* file, unsigned line);
@@ -27,8 +27,8 @@ class CudaError : public std::runtime_error {
   cudaError_t code_;
 };
 
-// Throws CudaError unless `code` is cudaSuccess.
-// The place of the call by built-ins: Clang 14 has no std::source_location.
+// Throws CudaError unless `code` is cudaSuccess. Built-ins give the place of the call, because
+// Clang 14 has no std::source_location.
 void check(cudaError_t code, const char* file = __builtin_FILE(), unsigned line = __builtin_LINE());
 
 // `size` elements of device memory, freed with the object.
@@ -59,7 +59,7 @@ class DeviceArray {
   [[nodiscard]] const T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  // Waits for the kernels before it (cudaMemcpy on the default stream) and copies all elements.
+  // Waits for earlier kernels (cudaMemcpy on the default stream) and copies all elements.
   [[nodiscard]] std::vector<T> download() const {
     std::vector<T> values(size_);
     if (size_ != 0) {
@@ -89,7 +89,7 @@ class Device {
   [[nodiscard]] DeviceArray<T> array(std::size_t size) {
     return DeviceArray<T>(size);
   }
-  // For a call's own result, or after a launch: device.check(cudaGetLastError()).
+  // For the result of a call, or after a launch: device.check(cudaGetLastError()).
   void check(cudaError_t code, const char* file = __builtin_FILE(),
              unsigned line = __builtin_LINE()) {
     warpcheck::check(code, file, line);

@@ -1,9 +1,9 @@
-// How far a floating-point result may be from the exact one, derived from the input and from how
-// many operations rounded it.
+// Bounds of the distance between a floating-point result and the exact one, derived from the input
+// and from the number of operations that rounded it.
 //
-// u is the unit roundoff, half of T's epsilon.  Each bound is rounded upwards and is infinite
-// where an intermediate result might overflow.  Values that are not finite are left out: what they
-// lead to is not a matter of rounding.
+// u is the unit roundoff, half of T's epsilon.  Each bound is rounded upwards, and is infinite if
+// an intermediate result might overflow.  Values that are not finite are left out, because their
+// effect is not a matter of rounding.
 #pragma once
 
 #include <concepts>
@@ -22,13 +22,13 @@ double gamma(std::size_t roundings) {
   return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
 }
 
-// What arithmetic does with numbers below the smallest normal one.
+// How arithmetic treats numbers below the smallest normal one.
 enum class Subnormals { kept, flushed };
 
-// How far two summations of `values`, in any two orders and each in T, may be apart:
-// 2 * gamma_(n-1) * sum|x_i|, since each is within half of that of the exact sum (Higham 4.2).
-// An addition that flushes loses less than the smallest normal number of each operand and of the
-// result; atomicAdd() of floats in global memory is one (PTX ISA 9.7.13.5).
+// The largest distance between two summations of `values`, in any two orders and each in T: 2 *
+// gamma_(n-1) * sum|x_i|, since each is within half of that of the exact sum (Higham 4.2). An
+// addition that flushes subnormals loses less than the smallest normal number for each operand and
+// for the result; atomicAdd() of floats in global memory is one (PTX ISA 9.7.13.5).
 double sum_error_bound(std::span<const float> values, Subnormals = Subnormals::kept);
 double sum_error_bound(std::span<const double> values);
 
@@ -36,8 +36,8 @@ double sum_error_bound(std::span<const double> values);
 std::vector<double> prefix_sum_error_bounds(std::span<const float> values);
 std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
 
-// Compensated summation (Kahan 1965) of `terms` terms in sequence: what the error is at most, as a
-// share of sum|x_i|.  Nothing for one term, u + 16u^2 for two, and from three on
+// Compensated summation (Kahan 1965) of `terms` terms in sequence: the largest error as a share of
+// sum|x_i|.  0 for one term, u + 16u^2 for two, and from three on
 //
 //   3u + 8*terms*u^2.
 //
@@ -57,18 +57,19 @@ std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
 // Precondition: terms * u <= 1/64; throws std::invalid_argument otherwise.
 double kahan_error_share(std::size_t terms);
 
-// The bound for the compensated sum of `values` in float.  Flushed: every operation may lose up to
-// 2^-126 more, and four of them a term and one at the end matter; the bound grows by
-// 6 * terms * 2^-126.  The values themselves are taken as they are: flush them before.
+// The bound for the compensated sum of `values` in float.  With Subnormals::flushed, every
+// operation may lose up to 2^-126 more; four operations for each term and one at the end matter,
+// and the bound grows by 6 * terms * 2^-126.  The values themselves are not flushed: flush them
+// before.
 double kahan_sum_error_bound(std::span<const float> values, Subnormals = Subnormals::kept);
 
-// The bound for the compensated sum of the products a[i] * b[i] in float, whether a compiler fuses
-// a product with the subtraction that follows it (exact), or rounds it first.  The rounding of
-// every product, also below the normal range, is known exactly, and added.
+// The bound for the compensated sum of the products a[i] * b[i] in float.  It holds whether a
+// compiler fuses a product with the following subtraction (exact) or rounds it first.  The rounding
+// error of every product, also below the normal range, is computed exactly and added.
 double kahan_dot_error_bound(std::span<const float> a, std::span<const float> b,
                              Subnormals = Subnormals::kept);
 
-// `threads` sums, of every threads-th value each, and the sum of those sums, all compensated.
+// `threads` sums, each of every threads-th value, and the sum of those sums, all compensated.
 double kahan_strided_sum_error_bound(std::span<const float> values, std::size_t threads,
                                      Subnormals = Subnormals::kept);
 

@@ -1,7 +1,7 @@
 // EXPECT_* and ASSERT_* for the bodies of properties.
 //
-// They are GoogleTest's wherever that is installed.  A build without it (fuzzing services bring
-// their own C++ library) defines WARPCHECK_NO_GTEST and gets the few that are defined here.
+// If GoogleTest is installed, they are GoogleTest's.  A build without it (fuzzing services bring
+// their own C++ library) defines WARPCHECK_NO_GTEST and gets the few that this header defines.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 namespace warpcheck {
 
 // Runs a body and appends "file:line: message" for each expectation that failed in it; returns
-// whether none did.  Exceptions pass through.
+// whether none failed.  Exceptions pass through.
 using ExpectationCapture =
     std::function<bool(const std::function<void()>& body, std::vector<std::string>& failures)>;
 
-// What captures failures in this program; the default is capture_expectations().
-// gtest_adaptor.hpp's run_capturing sees GoogleTest's.
+// Sets the function that captures failures in this program; the default is capture_expectations().
+// gtest_adaptor.hpp's run_capturing also captures GoogleTest's.
 void set_expectation_capture(ExpectationCapture capture);
 const ExpectationCapture& expectation_capture();
 
-// Sees the expectations of this header only.
+// Captures the expectations of this header only.
 bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures);
 
 // Counts every expectation that is evaluated, failed or not, in this process.
 std::uint64_t expectations_evaluated();
 int count_expectation() noexcept;  // returns 0
 
-// A failed expectation; records itself, with what was streamed into it, when it goes.
+// A failed expectation; its destructor records it, with the text that was streamed into it.
 class FailedExpectation {
  public:
   FailedExpectation(const char* file, int line, const char* text);
@@ -41,9 +41,9 @@ class FailedExpectation {
     streamed_ << value;
     return *this;
   }
-  // Lets ASSERT_* return from the body it stands in.
+  // Lets ASSERT_* return from the enclosing body.
   struct Return {
-    // Without a result, as the expression is returned from functions that return none.
+    // No result, because the expression is returned from functions that return void.
     // NOLINTNEXTLINE(misc-unconventional-assign-operator)
     void operator=(const FailedExpectation&) const {}
   };
@@ -57,7 +57,7 @@ class FailedExpectation {
 
 #if !defined(WARPCHECK_NO_GTEST)
 #include <gtest/gtest.h>
-// GoogleTest tells nobody of an expectation that held, but each of its macros begins with this one:
+// GoogleTest does not report an expectation that held, but each of its macros begins with this one:
 // `switch (0) case 0: default:`.
 #undef GTEST_AMBIGUOUS_ELSE_BLOCKER_
 #define GTEST_AMBIGUOUS_ELSE_BLOCKER_       \
@@ -66,7 +66,7 @@ class FailedExpectation {
   default:
 #else
 
-// The switch keeps a following else from becoming the macro's.
+// The switch prevents a following else from belonging to the macro's if.
 #define WARPCHECK_EXPECT_OR(condition)      \
   switch (::warpcheck::count_expectation()) \
   case 0:                                   \

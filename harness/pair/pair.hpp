@@ -17,8 +17,8 @@
 //     EXPECT_EQ(run(again), in.values);
 //   }
 //
-// Every pair is checked, without a further word, for: agreement with its reference; no findings;
-// the same answer under every schedule (unless its agreement is order-sensitive).
+// Every pair is checked for agreement with its reference, for findings, and for the same answer
+// under every schedule (unless its agreement is order-sensitive).
 //
 // Use both macros at namespace scope, outside unnamed namespaces: names are unique in a program.
 #pragma once
@@ -51,21 +51,21 @@ struct Pair {
   using Input = InputType;
   using Output = OutputType;
 
-  std::string family = {};                // the kernel family it is listed under
-  std::string origin = {};                // whose code or algorithm it is
+  std::string family = {};                // the kernel family in lists
+  std::string origin = {};                // origin of its code or algorithm
   std::vector<std::string> expects = {};  // finding kinds of a specimen; empty: must be clean
-  // Holds for every input, drawn or shrunk or read from a file; not given: always.
+  // Holds for every input, whether drawn, shrunk or read from a file; default: always.
   std::function<bool(const Input&)> domain = {};
   std::function<Input(Draw&)> arbitrary = {};
   std::function<Output(Device&, const Input&)> kernel = {};
   std::function<Output(const Input&)> reference = {};
   Agreement<Input, Output> agreement = exactly();
-  // How many elements an input has, where that is not the elements of all its vectors.
+  // The number of elements of an input, if it is not the number of elements of all its vectors.
   std::function<std::uint64_t(const Input&)> size = {};
-  // Classes of inputs that only this pair knows of, for statistics.
+  // The pair's own classes of inputs, for statistics.
   std::vector<ValueClass<Input>> classes = {};
-  // Names of classes, its own or those of input_classes.hpp, that a search has to meet
-  // (`check --statistics`): "in.size: zero", "in: contains NaN", "launch: several blocks".
+  // Names of classes, the pair's own or those of input_classes.hpp, that a search must draw (`check
+  // --statistics`): "in.size: zero", "in: contains NaN", "launch: several blocks".
   std::vector<std::string> required_classes = {};
 };
 
@@ -74,7 +74,7 @@ namespace detail {
 template <class Input, class Output>
 class TypedPair final : public AnyPair {
  public:
-  // `pair` may be still to be constructed: it is looked at only after main() has begun.
+  // `pair` may not be constructed yet: it is used only after main() has begun.
   TypedPair(std::string name, const Pair<Input, Output>* pair)
       : AnyPair(std::move(name)), pair_(pair) {}
 
@@ -192,7 +192,7 @@ struct PairRegistration {
   }
 };
 
-// What a property's body can call.
+// Functions for the body of a property.
 template <class PairType, const PairType* pair>
 class PropertyBody {
  public:
@@ -200,7 +200,7 @@ class PropertyBody {
   using Output = typename PairType::Output;
 
  protected:
-  // Launches the pair's kernel, in the trial that the property runs in.
+  // Launches the pair's kernel, in the trial of the property.
   [[nodiscard]] static Output run(const Input& in) {
     Device device;
     return pair->kernel(device, in);

@@ -1,5 +1,5 @@
-// An output as plain bytes, and the rule it is judged by: for programs that do not link the
-// harness, as those that `export` writes.
+// An output as plain bytes and its rule of comparison, for programs that do not link the harness,
+// such as those that `export` writes.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct PlainOutput {
   [[nodiscard]] std::size_t size() const { return bytes.size() / element_bytes; }
 };
 
-// How an output is compared with its reference; what each means stands with the agreement of the
-// same name (agreement.hpp).
+// How an output is compared with its reference; the agreement of the same name (agreement.hpp)
+// defines each.
 enum class Comparison : std::uint8_t {
   custom,  // by code of the pair
   equal_values,
@@ -34,12 +34,12 @@ enum class Comparison : std::uint8_t {
 
 struct PlainRule {
   Comparison comparison = Comparison::custom;
-  std::vector<double> bounds;    // within_bounds: one an element
-  std::uint64_t ulps = 0;        // within_ulps
+  std::vector<double> bounds;    // for within_bounds, one for each element
+  std::uint64_t ulps = 0;        // for within_ulps
   bool order_sensitive = false;  // runs may differ as long as each agrees
 };
 
-// Empty: of a type that is no plain number.
+// Empty if the type is no plain number.
 template <class T>
 constexpr std::string_view plain_name() {
   if constexpr (std::is_same_v<T, float>) return "float";
@@ -56,7 +56,7 @@ constexpr std::string_view plain_name() {
   return {};
 }
 
-// Nothing: the output is no row of plain numbers.
+// Empty if the output is no array of plain numbers.
 template <class Output>
 std::optional<PlainOutput> plain_output(const Output& output) {
   if constexpr (std::ranges::contiguous_range<Output> && std::ranges::sized_range<Output>) {

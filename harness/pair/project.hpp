@@ -1,4 +1,4 @@
-// The project whose pairs this program has: this one, or another that links warpcheck as a library.
+// The project to which this program's pairs belong: warpcheck, or a project that links it.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 namespace warpcheck {
 
 struct Project {
-  std::string program;      // what a replay command calls: "warpcheck"
+  std::string program;      // the command in replay lines: "warpcheck"
   std::string source_root;  // absolute; reports name source files relative to it
 };
 
 const Project& project();
 
-// Before main() begins; warpcheck_add_pairs (cmake/WarpcheckPairs.cmake) writes the call.  Returns
-// true, so that it can initialise a static object.
+// Called before main() begins; warpcheck_add_pairs (cmake/WarpcheckPairs.cmake) generates the call.
+// Returns true, so that it can initialise a static object.
 bool set_project(Project project);
 
 }  // namespace warpcheck

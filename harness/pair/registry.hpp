@@ -1,4 +1,4 @@
-// Every pair of the program, in order of name whatever the order in which they were linked.
+// All pairs of the program, in order of name, whatever the order of linking.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace warpcheck {
 
-// A declaration that cannot be right: two pairs of one name, an unknown finding kind, a property
-// of a pair that is not there.
+// A wrong declaration: two pairs of one name, an unknown finding kind, a property of a pair that
+// does not exist.
 class RegistryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,17 +20,17 @@ class RegistryError : public std::runtime_error {
 
 class Registry {
  public:
-  // The one that KERNEL_PAIR and PROPERTY fill before main() runs.
+  // The registry that KERNEL_PAIR and PROPERTY fill before main() runs.
   static Registry& global();
 
   void add(std::unique_ptr<AnyPair> pair);
   void add_property(std::string pair, PropertyEntry property);
 
-  // Throws RegistryError when a declaration is wrong.
+  // Throws RegistryError if a declaration is wrong.
   [[nodiscard]] const std::vector<const AnyPair*>& pairs();
-  // Null when there is none of this name.
+  // Null if there is none of this name.
   [[nodiscard]] const AnyPair* find(std::string_view name);
-  // The registered name that is most like `name`, for "did you mean"; empty: nothing is near.
+  // The registered name most similar to `name`, for "did you mean"; empty if none is similar.
   [[nodiscard]] std::string nearest_name(std::string_view name);
 
  private:
