@@ -1,8 +1,8 @@
-// EXPECT_* and ASSERT_* inside a property's body, made to fail that one execution.
+// EXPECT_* and ASSERT_* inside a property's body: a failed one fails that execution of the body.
 //
-// GoogleTest records a failed expectation in the current test at once and goes on.  A property
-// runs its body hundreds of times, and again while shrinking: only the failure of the final,
-// shrunk input may reach the test.  So each execution's failures are captured instead.
+// GoogleTest records a failed expectation in the current test at once and continues.  A property
+// runs its body hundreds of times, and again while shrinking, and only the failure of the final,
+// shrunk input may reach the test.  So the failures of each execution are captured.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,10 +17,10 @@
 
 namespace warpcheck {
 
-// Runs `body` once; appends "file:line: message" to `failures` for every expectation that failed
-// in it, in any thread, and reports none of them to GoogleTest.  Returns whether it passed.
-// Exceptions pass through.  A skip (GTEST_SKIP) counts as a failure that says so: what a
-// property does not apply to belongs in its generator's domain.
+// Runs `body` once; appends "file:line: message" to `failures` for every expectation that failed in
+// it, in any thread, and reports none of them to GoogleTest.  Returns whether it passed. Exceptions
+// pass through.  A skip (GTEST_SKIP) counts as a failure with its own message: inputs to which a
+// property does not apply must be excluded by the generator's domain.
 bool run_capturing(const std::function<void()>& body, std::vector<std::string>& failures);
 
 // Fails the current RapidCheck case with these messages.

@@ -4,9 +4,9 @@
 //   scan.differences_give_back_the_input   each PROPERTY
 //   scan_published.shows_what_is_expected  a specimen: exactly the kinds that it expects
 //
-// RapidCheck drives the trials and RC_PARAMS is honoured; both builds and both warp models take
-// part.  A failure is shrunk and reported with its replay command.  Cases of a failure database
-// come first: a claim of which one fails is not mended yet, and gets no new trials.
+// RapidCheck drives the trials and honours RC_PARAMS; both builds and both warp models are tried.
+// A failure is shrunk and reported with its replay command.  The cases of a failure database run
+// first: a claim with a failing case is not repaired yet, and gets no new trials.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@
 namespace warpcheck {
 
 struct PairTestOptions {
-  // Where the cases of failures are written.
+  // The directory for the cases of failures.
   std::string cases_directory = "warpcheck-cases";
   // The failure database; empty: kDefaultDatabase in the working directory, else in the project's
-  // root, where there is one.  It is only read.
+  // root, if it exists.  It is only read.
   std::string failures{};
 };
 

@@ -1,7 +1,7 @@
 // Our generators as RapidCheck's, and RapidCheck's as ours.
 //
-// The only header that needs RapidCheck (with gtest_adaptor.hpp): fuzz targets, which fuzzing
-// services build with another C++ library, do without it.
+// Only this header and gtest_adaptor.hpp need RapidCheck: fuzzing services build fuzz targets with
+// another C++ library, so fuzz targets do not link RapidCheck.
 //
 //   RC_GTEST_PROP(Reverse, keeps_the_sum, ()) {
 //     const auto values = *vectors(sizes({.max = 100}), integers<int>());   // our Gen,
@@ -27,8 +27,8 @@
 
 namespace warpcheck {
 
-// RapidCheck shrinks without a budget.  Ours offers it at most so many candidates for one
-// counterexample, the accepted ones and all that came to nothing included.
+// RapidCheck shrinks without a budget.  We offer it at most this many candidates for one
+// counterexample, accepted and rejected ones together.
 inline constexpr std::size_t kRapidCheckShrinksMax = 5'000;
 
 Tape tape_of(const rc::Random& random);
@@ -36,14 +36,14 @@ Tape tape_of(const rc::Random& random);
 // Fewer choices first, then smaller ones from the front (shortlex).
 bool simpler_tape(const std::vector<Choice>& a, const std::vector<Choice>& b);
 
-// Offers shorter and smaller tapes until `accept` returns true.  What they decode to may well be
-// no simpler: the caller compares what was read from them (minithesis).
+// Offers shorter and smaller tapes until `accept` returns true.  The value that a tape decodes to
+// may not be simpler: the caller compares the values (minithesis).
 bool for_each_smaller_tape(const std::vector<Choice>& choices,
                            FunctionRef<bool(std::vector<Choice>&&)> accept);
 
 namespace rapidcheck_detail {
 
-// A value as drawn; the choices stand for it where it cannot be shrunk as a value.
+// A drawn value, with its choices if it cannot be shrunk as a value.
 template <class T>
 struct Drawn {
   T value;
@@ -64,7 +64,8 @@ concept Shrinkable = requires(const T& value, Take<T> take) {
   ShrinkTraits<T>::sizes(value, take);
 };
 
-// The next simpler value than `drawn`, from candidate number `first` on, which moves behind it.
+// The next simpler value than `drawn`, from candidate number `first` on; `first` is advanced past
+// it.
 template <class T>
 std::optional<Drawn<T>> next_simpler(const Gen<T>& generator, const Drawn<T>& drawn,
                                      std::size_t& first) {
@@ -92,7 +93,7 @@ std::optional<Drawn<T>> next_simpler(const Gen<T>& generator, const Drawn<T>& dr
   return next;
 }
 
-// The lazy sequence that RapidCheck wants: one candidate after the other.
+// The lazy sequence that RapidCheck requires: one candidate after the other.
 template <class T>
 class SimplerValues {
  public:
@@ -105,7 +106,7 @@ class SimplerValues {
  private:
   Gen<T> generator_;
   std::shared_ptr<const Drawn<T>> drawn_;
-  std::shared_ptr<std::size_t> budget_;  // shared by all that descend from one drawn value
+  std::shared_ptr<std::size_t> budget_;  // shared by all candidates of one drawn value
   std::size_t first_ = 0;
 };
 
@@ -129,8 +130,8 @@ rc::Maybe<rc::Shrinkable<T>> SimplerValues<T>::operator()() {
 
 }  // namespace rapidcheck_detail
 
-// The same generator as RapidCheck's.  It shrinks: as values within the generator's domain where
-// it has one, else by its choices.
+// The same generator as RapidCheck's.  It shrinks values within the generator's domain if it has
+// one, else its choices.
 template <class T>
 rc::Gen<T> to_rapidcheck(const Gen<T>& generator) {
   return [generator](const rc::Random& random, int size) {
@@ -152,7 +153,7 @@ T draw_from(const rc::Gen<T>& generator, Draw& draw) {
   return generator(rc::Random(draw.below(0)), draw.size()).value();
 }
 
-// A struct with FIELDS for which generator_of(const T*) is declared beside it, returning Gen<T>.
+// A struct with FIELDS that has a function generator_of(const T*), which returns Gen<T>.
 template <class T>
 concept Generated = Reflected<T> && requires(const T* type) {
   { generator_of(type) } -> std::same_as<Gen<T>>;

@@ -1,8 +1,8 @@
-// A case as a CUDA program of its own, for a real GPU and its vendor's tools.
+// A case as a self-contained CUDA program, for a real GPU and its vendor's tools.
 //
-// The runtime calls that the pair makes are recorded on the virtual GPU while it runs the case, and
-// the program makes the same calls: allocations, copies with their bytes, launches with their
-// arguments.  The kernels' source files are written into it, with their own headers.
+// The pair's runtime calls are recorded on the virtual GPU while it runs the case, and the program
+// makes the same calls: allocations, copies with their bytes, launches with their arguments.  It
+// contains the kernels' source files, with their own headers.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@
 
 namespace warpcheck {
 
-// A case that cannot be made a program.  what() is one line.
+// A case cannot be exported.  what() is one line.
 class ExportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What a run should bring back: the output of the reference, element for element that of the
-// downloads first .. last.
+// The expected output: the elements of the reference's output, compared with those of downloads
+// first .. last.
 struct ExpectedDownloads {
   std::size_t first = 0, last = 0;  // numbers of DownloadCalls
   PlainOutput reference;
-  std::string downloaded;  // the element's type in the downloads: float where the pair widened it
+  std::string downloaded;  // the element's type in the downloads: float if the pair widened it
   PlainRule rule;
 };
 
-// Everything that the program says.
+// The contents of the program.
 struct ExportedCase {
   std::string title;               // of the pair
   std::string file;                // of the case, for the first comment
@@ -42,19 +42,19 @@ struct ExportedCase {
   std::string sources;             // text of the kernels' files
   std::vector<cudart::Call> calls;
   std::optional<ExpectedDownloads> expected;
-  std::string not_compared;  // why there is no `expected`
+  std::string not_compared;  // the reason if there is no `expected`
 };
 
 // Runs the case once, under the default schedule.  Throws ExportError, SourceError.
 [[nodiscard]] ExportedCase record_for_export(const CaseRecord& record, std::string file);
 
-// The program's text.  `name`: of the file that it will be, for #line.  Throws ExportError.
+// The program's text.  `name`: its file name, for #line.  Throws ExportError.
 [[nodiscard]] std::string program_text(const ExportedCase& exported, const std::string& name);
 
-// The parts of it that are the same in every program (export_program.cpp).
+// The parts that all programs share (export_program.cpp).
 [[nodiscard]] std::string_view program_helpers();
 [[nodiscard]] std::string_view program_main();
-// What compares an element of an output with its reference's under a rule.
+// The function that compares an element of an output with its reference's under a rule.
 [[nodiscard]] std::string_view program_comparison(Comparison comparison);
 
 }  // namespace warpcheck

@@ -1,9 +1,9 @@
-// Trials on a real GPU, in processes of their own.
+// Trials on a real GPU, in separate processes.
 //
-// A CUDA context does not survive fork() nor, after an illegal access, anything else.  So nothing
-// of CUDA is touched here: a worker (this program's hidden command `gpu-worker`, started afresh)
-// runs the jobs one after the other and says which trial it is at.  When it dies, hangs or loses
-// the device, that costs the trial it was at, and another worker goes on with the next job.
+// A CUDA context survives neither fork() nor an illegal access.  So this process makes no CUDA
+// call: a worker (this program's hidden command `gpu-worker`, started afresh) runs the jobs one
+// after the other and announces each trial.  If it dies, hangs or loses the device, only that trial
+// is lost, and another worker continues with the next job.
 #pragma once
 
 #include <csignal>
@@ -20,7 +20,7 @@
 
 namespace warpcheck {
 
-// No device, no runtime library, no compute-sanitizer.  what() is one line.
+// No device, no runtime library, or no compute-sanitizer.  what() is one line.
 class GpuError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,8 +36,8 @@ struct GpuJob {
 };
 
 struct GpuOptions {
-  CheckOptions check;     // seed, trials, sizes: what a claim's cases are drawn by
-  std::string runtime;    // library; empty: where it usually is
+  CheckOptions check;     // seed, trials, sizes: the parameters for drawing a claim's cases
+  std::string runtime;    // library; empty: the usual place
   std::string sanitizer;  // a tool of compute-sanitizer; empty: none
   double seconds_per_trial = 30;
   double seconds_to_start = 120;  // until the first trial: opening the device, compiling PTX
@@ -46,25 +46,25 @@ struct GpuOptions {
 
 struct GpuOutcome {
   std::uint64_t trials = 0;
-  std::optional<Failure> failure;  // the first; its job ended there
+  std::optional<Failure> failure;  // the first failure, which ended the job
   std::string refusal;             // why the case cannot be run
 };
 
 struct GpuRun {
   std::string device;  // "NVIDIA H200 (CUDA driver 13.0, runtime 13.0, /.../libcudart.so.13)"
-  std::vector<GpuOutcome> outcomes;  // of the jobs, in order; fewer when stopped
+  std::vector<GpuOutcome> outcomes;  // of the jobs, in order; fewer if stopped
 };
 
-// on_device(text) is called once, before the first outcome; on_outcome as each job ends.
-// Throws GpuError.
+// Calls on_device(text) once, before the first outcome, and on_outcome when each job ends. Throws
+// GpuError.
 GpuRun run_on_gpu(const std::vector<GpuJob>& jobs, const GpuOptions& options,
                   const std::function<void(const std::string&)>& on_device = {},
                   const std::function<void(std::size_t, const GpuOutcome&)>& on_outcome = {});
 
 // --- between the two processes (gpu_worker.cpp) -------------------------------------------------
 
-// What is written for a worker, as messages (harness/process/protocol.hpp), and the named pipe
-// through which it answers.
+// The file of a worker's task, as messages (harness/process/protocol.hpp), and the named pipe for
+// its answers.
 struct GpuTask {
   std::filesystem::path file;
   [[nodiscard]] std::filesystem::path messages() const { return file.string() + ".messages"; }
@@ -74,7 +74,7 @@ void write_task(const GpuTask& task, const std::vector<GpuJob>& jobs, const GpuO
 // The case of a job's trial.
 [[nodiscard]] Case case_of(const GpuJob& job, std::uint64_t trial, const CheckOptions& options);
 
-// Runs a task in this process; the exit status of the worker.
+// Runs a task in this process; returns the exit status of the worker.
 int run_gpu_worker(const std::filesystem::path& task_file);
 
 }  // namespace warpcheck

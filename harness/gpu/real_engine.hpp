@@ -1,7 +1,7 @@
-// The real GPU as an engine: pairs as they are, through the real CUDA runtime.
+// The real GPU as an engine: unchanged pairs run through the real CUDA runtime.
 //
-// In the process that runs trials and nowhere else: after an illegal access a CUDA context is lost,
-// and with it the process's use of the device (gpu_worker.cpp).
+// Only for the process that runs trials: after an illegal access a CUDA context is lost, and with
+// it the process's use of the device (gpu_worker.cpp).
 #pragma once
 
 #include <string>
@@ -19,10 +19,10 @@ class RealGpu final : public Engine {
   RealGpu(const RealGpu&) = delete;
   RealGpu& operator=(const RealGpu&) = delete;
 
-  // Of the settings only the build counts, and it is the one that is shipped; others are refused.
-  // A launch that died is a finding, and then the device is lost.
+  // Only the build of the settings matters, and it must be the optimised one; others are refused. A
+  // launch that died is a finding, and then the device is lost.
   //
-  // The device is not fresh: module variables keep what an earlier trial wrote.
+  // The device is not fresh: module variables keep the values of earlier trials.
   TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override;
 
   [[nodiscard]] const cudart::RealDevice& device() const { return device_; }

@@ -1,4 +1,4 @@
-// compute-sanitizer's findings as ours.
+// compute-sanitizer's findings converted to ours.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@ namespace warpcheck {
 inline constexpr std::array<std::string_view, 4> kSanitizerTools{"memcheck", "racecheck",
                                                                  "initcheck", "synccheck"};
 
-// What a log of compute-sanitizer 2025 (of CUDA 13.0) says, each place once with its count: errors
-// of memcheck, hazards of racecheck (its warnings too, as errors: a race within a warp is one),
-// uninitialised reads, misused barriers.  Failed API calls count only where nothing else was found:
-// they follow from what came before.  A line that is not understood is not a finding; that there
-// was one is known from the summary (sanitizer_errors).
+// The findings of a log of compute-sanitizer 2025 (of CUDA 13.0), each place once with its count:
+// errors of memcheck, hazards of racecheck (its warnings too, as errors, because it reports a race
+// within a warp as a warning), uninitialised reads, misused barriers.  Failed API calls count only
+// if nothing else was found, because they follow from earlier errors.  A line that is not
+// understood is not a finding; the summary counts it (sanitizer_errors).
 [[nodiscard]] std::vector<vgpu::Finding> parse_sanitizer_log(std::string_view text);
 
-// The number of errors and hazards that the log sums up; -1: it has no summary, as the tool did not
-// run to its end.
+// The number of errors and hazards in the log's summary; -1: it has no summary, because the tool
+// did not run to its end.
 [[nodiscard]] long sanitizer_errors(std::string_view text);
 
-// The program, found on PATH or where the CUDA Toolkit puts it; empty: it is not installed.
+// The program's path, from PATH or the CUDA Toolkit's directory; empty: it is not installed.
 [[nodiscard]] std::string find_compute_sanitizer();
 
 }  // namespace warpcheck

@@ -1,8 +1,8 @@
-// What workers and their parent tell each other: typed messages, each with its tag.  Their text is
-// made and read in one place (protocol.hpp).
+// Messages between workers and their parent, each a type with its tag.  protocol.hpp alone converts
+// them to text and back.
 //
-// Who sends what is said at each group.  A receiver that gets a message which is not for it says so
-// (unexpected(), protocol.hpp).
+// Each group says who sends its messages.  A receiver that gets a message it does not expect
+// reports it (unexpected(), protocol.hpp).
 #pragma once
 
 #include <array>
@@ -33,45 +33,45 @@ struct FieldTraits<vgpu::Lack> {
   static bool identical(vgpu::Lack a, vgpu::Lack b) { return a == b; }
 };
 
-// --- of every worker, read by the pool (worker_pool.hpp) ----------------------------------------
+// --- from every worker, read by the pool (worker_pool.hpp) --------------------------------------
 
-// The first of all.
+// The first message of a worker.
 struct HelloMessage {
   static constexpr std::string_view kTag = "hello";
   std::uint32_t version = 0;
 };
 FIELDS(HelloMessage, version);
 
-// The last: its work is done.
+// The last message: the work is done.
 struct DoneMessage {
   static constexpr std::string_view kTag = "done";
 };
 FIELDS(DoneMessage);
 
-// The last: an exception left its work.
+// The last message: an exception left the work.
 struct ThrewMessage {
   static constexpr std::string_view kTag = "threw";
   std::string what{};
 };
 FIELDS(ThrewMessage, what);
 
-// --- of searches: hunt, fuzz, campaign, trials on a GPU -----------------------------------------
+// --- from searches: hunt, fuzz, campaign, trials on a GPU ---------------------------------------
 
-// How many there were; the last of a search or, on a GPU, of a job.
+// The number of trials; the last message of a search or, on a GPU, of a job.
 struct TrialsMessage {
   static constexpr std::string_view kTag = "trials";
   std::uint64_t count = 0;
 };
 FIELDS(TrialsMessage, count);
 
-// How many of them stand for every schedule of their input (Verdict::for_every_schedule).
+// The number of trials that hold for every schedule of their input (Verdict::for_every_schedule).
 struct EveryScheduleMessage {
   static constexpr std::string_view kTag = "every-schedule";
   std::uint64_t trials = 0;
 };
 FIELDS(EveryScheduleMessage, trials);
 
-// What is proved of some inputs of a clean pair (prove/proof.hpp).
+// What is proved for some inputs of a clean pair (prove/proof.hpp).
 struct ProofMessage {
   static constexpr std::string_view kTag = "proof";
   SampleProof of{};
@@ -85,39 +85,39 @@ struct RefusalMessage {
 };
 FIELDS(RefusalMessage, reason);
 
-// The worker cannot go on: a file, the device.
+// The worker cannot continue because of a file or the device.
 struct ErrorMessage {
   static constexpr std::string_view kTag = "error";
   std::string text{};
 };
 FIELDS(ErrorMessage, text);
 
-// The worker cannot go on, and nobody foresaw why.
+// The worker cannot continue because of an unexpected error.
 struct InternalErrorMessage {
   static constexpr std::string_view kTag = "internal-error";
   std::string text{};
 };
 FIELDS(InternalErrorMessage, text);
 
-// Kinds of everything that failed under a claim, whether or not it is worth a report.
+// The kinds of all failures of a claim, whether or not they are reported.
 struct KindsMessage {
   static constexpr std::string_view kTag = "kinds";
   std::vector<vgpu::FindingKind> kinds{};
 };
 FIELDS(KindsMessage, kinds);
 
-// A failure, shrunk.  The parent runs the case again for its verdict.
+// A shrunk failure.  The parent runs the case again for its verdict.
 struct FailureMessage {
   static constexpr std::string_view kTag = "failure";
   std::string case_text{};  // empty: it is saved
-  std::string path{};       // where; empty: nowhere yet
+  std::string path{};       // of the saved case; empty: not saved yet
   std::uint64_t trials = 0;
   std::uint64_t shrinks = 0;
   bool complete = false;
 };
 FIELDS(FailureMessage, case_text, path, trials, shrinks, complete);
 
-// Why finding nothing means nothing (search/health.hpp).
+// The reason why finding nothing means nothing (search/health.hpp).
 struct UnhealthyMessage {
   static constexpr std::string_view kTag = "unhealthy";
   std::string property{};
@@ -127,43 +127,43 @@ struct UnhealthyMessage {
 };
 FIELDS(UnhealthyMessage, property, of_trials, check, message);
 
-// Which source lines ran.
+// The source lines that ran.
 struct LinesMessage {
   static constexpr std::string_view kTag = "lines";
   LineCoverage coverage{};
 };
 FIELDS(LinesMessage, coverage);
 
-// --- of proofs, point by point ------------------------------------------------------------------
+// --- from proofs, point by point ----------------------------------------------------------------
 
-// What is known of a point in one build.
+// What is known about a point in one build.
 struct PointOutcome {
   Proof proof = Proof::tried;
   std::string reason{};
   bool same_bytes = false;
   std::string varies{};
   std::uint64_t executions = 0;
-  bool cut = false;         // there were too many of them
-  bool refused = false;     // it cannot be run, as the reason says
-  std::string case_text{};  // where it failed; empty: this worker has told one with this reason
+  bool cut = false;         // there were too many executions
+  bool refused = false;     // the point cannot be run, for this reason
+  std::string case_text{};  // of the failure; empty: one with this reason was sent before
 };
 FIELDS(PointOutcome, proof, reason, same_bytes, varies, executions, cut, refused, case_text);
 
 // A row is a point in one build: the number of its size and block in the plan, its grid, the build,
-// and which of the outcomes is its own; the last is its own where executions were too many at a
+// the index of its own outcome, and the index of its outcome if executions were too many at a
 // smaller point.
 struct ProvedMessage {
   static constexpr std::string_view kTag = "proved";
-  std::vector<std::string> versions{};  // of the kernels, by build; empty: nobody asks
+  std::vector<std::string> versions{};  // of the kernels, by build; empty: not requested
   std::vector<PointOutcome> outcomes{};
-  std::vector<std::uint64_t> planned{};  // sizes and blocks of the plan that are done
+  std::vector<std::uint64_t> planned{};  // finished sizes and blocks of the plan
   std::vector<std::array<std::uint32_t, 5>> rows{};
 };
 FIELDS(ProvedMessage, versions, outcomes, planned, rows);
 
-// --- of campaigns -------------------------------------------------------------------------------
+// --- from campaigns -----------------------------------------------------------------------------
 
-// One of the findings that a case shows.
+// One of the findings of a case.
 struct ShownFinding {
   std::string hash{};
   std::string kind{};
@@ -171,20 +171,20 @@ struct ShownFinding {
 };
 FIELDS(ShownFinding, hash, kind, place);
 
-// A failure as it was met.
+// A failure as it was found.
 struct FoundMessage {
   static constexpr std::string_view kTag = "found";
   std::string pair{};
   std::string case_text{};
   std::int64_t executions = 0;
   std::vector<ShownFinding> findings{};
-  bool fails = true;  // false: it passes now, and these are the findings that it recorded
+  bool fails = true;  // false: the case passes now, and these are the findings that it recorded
 };
 FIELDS(FoundMessage, pair, case_text, executions, findings, fails);
 
 struct ShrunkMessage {
   static constexpr std::string_view kTag = "shrunk";
-  bool kept = false;  // the case did show the finding again
+  bool kept = false;  // the case showed the finding again
   std::string case_text{};
   std::int64_t shrinks = 0;
   bool complete = false;
@@ -200,7 +200,7 @@ struct ConfirmedMessage {
 };
 FIELDS(ConfirmedMessage, confirmed, shown, schedules);
 
-// The last of a search.
+// The last message of a search.
 struct SearchedMessage {
   static constexpr std::string_view kTag = "searched";
   std::int64_t features = 0;
@@ -208,7 +208,7 @@ struct SearchedMessage {
 };
 FIELDS(SearchedMessage, features, entries);
 
-// A line for the user: of a damaged corpus entry, and the like.
+// A line for the user: about a damaged corpus entry, for example.
 struct RemarkMessage {
   static constexpr std::string_view kTag = "remark";
   std::string text{};
@@ -235,7 +235,7 @@ struct GpuJobMessage {
 };
 FIELDS(GpuJobMessage, pair, property, case_path, first, count);
 
-// --- and from the worker ------------------------------------------------------------------------
+// --- from the worker ----------------------------------------------------------------------------
 
 struct GpuDeviceMessage {
   static constexpr std::string_view kTag = "gpu-device";
@@ -243,7 +243,7 @@ struct GpuDeviceMessage {
 };
 FIELDS(GpuDeviceMessage, text);
 
-// A trial begins: told before it, as it may be the last of its process.
+// A trial begins; sent before the trial, which may be the last of its process.
 struct GpuTrialMessage {
   static constexpr std::string_view kTag = "gpu-trial";
   std::uint64_t job = 0;
@@ -259,7 +259,7 @@ struct GpuFinding {
 };
 FIELDS(GpuFinding, kind, kernel, lack, message);
 
-// A trial failed, and its job ends there.
+// A trial failed, which ended its job.
 struct GpuFailureMessage {
   static constexpr std::string_view kTag = "gpu-failure";
   std::uint64_t trial = 0;
@@ -277,8 +277,8 @@ using Message =
                  ShrunkMessage, ConfirmedMessage, SearchedMessage, RemarkMessage, GpuTaskMessage,
                  GpuJobMessage, GpuDeviceMessage, GpuTrialMessage, GpuFailureMessage>;
 
-// For std::visit(): a function for each message that its receiver knows, and one of `const auto&`
-// for all others.
+// For std::visit(): a function for each message that the receiver expects, and one with `const
+// auto&` for all others.
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;

@@ -1,7 +1,7 @@
-// A line on stderr for a person who waits.
+// A progress line on stderr.
 //
-// It appears where stderr is a terminal and two seconds have gone by, is rewritten in place at most
-// five times a second, and is gone before anything else is printed and at the end.  Programs that
+// It appears if stderr is a terminal and two seconds have passed.  It is rewritten in place at most
+// five times a second, and erased before anything else is printed and at the end.  Programs that
 // read stderr never see it.
 #pragma once
 
@@ -15,12 +15,12 @@ namespace warpcheck {
 
 class Progress {
  public:
-  // What it needs of the world; a test gives its own.
+  // The clock and terminal of a progress line; tests substitute their own.
   struct World {
     bool terminal = false;
-    std::function<double()> seconds;              // of a clock that never goes back
-    std::function<void(std::string_view)> write;  // to the terminal
-    std::function<int()> columns;                 // how wide it is
+    std::function<double()> seconds;              // of a monotonic clock
+    std::function<void(std::string_view)> write;  // writes to the terminal
+    std::function<int()> columns;                 // the terminal's width
   };
   static World stderr_world();
 
@@ -29,15 +29,15 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `text` is asked for only when a line is due; how long it has taken so far is added.
+  // Calls `text` only when a line is due; the elapsed time is appended.
   void show(FunctionRef<std::string()> text);
-  // Before printing anything else.
+  // Call before printing anything else.
   void clear();
 
  private:
   World world_;
   double begin_;
-  double shown_ = 0;  // when
+  double shown_ = 0;  // time of the last line
   bool visible_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A T in pages that a process shares with those that it forks later: counters, signs of life.
+// A T in pages that a process shares with its later forks: counters, heartbeats.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What is known of the terminal that a person looks at.
+// Properties of the user's terminal.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace warpcheck {
 
-// Whether lines that are written to this descriptor can be rewritten in place: it is a terminal,
-// and TERM is not "dumb".
+// Whether lines written to this descriptor can be rewritten in place: it is a terminal, and TERM is
+// not "dumb".
 bool is_terminal(int descriptor);
 
-// Whether what is written to this descriptor should be coloured: it is a terminal, and NO_COLOR
-// (no-color.org) is not set to anything.
+// Whether text written to this descriptor should be coloured: it is a terminal, and NO_COLOR
+// (no-color.org) is unset or empty.
 bool wants_color(int descriptor);
 
-// The words of a verdict that begin lines ("PASS", "FAIL", ...) in colour.
+// Colours the words of verdicts at the beginning of lines ("PASS", "FAIL", ...).
 std::string colored_verdicts(std::string_view text);
 
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
-// A number of tasks in forked processes (worker_pool.hpp), and what each said.
+// Runs a number of tasks in forked processes (worker_pool.hpp) and collects their messages.
 #pragma once
 
 #include <csignal>
@@ -12,17 +12,17 @@
 namespace warpcheck {
 
 struct TaskResult {
-  std::vector<Message> messages;        // what the task emitted, in order
+  std::vector<Message> messages;        // emitted by the task, in order
   std::vector<std::string> unreadable;  // lines that are no messages, as errors
-  bool finished = false;                // it returned
-  std::string failure;                  // why not, when it was started (WorkerEnd)
+  bool finished = false;                // the task returned
+  std::string failure;                  // why it did not return, if it was started (WorkerEnd)
   bool threw = false;                   // an exception left it
 };
 
 // Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that
-// leaves `work` ends its task with internal_error() of what it says.  When *stop becomes non-zero,
-// running tasks are ended, no further one is started, and what was emitted so far is returned. In
-// the parent, `on_finished(task)` is called as each ends, and `on_wait()` every 200 ms at least.
+// leaves `work` ends its task with internal_error() of its text.  When *stop becomes non-zero,
+// running tasks are ended, no further task is started, and the messages so far are returned. In the
+// parent, `on_finished(task)` is called when each ends, and `on_wait()` at least every 200 ms.
 std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
                                   const std::function<void(std::size_t, const Emit&)>& work,
                                   const volatile std::sig_atomic_t* stop,

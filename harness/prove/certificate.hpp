@@ -1,8 +1,9 @@
-// What one run of a pair proves: nothing beyond itself, something about every schedule, or that and
-// about all data of its sizes and launch.  The theorem and what it rests on: docs/proofs.md.
+// What one run of a pair proves: nothing beyond itself, or something for every schedule, or
+// something for every schedule and all data of its sizes and launch.  Theorem and assumptions:
+// docs/proofs.md.
 //
-// What is proved is that no finding is there: no race, nothing out of bounds or unwritten, no
-// barrier missed, no leak.  That the result is the reference's is tried, not proved.
+// The proof is that there is no finding: no race, no access out of bounds, no unwritten value, no
+// missed barrier, no leak.  That the result equals the reference's is tested, not proved.
 #pragma once
 
 #include <array>
@@ -22,32 +23,34 @@ namespace warpcheck {
 
 struct Certificate {
   Proof proof = Proof::tried;
-  // Why it is no better, with the line that decides: empty where it is the best.
+  // Why no more is proved, with the line that decides; empty for the strongest proof.
   std::string reason{};
-  // The results' bytes are the same under every schedule; else what they depend on, in `varies`.
+  // Whether the results have the same bytes under every schedule; if not, `varies` says on what
+  // they depend.
   bool same_bytes = false;
   std::string varies{};
   Verdict verdict{};  // of the ordinary run
 };
 
-// Certifies cases one after the other.  What it learns of a kernel's code holds for all of them,
-// and what it learns of an input's host code for all builds.
+// Certifies cases one after the other.  Facts about a kernel's code are reused for all cases, and
+// facts about an input's host code for all builds.
 class Certifier {
  public:
-  // learns: where data has decided once, values are not followed again; false: learn() alone does.
+  // learns: where data has once decided, values are not followed again; false: only learn() does
+  // that.
   explicit Certifier(Engine& engine = virtual_gpu(), bool learns = true)
       : engine_(engine), learns_(learns) {}
   Certifier(const Certifier&) = delete;
   Certifier& operator=(const Certifier&) = delete;
 
   // Runs a case under the default schedule in the independent warp model, whose schedules include
-  // those of lockstep: once with all checkers; once more for each kind of value that has to be
-  // followed, where the code alone does not say that it decides nothing, up to where it does; and
+  // those of lockstep: once with all checkers; once more for each kind of value that must be
+  // followed, unless the code alone shows that it decides nothing, up to the first decision; and
   // its host code with other data.
   [[nodiscard]] Certificate certify(const Case& a_case);
-  // Where data decides in this case.
+  // Finds where data decides in this case.
   void learn(const Case& a_case);
-  // Whether the latest certificate took following the values of data.
+  // Whether the latest certificate needed to follow the values of data.
   [[nodiscard]] bool has_followed_data() const { return has_followed_data_; }
 
  private:
@@ -64,17 +67,17 @@ class Certifier {
   vgpu::OrdinaryRun ordinary_{data_uses_, data_decisions_};
   WatchedEngine watched_{engine_, ordinary_, false};
   TrialRunner runner_{watched_};
-  // The input of which it is known that for other data the host asks for the same calls.
+  // The input for which the host is known to make the same calls with other data.
   AnyInput input_;
   std::uint64_t calls_ = 0;
 };
 
-// What is proved of some inputs of a clean pair, in `builds`: from small ones to the largest.
+// What is proved for some inputs of a clean pair, in `builds`: from small ones to the largest.
 [[nodiscard]] SampleProof prove_sample(const AnyPair& pair, std::uint64_t seed,
                                        std::span<const cudart::Build> builds,
                                        Engine& engine = virtual_gpu());
 
-// Other data of the same lengths, as far as the domain has it; null: it has not, or none is other.
+// Other data of the same lengths, if it is in the domain; null: it is not, or it is the same.
 inline constexpr std::array kOtherData{InputEdit::Data::reversed, InputEdit::Data::last_everywhere,
                                        InputEdit::Data::zeros};
 [[nodiscard]] AnyInput with_other_data(const AnyPair& pair, const AnyInput& input,

@@ -1,4 +1,5 @@
-// The proofs of one pair, in the parent of its workers: what is left to do, and what they told.
+// The proofs of one pair, in the parent of its workers: the remaining work and the received
+// results.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace warpcheck {
 
 class PairSearch {
  public:
-  // A pair of which no points can be made is done at once.
+  // A pair whose points cannot be made is done at once.
   PairSearch(const AnyPair& pair, const ProveOptions& options, const ProofLog& log, Engine& engine);
 
   [[nodiscard]] bool wants_worker() const;
@@ -28,10 +29,9 @@ class PairSearch {
   void on_end(const WorkerEnd& end);
 
   [[nodiscard]] ProveProgress progress() const;
-  // Of what was kept since the latest call: lines for the log.
+  // Lines for the log about results since the latest call.
   [[nodiscard]] std::string take_lines() { return std::exchange(lines_, {}); }
-  // interrupted: before it was done.
-  // Before the last take_lines().
+  // interrupted: before it was done. Call before the last take_lines().
   [[nodiscard]] PairProof finish(bool interrupted);
 
  private:
@@ -54,16 +54,16 @@ class PairSearch {
   PairProof proof_;
   std::string lines_;
   std::unique_ptr<PairPlan> plan_;  // null: it has no points
-  std::uint64_t end_ = 0;           // of the plan: what comes behind an error is not told
+  std::uint64_t end_ = 0;           // of the plan: points after an error are not reported
   std::vector<std::string> versions_;
   std::uint64_t running_ = 0;        // workers
   std::string crash_;                // of a worker
-  std::vector<std::uint64_t> lost_;  // sizes and blocks that a worker took and did not tell
+  std::vector<std::uint64_t> lost_;  // sizes and blocks that a worker took and did not report
   bool is_trying_again_ = false;     // those
 
   std::vector<bool> is_told_;  // by number in the plan
   std::uint64_t told_ = 0, kept_ = 0;
-  std::map<std::uint64_t, std::vector<Row>> early_;  // told, and not all before them are
+  std::map<std::uint64_t, std::vector<Row>> early_;  // reported before all earlier ones were
   std::vector<Point> cuts_;
   std::set<std::string> failures_;
 };

@@ -1,4 +1,4 @@
-// Which sizes and blocks of a pair are proved, and in which order.
+// The sizes and blocks of a pair that are proved, and their order.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct Planned {
   std::uint32_t size = 0, block = 0;
 };
 
-// Sizes up to `size_max` at every block of `points`, `count_max` at most: those where kernels tend
-// to break come first, and the others are thinned out, evenly.
+// Sizes up to `size_max` at every block of `points`, at most `count_max` points: those that tend to
+// break kernels come first, and the others are thinned out evenly.
 [[nodiscard]] std::vector<Planned> plan(const Points& points, std::uint32_t size_max,
                                         std::uint64_t count_max);
 

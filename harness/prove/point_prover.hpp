@@ -1,12 +1,12 @@
-// Proves the points of a pair's plan: what a worker does, of which there may be several for a pair.
+// Proves the points of a pair's plan in a worker; a pair may have several workers.
 //
-// What is said of a point does not depend on who proves it, or in which order.  Two things are
-// learnt from other points, and each has its own rule:
-// - where data decides, so that values are not followed again (Certifier): of the same few points
-//   of the plan, by every worker;
-// - that executions are too many, so that they are not tried at larger points: where a point that
-//   comes earlier in the plan was cut.  A worker may not know of it yet; so it tells what is known
-//   of the point in both cases, and who has the outcomes of all earlier points takes the right one.
+// The result for a point does not depend on which worker proves it, or in which order.  Two facts
+// come from other points, and each has its own rule:
+// - where data decides, so that values are not followed again (Certifier): every worker learns it
+//   from the same few points of the plan;
+// - that executions are too many, so that they are not tried at larger points: if an earlier point
+//   of the plan was cut.  A worker may not know of it yet.  So it sends the result for both cases,
+//   and the parent, which has the outcomes of all earlier points, selects one.
 #pragma once
 
 #include <array>
@@ -27,15 +27,15 @@
 
 namespace warpcheck {
 
-// How far the workers of a pair are.
+// The progress of a pair's workers.
 struct SharedPlan {
-  // Who proves a part of the plan takes it here; those that are slow, or have slow points, take
-  // less.
-  std::atomic<std::uint64_t> next;  // nobody has taken it
-  std::atomic<std::uint64_t> end;   // nobody need take it
+  // A worker takes its next part of the plan here; slow workers, and slow points, take smaller
+  // parts.
+  std::atomic<std::uint64_t> next;  // not taken by any worker
+  std::atomic<std::uint64_t> end;   // need not be proved
 
-  // Points of which executions are too many.  More than fit are not known to other workers, which
-  // then try in vain.
+  // Points with too many executions.  If there are more than fit, other workers do not know of
+  // them, and try in vain.
   struct Cut {
     Point point;
     std::uint64_t planned = 0;
@@ -55,7 +55,7 @@ struct PairPlan {
   SharedMemory<SharedPlan> shared{};
 };
 
-// Whether `point` is no smaller in anything.
+// Whether `point` is at least as large as `other` in every respect.
 [[nodiscard]] bool reaches(const Point& point, const Point& other);
 
 class PointProver {
@@ -63,9 +63,9 @@ class PointProver {
   PointProver(PairPlan& plan, const Emit& emit)
       : plan_(plan), emit_(emit), certifier_(plan.engine, false) {}
 
-  // What nobody has taken, part by part.
+  // Proves parts of the plan until none is left.
   void run();
-  // These sizes and blocks of the plan, ascending, each told before the next begins.
+  // Proves these sizes and blocks of the plan, ascending, and reports each before the next begins.
   void run(std::span<const std::uint64_t> those);
 
  private:
@@ -91,8 +91,8 @@ class PointProver {
   bool has_learnt_ = false;
   std::uint64_t planned_ = 0;  // the one that is being proved
   std::vector<Point> cuts_of_planned_;
-  std::set<std::string> failures_;  // reasons of which a case was told
-  ProvedMessage told_;              // not yet
+  std::set<std::string> failures_;  // reasons for which a case was sent
+  ProvedMessage told_;              // not sent yet
 };
 
 }  // namespace warpcheck

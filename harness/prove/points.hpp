@@ -1,9 +1,9 @@
-// The sizes and launches of a pair's domain, as inputs: what `prove` goes through.
+// The sizes and launches of a pair's domain, as inputs, for `prove`.
 //
-// A pair declares how to draw an input and which inputs are its domain, not what a size is.  So the
-// fields say it: the length of the input's arrays is its size, where a number is not (`n` of an
-// n x n matrix); a launch's block, or another number (`block`), is the width.  How lengths follow
-// from numbers is learnt from inputs that were drawn; what the domain refuses is no point.
+// A pair declares how to draw an input and which inputs are valid, but not what a size is.  So it
+// is derived from the fields: the size is the length of the input's arrays, or a number (`n` of an
+// n x n matrix); the width is a launch's block, or another number (`block`).  Drawn inputs show how
+// lengths follow from numbers; an input outside the domain is no point.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@ namespace warpcheck {
 // Whether a field of an input is a LaunchConfig.
 [[nodiscard]] bool is_launch(const Json& field);
 
-// One size and launch.  What an input does not have is 0.
+// One size and launch.  A component that an input does not have is 0.
 struct Point {
   std::uint32_t size = 0;
   std::uint32_t block = 0;
@@ -28,19 +28,19 @@ struct Point {
 
 struct PointOptions {
   std::uint32_t size_max = 1'024;
-  std::vector<std::uint32_t> blocks;  // empty: those at which kernels tend to break, up to 1,024
+  std::vector<std::uint32_t> blocks;  // empty: those that tend to break kernels, up to 1,024
 };
 [[nodiscard]] std::vector<std::uint32_t> telling_blocks();
 [[nodiscard]] std::vector<std::uint32_t> all_blocks();
 
 class Points {
  public:
-  // Draws inputs to learn from; throws DomainError.
+  // Draws inputs to derive the size from; throws DomainError.
   Points(const AnyPair& pair, const PointOptions& options);
 
   [[nodiscard]] bool has_blocks() const { return width_ != Width::none; }
   [[nodiscard]] const std::vector<std::uint32_t>& blocks() const { return blocks_; }
-  // The points of one size and block: of a launch, with the grid that is needed and one block more.
+  // The points of one size and block; for a launch, with the needed grid and with one block more.
   struct Input {
     Point point;
     AnyInput input;
@@ -48,11 +48,11 @@ class Points {
   [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block);
 
  private:
-  // How long an array is: as the size says, or a product of the numbers in two fields.
+  // The length of an array: the size, or a product of the numbers in two fields.
   struct Length {
     std::string array;
     std::string first, second;  // second empty: the first alone; both empty: the size
-    Json pool{};                // elements to take, again and again
+    Json pool{};                // elements, which are repeated
   };
   enum class Width : std::uint8_t { none, launch, number };
 
@@ -60,7 +60,7 @@ class Points {
   void learn_lengths(const std::vector<Json>& samples);
   void learn_width(const Json& base);
   [[nodiscard]] bool set_lengths(Json& input, std::uint32_t size) const;
-  // An input of a size, and what it was made of.
+  // An input of a size, and how it was made.
   struct OfSize {
     std::uint32_t size = 0;
     Json json{};
@@ -73,8 +73,8 @@ class Points {
   const AnyPair& pair_;
   Json base_;  // an input without the elements of its arrays
   std::vector<Length> lengths_;
-  std::string size_field_;  // the number that is the size; empty: arrays have it
-  // Where arrays grow faster than the size: the largest that was drawn.
+  std::string size_field_;  // the number that is the size; empty: the arrays' length is
+  // If arrays grow faster than the size: the largest size that was drawn.
   std::uint64_t size_limit_ = UINT64_MAX;
   Width width_ = Width::none;
   std::string width_field_;

@@ -1,4 +1,4 @@
-// What is known of the findings of a pair beyond the runs that were made (docs/proofs.md).
+// What is known about the findings of a pair beyond the trials that ran (docs/proofs.md).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace warpcheck {
 enum class Proof : std::uint8_t {
   failed,  // there is a finding, or the result is wrong
   tried,   // this input under this schedule
-  // This input, in all executions that its threads may show: they were enumerated, and none fails.
+  // This input, in all executions of its threads: they were enumerated, and none fails.
   every_execution,
   every_schedule,  // this input
   all_data,        // and every other of the same sizes and scalars, under every schedule
@@ -30,24 +30,24 @@ struct FieldTraits<Proof> {
   static bool identical(Proof a, Proof b) { return a == b; }
 };
 
-// What is proved of each of some inputs of a pair: of its domain that is a sample, no more.
+// What is proved for some inputs of a pair: a sample of its domain, no more.
 struct SampleProof {
-  Proof proof = Proof::tried;          // of all of them
+  Proof proof = Proof::tried;          // for all of them
   std::vector<std::uint64_t> sizes{};  // their elements; ascending, each once
-  std::string reason{};                // why not more; empty where it is the best
+  std::string reason{};                // why no more is proved; empty for the strongest proof
 };
 FIELDS(SampleProof, proof, sizes, reason);
 
-// What is known of a pair beyond the trials that found nothing.
+// What is known about a pair beyond its trials without findings.
 struct BeyondTrials {
-  std::uint64_t for_every_schedule = 0;  // of its trials: they stand for every schedule
-  std::optional<SampleProof> proved{};   // of a clean pair, in the builds that were tried
+  std::uint64_t for_every_schedule = 0;  // trials that hold for every schedule
+  std::optional<SampleProof> proved{};   // for a clean pair, in the builds that were tried
 
-  // ", 12 trials for every schedule, proved for all data and schedules at ..."; or nothing
+  // ", 12 trials for every schedule, proved for all data and schedules at ..."; or empty
   [[nodiscard]] std::string text() const;
 };
 
-// "proved for all data and schedules at 4 of its sizes (n = 0, 31, 480, 1024)", and why not more
+// "proved for all data and schedules at 4 of its sizes (n = 0, 31, 480, 1024)", and why no more is
 [[nodiscard]] std::string text_of(const SampleProof& sample);
 
 }  // namespace warpcheck

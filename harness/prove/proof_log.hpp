@@ -1,5 +1,5 @@
-// What is proved, in a file: a line for each point and build, so that a search that was interrupted
-// goes on where it was.  A line counts as long as the kernels are the same.
+// A file of proofs: one line for each point and build, so that an interrupted search can continue.
+// A line is valid as long as the kernels are the same.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace warpcheck {
 struct ProvedPoint {
   Point point;
   Proof proof = Proof::tried;
-  std::string reason{};  // why it is no better
+  std::string reason{};  // why no more is proved
   bool same_bytes = false;
   std::string varies{};
-  std::uint64_t executions = 0;  // every_execution: so many, of both builds
-  bool cut = false;              // its executions were too many
+  std::uint64_t executions = 0;  // every_execution: their number, of both builds
+  bool cut = false;              // there were too many executions
   friend bool operator==(const ProvedPoint&, const ProvedPoint&) = default;
 };
 
-// Lines of points that are known, by key.
+// Lines of known points, by key.
 class ProofLog {
  public:
-  // Empty path: nothing is kept.  Throws CaseFileError.
+  // Empty path: nothing is stored.  Throws CaseFileError.
   explicit ProofLog(std::string path);
   [[nodiscard]] bool is_kept() const { return !path_.empty(); }
   [[nodiscard]] const ProvedPoint* find(const std::string& key) const;
-  // Lines of line_of(), in one piece.  Throws CaseFileError.
+  // Appends lines of line_of(), in one write.  Throws CaseFileError.
   void add(const std::string& lines);
 
  private:

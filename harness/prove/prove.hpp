@@ -1,7 +1,7 @@
 // Proofs of pairs, point by point: every size and launch of the domain, in both builds.
 //
-// A point is as good as the worse of its builds.  Points are proved by worker processes
-// (point_prover.hpp); what is said of them is the same for any number of workers.
+// The result of a point is the weaker one of its builds.  Worker processes prove the points
+// (point_prover.hpp); the result is the same for any number of workers.
 #pragma once
 
 #include <csignal>
@@ -19,20 +19,21 @@
 namespace warpcheck {
 
 struct ProveProgress {
-  const AnyPair* pair = nullptr;    // the first that is not done
-  std::uint64_t pairs = 0;          // that are
+  const AnyPair* pair = nullptr;    // the first unfinished one
+  std::uint64_t pairs = 0;          // finished ones
   std::uint64_t done = 0, all = 0;  // of its sizes and blocks
 };
 
 struct ProveOptions {
   PointOptions points;
-  // Sizes times blocks of a pair; more are thinned out, those where kernels tend to break last.
+  // Sizes times blocks of a pair; larger plans are thinned out, sizes that tend to break kernels
+  // last.
   std::uint64_t points_max = 20'000;
-  // Where nothing else proves a point: so many runs at most, to try every execution.  0: none.
+  // If nothing else proves a point: the largest number of runs to try every execution.  0: none.
   ExecutionLimits executions{};
   std::vector<cudart::Build> builds{cudart::Build::optimized, cudart::Build::unoptimized};
   unsigned jobs = 1;  // processes
-  // Called every 200 ms at least.
+  // Called at least every 200 ms.
   std::function<void(const ProveProgress&)> on_wait = {};
   const volatile std::sig_atomic_t* stop = nullptr;
 };
@@ -40,7 +41,7 @@ struct ProveOptions {
 struct PairProof {
   const AnyPair* pair = nullptr;
   std::vector<ProvedPoint> points{};  // ascending
-  std::vector<Case> failures{};       // one for each reason to have failed
+  std::vector<Case> failures{};       // one for each reason of failure
   std::vector<std::string> errors{};  // why nothing, or nothing more, could be run
   bool interrupted = false;
 
@@ -49,9 +50,9 @@ struct PairProof {
   [[nodiscard]] Proof worst() const;
 };
 
-// In order of `pairs`; `on_proved` is told of each pair as soon as it and those before are done.
-// When *stop becomes non-zero, what is proved until then is kept, and pairs that were not begun are
-// left out.
+// Results in order of `pairs`; `on_proved` is called for each pair as soon as it and those before
+// are done.  When *stop becomes non-zero, results until then are kept, and pairs that were not
+// begun are left out.
 std::vector<PairProof> prove_pairs(std::span<const AnyPair* const> pairs,
                                    const ProveOptions& options, ProofLog& log,
                                    const std::function<void(const PairProof&)>& on_proved = {},

@@ -1,5 +1,5 @@
-// What was proved, for people and programs: lines, JSON, and a page with a map of size against
-// block.
+// The results of proofs for users and programs: lines, JSON, and an HTML page with a map of size
+// against block.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace warpcheck {
 
-// "PROVED scan_tree   ...": a few lines, with the reason where more is not proved.
+// "PROVED scan_tree   ...": a few lines, with the reason if no more is proved.
 [[nodiscard]] std::string prove_text(const PairProof& proof);
 [[nodiscard]] Json prove_json(const std::vector<PairProof>& proofs);
 [[nodiscard]] std::string prove_html(const std::vector<PairProof>& proofs);

@@ -1,5 +1,4 @@
-// What each finding kind means and what to do about it: for readers of a report who have never
-// heard of warpcheck.
+// The meaning of each finding kind and how to repair it, for readers who do not know warpcheck.
 #pragma once
 
 #include <string_view>
@@ -11,15 +10,14 @@ namespace warpcheck {
 struct FindingHelp {
   vgpu::FindingKind kind;
   std::string_view title;    // a few words
-  std::string_view meaning;  // one sentence: what was seen
-  std::string_view advice;   // what usually repairs it
+  std::string_view meaning;  // one sentence: what was observed
+  std::string_view advice;   // the usual repair
 };
 
 inline constexpr std::size_t kFindingKinds = 13;
 // In the order of the enumeration.
 [[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
-// What to do about this very finding: more to the point than its kind's advice, where that is
-// possible.
+// Advice for this finding; more specific than its kind's advice if possible.
 [[nodiscard]] std::string_view advice_for(const vgpu::Finding& finding);
 
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
-// An input for the eye: its lists element by element, with what is extreme about them marked.
+// An input for display: its lists element by element, with extreme values marked.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct InputField {
   };
   std::string name;
   std::size_t size = 0;           // of a list
-  bool is_list = false;           // else one element
-  std::vector<Element> elements;  // those shown: the first, and every extreme one, in order
+  bool is_list = false;           // false: one element
+  std::vector<Element> elements;  // those shown: the first ones, and every extreme one, in order
 };
 
-// `input`: fields of an input, as its to_json() gives them.
+// `input`: fields of an input, as its to_json() writes them.
 [[nodiscard]] std::vector<InputField> input_view(const Json& input, std::size_t shown_max = 64);
 
 }  // namespace warpcheck

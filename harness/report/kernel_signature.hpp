@@ -1,4 +1,4 @@
-// How a kernel is written in source text, from its mangled name.
+// The source form of a kernel's name and parameters, from its mangled name.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace warpcheck {
 
 struct KernelSignature {
   std::string name;  // "scan_tree_kernel<int>"; unnamed namespaces are left out
-  // "int const*", "int"; nothing for extern "C" names, which do not tell.
+  // "int const*", "int"; empty for extern "C" names, which do not contain them.
   std::optional<std::vector<std::string>> parameters;
 };
 

@@ -1,4 +1,4 @@
-// What is reported of one failure: data; its printers have no logic.
+// The report of one failure, as data; its printers have no logic.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace warpcheck {
 struct Report {
   Case a_case;
   Verdict verdict;
-  // How it was found; not given for a replay, whose report is the same however often it is run.
+  // The search that found it; absent for a replay, so that every replay has the same report.
   struct Search {
     std::uint64_t trials = 0;
     std::uint64_t shrinks = 0;
@@ -25,13 +25,13 @@ struct Report {
   std::string replay_path;  // of the case file; empty: it was not written
 };
 
-// Same report, same bytes: no times, no addresses, no paths of this machine.
+// The same report gives the same bytes: no times, no addresses, no paths of the host.
 std::string report_text(const Report& report);
 
 // One finding as text, indented by two.
 std::string finding_text(const vgpu::Finding& finding);
-// The findings of a group but the first, which was told, a line each; empty: there are no others.
-//   group: their indices (vgpu/check/finding_groups.hpp)
+// The findings of a group except the first, which has been printed, one line each; empty if there
+// are no others. group: their indices (vgpu/check/finding_groups.hpp)
 std::string folded_text(const std::vector<vgpu::Finding>& findings,
                         const std::vector<std::size_t>& group);
 

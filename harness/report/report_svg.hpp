@@ -8,7 +8,7 @@
 
 namespace warpcheck {
 
-// missing_order: what did not order the sides: "no barrier orders (1) and (2)".
+// missing_order: the missing synchronisation: "no barrier orders (1) and (2)".
 void append_svg(pugi::xml_node parent, const Interleaving& picture,
                 const std::string& missing_order);
 

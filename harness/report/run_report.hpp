@@ -1,5 +1,5 @@
-// What a whole command found: the data of every format (text, JSON, HTML, JUnit, SARIF, lcov).
-// The printers, one file each, have no logic.
+// The results of a command: the data of every format (text, JSON, HTML, JUnit, SARIF, lcov). The
+// printers, one file each, have no logic.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace warpcheck {
 
-// A row of the verdict table: something that was put to the test as a whole.
+// A row of the verdict table: something that was tested as a whole.
 struct Claim {
   enum class Status : std::uint8_t {
     passed,
     failed,
     cannot_run,  // refused, crashed, interrupted, or its file could not be read
   };
-  std::string pair{};       // empty: not known, its case file could not be read
+  std::string pair{};       // empty: unknown, because its case file could not be read
   std::string property{};   // empty: agrees with its reference, or the pair as a whole
   std::string case_file{};  // of a replay
   std::vector<vgpu::FindingKind> expects{};
@@ -46,30 +46,30 @@ struct RunReport {
   std::string command;  // "hunt", "check", "replay", "shrink", "fuzz", "campaign", "exec"
   std::vector<Claim> claims;
   std::vector<Report> reports;
-  std::optional<LineCoverage> coverage;  // of the command's trials; not given: it was not counted
-  Json statistics;                       // of drawn cases; null: they were not wanted
-  std::string engine;                    // the real GPU that it ran on; empty: the virtual one
-  Json health;  // problems of claims that could not have failed (health.hpp); null: not looked for
-  // Of exec: what --ignore leaves out of the findings of reports.front().
+  std::optional<LineCoverage> coverage;  // of the command's trials; absent: not counted
+  Json statistics;                       // of drawn cases; null: not requested
+  std::string engine;                    // the real GPU that ran the trials; empty: the virtual one
+  Json health;  // problems of claims that could not have failed (health.hpp); null: not checked
+  // For exec: the findings that --ignore removes from those of reports.front().
   std::vector<vgpu::Finding> ignored;
-  // Of exec: what nobody has looked at, and why.
+  // For exec: what was not checked, and why.
   std::vector<std::string> not_checked;
-  // Of exec: what ran, in the order of its names; the same however fast.
+  // For exec: the kernels that ran, by name; independent of the machine's speed.
   struct KernelUse {
     std::string name;
     std::uint64_t launches = 0, thread_instructions = 0;
   };
   std::vector<KernelUse> kernels;
-  // For each report and finding its picture; empty: none were wanted.
+  // The picture of each report and finding; empty: not requested.
   std::vector<std::vector<std::optional<Interleaving>>> pictures;
 
-  // Adds `report` to the claim that is last.
+  // Adds `report` to the last claim.
   void add(Report report);
   void add_health(const std::string& pair, const std::string& property,
                   const std::vector<HealthProblem>& problems);
 };
 
-// The document of `--json`, described by docs/report.schema.json.
+// The document of `--json`; docs/report.schema.json describes it.
 [[nodiscard]] Json report_json(const RunReport& run);
 inline constexpr int kReportVersion = 1;
 inline constexpr std::string_view kReportSchema = "warpcheck-report/1";
@@ -82,8 +82,8 @@ inline constexpr std::string_view kListSchema = "warpcheck-list/1";
 [[nodiscard]] std::string report_sarif(const RunReport& run, std::string_view version);
 [[nodiscard]] std::string report_lcov(const LineCoverage& coverage);
 
-// Text that every format can hold: valid UTF-8 without control characters but tab and line feed;
-// whatever else there was is U+FFFD.
+// Text that every format can hold: valid UTF-8 without control characters except tab and line feed;
+// every other character is replaced by U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace warpcheck

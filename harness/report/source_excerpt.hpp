@@ -1,4 +1,4 @@
-// Source files as reports show them: found by the path that a finding recorded.
+// Source files for reports, found by the path that a finding recorded.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace warpcheck {
 
 class SourceFiles {
  public:
-  // The lines of a file, without their ends; null when it is not there.  A relative path is looked
-  // for in the current directory, then in the repository that was built.  Each file is read once;
-  // one of more than `kBytesMax` counts as not there.
+  // The lines of a file, without their line feeds; null if it does not exist.  A relative path is
+  // searched in the current directory, then in the repository that was built.  Each file is read
+  // once; a file of more than `kBytesMax` counts as missing.
   const std::vector<std::string>* find(const std::string& path);
 
   static constexpr std::size_t kBytesMax = 4 << 20;
@@ -23,20 +23,20 @@ class SourceFiles {
   std::map<std::string, std::optional<std::vector<std::string>>> files_;
 };
 
-// Some lines around those that matter.
+// Lines around the relevant ones.
 struct Excerpt {
   struct Line {
     std::uint32_t number = 0;  // 0: lines are left out here
     std::string text;
-    std::vector<std::size_t> sides;  // of the finding, from 1, that are here
+    std::vector<std::size_t> sides;  // of the finding, from 1, that are on this line
     friend bool operator==(const Line&, const Line&) = default;
   };
   std::string file;
-  bool found = true;  // false: the file is not there, and `lines` has only numbers
+  bool found = true;  // false: the file is missing, and `lines` has only numbers
   std::vector<Line> lines;
 };
 
-// Where a side is; line 0 or no file: nowhere.
+// The place of a side; line 0 or no file: none.
 struct ExcerptPlace {
   std::string file;
   std::uint32_t line = 0;

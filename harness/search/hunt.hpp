@@ -1,13 +1,13 @@
 // The main job: every pair, both builds, both warp models; every defect found, shrunk, explained.
 //
-// A pair meets its expectation when every kind that it expects was found, and no other error.  The
-// search does not know what a pair expects: a specimen and a clean pair get the same trials under
-// varied schedules, so what is not found in a specimen would not have been found in a clean pair
+// A pair meets its expectation if every expected kind was found, and no other error.  The search
+// does not use what a pair expects: a specimen and a clean pair get the same trials under varied
+// schedules.  So a defect that is not found in a specimen would not have been found in a clean pair
 // either, and a specimen may show another kind than it declares.  A claim without failures counts
-// only where its trials could have found some (health.hpp).
+// only if its trials could have found some (health.hpp).
 //
-// Everything but --seconds counts trials, so the same seed finds the same, however many processes
-// share the work.
+// Everything but --seconds counts trials, so the same seed finds the same failures, for any number
+// of processes.
 #pragma once
 
 #include <csignal>
@@ -32,19 +32,19 @@ struct HuntOptions {
   std::uint64_t seed = 1;
   std::uint64_t trials = 500;           // of a pair, for each build and warp model
   std::uint64_t property_trials = 100;  // of each of its properties
-  double seconds = 0;     // pairs that have not failed get more trials for so long; 0: no more
+  double seconds = 0;     // pairs without failures get more trials for this long; 0: none
   unsigned jobs = 2;      // processes
   bool coverage = false;  // whether to count source lines
   ShrinkOptions shrink;
-  // Called a few times a second: how many searches (a pair in one configuration) are done.
+  // Called a few times a second with the number of finished searches (a pair in one configuration).
   std::function<void(std::size_t done, std::size_t all)> on_wait = {};
 };
 
 // A claim that could not have failed (health.hpp).
 struct UnhealthyClaim {
-  std::string property;  // empty: that the pair agrees with its reference
+  std::string property;  // empty: "agrees with its reference"
   std::uint64_t trials = 0;
-  std::vector<HealthProblem> problems;  // of each check the first
+  std::vector<HealthProblem> problems;  // the first of each check
 };
 
 struct PairOutcome {
@@ -53,14 +53,14 @@ struct PairOutcome {
   std::vector<vgpu::FindingKind> found;
   std::vector<Report> reports;             // without a replay_path: no case is written yet
   std::vector<std::string> errors;         // refusals, crashes, interruption
-  std::optional<LineCoverage> coverage{};  // where it was wanted
+  std::optional<LineCoverage> coverage{};  // if requested
   std::vector<UnhealthyClaim> unhealthy{};
   BeyondTrials beyond{};
 
   [[nodiscard]] bool as_expected() const;
 };
 
-// In order of name.  When *stop becomes non-zero: what was found until then.
+// Results in order of name.  When *stop becomes non-zero: those until then.
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
 
 // "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", an error
@@ -68,7 +68,7 @@ std::string verdict_text(const PairOutcome& outcome);
 // What is known beyond the trials of a pair that met its expectation (prove/proof.hpp).
 std::string beyond_trials_text(const PairOutcome& outcome);
 
-// The table that ends a hunt; a clean pair's verdict says what is proved of it.
+// The table at the end of a hunt; a clean pair's verdict says what is proved for it.
 std::string hunt_table(const std::vector<PairOutcome>& outcomes);
 
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
-// Schedules to try on one input: the policies, and every single decision.
+// Schedules to try on one input: strategies with seeds, and every single decision.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace warpcheck {
 
-// Sees every point at which a strategy may decide, and follows the default policy.
+// Records every point at which a strategy may decide, and follows the default policy.
 class ScheduleProbe final : public vgpu::Strategy {
  public:
   struct Point {
     // held: the active lanes; next: the default's choice.  past: the lanes that could leave out
     // writes, and how many.
     vgpu::Decision at;
-    std::uint32_t other_ready = 0;     // lanes of the same warp that could go on instead
+    std::uint32_t other_ready = 0;     // lanes of the same warp that could continue instead
     std::vector<vgpu::WarpId> others;  // ready warps that a decision could run instead
   };
 
-  // Remembers the first `points_max` points.
+  // Records the first `points_max` points.
   explicit ScheduleProbe(std::size_t points_max) : points_max_(points_max) {}
 
   std::uint64_t next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) override;
@@ -42,29 +42,28 @@ class ScheduleProbe final : public vgpu::Strategy {
   std::vector<Point> points_;
 };
 
-// Every single decision that could be taken at `points`, simplest first (case.hpp: weight()):
-// another block or warp first, writes left out, one lane held, all but one held, all held while
-// lanes of their warp that are elsewhere go on, another warp run.
+// Every possible single decision at `points`, simplest first (case.hpp: weight()): another block or
+// warp first, writes left out, one lane held, all but one held, all held while lanes of their warp
+// that are elsewhere continue, another warp run.
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model);
 
-// Strategies and their seeds in the order in which they are worth trying; `index` from 0, without
-// end.
+// Strategies and their seeds in the order in which to try them; `index` from 0, without end.
 StrategyChoice policy(std::uint64_t index);
 
-// How many schedules are tried on one input.
+// Limits of the schedules that are tried on one input.
 struct ScheduleLimits {
   std::uint64_t policies_max = 24;
-  // Of all single decisions; on an input that has more of them none is tried.
+  // For all single decisions; if an input has more of them, none is tried.
   std::uint64_t single_decisions_max = 1'000;
 };
 
-// Runs a trial of the case, under `strategy` where that is not null; nothing when no further trial
+// Runs a trial of the case, under `strategy` if it is not null; returns empty if no further trial
 // is allowed.
 using ScheduleTrial = FunctionRef<std::optional<Verdict>(const Case&, vgpu::Strategy*)>;
 
-// The verdict of the first schedule under which the input of `a_case` gives what is `wanted`; it
-// is that of a replay of its recorded decisions.
+// The verdict of the first schedule under which the input of `a_case` gives the `wanted` result; it
+// is the verdict of a replay of its recorded decisions.
 std::optional<Verdict> search_schedules(const Case& a_case, const ScheduleLimits& limits,
                                         ScheduleTrial trial,
                                         FunctionRef<bool(const Verdict&)> wanted);

@@ -1,20 +1,19 @@
-// The loop of every search for failures: take a case -> trial -> verdict -> what follows from a
-// failure -> statistics.
+// The loop of every search for failures: take a case -> trial -> verdict -> handle a failure ->
+// statistics.
 //
 //            cases                      ends                        a failure
 //   check    RapidCheck's draws         when all expected were met  kept by class (FailureLog), and
 //                                                                   shrunk when the search is over
 //   hunt     tapes of a seed            after a number of trials    the same
 //   fuzz     libFuzzer's bytes          when all expected were met, of a new place (KnownFailures):
-//                                       if asked                    shrunk, saved and told at once
-//   campaign a corpus, then libFuzzer's never                       of a new place: told at once
+//                                       if requested                shrunk, saved, reported
+//   campaign a corpus, then libFuzzer's never                       of a new place: reported
 //   stored   a corpus                   never                       as fuzz
-//   gpu      RapidCheck's draws, or     at the first failure        told at once
+//   gpu      RapidCheck's draws, or     at the first failure        reported
 //            one case again and again
 //
-// RapidCheck and libFuzzer drive from outside: they call back for each case, and what they call is
-// take(), the body of the loop.  How many cases there are at most is theirs to say; where nobody
-// drives, run() does.
+// RapidCheck and libFuzzer have their own loops: they call back for each case, and the callback is
+// take(), the body of this loop.  They decide the largest number of cases.  Otherwise run() loops.
 #pragma once
 
 #include <csignal>
@@ -31,11 +30,11 @@
 
 namespace warpcheck {
 
-// When a search is over, beyond its budget.
+// The end of a search before its budget is used up.
 enum class SearchEnd : std::uint8_t {
-  never,  // failures do not end it, for there may be others
+  never,  // failures do not end it, because there may be others
   first_failure,
-  // At the first failure; of a specimen, when every kind that it expects was met.
+  // At the first failure; for a specimen, when every expected kind was found.
   all_expected,
 };
 
@@ -43,22 +42,22 @@ class SearchLoop {
  public:
   struct Rules {
     SearchEnd end = SearchEnd::never;
-    std::vector<vgpu::FindingKind> expected{};  // ascending, where that ends it
-    // What becomes of a failure: to be kept, shrunk, told.
+    std::vector<vgpu::FindingKind> expected{};  // ascending, for all_expected
+    // Handles a failure: keeps, shrinks or reports it.
     std::function<void(const Failure&)> on_failure{};
     std::function<void(std::uint64_t trials)> on_trial{};  // for progress
-    // Becomes non-zero: no further trial.
+    // Non-zero: start no further trial.
     const volatile std::sig_atomic_t* stop = nullptr;
   };
 
-  // Draws the next case and runs it.  Nothing: what was drawn is outside the pair's domain.
+  // Draws the next case and runs it.  Empty: the drawn input is outside the pair's domain.
   using Trial = FunctionRef<std::optional<TriedCase>()>;
 
   explicit SearchLoop(Rules rules) : rules_(std::move(rules)) {}
 
-  // The body.  Returns whether to go on; a case that cannot be run ends the search.
+  // The body.  Returns whether to continue; a case that cannot be run ends the search.
   bool take(Trial trial);
-  // So many times at most.
+  // Takes at most `count` cases.
   void run(std::uint64_t count, Trial trial);
 
   [[nodiscard]] bool is_over() const;
@@ -68,9 +67,9 @@ class SearchLoop {
 
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
   [[nodiscard]] bool failed() const { return failed_; }
-  // What the trials did; who draws adds its draws.
+  // Counts of the trials; the source of cases adds its draws.
   [[nodiscard]] TrialsSeen& seen() { return seen_; }
-  // The case that cannot be run, whose verdict says why.
+  // The case that cannot be run; its verdict says why.
   [[nodiscard]] const std::optional<TriedCase>& refused() const { return refused_; }
 
  private:

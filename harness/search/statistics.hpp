@@ -1,8 +1,8 @@
-// What a search of a pair drew: the share of its cases in each class, and which classes it has to
-// meet but did not.
+// The cases that a search of a pair drew: the share of cases in each class, and the required
+// classes that never occurred.
 //
 // A search that never drew an empty input, or a NaN, or a block that is no multiple of 32, says
-// nothing about them.  Statistics show it; required classes (pair.hpp) make it a failure.
+// nothing about them.  Statistics show this; for required classes (pair.hpp) it is a failure.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ class CaseStatistics {
   void add(const Case& a_case);
 
   struct Class {
-    std::string name;  // "in.size: prime"; "schedule: pct" is of the policy that was drawn
+    std::string name;  // "in.size: prime"; "schedule: pct" is of the strategy that was drawn
     std::uint64_t cases = 0;
   };
 
   [[nodiscard]] const AnyPair& pair() const { return *pair_; }
   [[nodiscard]] std::uint64_t cases() const { return cases_; }
-  // All that there are, drawn or not: the input's in order of its fields, the pair's own, policies.
+  // All classes, drawn or not: the input's in order of its fields, the pair's own, strategies.
   [[nodiscard]] const std::vector<Class>& classes() const { return classes_; }
   // Required and not drawn, in order of declaration.
   [[nodiscard]] std::vector<std::string> missing() const;
@@ -39,11 +39,11 @@ class CaseStatistics {
   const AnyPair* pair_;
   std::uint64_t cases_ = 0;
   std::vector<Class> classes_;
-  std::map<std::string, std::size_t> places_;  // in classes_
+  std::map<std::string, std::size_t> places_;  // indices into classes_
 };
 
-// One line for each field, shares in per cent of the cases; then what was never drawn, and what
-// was required of that.
+// One line for each field, shares as percentages of the cases; then the classes that were never
+// drawn, and the required ones among them.
 [[nodiscard]] std::string statistics_text(const CaseStatistics& statistics);
 
 // {"pair", "cases", "classes": {name: cases}, "required": [...], "required_never_drawn": [...]}

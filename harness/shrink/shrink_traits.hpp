@@ -2,11 +2,11 @@
 //
 //   static bool sizes(const T&, Take<T>);    fewer elements, fewer blocks, fewer threads
 //   static bool values(const T&, Take<T>);   the same size, simpler content
-// both return true as soon as `take` does, and offer nothing more then.
+// both return true as soon as `take` does, and then offer nothing more.
 //
-// Candidates are offered lazily: a Take<T> is handed a function that *makes* the candidate, so
-// that skipping one costs nothing even when the value is a long vector.  Every candidate is
-// simpler than its value in a well-founded order, so greedy acceptance always ends.
+// Candidates are lazy: a Take<T> receives a function that *makes* the candidate, so that skipping
+// one costs nothing even if the value is a long vector.  Every candidate is simpler than its value
+// in a well-founded order, so greedy acceptance always ends.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace warpcheck {
 
 template <class T>
 using Candidate = FunctionRef<T()>;
-// Returns true when it takes the candidate: no further one is wanted.
+// Returns true if it takes the candidate: no further one is needed.
 template <class T>
 using Take = FunctionRef<bool(Candidate<T>)>;
 
@@ -44,15 +44,15 @@ bool shrink_values(const T& value, Take<T> take) {
   return ShrinkTraits<T>::values(value, take);
 }
 
-// A range of positions to drop from (or to simplify in) something of a given length.
+// A range of positions to drop (or to simplify) in something of a given length.
 struct Chunk {
   std::size_t begin = 0;
   std::size_t end = 0;
   [[nodiscard]] std::size_t length() const { return end - begin; }
 };
 
-// Small numbers are tried one by one before larger steps: the smallest failure is often among
-// them, and often not reached by halving (a kernel wrong for blocks of 3, 6, 7 and 12 to 15).
+// Small numbers are tried one by one before larger steps: the smallest failure is often among them,
+// and halving often does not reach it (a kernel that is wrong for blocks of 3, 6, 7 and 12 to 15).
 inline constexpr std::uint64_t kSmallMax = 8;
 
 // Offers chunks of [0, length): all but the first 0, 1 ... 8 positions, then the last and the
@@ -89,21 +89,21 @@ bool simpler(double a, double b);
 // Simpler numbers, most aggressive first.
 std::vector<float> simpler_floats(float value);
 std::vector<double> simpler_floats(double value);
-// Numbers far below the largest become 1, the others the first number to which adding 1 changes
-// nothing (2^24 for floats), all with their signs: the simplest array of two magnitudes, where sums
-// lose the small ones.  The same array if that is not simpler.
+// Numbers far below the largest become 1, the others become the first number to which adding 1
+// changes nothing (2^24 for floats), all with their signs: the simplest array of two magnitudes, in
+// which sums lose the small ones.  Returns the same array if that is not simpler.
 std::vector<float> of_two_magnitudes(std::vector<float> values);
 std::vector<double> of_two_magnitudes(std::vector<double> values);
-// Fewer blocks, fewer threads, fewer dimensions, less dynamic shared memory; when the block
-// shrinks, shared memory that was a multiple of its threads is also offered in proportion.
+// Fewer blocks, fewer threads, fewer dimensions, less dynamic shared memory; if the block shrinks,
+// shared memory that was a multiple of its threads is also offered in proportion.
 std::vector<LaunchConfig> simpler_launches(const LaunchConfig& launch);
-// `launch` as it would have been for `to` elements, when it was made for `from`: every extent
-// and shared memory size that is recognisably a function of `from` follows.
+// `launch`, made for `from` elements, adapted to `to` elements: every extent and shared memory size
+// that is recognisably a function of `from` is adapted.
 LaunchConfig follow(const LaunchConfig& launch, std::uint64_t from, std::uint64_t to);
 
 namespace shrink_detail {
 
-// Offers the elements of a short list of finished candidates.
+// Offers the elements of a short list of complete candidates.
 template <class T>
 bool offer_all(const std::vector<T>& candidates, Take<T> take) {
   return std::any_of(candidates.begin(), candidates.end(),
@@ -146,7 +146,7 @@ struct ShrinkTraits<T> {
 template <NamedEnum E>
 struct ShrinkTraits<E> {
   static bool sizes(E, Take<E>) { return false; }
-  // The names that are declared before it.
+  // The enumerators that are declared before it.
   static bool values(E value, Take<E> take) {
     for (const auto& [constant, name] : warpcheck_enum_names(static_cast<const E*>(nullptr))) {
       if (constant == value) return false;
@@ -265,7 +265,7 @@ struct ShrinkTraits<std::vector<T>> {
     return false;
   }
 
-  // All elements of one value together, for failures that need them to stay equal.
+  // All elements of one value together, for failures that need them to be equal.
   static bool equal_elements(const Vector& vector, Take<Vector> take) {
     Vector sorted = vector;
     std::sort(sorted.begin(), sorted.end(), [](T a, T b) { return simpler(a, b); });

@@ -1,7 +1,7 @@
 // Shrinking a typed input, size before content, most aggressive steps first.
 //
 //   for_each_shrink(value, accept)      offers simpler values until one is accepted
-//   shrink_value(value, fails, tries)   walks to a local minimum: no single candidate fails
+//   shrink_value(value, fails, tries)   goes to a local minimum: no single candidate fails
 //
 // Values shrink by ShrinkTraits (shrink_traits.hpp), structs with FIELDS one field at a time and
 // several together (struct_shrinks.hpp).
@@ -19,7 +19,7 @@
 namespace warpcheck {
 
 // Offers simpler values than `value`, from candidate number `first` on, until `accept` returns
-// true; returns that candidate's number, or nothing when none was accepted.
+// true; returns that candidate's number, or empty if none was accepted.
 template <class T>
 std::optional<std::size_t> for_each_shrink_from(
     std::size_t first, const T& value, FunctionRef<bool(std::type_identity_t<T>&&)> accept) {
@@ -33,7 +33,7 @@ std::optional<std::size_t> for_each_shrink_from(
   return std::nullopt;
 }
 
-// As above from the beginning; returns whether a candidate was accepted.
+// The same from the beginning; returns whether a candidate was accepted.
 template <class T>
 bool for_each_shrink(const T& value, FunctionRef<bool(std::type_identity_t<T>&&)> accept) {
   return for_each_shrink_from<T>(0, value, accept).has_value();
@@ -43,16 +43,16 @@ template <class T>
 struct Shrunk {
   T value;
   std::size_t tries = 0;    // calls of `fails`
-  std::size_t shrinks = 0;  // of them, those that failed and so were kept
-  bool complete = false;    // no candidate of `value` fails; else the budget was used up
+  std::size_t shrinks = 0;  // of these, the accepted ones, which failed
+  bool complete = false;    // no candidate of `value` fails; false: the budget was used up
 };
 
-// The domain of values that have none.
+// The domain of values without restriction.
 inline constexpr auto kAnything = [](const auto&) { return true; };
 
 // Replaces `value` by a simpler one of the domain that still `fails` until there is none, or
-// tries_max calls were made.  After a success the search goes on with the candidates of the same
-// rank, and only then over again: starting over at once would repeat every failed attempt at each
+// tries_max calls were made.  After a success the search continues with the candidates of the same
+// rank before it starts again: starting again at once would repeat every failed attempt at each
 // step.
 template <class T>
 Shrunk<T> shrink_value(T value, FunctionRef<bool(const std::type_identity_t<T>&)> fails,

@@ -1,19 +1,19 @@
 // Shrinking a struct with FIELDS: several fields together, then one field at a time.
 //
 // A kernel's domain couples its fields: the launch must cover the values, the block must equal
-// their number, two vectors must be equally long.  No single field can then shrink alone.  So a
-// struct's *extents* are shrunk as such: an extent is a number that fields share, as the length
-// of vectors or as the value of integers.  When an extent goes from n to m,
+// their number, two vectors must have the same length.  Then no single field can shrink alone.  So
+// a struct's *extents* are shrunk.  An extent is a number that fields share, as the length of
+// vectors or as the value of integers.  When an extent goes from n to m,
 //   - vectors of n elements drop the same positions,
 //   - integers equal to n become m,
 //   - vectors of n * k elements, k another integer field, keep their first m * k (a matrix loses
 //     rows or columns),
 //   - vectors of n * n elements, n such an integer, are square matrices: they drop the same rows
 //     and columns, and
-//   - launches follow where an extent of theirs is recognisably a function of n (follow()); a
-//     candidate in which they stay as they are comes second.
-// Where all of that has found nothing and a vector is short, shorter ones are made anew of zeros
-// and ones: [0,0,0,1] may fail with none of what can be dropped from it, and [1,0,0] all the same.
+//   - launches follow if an extent of theirs is recognisably a function of n (follow()); a
+//     candidate in which they do not change comes second.
+// If all of that has found nothing and a vector is short, shorter vectors of zeros and ones are
+// tried: [0,0,0,1] may fail although nothing can be dropped from it, and so may [1,0,0].
 #pragma once
 
 #include <algorithm>
@@ -41,12 +41,12 @@ inline constexpr bool is_vector<std::vector<T>> = true;
 template <class T>
 concept ExtentInteger = std::integral<T> && !std::same_as<T, bool>;
 
-// As an extent goes down, launches become what they would have been for the lower one, or stay as
-// they are, or have the few elements that are left in a block each: what order they come in is then
-// the schedule's alone.
+// When an extent decreases, launches are adapted to the lower one, or do not change, or get a
+// separate block for each of the few remaining elements, so that only the schedule decides their
+// order.
 enum class Launches { follow, stay, apart };
 
-// Extents that are the length of a vector, and integers above 0 that are no such length.
+// Extents that are the length of a vector, and positive integers that are no such length.
 struct SharedExtents {
   std::vector<std::size_t> lengths;
   std::vector<std::uint64_t> integers;
@@ -92,8 +92,8 @@ bool is_multiple_by_field(const T& value, std::uint64_t length, std::uint64_t ex
   return found;
 }
 
-// Whether other fields share this vector's length; else dropping positions of the extent while
-// launches stay is all that shrinking the vector alone could do.
+// Whether other fields share this vector's length; if not, dropping positions of the extent without
+// changing launches is the same as shrinking the vector alone.
 template <Reflected T>
 bool shares_length(const T& value, std::size_t length) {
   int fields = 0;
@@ -104,7 +104,7 @@ bool shares_length(const T& value, std::size_t length) {
   return fields > 1;
 }
 
-// Integers and launches of `changed` go along with an extent's step.
+// Adapts integers and launches of `changed` to an extent's step.
 template <Reflected T>
 void follow_extent(T& changed, std::uint64_t from, std::uint64_t to, Launches launches) {
   for_each_field(changed, [&]<class Member>(const char*, Member& member) {
@@ -175,11 +175,11 @@ T drop_rows_and_columns(const T& value, std::size_t extent, Chunk chunk, Launche
   return changed;
 }
 
-// Vectors up to this length are tried anew as zeros and ones: 2 + 4 + ... + 32 candidates at most.
+// Vectors up to this length are also tried as zeros and ones: at most 2 + 4 + ... + 32 candidates.
 inline constexpr std::size_t kPatternLengthMax = 6;
 
-// The first vector of numbers that has `length` elements gets `to` of them, the bits of `pattern`;
-// all else changes as when the last positions are dropped.
+// The first vector of numbers with `length` elements gets `to` elements, the bits of `pattern`;
+// everything else changes as if the last positions were dropped.
 template <Reflected T>
 T with_pattern(const T& value, std::size_t length, std::size_t to, unsigned pattern,
                Launches launches) {
@@ -200,7 +200,7 @@ T with_pattern(const T& value, std::size_t length, std::size_t to, unsigned patt
   return changed;
 }
 
-// Whether a launch of `value` changes when the extent steps; else both ways are one candidate.
+// Whether a launch of `value` changes with the extent; if not, both ways are one candidate.
 template <Reflected T>
 bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
   bool follows = false;
@@ -224,7 +224,7 @@ bool launches_part(const T& value, std::uint64_t to) {
   return part;
 }
 
-// make(launches) in every way that makes a difference, most likely first.
+// make(launches) in every way that makes a difference, most promising first.
 template <Reflected T>
 bool offer_launches(const T& value, std::uint64_t from, std::uint64_t to, Take<T> take,
                     FunctionRef<T(Launches)> make) {
@@ -271,7 +271,7 @@ struct ShrinkTraits<T> {
             [&](Launches launches) { return drop_positions(value, length, chunk, launches); });
       };
       if (for_each_chunk(length, offer)) return true;
-      // Fewer threads where the blocks do not divide the extent.
+      // Fewer threads if the blocks do not divide the extent.
       if (launches_part(value, length) && take([&] {
             T changed = value;
             follow_extent(changed, length, length, Launches::apart);

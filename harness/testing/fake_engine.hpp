@@ -1,8 +1,8 @@
-// For tests: an engine without a GPU, virtual or not, and two pairs to run on it.
+// For tests: an engine without a real or virtual GPU, and two pairs to run on it.
 //
-// It plays one kernel, the in-place Hillis-Steele scan without a barrier between a round's reads
-// and writes: in each round every warp reads and writes at once, one warp after the other, and a
-// decision can hold lanes of a warp back until the others have written.
+// It simulates one kernel, the in-place Hillis-Steele scan without a barrier between a round's
+// reads and writes: in each round every warp reads and writes at once, one warp after the other,
+// and a decision can hold lanes of a warp back until the others have written.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class FakeEngine final : public Engine {
   // Asks the strategy at one access of one warp, and records its decision.
   std::uint32_t held_lanes(vgpu::WarpId warp, std::uint64_t index, std::uint32_t active);
   void report(vgpu::FindingKind kind, std::string kernel, std::uint32_t line);
-  // Takes `steps`, or as many as the trial allows, and then it hangs.
+  // Takes `steps`, or as many as the trial allows, and then reports a hang.
   void spin(std::uint64_t steps);
   void refuse(std::string reason) { result_.refusals.push_back(std::move(reason)); }
 
-  // What is wrong with the fake device code; a test may change it to stand for an edit.
+  // The hash of the simulated device code; a test may change it to simulate an edit.
   std::uint64_t ptx_hash = 0x1234;
 
  private:

@@ -1,4 +1,4 @@
-// For tests of generators: what they promise is what they draw.
+// For tests of generators: checks that they draw what they promise.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ std::set<std::string> declared_by(const Gen<T>& generator) {
   return names;
 }
 
-// Every class that the generator declares is seen in 1,000 draws, with each of 20 seeds, and
-// everything drawn lies in its domain.
+// Every declared class occurs in 1,000 draws, with each of 20 seeds, and every drawn value is in
+// the domain.
 template <class T>
 void expect_all_classes(const Gen<T>& generator) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {

@@ -1,4 +1,4 @@
-// Host code that writes where it should not: to the pipe between its worker and the parent.
+// Host code that writes to a wrong descriptor: to the pipe between its worker and the parent.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 namespace warpcheck {
 
-// Pipes that this process can write to, less its standard streams.
+// Pipes that this process can write to, except its standard streams.
 inline std::set<int> open_pipes() {
   std::set<int> pipes;
   for (int file = 3; file < 256; ++file) {
@@ -22,10 +22,10 @@ inline std::set<int> open_pipes() {
   return pipes;
 }
 
-// Those of who started the test: a test sets them before it starts workers.
+// Pipes of the process that started the test; a test sets them before it starts workers.
 inline std::set<int> foreign_pipes{};
 
-// In a worker, once.
+// Call in a worker, once.
 inline void write_astray(std::string_view text) {
   static bool is_written = false;
   if (std::exchange(is_written, true)) return;

@@ -1,4 +1,4 @@
-// What runs a trial: the virtual GPU, a real one, or a fake in a test.
+// Runs a trial: on the virtual GPU, on a real one, or on a fake in a test.
 #pragma once
 
 #include "harness/input/function_ref.hpp"
@@ -13,12 +13,12 @@ using cudart::TrialSettings;
 class Engine {
  public:
   virtual ~Engine() = default;
-  // Runs `body`, ordinary CUDA host code, as one trial on a fresh device.  An exception of the
-  // body ends the trial and passes through.
+  // Runs `body`, ordinary CUDA host code, as one trial on a fresh device.  An exception of the body
+  // ends the trial and passes through.
   virtual TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) = 0;
 };
 
-// The embedded default.  One trial at a time in a process: the CUDA runtime's state is global.
+// The default.  One trial at a time in a process, because the CUDA runtime's state is global.
 Engine& virtual_gpu();
 
 }  // namespace warpcheck

@@ -1,9 +1,9 @@
-// Which source lines of the kernels ran, and how often: for the HTML report and lcov.
+// Which source lines of the kernels ran, and how often, for the HTML report and lcov.
 //
-// The device code says which lines there are: every line that the table of a launched kernel
-// (`.loc`, in either build) names.  A line counts what its busiest instruction counts: how often a
-// warp, or the lanes of one that went there together, came to it.  An instruction under a false
-// guard counts as reached, as its line was.  Kernels that were never launched are not known.
+// The lines are those that the line table (`.loc`) of a launched kernel names, in either build.
+// The count of a line is that of its most executed instruction: how often a warp, or a group of its
+// lanes, executed it.  An instruction with a false guard counts as executed, because its line was.
+// Kernels that were never launched are not included.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace warpcheck {
 
 struct LineCoverage {
   using Lines = std::map<std::uint32_t, std::uint64_t>;  // line -> times; 0: never
-  std::map<std::string, Lines> files;                    // as reports name them
+  std::map<std::string, Lines> files;                    // by their names in reports
 
   void add(const LineCoverage& other);
   [[nodiscard]] bool empty() const { return files.empty(); }
@@ -38,19 +38,19 @@ struct FieldTraits<LineCoverage> {
   static bool identical(const LineCoverage& a, const LineCoverage& b) { return a.files == b.files; }
 };
 
-// Counts entries into straight-line code; wants edges (WatchedEngine).
+// Counts entries into straight-line code; needs edge events (WatchedEngine).
 class CoverageObserver final : public vgpu::Observer {
  public:
   [[nodiscard]] bool watches_accesses() const override { return false; }
   void on_sync(const vgpu::Sync& sync) override;
   void on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) override;
 
-  // Of all trials so far, lines of the toolkit's own headers left out.
+  // Of all trials so far, without lines of the toolkit's own headers.
   [[nodiscard]] LineCoverage coverage() const;
 
  private:
-  // How often code that runs on to its next branch was entered at each pc.  Programs live as long
-  // as the process: the runtime keeps what it has linked.
+  // How often code from each pc to its next branch was entered.  Programs live as long as the
+  // process, because the runtime keeps what it has linked.
   using Entries = std::vector<std::uint64_t>;
   Entries& entries_of(const vgpu::Program& program);
 
@@ -60,13 +60,13 @@ class CoverageObserver final : public vgpu::Observer {
   std::uint64_t warps_of_block_ = 0;  // of the running launch
 };
 
-// The engine for a command's trials: counts source lines where a report wants them.
+// The engine for a command's trials: counts source lines if a report needs them.
 class CoveredEngine {
  public:
   explicit CoveredEngine(bool wants_coverage, Engine& engine = virtual_gpu());
 
   [[nodiscard]] Engine& engine() { return watched_ ? *watched_ : engine_; }
-  // Of all trials so far; nothing where it is not counted.
+  // Of all trials so far; empty if not counted.
   [[nodiscard]] std::optional<LineCoverage> coverage() const;
 
  private:

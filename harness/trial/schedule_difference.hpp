@@ -1,7 +1,8 @@
-// Same input, another schedule: whether the output is the same, byte for byte.
+// Whether the output for the same input under another schedule is the same, byte for byte.
 //
-// Agreement with a reference leaves room: an error bound, any NaN for any other, either zero.  The
-// schedule gets none.  A result whose bits depend on it is one that no run need give again.
+// Agreement with a reference allows differences: an error bound, any NaN for any other, either
+// zero.  Schedules get no such tolerance: a result whose bits depend on the schedule is not
+// reproducible.
 #pragma once
 
 #include <bit>
@@ -35,7 +36,7 @@ bool same_bytes(const T& a, const T& b) {
     return a == b;
 }
 
-// As show_element(), and where that hides the difference the bits: "nan (0x7fc00001)".
+// As show_element(); if that hides the difference, also the bits: "nan (0x7fc00001)".
 template <class T>
 std::string show_apart(const T& value, const T& other) {
   std::string text = show_element(value);
@@ -51,7 +52,7 @@ std::string schedule_difference_at(std::optional<std::size_t> index, const T& ou
 }  // namespace detail
 
 // Whether outputs of this type can differ in their bytes although an exact agreement calls them
-// equal: two floats can.
+// equal, as two floats can.
 template <class Output>
 constexpr bool has_equal_values_of_other_bytes() {
   if constexpr (detail::Array<Output>)
@@ -60,7 +61,7 @@ constexpr bool has_equal_values_of_other_bytes() {
     return std::floating_point<Output>;
 }
 
-// "out[3] = 1.5, under the default schedule 1.25"; nothing when all bytes are the same.
+// "out[3] = 1.5, under the default schedule 1.25"; empty if all bytes are the same.
 template <class Output>
 std::optional<std::string> schedule_difference(const Output& out, const Output& other) {
   using namespace detail;  // NOLINT(google-build-using-namespace)

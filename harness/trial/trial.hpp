@@ -14,28 +14,28 @@ namespace warpcheck {
 
 using HostTime = std::chrono::steady_clock::time_point;
 
-// Seconds of the host's clock: for notes to a person, never for results.
+// Seconds of the host's clock: for notes to the user, never for results.
 struct TimeSpent {
   double kernel = 0;  // on the engine, host code included
   double reference = 0;
 };
 
-// Runs trials on one engine.  Remembers the last input's reference, and its output under the
-// default schedule, so that the many schedules tried on one input pay for them once; and what reads
-// have seen, for strategies that are guided by it.
+// Runs trials on one engine.  Caches the last input's reference and its output under the default
+// schedule, so that many schedules of one input compute them once; and keeps what reads have seen,
+// for strategies that are guided by it.
 class TrialRunner {
  public:
   explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
 
   // The findings of the trial, and of the harness: `mismatch` (a wrong output, a failed property,
-  // or no output because a CUDA call failed) and `schedule-dependent`.  Where the output is
-  // compared with that under the default schedule, also what only the latter run found.
+  // or no output because a CUDA call failed) and `schedule-dependent`.  If the output is compared
+  // with that under the default schedule, findings of that run alone are included.
   Verdict run(const Case& a_case);
-  // The same under `strategy`, whatever the case says.
+  // The same under `strategy`, whatever schedule the case has.
   Verdict run(const Case& a_case, vgpu::Strategy& strategy);
-  // The same for a search, as run() does it where the case names a strategy: that is not followed
-  // where the run under the default schedule stands for every schedule (docs/proofs.md), which is
-  // tried of kernels that have shown no order of threads before.
+  // For a search, used if the case names a strategy: the strategy is not run if the run under the
+  // default schedule holds for every schedule (docs/proofs.md).  That is tried for kernels that
+  // have shown no order of threads before.
   Verdict run_for_search(const Case& a_case, vgpu::Strategy& strategy);
 
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
@@ -45,15 +45,15 @@ class TrialRunner {
   struct Attempt {
     TrialResult result;
     std::uint64_t expectations = 0;
-    AnyOutput output;                    // null: a property, or the kernel gave none
+    AnyOutput output;                    // null: a property, or the kernel returned none
     std::optional<std::string> failure;  // why a property failed, or why there is no output
-    bool call_failed = false;            // of the CUDA runtime: that is why
+    bool call_failed = false;            // the reason is a failed call of the CUDA runtime
   };
 
-  // What another schedule is compared with.
+  // The run with which other schedules are compared.
   struct DefaultRun {
     AnyOutput output;
-    Verdict verdict;  // what the run itself found
+    Verdict verdict;  // findings of this run itself
   };
 
   void begin(const Case& a_case);
@@ -66,20 +66,20 @@ class TrialRunner {
   Engine& engine_;
   std::uint64_t trials_ = 0;
   TimeSpent spent_;
-  HostTime attempted_at_;  // the end of the last attempt: a reference follows at once
+  HostTime attempted_at_;  // the end of the last attempt; the reference runs right after it
 
-  // Of one search: consecutive trials of a pair.
+  // For one search: consecutive trials of a pair.
   const AnyPair* searched_ = nullptr;
   vgpu::ReadsFromSeen seen_;
 
-  // Of the last input.
+  // For the last input.
   const AnyPair* pair_ = nullptr;
   AnyInput input_;
   Settings settings_;
   AnyOutput reference_;
   std::optional<DefaultRun> default_run_;
-  bool tried_default_ = false;  // and it does not stand for every schedule
-  // Of the last run of the pair and build: order could show, or nothing was launched.
+  bool tried_default_ = false;  // and it does not hold for every schedule
+  // For the last run of the pair and build: the order could show, or nothing was launched.
   bool shows_order_ = true;
 };
 

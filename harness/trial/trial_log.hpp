@@ -1,7 +1,7 @@
-// What a trial did, step by step, and at which steps the sides of its findings are.
+// The steps of a trial, and the steps that are the sides of its findings.
 //
-// TrialLog watches a trial that is run again to explain its findings (interleaving.hpp); a search
-// never pays for it.
+// TrialLog observes a trial that runs again to explain its findings (interleaving.hpp), so a search
+// does not pay for it.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct LogStep {
   Kind kind = Kind::access;
   vgpu::AccessKind access = vgpu::AccessKind::read;  // access, fault
   std::uint32_t launch = 0;
-  vgpu::WarpId warp;                       // barrier: of the block alone
+  vgpu::WarpId warp;                       // barrier: only its block
   std::uint32_t lanes = 0;                 // that take part; decision: that are held back
   const vgpu::Program* program = nullptr;  // null: barrier, decision
   std::uint32_t pc = 0;
   std::uint32_t decision = 0;  // index into TrialLog::decisions()
 };
 
-// Where a side of a finding is in the log.
+// The place of a side of a finding in the log.
 struct LogPoint {
   std::size_t step = 0;
   unsigned lane = 0;
@@ -37,15 +37,15 @@ struct LogPoint {
 
 class TrialLog final : public vgpu::Observer {
  public:
-  // findings: those whose sides are looked for; they must outlive the log.
+  // findings: those whose sides are searched for; they must outlive the log.
   TrialLog(const std::vector<vgpu::Finding>& findings, std::size_t steps_max);
   ~TrialLog() override;
 
   [[nodiscard]] const std::vector<LogStep>& steps() const { return steps_; }
   [[nodiscard]] const std::vector<vgpu::Decision>& decisions() const { return decisions_; }
-  // Lanes of a block's last warp may be fewer than 32.
+  // A block's last warp may have fewer than 32 lanes.
   [[nodiscard]] std::uint32_t lanes_of(std::uint32_t launch, std::uint32_t warp) const;
-  // Of each side of finding number `finding`; nothing for the host's, or where none was met.
+  // For each side of finding number `finding`; empty for sides on the host, or if it did not occur.
   [[nodiscard]] std::vector<std::optional<LogPoint>> sides_of(std::size_t finding) const;
 
   void add_decision(const vgpu::Decision& decision);
@@ -62,9 +62,9 @@ class TrialLog final : public vgpu::Observer {
   void on_allocate(const vgpu::Allocation& allocation) override;
 
  private:
-  struct Target;  // a finding that is looked for
+  struct Target;  // a finding whose sides are searched for
 
-  // Adds a step (or the lane of a fault to the same instruction's) unless the log is full.
+  // Adds a step (or the lane of a fault to that of the same instruction) unless the log is full.
   std::optional<std::size_t> add(LogStep step);
   void add_event(const vgpu::Program& program, const vgpu::WarpPlace& place, std::uint32_t pc,
                  std::uint32_t lanes);
@@ -77,7 +77,7 @@ class TrialLog final : public vgpu::Observer {
   std::vector<Target> targets_;
 };
 
-// Follows `inner` and writes what it decides into the log.
+// Follows `inner` and records its decisions in the log.
 class LoggedStrategy final : public vgpu::Strategy {
  public:
   LoggedStrategy(vgpu::Strategy& inner, TrialLog& log) : inner_(inner), log_(log) {}

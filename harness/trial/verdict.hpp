@@ -1,4 +1,4 @@
-// What a trial showed, and the class of a failure, which shrinking keeps.
+// The result of a trial, and the class of a failure, which shrinking keeps.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace warpcheck {
 
-// What kind of failure it is, whatever the input.  Notes do not count.
+// The class of a failure, whatever the input.  Notes do not count.
 //
-// A *signature* is (kind, space, kernel) of a finding; a *place* is vgpu::class_of() it: the
+// A *signature* is (kind, space, kernel) of a finding; a *place* is its vgpu::class_of(): the
 // signature and its source lines.  Both ascending and unique.
 struct FailureClass {
   std::vector<std::string> signatures;
@@ -22,31 +22,31 @@ struct FailureClass {
   friend bool operator==(const FailureClass&, const FailureClass&) = default;
 };
 
-// Whether a failure of class `candidate` is the one that `target` stands for: the same
-// signatures, at no new place.  So a race never slips into a mismatch, nor to another line; but
-// a failure that showed at five lines may be shown at the one that needs the smallest input.
+// Whether a failure of class `candidate` may replace one of class `target`: the same signatures, at
+// no new place.  So a race never becomes a mismatch, nor a race at another line; but a failure that
+// showed at five lines may be shown at the one that needs the smallest input.
 [[nodiscard]] bool keeps(const FailureClass& target, const FailureClass& candidate);
 
 struct Verdict {
   // Source files are relative to the repository.
   std::vector<vgpu::Finding> findings;
-  vgpu::Schedule schedule;  // the decisions that were taken
+  vgpu::Schedule schedule;  // the decisions that were made
   std::uint64_t launches = 0;
-  // What the trial said anything about: 1 for an output that was compared and has an element, or
-  // the expectations that a property evaluated.
+  // The number of statements about the result: 1 for a compared output with at least one element,
+  // or the number of expectations that a property evaluated.
   std::uint64_t claims = 0;
   std::uint64_t steps = 0;              // warp instructions
   std::uint64_t lane_steps = 0;         // thread instructions
-  std::uint64_t decisions_ignored = 0;  // of a recorded schedule: those that did not fit
+  std::uint64_t decisions_ignored = 0;  // for a recorded schedule: those that did not apply
   std::uint64_t ptx_hash = 0;
   std::vector<std::string> kernels;   // mangled names
   std::vector<std::string> refusals;  // what could not be run, and why
-  // Why another schedule may show something else, although no race was found; empty: nothing does,
-  // so that a run without findings stands for every schedule (docs/proofs.md).
+  // Why another schedule may give another result, although no race was found; empty: it cannot, so
+  // that a run without findings holds for every schedule (docs/proofs.md).
   std::string order_source;
-  bool for_every_schedule = false;  // this run without findings stands for every schedule
+  bool for_every_schedule = false;  // this run without findings holds for every schedule
 
-  // Of a run in the independent warp model with all checkers.
+  // For a run in the independent warp model with all checkers.
   [[nodiscard]] bool holds_for_every_schedule() const {
     return launches != 0 && findings.empty() && refusals.empty() && order_source.empty();
   }

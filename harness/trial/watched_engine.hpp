@@ -1,7 +1,7 @@
-// An engine whose trials are watched by one more observer, after the checkers.
+// An engine whose trials have one more observer, after the checkers.
 //
-// What nobody watches costs nothing: a command that is not asked for coverage or pictures hands
-// the plain engine to its TrialRunner.
+// Without an observer there is no cost: a command without coverage or pictures passes the plain
+// engine to its TrialRunner.
 #pragma once
 
 #include "harness/trial/engine.hpp"
@@ -11,7 +11,7 @@ namespace warpcheck {
 
 class WatchedEngine final : public Engine {
  public:
-  // edges: whether the observer wants on_edge() at every control transfer.
+  // edges: whether the observer needs on_edge() at every control transfer.
   WatchedEngine(Engine& engine, vgpu::Observer& observer, bool edges)
       : engine_(engine), observer_(observer), edges_(edges) {}
 
