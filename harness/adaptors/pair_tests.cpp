@@ -19,7 +19,7 @@
 namespace warpcheck {
 namespace {
 
-// A specimen shows its kinds early; RapidCheck's 100 trials are few for the rarest.
+// A specimen shows most kinds early, but RapidCheck's 100 trials are too few for the rarest.
 constexpr int kSpecimenTrials = 20'000;
 
 CheckOptions all_configurations() {

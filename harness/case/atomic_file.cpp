@@ -21,9 +21,8 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// Whether the bytes are for whoever has the file open: a device, a pipe, or one of the links that
-// the system keeps in their place (/dev/stdout, /proc/self/fd/1).  Renaming a file over these
-// would replace them for every program.
+// Whether the path represents an open file: a device, a pipe, or a link of the system (/dev/stdout,
+// /proc/self/fd/1).  Renaming a file over it would replace it for every program.
 bool stands_for_open_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -33,9 +32,9 @@ bool stands_for_open_file(const std::filesystem::path& path) {
   return place.starts_with("/dev/") || place.starts_with("/proc/");
 }
 
-// The file that a link leads to, or the path itself.
+// The target of a link, or the path itself.
 std::filesystem::path followed(std::filesystem::path path) {
-  constexpr int kLinksMax = 40;  // as Linux has it
+  constexpr int kLinksMax = 40;  // the limit of Linux
   std::error_code error;
   for (int links = 0; !stands_for_open_file(path); ++links) {
     if (!is_symlink(std::filesystem::symlink_status(path, error))) break;
@@ -48,7 +47,7 @@ std::filesystem::path followed(std::filesystem::path path) {
   return path;
 }
 
-// What the file holds already stays: it may be our own standard output.
+// Keeps the file's current contents: it may be our own standard output.
 void write_in_place(const std::filesystem::path& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) throw_file_error("write", path);
@@ -61,7 +60,7 @@ void write_in_place(const std::filesystem::path& path, std::string_view text) {
 
 enum class Replace : bool { no, yes };
 
-// Writes a new file and renames it into place.  False: there is a file, and it stays.
+// Writes a new file and renames it into place.  False: the path exists and is not replaced.
 bool put_file(const std::filesystem::path& path, std::string_view text, Replace replace) {
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
@@ -69,7 +68,7 @@ bool put_file(const std::filesystem::path& path, std::string_view text, Replace 
     throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
                                     error.message()));
   }
-  // What is there and is no file, as /dev/stdout, is written to and not replaced.
+  // An existing path that is no regular file, as /dev/stdout, is written to and not replaced.
   std::error_code unknown;
   const auto there = std::filesystem::status(path, unknown);
   const bool in_place = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
@@ -91,7 +90,7 @@ bool put_file(const std::filesystem::path& path, std::string_view text, Replace 
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail(errno);
     return true;
   }
-  // A link is made only where there is no file yet.
+  // Creating a link fails if the path exists.
   const bool is_new = ::link(temporary.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) fail(errno);
   ::unlink(temporary.c_str());

@@ -77,7 +77,7 @@ std::string hex_bytes(const std::vector<std::uint8_t>& bytes) {
 
 // --- reading -----------------------------------------------------------------------------------
 
-// A JSON object whose fields are taken one by one; what is left over is an error.
+// A JSON object whose fields are taken one by one; a remaining field is an error.
 class ObjectReader {
  public:
   ObjectReader(const Json& json, const FieldPath& path) : json_(json), path_(path) {
@@ -283,7 +283,7 @@ std::vector<std::uint8_t> bytes_from(const Json& json, const FieldPath& path) {
   return bytes;
 }
 
-// No case nests deeper; a hostile file must not exhaust the stack of the code that walks it.
+// No case nests deeper; a malicious file must not exhaust the stack of recursive code.
 constexpr int kDepthMax = 32;
 
 Json parse_json(std::string_view text) {
@@ -345,7 +345,7 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   return record;
 }
 
-// --- whose a file is ---------------------------------------------------------------------------
+// --- the failure of a file ---------------------------------------------------------------------
 
 constexpr unsigned kNameDigitsMax = 16;
 
@@ -362,7 +362,7 @@ std::vector<std::string> possible_names(const Case& a_case, const Verdict& verdi
   return names;
 }
 
-// A link that leads nowhere is there.
+// True also for a link without a target.
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(path, error);
@@ -373,7 +373,7 @@ bool is_there(const std::filesystem::path& path) {
   return true;
 }
 
-// Of what is no JSON, a directory for instance: discarded.
+// The file's JSON; discarded if it has none, as for a directory.
 Json known_json(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return Json(Json::value_t::discarded);
@@ -387,7 +387,7 @@ Json without_tape(Json json) {
   return json;
 }
 
-// Whether a file's text is a case that says it shows what `wanted` shows: what its name is made of.
+// Whether a file's text is a case with the same failure as `wanted`, by which its name is made.
 bool shows_same_failure(const Json& known, const CaseRecord& wanted) {
   if (!known.is_object() || !known.contains("settings")) return false;
   const Case& a_case = wanted.a_case;
@@ -398,13 +398,13 @@ bool shows_same_failure(const Json& known, const CaseRecord& wanted) {
     return known.at("pair") == a_case.pair->name() &&
            known.value("property", "") == a_case.property && shown.classes == wanted.classes &&
            settings_summary(settings) == settings_summary(a_case.settings);
-  } catch (const FieldError&) {  // no case
+  } catch (const FieldError&) {  // not a case
   } catch (const Json::exception&) {
   }
   return false;
 }
 
-// Bytes that are not UTF-8 or control characters must not reach a one-line message.
+// Replaces control characters and bytes that are not UTF-8, for one-line messages.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
@@ -513,7 +513,7 @@ std::filesystem::path keep_case(const std::filesystem::path& directory, const Ca
   while (true) {
     const CasePlace place = case_place(directory, a_case, verdict);
     if (!place.is_taken) {
-      // Another process may take the name first.
+      // Another process may create a file of this name first.
       if (write_new_file(place.path, text)) return place.path;
       continue;
     }

@@ -28,7 +28,7 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
-// Empty: none.
+// The limit that was reached; empty: none.
 static std::string bound_reached(const ExecutionLimits& limits, const vgpu::ExecutionSearch& search,
                                  std::uint64_t steps) {
   const auto cut_at = [](std::uint64_t bound, std::string_view of) {

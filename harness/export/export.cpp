@@ -23,10 +23,10 @@ using cudart::LaunchCall;
 
 struct Recorded {
   cudart::CallLog log;
-  AnyOutput output;  // null: of a property, or the kernel gave none
+  AnyOutput output;  // null: a property, or the kernel returned none
 };
 
-// Stops recording however the trial ends.
+// Stops recording at the end of the trial, also by an exception.
 class Recording {
  public:
   explicit Recording(cudart::CallLog& log) { cudart::record_calls(&log); }
@@ -51,7 +51,7 @@ Recorded record_calls_of(const Case& a_case) {
       std::vector<std::string> failures;
       const PropertyEntry* const property = a_case.pair->find_property(a_case.property);
       expectation_capture()([&] { property->body(a_case.input); }, failures);
-    } catch (const std::exception&) {  // the calls until then are the case's
+    } catch (const std::exception&) {  // the calls until then belong to the case
     }
   });
   if (!result.refusals.empty()) throw ExportError("cannot run: " + result.refusals.front());
@@ -66,7 +66,7 @@ std::vector<const DownloadCall*> downloads_of(const std::vector<Call>& calls) {
   return downloads;
 }
 
-// The last downloads, one after the other, whose bytes are these; empty: none are.
+// The last consecutive downloads that have these bytes; empty: there are none.
 struct Range {
   std::size_t first = 0, last = 0;
 };
@@ -82,7 +82,7 @@ std::optional<Range> downloads_holding(const std::vector<const DownloadCall*>& d
   return std::nullopt;
 }
 
-// Doubles that are all floats, as those floats.
+// The values as floats if all doubles are floats.
 std::optional<std::vector<std::byte>> narrowed(const PlainOutput& output) {
   if (output.element != "double") return std::nullopt;
   std::vector<std::byte> bytes(output.size() * sizeof(float));
@@ -173,7 +173,7 @@ ExportedCase record_for_export(const CaseRecord& record, std::string file) {
   exported.summary = a_case.pair->summary(a_case.input);
   for (const vgpu::FindingKind kind : record.kinds) exported.kinds.emplace_back(name_of(kind));
   exported.options = common_options(calls);
-  // -G has line numbers of its own.
+  // -G includes line numbers.
   const char* const lines = a_case.settings.build == Build::unoptimized ? "-G" : "-lineinfo";
   exported.options = exported.options.empty() ? lines : lines + (" " + exported.options);
   exported.sources = sources_of(calls);

@@ -37,12 +37,12 @@ std::string pointee_of(std::string type) {
 }
 
 struct PlainType {
-  std::string_view cpp;     // as the demangler writes it
-  std::string_view stored;  // as which it is written down
+  std::string_view cpp;     // in the demangler's notation
+  std::string_view stored;  // in the program's text
   std::size_t bytes;
   bool is_signed;
 };
-// Floats are written as their bits, so that every NaN keeps its own.
+// Floats are written as their bits, which keeps NaN payloads.
 constexpr std::array kPlainTypes{
     PlainType{"int", "std::int32_t", 4, true},
     PlainType{"unsigned int", "std::uint32_t", 4, false},
@@ -71,7 +71,7 @@ std::string number_at(const std::byte* at, const PlainType& type) {
   if (!type.is_signed) return fmt::format("{}{}", bits, type.bytes == 8 ? "u" : "");
   const auto unused = 64 - 8 * static_cast<int>(type.bytes);
   const std::int64_t value = static_cast<std::int64_t>(bits << unused) >> unused;
-  // The lowest number of a type cannot be written as a literal with a sign before it.
+  // The lowest number of a type has no literal: its sign is an operator.
   if (value == INT64_MIN) return "INT64_MIN";
   return fmt::format("{}", value);
 }
@@ -122,7 +122,7 @@ class CallWriter {
   [[nodiscard]] std::size_t downloads() const { return downloads_; }
 
  private:
-  // What kernels take an allocation's elements for, and which module variables the host uses.
+  // Records the element types that kernels use for an allocation, and the host's module variables.
   void learn(const Call& call) {
     if (const auto* launch = std::get_if<LaunchCall>(&call)) {
       const auto parameters = signature_of(launch->kernel).parameters;
@@ -195,7 +195,7 @@ class CallWriter {
       line(fmt::format("exported::upload({}, {}, {});", at(call.target), name, bytes.size()));
       return;
     }
-    // Pointers are known only when the program runs.
+    // Pointers are known only at run time.
     line("{");
     line(fmt::format("  static unsigned char bytes[{}];", bytes.size()));
     line(fmt::format("  std::memcpy(bytes, {}, sizeof bytes);", name));
@@ -287,12 +287,12 @@ class CallWriter {
 
   const std::vector<Call>& calls_;
   std::map<std::size_t, std::string> element_of_;  // by allocation
-  std::set<std::size_t> used_;                     // allocations that the host names
+  std::set<std::size_t> used_;                     // allocations that the host uses
   std::string data_, body_;
   std::size_t uploads_ = 0, downloads_ = 0;
 };
 
-// The functions that main() judges a run by.
+// The functions by which main() judges a run.
 std::string results_text(const ExportedCase& exported, std::size_t downloads) {
   std::string text = "\nstatic std::uint64_t hash_of_results() {\n";
   text += "  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a\n";
@@ -336,7 +336,7 @@ std::string results_text(const ExportedCase& exported, std::size_t downloads) {
   return text + "  return wrong;\n}\n";
 }
 
-// The reference's output, the bounds, and the loop that compares.
+// The reference's output, the bounds, and the comparing loop.
 std::string reference_text(const ExpectedDownloads& expected) {
   const PlainOutput& reference = expected.reference;
   const auto stored = [&]() -> PlainType {
@@ -352,7 +352,7 @@ std::string reference_text(const ExpectedDownloads& expected) {
   text += is_floating(stored.cpp) ? fmt::format(": bits of {}s.\n", stored.cpp) : ".\n";
   std::string elements = array_text("reference", reference.bytes, stored);
   if (expected.rule.comparison == Comparison::same_elements) {
-    elements.erase(elements.find("const "), std::strlen("const "));  // it is sorted there
+    elements.erase(elements.find("const "), std::strlen("const "));  // because it is sorted there
   }
   text += elements;
   std::string bound = fmt::format("{}", expected.rule.ulps);
@@ -391,7 +391,7 @@ bool differs(const unsigned char* bytes, std::size_t count, std::size_t first, b
   return text;
 }
 
-// The tools of the vendor that look for such a finding.
+// The vendor's tools that look for such findings.
 std::string tool_for(const std::vector<std::string>& kinds) {
   const auto has = [&](std::string_view kind) { return std::ranges::count(kinds, kind) != 0; };
   if (has("data-race")) return "racecheck";
@@ -416,7 +416,7 @@ std::string heading(const ExportedCase& exported, const std::string& name) {
   text +=
       "// Every run makes the calls of the case.  Status: 0 all runs alike and right, 1 a wrong\n"
       "// result, results that differ, or a failed call, 2 it could not be run.\n//\n";
-  // A comment ends where its line does, whatever the input has in it.
+  // A comment must not contain the line ends of the input.
   std::string summary = exported.summary;
   std::ranges::replace(summary, '\n', ' ');
   std::ranges::replace(summary, '\\', '/');

@@ -27,7 +27,8 @@ void SourceText::search_in(const std::string& directories) {
   }
 }
 
-// As a compiler looks: beside the file that includes it, then below the root and further places.
+// Searches as a compiler does: the directory of the includer, then the root and further
+// directories.
 fs::path SourceText::find(const std::string& name, const std::optional<fs::path>& includer) const {
   std::vector<fs::path> places{root_};
   if (includer) places.insert(places.begin(), includer->parent_path());

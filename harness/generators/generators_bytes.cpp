@@ -22,7 +22,7 @@ Bytes uniform(Draw& draw, std::size_t n) {
   return bytes;
 }
 
-// Words of lower-case letters, with the separators that scanners look for.
+// Words of lower-case letters, with separators that scanners recognise.
 Bytes text(Draw& draw, std::size_t n) {
   constexpr std::string_view kAlphabet = "etaoinshrdlucmfwypvbgkjqxz  ,.\n0";
   Bytes bytes(n);
@@ -30,7 +30,7 @@ Bytes text(Draw& draw, std::size_t n) {
   return bytes;
 }
 
-// Round and round: over 256 bytes each value as often as any other.
+// Cyclic: over 256 bytes all values are equally frequent.
 Bytes counting(Draw& draw, std::size_t n) {
   auto next = static_cast<Byte>(draw.below(256));
   Bytes bytes(n);

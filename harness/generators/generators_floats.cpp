@@ -36,7 +36,7 @@ struct Format {
   static Bits mantissa(T value) { return std::bit_cast<Bits>(value) & mantissa_mask; }
 };
 
-// The largest T that is not above `bound`.
+// The largest T not above `bound`.
 template <class T>
 T at_most(double bound) {
   if (bound >= static_cast<double>(std::numeric_limits<T>::max())) {
@@ -70,7 +70,7 @@ class Floats {
     return std::abs(value) <= largest_;
   }
 
-  // Recorded as the value's own bits, for a fuzzer's compare hooks.
+  // The tape records the value's own bits, for a fuzzer's compare hooks.
   [[nodiscard]] T sample(Draw& draw) const {
     const std::uint64_t bits = draw.leaning(std::uint64_t{F::sign_bit} << 1, [&] {
       const T value = lean(draw);
@@ -80,7 +80,7 @@ class Floats {
   }
 
  private:
-  // The value of these bits; bits of what is excluded stand for something that is admitted.
+  // The value of these bits; bits of excluded values are mapped to admitted ones.
   T admitted(Bits bits) const {
     const auto value = std::bit_cast<T>(bits);
     if (admits(value)) return value;
@@ -103,7 +103,7 @@ class Floats {
       case 6: return F::make(sign(draw), F::exponent_max, 0);
       case 7: return not_a_number(draw);
       case 8:
-      case 9:  // few binary digits: sums of them are exact
+      case 9:  // few binary digits: their sums are exact
         return (static_cast<T>(draw.below(2001)) - T{1000}) / T{8};
       default: return normal(draw);
     }
@@ -143,7 +143,7 @@ class Floats {
     return F::make(negative, F::exponent_max, payload == 0 ? F::quiet_bit : payload);
   }
 
-  // A biased exponent of a normal number, each as likely: huge stands beside tiny.
+  // A biased exponent of a normal number, uniform: huge and tiny numbers occur together.
   std::uint64_t exponent(Draw& draw) const {
     const std::uint64_t last = F::exponent(largest_);
     return last == 0 ? 0 : 1 + draw.below(last);
@@ -170,7 +170,7 @@ template <class T>
 std::vector<ValueClass<T>> float_classes(const Floats<T>& floats) {
   using Limits = std::numeric_limits<T>;
   std::vector<ValueClass<T>> classes;
-  // Admitted if this value of the class is.
+  // The class is admitted if `witness`, which belongs to it, is.
   const auto add = [&](T witness, std::string name, auto contains) {
     if (floats.admits(witness)) classes.push_back({std::move(name), contains});
   };

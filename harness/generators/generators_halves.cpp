@@ -14,8 +14,8 @@ namespace {
 
 using Bits = std::uint16_t;
 
-// A 16-bit format: a sign, exponent_bits, mantissa_bits.  Magnitudes are patterns without the
-// sign; they are in the order of their values.
+// A 16-bit format: a sign, exponent_bits, mantissa_bits.  Magnitudes are patterns without the sign;
+// their order is that of their values.
 struct Format {
   unsigned mantissa_bits;
 
@@ -43,7 +43,7 @@ struct Format {
                       (exponent == 0 ? 1 : exponent) - bias() - static_cast<int>(mantissa_bits));
   }
 
-  // The largest finite magnitude of a value that is not above `bound`.
+  // The largest finite magnitude whose value is not above `bound`.
   [[nodiscard]] Bits at_most(double bound) const {
     unsigned low = 0, high = infinity();  // value_of(low) <= bound, and high is above or no number
     while (low + 1 < high) {
@@ -77,7 +77,7 @@ class Patterns {
     return magnitude <= largest_;
   }
 
-  // Recorded as the pattern itself; patterns of what is excluded stand for something admitted.
+  // The tape records the pattern itself; patterns of excluded values are mapped to admitted ones.
   [[nodiscard]] Bits sample(Draw& draw) const {
     const auto bits = static_cast<Bits>(draw.leaning(0x10000, [&]() -> std::uint64_t {
       const Bits sign = draw.below(2) == 1 ? kSign : Bits{0};
@@ -129,7 +129,7 @@ std::vector<ValueClass<Bits>> pattern_classes(const Patterns& patterns) {
   const Format format = patterns.format();
   const Bits infinity = format.infinity(), normal = format.smallest_normal();
   std::vector<ValueClass<Bits>> classes;
-  // Admitted if this pattern of the class is.
+  // The class is admitted if this pattern, which belongs to it, is.
   const auto add = [&](Bits witness, std::string name, auto contains) {
     if (patterns.admits(witness)) classes.push_back({std::move(name), contains});
   };

@@ -28,7 +28,7 @@ class Launches {
   LaunchConfig sample(Draw& draw) const {
     const std::uint64_t block = integers_detail::leaning<std::uint64_t>(
         draw, block_min_, options_.block_max, simplest_block(), [&] { return threads(draw); });
-    // Once in eight, blocks with nothing to do.
+    // With probability 1/8, blocks without work.
     const std::uint64_t idle_blocks = draw.once_in(8) ? 1 + draw.below(3) : 0;
     const auto dims = 1 + draw.below(static_cast<std::uint64_t>(options_.dims_max));
     if (dims == 1) return {Dim3(ceil_div(n_, block) + idle_blocks), Dim3(block), 0};
@@ -47,7 +47,7 @@ class Launches {
       case 2: return dividing(draw);
       case 3: return block_min_;
       case 4: return options_.block_max;
-      case 5:  // whole warps, as most programs choose
+      case 5:  // whole warps, as in most programs
         return std::clamp<std::uint64_t>(32 << draw.below(6), block_min_, options_.block_max);
       default: return std::max<std::uint64_t>(blocks(options_.block_max).sample(draw), block_min_);
     }
@@ -60,7 +60,7 @@ class Launches {
     return block;
   }
 
-  // About as many threads, in more dimensions.
+  // About as many threads, but in more dimensions.
   LaunchConfig folded(Draw& draw, std::uint64_t block, std::uint64_t idle_blocks,
                       std::uint64_t dims) const {
     const auto fold = [&](std::uint64_t count, bool round_up) {

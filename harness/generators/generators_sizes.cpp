@@ -43,7 +43,7 @@ class Sizes {
     }
   }
 
-  // Half of the time beside one of the first two multiples.
+  // With probability 1/2 near one of the first two multiples.
   std::int64_t near_multiple(Draw& draw, std::int64_t period) const {
     const std::int64_t first = std::max<std::int64_t>(1, min_ / period);
     const std::int64_t last = std::max(first, (max_ + 1) / period);
@@ -75,7 +75,7 @@ class Sizes {
   std::int64_t min_, max_, block_;
 };
 
-// How far sizes grow at a Draw's size: the logarithm of the range grows with it.
+// The largest size for a Draw's size: the logarithm of the range grows with it.
 std::int64_t max_at(int size, std::int64_t min, std::int64_t max) {
   const auto range = static_cast<std::uint64_t>(max - min);
   const int bits =
@@ -103,7 +103,7 @@ bool admits_power(std::int64_t min, std::int64_t max, std::int64_t offset) {
 
 template <class T>
 std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std::int64_t block) {
-  constexpr std::int64_t prime_gap_max = 320;  // above that of any two primes of 31 bits
+  constexpr std::int64_t prime_gap_max = 320;  // more than the gap between any two 31-bit primes
   std::vector<ValueClass<T>> classes;
   const auto add = [&](bool admitted, std::string name, auto contains) {
     if (!admitted) return;
@@ -131,7 +131,7 @@ std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std:
   return classes;
 }
 
-// The powers of two and the multiples of `period` whose neighbourhood reaches into [min, max].
+// The powers of two and the multiples of `period` that are at most one outside [min, max].
 struct Edges {
   std::vector<std::int64_t> powers;
   std::int64_t period, first, last;  // multiples, counted in periods; none where first > last
@@ -198,7 +198,7 @@ Gen<int> edge_sizes(SizeOptions options) {
     throw std::invalid_argument("edge_sizes: expected an edge within [min, max]");
   }
   const Gen<int> gen = [=](Draw& draw) {
-    // Half of the time a power of two: there are few of them among many multiples.
+    // With probability 1/2 a power of two, because there are few of them among many multiples.
     const bool power = !edges.has_multiples() || (!edges.powers.empty() && !draw.once_in(2));
     const std::int64_t edge = power ? edges.powers[draw.below(edges.powers.size())]
                                     : edges.period * draw.between(edges.first, edges.last);

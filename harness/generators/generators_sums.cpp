@@ -13,8 +13,8 @@ namespace warpcheck {
 
 namespace {
 
-// Magnitudes lie in 2^-kExponentMax .. 2^kExponentMax, or are 0.  Sums of a million of them stay
-// far from overflow, and what rounding leaves of them far above the subnormal numbers.
+// Magnitudes are in 2^-kExponentMax .. 2^kExponentMax, or 0.  Sums of a million of them are far
+// from overflow, and their rounding errors are far above the subnormal numbers.
 constexpr int kExponentMax = 60;
 
 template <class T>
@@ -34,7 +34,7 @@ void shuffle(Draw& draw, std::vector<T>& values) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[draw.below(i)]);
 }
 
-// An odd one out is so small that it is lost beside any of the others.
+// The extra element of an odd length is so small that it is lost when it is added to any other.
 template <class T>
 std::vector<T> pairs(Draw& draw, std::size_t n) {
   std::vector<T> values;
@@ -47,7 +47,7 @@ std::vector<T> pairs(Draw& draw, std::size_t n) {
   return values;
 }
 
-// Between the two huge ones every small one is lost.
+// Between the two huge numbers every small one is lost.
 template <class T>
 std::vector<T> small_between_huge(Draw& draw, std::size_t n) {
   std::vector<T> values(n);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Under a sanitizer a log says what happened in a whole process, and not in which trial.
+// A sanitizer's log is of a whole process, and does not name the trial.
 constexpr std::uint64_t kTrialsPerLog = 64;
 
 class ScratchDirectory {
@@ -66,7 +66,7 @@ std::vector<vgpu::Finding> findings_of(const std::vector<GpuFinding>& list) {
   return findings;
 }
 
-// What one worker tells of its jobs, which it does in order.
+// Receives the messages of one worker about its jobs, which it runs in order.
 class JobListener final : public WorkerListener {
  public:
   using TakeDevice = std::function<void(const std::string&)>;
@@ -93,14 +93,14 @@ class JobListener final : public WorkerListener {
     if (!known) on_unreadable(worker, unexpected(message));
   }
 
-  // Nothing that it has said is to be trusted: the worker ends with its pool.
+  // Nothing of this worker's messages can be trusted: it ends with its pool.
   void on_unreadable(std::size_t, const ProtocolError& error) override {
     throw GpuError(fmt::format("the process that uses the GPU {}", error.what()));
   }
 
   void on_end(std::size_t, const WorkerEnd& end) override { end_ = end; }
 
-  // When the worker has ended by itself.
+  // Call after the worker has ended by itself.
   void finish() {
     if (!error_.empty()) throw GpuError(error_);
     if (!latest_) {
@@ -109,7 +109,7 @@ class JobListener final : public WorkerListener {
               ? fmt::format("the GPU did not get ready within {} s", options_.seconds_to_start)
               : fmt::format("the process that was to use the GPU {}", how_it_ended()));
     }
-    // In the middle of a job; else it lost the device with the failure that it told.
+    // It ended during a job, or lost the device with the failure that it reported.
     if (ended_ < jobs_.size() && latest_->job >= ended_) end_job_(outcome_of_unfinished());
   }
 
@@ -148,7 +148,7 @@ class JobListener final : public WorkerListener {
     return {case_of(jobs_[ended_], trial, options_.check), std::move(verdict), trial + 1};
   }
 
-  // That the worker ended is a failure of the trial it was at.
+  // The end of the worker is a failure of its current trial.
   [[nodiscard]] GpuOutcome outcome_of_unfinished() const {
     Verdict verdict;
     verdict.findings.push_back(
@@ -172,7 +172,7 @@ class JobListener final : public WorkerListener {
   TakeDevice take_device_;
   TakeOutcome end_job_;
   std::size_t ended_ = 0;  // jobs
-  GpuOutcome current_;     // of the job that runs
+  GpuOutcome current_;     // of the running job
   std::optional<GpuTrialMessage> latest_;
   std::string error_;
   WorkerEnd end_;
@@ -208,8 +208,8 @@ class Runner {
   }
 
  private:
-  // Hands over the jobs that one worker brings to an end, in order, as it does so; at least the
-  // first, unless stopped.
+  // Passes on the jobs that one worker finishes, in order, when each ends; at least the first,
+  // unless stopped.
   void run_worker(const std::vector<GpuJob>& jobs, const fs::path& log,
                   const JobListener::TakeOutcome& end_job) {
     const GpuTask task{scratch_.path() / fmt::format("task{}", ++tasks_)};
@@ -262,7 +262,7 @@ class Runner {
     return total;
   }
 
-  // Looks for the trial that a log is about by halves.
+  // Finds the trial that a log belongs to by bisection.
   GpuOutcome first_failure(const GpuJob& job) {
     const fs::path log = scratch_.path() / fmt::format("log{}", ++logs_);
     GpuOutcome outcome;
@@ -319,8 +319,8 @@ class Runner {
     return last;
   }
 
-  // The tool's findings first; an error that the run itself met is their consequence, but what is
-  // wrong with a result is not.
+  // The tool's findings come first.  An error that the run itself met is their consequence, but a
+  // wrong result is not.
   void add_findings(GpuOutcome& outcome, const GpuJob& job,
                     std::vector<vgpu::Finding> findings) const {
     if (!outcome.failure) {

@@ -38,7 +38,7 @@ std::vector<GpuFinding> told_findings(const std::vector<vgpu::Finding>& findings
   return told;
 }
 
-// What a file says is to be done.
+// The work that a task file describes.
 struct Work {
   GpuTaskMessage task;
   std::vector<GpuJob> jobs;

@@ -18,7 +18,7 @@ using vgpu::FindingKind;
 
 constexpr std::string_view kPrefix = "=========";
 
-// What stands behind the prefix of each line that has one.
+// The text after the prefix of each line that has one.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   std::istringstream stream{std::string(text)};
@@ -32,7 +32,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// "<unnamed>::scan_kernel(const int *, int)+0x180" -> "scan_kernel", as our own reports name it.
+// "<unnamed>::scan_kernel(const int *, int)+0x180" -> "scan_kernel", the name in our own reports.
 std::string kernel_of(std::string place) {
   place.resize(std::min(place.size(), place.rfind("+0x")));
   if (!place.empty() && place.back() == ')') {
@@ -68,7 +68,7 @@ void set_thread(AccessSide& side, const std::string& text) {
   };
   side.thread = {number(1), number(2), number(3)};
   side.block = {number(4), number(5), number(6)};
-  side.ptx = "(compute-sanitizer)";  // where the instruction would stand
+  side.ptx = "(compute-sanitizer)";  // in place of the instruction
 }
 
 std::string lower(std::string text) {
@@ -157,7 +157,7 @@ void further_line(Entry& entry, const std::string& line) {
   }
 }
 
-// Numbers with thousands' commas, as the tool writes them.
+// A number with thousands separators, as the tool writes it.
 long number_in(std::string text) {
   std::erase(text, ',');
   return std::stol(text);

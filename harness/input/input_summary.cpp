@@ -42,7 +42,7 @@ std::string show_value(const Json& value) {
   return text;
 }
 
-// The value that most elements have, and 0 among equals: what the rest is.
+// The most frequent element, or 0 if it is as frequent: the value of "rest".
 std::string most_common(const std::vector<std::string>& elements) {
   std::map<std::string, std::size_t> counts;
   for (const std::string& element : elements) ++counts[element];
@@ -52,7 +52,7 @@ std::string most_common(const std::vector<std::string>& elements) {
   return std::max_element(counts.begin(), counts.end(), more)->first;
 }
 
-// "in[30]=1, rest 0", or the list itself where that says as much.
+// "in[30]=1, rest 0", or the list itself if that is not longer.
 std::string show_elements(const std::string& name, const Json& list) {
   std::vector<std::string> elements;
   for (const Json& element : list) elements.push_back(show_value(element));

@@ -18,8 +18,8 @@ using Bits = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t
 template <class Float>
 constexpr int kBitDigits = 2 * sizeof(Float);
 
-// JSON numbers are doubles here.  The shortest decimal of a float, read as a double, prints as
-// that same decimal again, and rounds back to the float.
+// JSON numbers are doubles.  The shortest decimal of a float, read as a double, prints as the same
+// decimal again, and rounds back to the float.
 template <class Float>
 double as_short_double(Float value) {
   if constexpr (std::is_same_v<Float, double>) {
@@ -76,7 +76,7 @@ Float float_from(const Json& json, const FieldPath& path) {
   return value;
 }
 
-// "2^31" where a bound is one, else the number.
+// "2^31" if the bound is one, else the number.
 std::string bound_text(std::uint64_t magnitude, bool negative) {
   const std::string sign = negative ? "-" : "";
   if (magnitude >= 1024 && std::has_single_bit(magnitude)) {
@@ -85,7 +85,7 @@ std::string bound_text(std::uint64_t magnitude, bool negative) {
   return fmt::format("{}{}", sign, magnitude);
 }
 
-// The half-open range above max, which may be 2^64.
+// The exclusive end of a range up to max; it may be 2^64.
 std::string end_text(std::uint64_t max) {
   return max + 1 == 0 ? "2^64" : bound_text(max + 1, false);
 }
@@ -166,7 +166,7 @@ bool bool_of_json(const Json& json, const FieldPath& path) {
 
 std::int64_t signed_of_json(const Json& json, const FieldPath& path, std::int64_t min,
                             std::int64_t max) {
-  // The parser keeps what is 0 or more as unsigned, so a number above 2^63 is never negative.
+  // The parser stores nonnegative numbers as unsigned, so a number above 2^63 is never negative.
   const bool fits = json.is_number_unsigned()
                         ? json.get<std::uint64_t>() <= static_cast<std::uint64_t>(max)
                         : json.is_number_integer() && json.get<std::int64_t>() >= min &&

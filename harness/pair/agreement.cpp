@@ -38,7 +38,7 @@ double excess(const BoundedElement& element) {
 
 namespace {
 
-// Where a float stands in the order of all floats, so that neighbours differ by one.
+// The rank of a float in the order of all floats; neighbours differ by one.
 std::int64_t rank(float value) {
   const auto bits = std::bit_cast<std::int32_t>(value);
   return bits < 0 ? std::int64_t{INT32_MIN} - bits : bits;
@@ -49,7 +49,7 @@ std::int64_t rank(double value) {
   return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-// A double that holds a float is shown as that float.
+// A double that is also a float is shown as the float.
 std::string show_in(double value, Precision precision) {
   const auto single = static_cast<float>(value);
   if (precision == Precision::single && static_cast<double>(single) == value) {

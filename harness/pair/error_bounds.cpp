@@ -14,7 +14,7 @@ constexpr double kUnitRoundoff = std::numeric_limits<float>::epsilon() / 2;
 constexpr double kSmallestNormal = std::numeric_limits<float>::min();
 constexpr double kLargest = std::numeric_limits<float>::max();
 
-// Sums |x_i| upwards: rounding errors of the double sum must not make the bound too small.
+// Sums |x_i| rounded upwards: rounding errors of the double sum must not make the bound too small.
 class MagnitudeSum {
  public:
   void add(double value) {
@@ -22,7 +22,7 @@ class MagnitudeSum {
       sum_ = std::nextafter(sum_ + std::fabs(value), kInfinity);
     }
   }
-  // A magnitude that counts even when it is infinite: that of a product that overflowed.
+  // Adds a magnitude that counts even if it is infinite: that of a product that overflowed.
   void add_any(double value) { sum_ = std::isinf(value) ? kInfinity : (add(value), sum_); }
 
   [[nodiscard]] double value() const { return sum_; }
@@ -31,7 +31,7 @@ class MagnitudeSum {
   [[nodiscard]] double bound(std::size_t count) const {
     if (sum_ == 0) return 0;
     const double relative = gamma<T>(count == 0 ? 0 : count - 1);
-    // Beyond the largest number an order of summing may overflow where another does not.
+    // Beyond the largest number, one order of summation may overflow and another may not.
     if (sum_ * (1 + relative) > static_cast<double>(std::numeric_limits<T>::max())) {
       return kInfinity;
     }
@@ -65,7 +65,7 @@ double underflow(std::size_t terms, Subnormals subnormals) {
   return subnormals == Subnormals::kept ? 0 : 6 * static_cast<double>(terms) * kSmallestNormal;
 }
 
-// share * magnitudes, upwards; infinite where a partial sum might be beyond the largest float.
+// share * magnitudes, rounded upwards; infinite if a partial sum might exceed the largest float.
 double compensated_bound(double magnitudes, double share, double more) {
   if (magnitudes * (1 + share) + more > kLargest) return kInfinity;
   const double bound = share * magnitudes;
@@ -114,7 +114,7 @@ double kahan_dot_error_bound(std::span<const float> a, std::span<const float> b,
     magnitudes.add_any(std::max(std::fabs(exact), std::fabs(rounded)));
     rounding.add(exact - rounded);
   }
-  // Exact in double, all of them: a product of two floats has 48 bits and at least 2^-298.
+  // All exact in double: a product of two floats has 48 bits and is at least 2^-298.
   return compensated_bound(magnitudes.value(), kahan_error_share(a.size()),
                            rounding.value() + underflow(a.size(), subnormals));
 }

@@ -6,7 +6,7 @@
 namespace warpcheck {
 namespace {
 
-// Failures of the body that runs on this thread.
+// Failures of the body that this thread runs.
 std::vector<std::string>*& current_failures() {
   thread_local std::vector<std::string>* failures = nullptr;
   return failures;

@@ -15,8 +15,7 @@
 namespace warpcheck {
 namespace {
 
-// Words that the name would stand for: of C++, of the targets that CMake makes, and of the
-// template.
+// Names with another meaning: words of C++, targets of CMake, and words of the template.
 constexpr std::array kTakenWords{"all",
                                  "alignas",
                                  "alignof",
@@ -160,7 +159,7 @@ NewPairError cannot_write(const std::filesystem::path& path) {
   return NewPairError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
 }
 
-// Never opens what is there.
+// Never opens an existing file.
 void write_new(const std::filesystem::path& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "wx");
   if (file == nullptr) throw cannot_write(path);

@@ -49,7 +49,7 @@ void Progress::show(FunctionRef<std::string()> text) {
   const double now = world_.seconds();
   if (now - begin_ < kSilentSeconds || (visible_ && now - shown_ < kSecondsBetween)) return;
   std::string line = fmt::format("{}   {:.0f} s", text(), now - begin_);
-  // A line that wraps could not be erased.
+  // A wrapped line could not be erased.
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(world_.columns() - 1, 0))));
   world_.write(std::string(kEraseLine) + line);
   shown_ = now;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kQuotedMax = 300;
 
-// On one line of a terminal, whatever the bytes are.
+// Fits on one line of a terminal, for any bytes.
 std::string quoted(std::string_view line) {
   std::string text;
   for (const char c : line.substr(0, kQuotedMax)) {
@@ -44,7 +44,7 @@ bool is_tag(std::string_view tag, std::index_sequence<index...>) {
 
 constexpr std::make_index_sequence<std::variant_size_v<Message>> kAll{};
 
-// A line without its end.
+// A line without its line feed.
 Message message_of(std::string_view line) {
   const std::size_t space = line.find(' ');
   const std::string_view tag = line.substr(0, space);
@@ -126,7 +126,7 @@ std::optional<Message> MessageReader::next() {
   return begun_ ? message_of(line) : checked(line);
 }
 
-// The first of all.
+// Checks the first message.
 Message MessageReader::checked(std::string_view line) {
   foreign_ = true;
   Message message = message_of(line);

@@ -19,7 +19,7 @@
 namespace warpcheck {
 namespace {
 
-// How often is looked whether a process has ended of which no pipe tells it.
+// How often to check whether a process has ended that holds no pipe.
 constexpr int kLookMilliseconds = 5;
 
 [[noreturn]] void throw_errno(std::string_view what) {
@@ -30,7 +30,7 @@ void write_all(int pipe, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(pipe, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ::_exit(1);  // the parent is gone
+    if (written < 0) ::_exit(1);  // the parent has ended
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -41,7 +41,7 @@ Emit emit_to(int pipe) {
   return emit;
 }
 
-// A fork that ends with this process; 0: this is it.  `ends` are closed where none can be started.
+// A fork that ends with this process; returns 0 in the fork.  Closes `ends` if it fails.
 pid_t start_process(const std::vector<int>& ends) {
   std::fflush(nullptr);
   const pid_t parent = ::getpid();
@@ -54,7 +54,7 @@ pid_t start_process(const std::vector<int>& ends) {
   }
   if (process == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);  // it was faster
+    if (::getppid() != parent) ::_exit(1);  // the parent ended before
   }
   return process;
 }
@@ -72,7 +72,7 @@ pid_t start_process(const std::vector<int>& ends) {
   ::_exit(0);  // no static destructors: they belong to the parent
 }
 
-// Only the parent's end of a pipe: workers wait when it is full.
+// Makes only the parent's end of a pipe non-blocking: workers wait when it is full.
 void never_wait(int pipe) { ::fcntl(pipe, F_SETFL, ::fcntl(pipe, F_GETFL) | O_NONBLOCK); }
 
 std::string how_it_ended(int status) {
@@ -82,7 +82,7 @@ std::string how_it_ended(int status) {
 
 }  // namespace
 
-// --- to start and to end ------------------------------------------------------------------------
+// --- starting and ending ------------------------------------------------------------------------
 
 WorkerPool::~WorkerPool() {
   for (Worker& worker : workers_) {
@@ -112,7 +112,7 @@ void WorkerPool::start_program(std::size_t number, const std::vector<std::string
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   if (::mkfifo(pipe.c_str(), 0600) != 0) throw_errno("cannot make " + pipe.string());
-  // Also for writing: it is open before the program opens it, and never ends.
+  // Also for writing: then the program's opening succeeds at once, and the pipe never ends.
   const int end = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (end < 0) throw_errno("cannot open " + pipe.string());
   const pid_t process = start_process({end});
@@ -122,7 +122,7 @@ void WorkerPool::start_program(std::size_t number, const std::vector<std::string
     ::execv(arguments.front(), arguments.data());
     ::_exit(127);
   }
-  ::setpgid(process, process);  // before anybody signals the group
+  ::setpgid(process, process);  // before another process signals the group
   workers_.push_back({.number = number, .process = process, .pipe = end, .is_program = true});
 }
 
@@ -153,8 +153,8 @@ void WorkerPool::give_time(std::size_t number, double seconds) {
   }
 }
 
-// Before news are waited for, and never right after: while this process was stopped, workers may
-// have written what gives them time.
+// Call before waiting for messages, never right after: while this process was stopped, workers may
+// have written messages that give them time.
 void WorkerPool::kill_the_late() {
   const Clock::time_point now = Clock::now();
   for (Worker& worker : workers_) {
@@ -164,7 +164,7 @@ void WorkerPool::kill_the_late() {
   }
 }
 
-// Whether it has ended, and is waited for no more.
+// Whether the worker has ended and was waited for.
 bool WorkerPool::reap(Worker& worker, bool wait) {
   siginfo_t ended{};
   const int options = WEXITED | WNOWAIT | (wait ? 0 : WNOHANG);
@@ -172,14 +172,14 @@ bool WorkerPool::reap(Worker& worker, bool wait) {
     if (errno != EINTR) return true;
   }
   if (ended.si_pid == 0) return false;
-  // What it has started ends with it; its number is its own until it is waited for.
+  // Processes that it has started end with it; its number stays reserved until it is waited for.
   if (worker.is_program) ::kill(-worker.process, SIGKILL);
   while (::waitpid(worker.process, &worker.status, 0) < 0 && errno == EINTR) {
   }
   return true;
 }
 
-// --- to hear ------------------------------------------------------------------------------------
+// --- receiving ----------------------------------------------------------------------------------
 
 int WorkerPool::patience(int milliseconds) const {
   auto wake = Clock::now() + std::chrono::milliseconds(milliseconds);
@@ -219,7 +219,7 @@ void WorkerPool::stop_all(WorkerListener& listener) {
   }
 }
 
-// False when there is nothing more for now, or for ever.
+// False if there is nothing more to read, now or ever.
 bool WorkerPool::read_some(Worker& worker, WorkerListener& listener) {
   char bytes[65536];
   const ssize_t count = ::read(worker.pipe, bytes, sizeof bytes);
@@ -239,13 +239,13 @@ bool WorkerPool::read_some(Worker& worker, WorkerListener& listener) {
   return true;
 }
 
-// Of one that has ended: what it has said that is not read yet, and how it ended.
+// For a worker that has ended: reports its unread messages, and how it ended.
 void WorkerPool::tell_end(Worker& worker, WorkerListener& listener) {
   while (worker.pipe >= 0 && read_some(worker, listener)) {
   }
   if (worker.pipe >= 0) ::close(worker.pipe);
   try {
-    if (!worker.killed) worker.reader.end();  // else it was in the middle of whatever it did
+    if (!worker.killed) worker.reader.end();  // a killed one may have been writing
   } catch (const ProtocolError& error) {
     listener.on_unreadable(worker.number, error);
   }

@@ -14,8 +14,8 @@ using vgpu::ValueFlow;
 
 constexpr std::uint64_t kSampleInputs = 4, kDrawsOfSample = 8;
 
-// Runs the kernel alone, watched by `observer`; no checker looks.
-//   enough: becomes true when nothing more need be executed; null: never
+// Runs the kernel, observed by `observer` alone, without checkers. enough: becomes true when
+// nothing more need be executed; null: never
 void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
                  const bool* enough = nullptr) {
   vgpu::DefaultPolicy policy;
@@ -29,7 +29,7 @@ void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
   engine.run(settings, [&] {
     try {
       static_cast<void>(a_case.pair->run_kernel(a_case.input));
-    } catch (const std::exception&) {  // the ordinary run has told
+    } catch (const std::exception&) {  // the ordinary run has reported it
     }
   });
 }
@@ -41,7 +41,7 @@ AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, InputEdit::
   return pair.identical(changed, input) || !pair.in_domain(changed) ? nullptr : changed;
 }
 
-// Under every schedule; then what the results' bytes depend on.
+// For every schedule; then the dependences of the results' bytes.
 bool Certifier::prove_schedules(const Case& a_case, Certificate& certificate) {
   if (certificate.verdict.order_source.empty()) {
     certificate.same_bytes = true;
@@ -66,8 +66,8 @@ bool Certifier::prove_schedules(const Case& a_case, Certificate& certificate) {
   return true;
 }
 
-// Of the case's host code.  Where the code alone says that data decides nothing, and results are
-// read last, what kernels do makes no difference to it.
+// For the case's host code.  If the code alone shows that data decides nothing, and results are
+// read last, the kernels' results make no difference to it.
 std::uint64_t Certifier::calls_of(const Case& a_case) {
   static constexpr bool kAtOnce = true;
   if (!ordinary_.may_be_decided() && ordinary_.results_come_last()) {

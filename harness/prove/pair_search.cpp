@@ -11,7 +11,7 @@
 namespace warpcheck {
 namespace {
 
-// Whether what is known of it depends on no other point.
+// Whether the result depends on no other point.
 bool is_settled(const auto& rows) {
   return std::ranges::all_of(
       rows, [](const auto& row) { return row.outcome == row.beside && !row.outcome->refused; });
@@ -65,13 +65,13 @@ void PairSearch::on_end(const WorkerEnd& end) {
   --running_;
   if (!end.finished) {
     crash_ = end.failure;
-    plan_->shared->end = 0;  // no more until it is known where
+    plan_->shared->end = 0;  // none until the place is known
   }
   if (running_ == 0 && (!crash_.empty() || is_trying_again_)) look_for_what_is_lost();
 }
 
-// A worker that dies takes along what it has not told.  That is tried once more, so that the first
-// that kills a worker is known, and all that come before it are proved.
+// When a worker dies, its unsent results are lost.  They are tried once more, so that the first
+// point that kills a worker is known, and all points before it are proved.
 void PairSearch::look_for_what_is_lost() {
   if (is_trying_again_) {
     is_trying_again_ = false;
@@ -83,7 +83,7 @@ void PairSearch::look_for_what_is_lost() {
                             block == 0 ? "" : fmt::format(", block {}", block), crash_));
       end_at(*first);
     } else {
-      add_error(crash_);  // it does not happen again
+      add_error(crash_);  // the crash does not happen again
       plan_->shared->end = end_;
     }
     lost_.clear();
@@ -95,7 +95,7 @@ void PairSearch::look_for_what_is_lost() {
     if (!is_told_[planned]) lost_.push_back(planned);
   }
   if (!lost_.empty()) return;
-  // Before it took anything, or behind all.
+  // Before it took any, or after all.
   add_error(crash_);
   crash_.clear();
 }
@@ -104,8 +104,8 @@ void PairSearch::add_error(const std::string& error) {
   if (std::ranges::count(proof_.errors, error) == 0) proof_.errors.push_back(error);
 }
 
-// --- what they tell
-// ---------------------------------------------------------------------------------
+// --- received messages
+// ------------------------------------------------------------------------------
 
 void PairSearch::on_message(const Message& message) {
   const auto* const proved = std::get_if<ProvedMessage>(&message);
@@ -114,7 +114,7 @@ void PairSearch::on_message(const Message& message) {
   keep_in_order();
 }
 
-// Whether all that it speaks of is there.
+// Whether the message refers only to existing outcomes.
 bool PairSearch::fits(const ProvedMessage& message) const {
   const std::size_t builds = plan_->options.builds.size();
   const auto is_planned = [&](std::uint64_t planned) {
@@ -151,7 +151,7 @@ void PairSearch::keep_in_order() {
   }
 }
 
-// Of both builds: the worse.
+// The weaker result of both builds.
 void PairSearch::keep(std::uint64_t planned, const std::vector<Row>& rows) {
   const auto [size, block] = plan_->planned[planned];
   for (const Row& row : rows) {
@@ -202,7 +202,7 @@ ProveProgress PairSearch::progress() const {
 
 PairProof PairSearch::finish(bool interrupted) {
   proof_.interrupted = interrupted;
-  // What is proved behind a gap is proved.
+  // Points proved after a gap stay proved.
   for (const auto& [planned, rows] : early_) {
     if (interrupted && planned < end_ && is_settled(rows)) keep(planned, rows);
   }

@@ -5,7 +5,7 @@
 namespace warpcheck {
 namespace {
 
-// Whether kernels tend to break there: by a warp, a power of two or a block.
+// Whether kernels tend to break at this size: near a warp, a power of two or a block.
 bool is_edge(std::uint32_t size, std::uint32_t block) {
   const auto is_near = [&](std::uint32_t of) {
     return of != 0 && (size % of <= 1 || size % of == of - 1);
@@ -13,7 +13,7 @@ bool is_edge(std::uint32_t size, std::uint32_t block) {
   return size <= 8 || is_near(32) || is_near(block) || std::has_single_bit(size);
 }
 
-// So many of them at most, evenly.
+// Keeps at most `count` of them, evenly.
 void thin(std::vector<Planned>& planned, std::uint64_t count) {
   if (planned.size() <= count) return;
   for (std::uint64_t i = 0; i < count; ++i) planned[i] = planned[i * planned.size() / count];

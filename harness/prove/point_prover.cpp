@@ -13,7 +13,7 @@
 namespace warpcheck {
 namespace {
 
-// A part is small enough for all to end together, and large enough for its sizes to be made once.
+// Small enough that all workers end together, large enough that inputs of a size are made once.
 constexpr std::uint64_t kPartMax = 32, kPartsOfWorker = 4;
 constexpr std::uint64_t kLearntFrom = 8;
 constexpr std::chrono::milliseconds kTold{100};
@@ -27,7 +27,7 @@ Case case_of(const AnyPair& pair, const AnyInput& input, cudart::Build build) {
           .tape = {}};
 }
 
-// A case as it failed; running it again gives the verdict.
+// A failed case; running it again gives the verdict.
 std::string text_of_failed(const Case& a_case) {
   return case_text({.a_case = a_case, .ptx_hash = 0, .kinds = {}, .classes = {}});
 }
@@ -59,7 +59,8 @@ bool reaches(const Point& point, const Point& other) {
   return other.size <= point.size && other.block <= point.block && other.grid <= point.grid;
 }
 
-// --- what is to be proved, and who is told -------------------------------------------------------
+// --- the work and its messages
+// --------------------------------------------------------------------
 
 PointProver::Part PointProver::take() {
   SharedPlan& shared = *plan_.shared;
@@ -80,7 +81,7 @@ void PointProver::run() {
     auto told_at = std::chrono::steady_clock::now();
     for (std::uint64_t planned = part.begin; planned != part.end; ++planned) {
       prove(planned);
-      // So that little is lost where this is interrupted.
+      // Limits the loss at an interruption.
       const auto now = std::chrono::steady_clock::now();
       if (now - told_at < kTold) continue;
       told_at = now;
@@ -119,8 +120,8 @@ void PointProver::add_row(const Point& point, std::uint32_t build, PointOutcome 
   told_.rows.push_back({static_cast<std::uint32_t>(planned_), point.grid, build, own, other});
 }
 
-// The texts of the kernels, by build: what was proved of others counts no more.  Those of the
-// largest input, as small ones may launch fewer.
+// The texts of the kernels, by build: proofs of other texts are not valid.  Those of the largest
+// input, because small ones may launch fewer kernels.
 void PointProver::find_versions() {
   if (!plan_.log.is_kept()) return;
   for (std::uint32_t size = plan_.options.points.size_max + 1; size-- != 0;) {
@@ -174,7 +175,7 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
   if (outcome.proof != Proof::tried || outcome.refused) {
     return add_row(point, build, outcome, outcome);
   }
-  // What is proved of independent threads holds in lockstep; what is only tried says nothing of it.
+  // A proof for independent threads holds in lockstep; a mere trial says nothing about lockstep.
   Case in_lockstep = a_case;
   in_lockstep.settings.warp_model = vgpu::WarpModel::lockstep;
   const Verdict lockstep = TrialRunner(plan_.engine).run(in_lockstep);
@@ -197,7 +198,7 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
     outcome.reason = show_kinds(failure_kinds(found.verdict)) + " [an execution]";
     outcome.case_text = text_of_failed(*found.failed);
   } else if (!found.all || !certificate.verdict.findings.empty()) {
-    // What a note is about may be undefined behaviour: then what was run is not all.
+    // A note may be about undefined behaviour: then the executions that ran are not all.
     outcome.cut = !found.all;
     if (outcome.cut) add_cut(point);
     outcome.reason += "; " + text_of(found);
@@ -209,7 +210,7 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
   add_row(point, build, outcome, beside);
 }
 
-// Whether a point that comes earlier, and is no larger, had too many of them.
+// Whether an earlier point that is no larger had too many executions.
 bool PointProver::is_beyond_executions(const Point& point) const {
   const auto is_reached = [&](const Point& cut) { return reaches(point, cut); };
   if (std::ranges::any_of(cuts_of_planned_, is_reached)) return true;
@@ -229,8 +230,8 @@ void PointProver::add_cut(const Point& point) {
   shared.cuts[index].is_there = true;
 }
 
-// --- what is learnt of other points
-// ----------------------------------------------------------------
+// --- facts from other points
+// -----------------------------------------------------------------------
 
 Certificate PointProver::certify(const Case& a_case) {
   Certificate certificate = certifier_.certify(a_case);
@@ -239,7 +240,7 @@ Certificate PointProver::certify(const Case& a_case) {
   return certifier_.certify(a_case);
 }
 
-// From points all over the plan, in its order.
+// Learns from points all over the plan, in its order.
 void PointProver::learn_where_data_decides() {
   const std::uint64_t count = std::min<std::uint64_t>(kLearntFrom, plan_.planned.size());
   for (std::uint64_t i = 0; i < count; ++i) {

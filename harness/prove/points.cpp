@@ -29,7 +29,8 @@ std::vector<std::string> fields_of(const Json& input, bool (*holds)(const Json&)
   return names;
 }
 
-// Of its arrays together: how many elements differ, of the first ones, and how many there are.
+// For its arrays together: the number of distinct elements among the first ones, and of all
+// elements.
 std::pair<std::size_t, std::size_t> richness(const Json& input) {
   constexpr std::size_t kLookedAt = 1'000;
   std::size_t different = 0, count = 0;
@@ -77,7 +78,7 @@ Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
 }
 
 void Points::learn(const std::vector<Json>& samples) {
-  // The richest one: a proof for this data says little of a hundred equal elements.
+  // The one with most distinct elements: a proof for a hundred equal elements says little.
   base_ = *std::ranges::max_element(samples, {}, richness);
   if (!base_.is_object()) return;
   learn_lengths(samples);
@@ -143,7 +144,7 @@ bool Points::set_lengths(Json& input, std::uint32_t size) const {
     if (!length.first.empty()) wanted = number_in(input, length.first);
     if (!length.second.empty()) wanted *= number_in(input, length.second);
     if (length.pool.empty() && wanted != 0) return false;
-    // Elements that are there already stand where they would be put.
+    // Existing elements are already in their place.
     auto& values = input[length.array].get_ref<Json::array_t&>();
     if (values.size() > wanted) values.resize(wanted);
     for (std::uint64_t i = values.size(); i < wanted; ++i) {
@@ -163,7 +164,7 @@ AnyInput Points::accepted(const Json& json) const {
   }
 }
 
-// With some launch and width; null: there is none.  The latest size is kept.
+// With any launch and width; null: there is none.  Caches the latest size.
 const Points::OfSize& Points::of_size(std::uint32_t size) {
   if (latest_.input != nullptr && latest_.size == size) return latest_;
   latest_.size = size;

@@ -13,7 +13,7 @@ ProofLog::ProofLog(std::string path) : path_(std::move(path)) {
   std::ifstream file(path_);
   for (std::string line; std::getline(file, line);) {
     const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) continue;  // the last one of a search that was killed
+    if (json.is_discarded()) continue;  // the last line of a search that was killed
     if (!json.is_object() || !json.contains("key") || !json.contains("proof")) {
       throw CaseFileError(fmt::format("{}: this is no file of `warpcheck prove`", path_));
     }

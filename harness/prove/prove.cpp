@@ -11,7 +11,7 @@
 namespace warpcheck {
 namespace {
 
-// Pairs in their order: while the last points of one are proved, those of the next are begun.
+// Proves pairs in their order; the next pair begins while the last points of one are proved.
 class Prover final : public WorkerListener {
  public:
   Prover(std::span<const AnyPair* const> pairs, const ProveOptions& options, ProofLog& log,
@@ -22,7 +22,7 @@ class Prover final : public WorkerListener {
     while (proofs_.size() < pairs_.size() && !is_stopped()) {
       start_workers();
       if (pool_.running() != 0) pool_.wait(200, *this);
-      // The log is in the order of pairs.
+      // The log has the order of the pairs.
       if (!begun_.empty()) log_.add(begun_.begin()->second->take_lines());
       while (!begun_.empty() && begun_.begin()->second->is_done()) finish_first(false);
       if (options_.on_wait && !begun_.empty()) options_.on_wait(progress());
@@ -82,7 +82,7 @@ class Prover final : public WorkerListener {
   const std::function<void(const PairProof&)>& on_proved_;
   Engine& engine_;
   std::map<std::size_t, std::unique_ptr<PairSearch>> begun_;  // by number of the pair
-  std::size_t next_ = 0;                                      // pair to begin
+  std::size_t next_ = 0;                                      // next pair to begin
   std::vector<std::size_t> pair_of_;                          // by number of the worker
   std::vector<PairProof> proofs_;
   WorkerPool pool_;

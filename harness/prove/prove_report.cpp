@@ -15,7 +15,7 @@ constexpr std::array kBestFirst{Proof::all_data, Proof::every_schedule, Proof::e
                                 Proof::tried, Proof::failed};
 constexpr std::size_t kReasonsShown = 5;
 
-// Reasons with how many points each holds back, the most first.
+// Reasons with the number of points for which each prevents more, the most frequent first.
 std::vector<std::pair<std::string, std::uint64_t>> reasons_of(const PairProof& proof) {
   std::map<std::string, std::uint64_t> counts;
   for (const ProvedPoint& point : proof.points) {
@@ -63,7 +63,7 @@ std::string escaped(std::string_view text) {
   return safe;
 }
 
-// The worst of the grids of one size and block.
+// The weakest result of the grids of one size and block.
 std::map<std::uint32_t, std::map<std::uint32_t, Proof>> rows_of(const PairProof& proof) {
   std::map<std::uint32_t, std::map<std::uint32_t, Proof>> rows;
   for (const ProvedPoint& one : proof.points) {
@@ -77,11 +77,10 @@ std::map<std::uint32_t, std::map<std::uint32_t, Proof>> rows_of(const PairProof&
 // --- the map: a row for each block, sizes from left to right ------------------------------------
 
 constexpr double kLeft = 64, kWidth = 960, kTop = 8, kRow = 14, kRowsHeight = 640, kLabel = 12;
-// Rectangles are at least as large, to be seen.
+// The least size of rectangles, for visibility.
 constexpr double kCell = 1.8;
 
-// Sizes that lie side by side and are proved alike are one rectangle.
-//   level: those that are proved so
+// Neighbouring sizes with the same result are one rectangle. level: of the drawn rectangles
 std::string row_of(std::uint32_t block, const std::map<std::uint32_t, Proof>& cells, Proof level,
                    double unit, double y, double height) {
   std::string svg;
@@ -125,7 +124,7 @@ std::string map_of(const PairProof& proof) {
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"size against block\">\n"
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{:.2f}\" class=\"none\"/>\n",
       kLeft + kWidth + 24, bottom + 40, kLeft, kTop, kWidth, bottom - kTop);
-  // What is less comes last, where it is not hidden.
+  // Weaker results are drawn last, so that they are not hidden.
   for (const Proof level : kBestFirst) {
     double y = kTop;
     for (const auto& [block, cells] : rows) {
@@ -133,7 +132,7 @@ std::string map_of(const PairProof& proof) {
       y += step;
     }
   }
-  double y = kTop, free = 0;  // free: no label above is in the way of one at y
+  double y = kTop, free = 0;  // free: lowest y at which no label above overlaps
   for (const auto& [block, cells] : rows) {
     const bool is_told =
         step >= kLabel || std::has_single_bit(block) || block == rows.rbegin()->first;
@@ -199,7 +198,7 @@ std::string key(std::string_view level, std::string_view text) {
   return fmt::format("<span class=\"key\"><span class=\"{}\"></span>{}</span>\n", level, text);
 }
 
-// How many points are how well proved, as a bar.
+// The number of points by result, as a bar.
 std::string bar_of(const PairProof& proof) {
   std::string bar = "<div>";
   for (const Proof level : kBestFirst) {

@@ -70,7 +70,7 @@ consteval bool in_order() {
 }
 static_assert(in_order());
 
-// What a data race lacks, and what gives it that.
+// How to add the synchronisation that a data race lacks.
 std::string_view advice_for_lack(vgpu::Lack lack) {
   using vgpu::Lack;
   switch (lack) {
@@ -149,7 +149,7 @@ std::string_view advice_for_lack(vgpu::Lack lack) {
   return {};
 }
 
-// Between blocks no barrier is proposed.
+// A barrier does not help between blocks.
 std::string_view advice_for_atomicity(vgpu::Relation relation) {
   if (relation == vgpu::Relation::blocks) {
     return "One of the two is atomic and the other is not. Read it by an atomic, or with "

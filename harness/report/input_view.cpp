@@ -22,7 +22,7 @@ std::string show(const Json& value) {
   return text;
 }
 
-// A float is kept as the shortest decimal that rounds to it.
+// A float is stored as the shortest decimal that rounds to it.
 bool is_largest_float(double magnitude) {
   return magnitude < 2 * double{FLT_MAX} && static_cast<float>(magnitude) == FLT_MAX;
 }
@@ -32,7 +32,7 @@ bool is_one_of(T value, Bounds... bounds) {
   return ((value == static_cast<T>(bounds)) || ...);
 }
 
-// What is special about a value by itself, whatever stands beside it.
+// What is special about a value by itself, regardless of its neighbours.
 std::string extreme_of(const Json& value) {
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
@@ -69,7 +69,7 @@ bool less(const Json& a, const Json& b) {
   return a.get<double>() < b.get<double>();
 }
 
-// The first smallest and the first largest number, where not all are equal.
+// Marks the first smallest and the first largest number, unless all are equal.
 void mark_bounds(const Json& list, std::vector<std::string>& extremes) {
   std::optional<std::size_t> smallest, largest;
   for (std::size_t i = 0; i < list.size(); ++i) {

@@ -24,7 +24,7 @@ using vgpu::kWarpLanes;
 // Steps kept around each side, and around each decision.
 constexpr std::size_t kStepsBefore = 5, kStepsAfter = 4;
 
-// Only the first trial of an engine is logged: a TrialRunner may run others to judge it.
+// Logs only the first trial of an engine: a TrialRunner may run others to judge it.
 class FirstTrialLogged final : public Engine {
  public:
   FirstTrialLogged(Engine& engine, TrialLog& log) : engine_(engine), logged_(engine, log, false) {}
@@ -78,7 +78,7 @@ std::string show(const vgpu::WarpId& warp) {
   return fmt::format("block {} warp {}", warp.block, warp.warp);
 }
 
-// One picture: of the steps of a log that its rows take part in.
+// One picture, of those steps of a log in which its rows take part.
 class Drawing {
  public:
   // At least one of the sides is in the log.
@@ -87,7 +87,7 @@ class Drawing {
     for (const auto& side : sides_) {
       if (side) launch_ = std::max(launch_, step_at(*side).launch);
     }
-    // What another launch did is ordered before this one.
+    // Steps of another launch are ordered before this one.
     for (auto& side : sides_) {
       if (side && step_at(*side).launch != launch_) side.reset();
       if (side) shown_.push_back(*side);
@@ -97,8 +97,8 @@ class Drawing {
         shown_, [&](const LogPoint& point) { return step_at(point).warp == warp; });
   }
 
-  // Of a finding without sides: the accesses that left out writes, at least one, in the last launch
-  // that has any.
+  // For a finding without sides: the accesses that left out writes, at least one, in the last
+  // launch that has any.
   explicit Drawing(const TrialLog& log) : log_(log) {
     for (std::size_t i = 0; i + 1 < log.steps().size(); ++i) {
       const LogStep& step = log.steps()[i];
@@ -129,7 +129,7 @@ class Drawing {
     return log_.steps()[point.step];
   }
 
-  // The warps of the sides, and those that a decision of their launch runs in place of another.
+  // The warps of the sides, and the warps that a decision of their launch runs instead of another.
   void choose_warps() {
     for (const LogPoint& point : shown_) warps_.insert(step_at(point).warp);
     if (of_lanes_) return;
@@ -147,7 +147,7 @@ class Drawing {
         warps_, [&](const vgpu::WarpId& warp) { return warp.block == step.warp.block; });
   }
 
-  // The numbers of the steps that make columns, in order; kGap where some are left out.
+  // The numbers of the steps that become columns, in order; kGap for omitted ones.
   void choose_steps() {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < log_.steps().size(); ++i) {
@@ -221,7 +221,7 @@ class Drawing {
     return takes_part ? mark_of(log_, step) : Mark::none;
   }
 
-  // The sets of lanes that share a row: those that take part in the same columns; a lane that is a
+  // The sets of lanes that share a row: lanes that take part in the same columns; a lane that is a
   // side of the finding has its own.
   [[nodiscard]] std::vector<std::uint32_t> lane_sets() const {
     std::map<std::vector<bool>, std::uint32_t> alike;
@@ -265,7 +265,7 @@ class Drawing {
     return picture;
   }
 
-  // From a decision on, until it does something again, a row is held back.
+  // From a decision until its next step, a row is held back.
   static void mark_held(Interleaving& picture) {
     for (std::size_t row = 0; row < picture.rows.size(); ++row) {
       bool held = false;
@@ -299,7 +299,7 @@ class Drawing {
   std::vector<LogPoint> shown_;  // the sides that the log has
   std::uint32_t launch_ = 0;
   bool of_lanes_ = false;
-  std::set<vgpu::WarpId> warps_;          // rows of warps; of lanes: the one warp
+  std::set<vgpu::WarpId> warps_;          // rows of warps; for rows of lanes: the one warp
   std::vector<std::uint32_t> lane_sets_;  // rows of lanes
   std::vector<std::size_t> columns_;
 };

@@ -7,7 +7,7 @@
 namespace warpcheck {
 namespace {
 
-// nvcc wraps what has no linkage into a namespace of its file.
+// nvcc puts entities without linkage into a namespace of their file.
 std::string without_unnamed_namespaces(const std::string& text) {
   static const std::regex kUnnamed(R"(\(anonymous namespace\)::|_(INTERNAL|GLOBAL__N)_\w+::)");
   return std::regex_replace(text, kUnnamed, "");
@@ -47,7 +47,7 @@ KernelSignature signature_of(std::string_view mangled) {
   }
   KernelSignature signature{text.substr(0, open), split_list(std::string_view(text).substr(
                                                       open + 1, text.size() - open - 2))};
-  // Only templates carry their return type, and a kernel returns nothing.
+  // Only templates include their return type, and a kernel returns nothing.
   if (signature.name.starts_with("void ")) signature.name.erase(0, 5);
   return signature;
 }

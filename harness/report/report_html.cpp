@@ -1,4 +1,4 @@
-// A run as one HTML page that needs nothing beside it: no script, no style sheet, no picture.
+// A run as one self-contained HTML page: no script, no external style sheet, no external picture.
 //
 // Findings are grouped by class (the finding's hash) and folded; the first of a class is shown in
 // full.  Five hundred findings are five hundred lines until they are opened.
@@ -26,18 +26,18 @@ constexpr std::string_view kHead =
     ;
 constexpr std::string_view kFoot = "</html>\n";
 
-// Longer tables and groups begin folded.
+// Longer tables and groups are folded at first.
 constexpr std::size_t kRowsOpen = 80, kClassesOpen = 40;
-// Up to so many findings are shown whole: one case often shows a race and what comes of it.
+// Up to this many findings are shown in full: one case often shows a race and its consequences.
 constexpr std::size_t kClassesShownWhole = 3;
 
-// Findings of one class that a run shows.
+// The findings of one class in a run.
 struct FindingClass {
   struct Member {
     std::size_t report = 0, finding = 0;
   };
   std::vector<Member> members;
-  std::size_t first = 0;  // class that has its cause: this one, if there is none before it
+  std::size_t first = 0;  // class with the same cause: this one, if there is none before it
 };
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::string_view text = {},
@@ -67,7 +67,7 @@ class Page {
       for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
         std::size_t first = classes_.size();
         for (const std::size_t j : group) {
-          // A note at the lines of an error is none of its repetitions.
+          // A note at the lines of an error is not a repetition of the error.
           const auto [entry, is_new] = index_of.try_emplace(
               vgpu::hash_of(findings[j]) + std::string(vgpu::name_of(findings[j].severity)),
               classes_.size());
@@ -143,7 +143,7 @@ class Page {
       add(head, "th", name);
     }
     pugi::xml_node rows = add(table, "tbody");
-    // What did not pass comes first.
+    // Claims that did not pass come first.
     std::vector<const Claim*> claims;
     for (const Claim& claim : run_.claims) claims.push_back(&claim);
     std::ranges::stable_sort(
@@ -164,7 +164,7 @@ class Page {
   void write_findings() {
     if (classes_.empty()) return;
     add(body_, "h2", "Findings");
-    // By kind, in the order in which the kinds were met.
+    // By kind, in the order of their first occurrence.
     std::vector<vgpu::FindingKind> kinds;
     for (const FindingClass& one : classes_) {
       const vgpu::FindingKind kind = finding_of(one.members.front()).kind;
@@ -192,7 +192,7 @@ class Page {
     }
   }
 
-  // With those of its cause folded under it.
+  // With the others of the same cause folded under it.
   void write_class(pugi::xml_node parent, std::size_t index) {
     const FindingClass& one = classes_[index];
     const FindingClass::Member& first = one.members.front();
@@ -203,11 +203,11 @@ class Page {
     const bool note = finding.severity == vgpu::Severity::note;
     add(summary, "span", fmt::format("{}{}", note ? "note: " : "", vgpu::name_of(finding.kind)),
         note ? "kind note" : "kind");
-    // What the host did is of no kernel.
+    // Findings of the host belong to no kernel.
     const std::string title = run_.reports[first.report].a_case.title();
     add_text(summary, fmt::format(" {}", finding.kernel.empty() ? title : finding.kernel));
     if (!finding.object.empty()) add_text(summary, fmt::format("  {}", finding.object));
-    // Spaces are where a long line may be broken.
+    // A long line may be broken at spaces.
     add_text(summary, " ");
     add(summary, "span", places_of(finding), "places");
     if (one.members.size() > 1) {
@@ -373,7 +373,7 @@ class Page {
         "commands");
   }
 
-  // The other findings of a class: where each was, and how to see it.
+  // The other findings of a class: the place of each, and its replay command.
   void write_others(pugi::xml_node parent, const FindingClass& one) {
     if (one.members.size() < 2) return;
     pugi::xml_node fold = add(parent, "details", {}, "others");
@@ -391,7 +391,7 @@ class Page {
     }
   }
 
-  // --- of exec ------------------------------------------------------------------------------
+  // --- exec ---------------------------------------------------------------------------------
 
   void write_gaps() {
     if (run_.not_checked.empty()) return;

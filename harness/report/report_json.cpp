@@ -33,7 +33,7 @@ Json side_json(const vgpu::AccessSide& side) {
   return json;
 }
 
-// group: the hash of the first finding that has its cause
+// group: the hash of the first finding with the same cause
 Json finding_json(const vgpu::Finding& finding, const Report& report, const std::string& group) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
@@ -79,7 +79,7 @@ Json failure_json(const Report& report) {
   return json;
 }
 
-// index_of: of each report in "failures"; nothing where it is none.
+// index_of: for each report its index in "failures"; empty if it is not there.
 Json claim_json(const Claim& claim, const std::vector<std::optional<std::size_t>>& index_of) {
   Json failures = Json::array();
   for (const std::size_t report : claim.reports) {

@@ -1,8 +1,8 @@
-// A run as JUnit XML, in the form that CI systems agree on: a test suite for each pair, a test case
-// for each claim.  The forms' common ground is harness/report/schemas/junit.xsd.
+// A run as JUnit XML, in the common format of CI systems: a test suite for each pair, a test case
+// for each claim.  harness/report/schemas/junit.xsd is the common subset of their formats.
 //
-// A specimen whose defect was found is a passed test; its report stands in the output.  There are
-// no times: the same run gives the same bytes.
+// A specimen whose defect was found is a passed test with the report as its output.  There are no
+// times: the same run gives the same bytes.
 #include <fmt/format.h>
 
 #include <map>
@@ -88,7 +88,7 @@ std::string report_junit(const RunReport& run) {
     Counts counts;
     for (const Claim* claim : claims) counts.add(*claim);
     counts.write_to(suite);
-    suite.append_attribute("skipped") = 0;  // of all suites together, Jenkins' schema knows none
+    suite.append_attribute("skipped") = 0;  // Jenkins' schema has none for all suites together
     for (const Claim* claim : claims) write_case(suite, run, *claim);
   }
   std::ostringstream text;

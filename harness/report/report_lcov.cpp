@@ -1,5 +1,5 @@
-// Line coverage as an lcov tracefile (geninfo(1), "FILES"): for each source file its lines that
-// have code (DA), how many there are (LF) and how many were hit (LH).
+// Line coverage as an lcov tracefile (geninfo(1), "FILES"): for each source file the lines with
+// code (DA), their number (LF) and the number of executed ones (LH).
 #include <fmt/format.h>
 
 #include "harness/report/run_report.hpp"

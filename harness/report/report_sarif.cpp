@@ -1,11 +1,11 @@
 // A run as SARIF 2.1.0 (OASIS standard, 27 March 2020): one result for each class of finding, at
 // the source lines of its sides.
 //
-// What viewers track results by is stable: ruleId is the finding's kind, the fingerprint its hash
-// over kind, kernel and lines, paths are relative to the repository.  A finding without a source
-// line (a mismatch) stands where the run shows a line for the same failure, else in its case file.
-// Findings of a claim that passed are those that a specimen is kept for: suppressed in source; what
-// exec ignores is suppressed from outside.
+// The values by which viewers track results are stable: ruleId is the finding's kind, the
+// fingerprint its hash over kind, kernel and lines; paths are relative to the repository.  A
+// finding without a source line (a mismatch) has the location of another finding of the same
+// failure, else of its case file. Expected findings of a specimen whose claim passed are suppressed
+// in source; findings that exec ignores are suppressed as external.
 #include <fmt/format.h>
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr std::string_view kSchemaUri =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 constexpr std::string_view kFingerprint = "warpcheckFindingHash/v1";
 
-// RFC 3986, 3.3: a path whose segments hold anything.
+// RFC 3986, 3.3: a path whose segments contain any characters.
 std::string uri_of(std::string_view path) {
   std::string uri = path.starts_with('/') ? "file://" : "";
   for (const char c : path) {
@@ -36,8 +36,9 @@ std::string uri_of(std::string_view path) {
   return uri;
 }
 
-// The text of a message object.  Braces are doubled, for one alone is a placeholder's (3.11.5); and
-// "](" is taken apart, for it makes a link of what stands around it (3.11.6) and has no escape.
+// The text of a message object.  Braces are doubled, because a single one begins a placeholder
+// (3.11.5). "](" is separated, because it would turn the surrounding text into a link (3.11.6) and
+// has no escape.
 std::string message_text(std::string_view text) {
   std::string escaped;
   for (const char c : printable(text)) {
@@ -77,7 +78,7 @@ Json location_json(const vgpu::Finding& finding, std::size_t side) {
 
 bool has_place(const vgpu::AccessSide& side) { return !side.file.empty() && side.line != 0; }
 
-// The first place of the finding, of another finding of its report, or the case file.
+// The first location of the finding, of another finding of its report, or the case file.
 Json fallback_location(const vgpu::Finding& finding, const Report& report) {
   for (const vgpu::Finding& other : report.verdict.findings) {
     for (const vgpu::AccessSide& side : other.accesses) {
@@ -95,7 +96,7 @@ Json fallback_location(const vgpu::Finding& finding, const Report& report) {
           {"message", text_json("the case that shows it")}};
 }
 
-// The first sentence is all that a viewer may show.
+// A viewer may show only the first sentence.
 std::string message_of(const vgpu::Finding& finding, const Report& report) {
   std::string text{vgpu::name_of(finding.kind)};
   if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
@@ -115,14 +116,14 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
   return text;
 }
 
-// Why a viewer shall not count a result.
+// The reason why a viewer does not count a result.
 struct Suppression {
   std::string_view kind, justification;
 };
 constexpr Suppression kSpecimen{"inSource", "the pair is a specimen, kept for this defect"};
 constexpr Suppression kIgnored{"external", "all of its lines are in files that --ignore names"};
 
-// suppression: null: none.  first: of the findings with its cause; null: it is that one itself.
+// suppression: null: none.  first: the first finding with the same cause; null: it is this one.
 Json result_json(const vgpu::Finding& finding, const Report& report, const Suppression* suppression,
                  const vgpu::Finding* first) {
   Json json = {{"ruleId", vgpu::name_of(finding.kind)},

@@ -1,4 +1,4 @@
-// Geometry: a band of labels, a row of column captions, a grid of cells, then the missing order.
+// Layout: a band of labels, a row of column captions, a grid of cells, then the missing order.
 #include "harness/report/report_svg.hpp"
 
 #include <fmt/format.h>
@@ -151,8 +151,7 @@ class Picture {
     if (!letter.empty()) text(x + kCellWidth / 2, y + kCellHeight / 2 + 4, "letter", letter);
   }
 
-  // A broken line between the two sides, past the lower edge of the grid: what should have been an
-  // arrow.
+  // A broken line between the two sides, past the lower edge of the grid, in place of an arrow.
   void draw_missing_order() {
     const std::vector<Interleaving::Point> points = shown_sides();
     if (points.size() != 2) return;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// The bytes of the well-formed UTF-8 sequence at the front of `text`; 0: there is none
+// The length in bytes of the well-formed UTF-8 sequence at the front of `text`; 0: there is none
 // (Unicode 15, table 3-7).
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) {

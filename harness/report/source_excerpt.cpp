@@ -48,7 +48,7 @@ Excerpt excerpt_of(const std::string& file, const std::vector<ExcerptPlace>& pla
     if (previous != 0 && number != previous + 1) excerpt.lines.push_back({});
     previous = number;
     Excerpt::Line line{.number = number, .text = {}, .sides = {}};
-    // A file that was edited may be shorter than what was compiled.
+    // An edited file may be shorter than the one that was compiled.
     if (text != nullptr && number <= text->size()) line.text = (*text)[number - 1];
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i].file == file && places[i].line == number) line.sides.push_back(i + 1);

@@ -22,7 +22,8 @@ class NoListener final : public rc::detail::TestListener {
   void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
 };
 
-// Draws a case for each RapidCheck trial and hands it to `body`, which returns whether to go on.
+// Draws a case for each RapidCheck trial and passes it to `body`, which returns whether to
+// continue.
 void for_each_trial(const AnyPair& pair, std::string_view property, const CheckOptions& options,
                     const std::function<bool(const Case&)>& body, DrawCount* count = nullptr) {
   const rc::Gen<Case> cases = [&](const rc::Random& random, int size) {
@@ -36,13 +37,13 @@ void for_each_trial(const AnyPair& pair, std::string_view property, const CheckO
   params.maxSuccess = options.trials;
   params.maxSize = options.size_max;
   params.disableShrinking = true;
-  // RapidCheck catches what its body throws; an exception of ours has to leave the whole search.
+  // RapidCheck catches exceptions of its body; ours must leave the whole search.
   std::exception_ptr error;
   NoListener listener;
   bool go_on = true;
   const auto testable = [&] {
     try {
-      go_on = go_on && body(*cases);  // RapidCheck runs a failed trial once more
+      go_on = go_on && body(*cases);  // RapidCheck runs a failed trial again
     } catch (...) {
       go_on = false;
       error = std::current_exception();
@@ -54,7 +55,7 @@ void for_each_trial(const AnyPair& pair, std::string_view property, const CheckO
   if (error) std::rethrow_exception(error);
 }
 
-// Draws until every class that the pair requires was met, or that is enough.
+// Draws until every class that the pair requires has occurred, or kDrawsForClasses times.
 std::vector<HealthProblem> problems_of_classes(const AnyPair& pair, CheckOptions options) {
   if (pair.required_classes().empty()) return {};
   CaseStatistics statistics(pair);
@@ -153,7 +154,7 @@ TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engin
   if (!largest) return quickest;
   largest->schedule = vgpu::Schedule{};
   for (int i = 0; i < kRunsForTimes && !stopped(options); ++i) {
-    TrialRunner runner(engine);  // one that has run the input would know its reference
+    TrialRunner runner(engine);  // a used runner would have cached the reference
     runner.run(*largest);
     const TimeSpent& spent = runner.spent();
     quickest = i == 0 ? spent

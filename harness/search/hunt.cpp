@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The settings that every pair is run under, the most telling first.
+// The settings under which every pair runs, those that show most first.
 constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfigurations{{
     {cudart::Build::optimized, vgpu::WarpModel::independent},
     {cudart::Build::optimized, vgpu::WarpModel::lockstep},
@@ -69,7 +69,7 @@ class Hunter {
   }
 
  private:
-  // Trials of a claim; a failure does not end them, for there may be others.
+  // Trials of a claim; a failure does not end them, because there may be others.
   void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
     if (stopped_) return;
     FailureLog log;
@@ -102,7 +102,8 @@ class Hunter {
            settings_.warp_model == kConfigurations.front().second;
   }
 
-  // Draws until every class that the pair requires was met; it is the same under all settings.
+  // Draws until every class that the pair requires has occurred; the result is the same under all
+  // settings.
   void look_for_classes() {
     if (!is_first_configuration() || failed_ || stopped_ || pair_.required_classes().empty())
       return;
@@ -113,7 +114,7 @@ class Hunter {
     tell("", 0, health_problems(statistics));
   }
 
-  // Once, for both builds: what independent threads prove, lockstep has too.
+  // Once, for both builds: a proof for independent threads also holds in lockstep.
   void prove_some() {
     if (!is_first_configuration() || !pair_.clean() || failed_ || stopped_) return;
     emit_(ProofMessage{prove_sample(pair_, options_.seed, kBuilds)});
@@ -150,13 +151,13 @@ class Hunter {
   TrialRunner runner_;
   std::uint64_t trials_ = 0, for_every_schedule_ = 0;
   bool failed_ = false;
-  bool stopped_ = false;  // it cannot be run
+  bool stopped_ = false;  // the pair cannot be run
 };
 
-// --- in the parent: what the workers found -------------------------------------------------------
+// --- in the parent: the workers' results ---------------------------------------------------------
 
-// Merges the findings of one pair's configurations; a failure that an earlier configuration shows
-// just as well is not told twice.
+// Merges the results of one pair's configurations; a failure that an earlier configuration shows
+// equally well is not reported twice.
 class Merge {
  public:
   explicit Merge(const AnyPair& pair) { outcome_.pair = &pair; }
@@ -201,7 +202,7 @@ class Merge {
                message);
   }
 
-  // Configurations say the same of a claim, in other numbers.
+  // Configurations report the same problem of a claim with other numbers.
   void add_problem(const UnhealthyMessage& told) {
     auto claim = std::ranges::find(outcome_.unhealthy, told.property, &UnhealthyClaim::property);
     if (claim == outcome_.unhealthy.end()) {
@@ -223,8 +224,8 @@ class Merge {
                                            .shrinks = failure.shrinks,
                                            .complete = failure.complete},
                   .replay_path = {}};
-    // Another configuration is worth telling of when it shows another class, or a case that is
-    // not as small: both say something about the configuration.
+    // Another configuration is reported if it shows another class, or a case that is not as small:
+    // both say something about the configuration.
     const CaseSize size = size_of(report.a_case, report.verdict.schedule);
     const std::string of_class = fmt::format(
         "{}|{}", report.a_case.property, fmt::join(failure_class(report.verdict).signatures, ","));
@@ -282,15 +283,15 @@ std::string beyond_trials_text(const PairOutcome& outcome) {
 
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
   constexpr std::size_t kPerPair = kConfigurations.size();
-  // Specimens first: a hunt that is interrupted has found most of what there is to find.
+  // Specimens first: an interrupted hunt has then found most defects.
   std::vector<const AnyPair*> order = options.pairs;
-  // Not std::ranges: Clang 14 cannot compile what that returns.
+  // Not std::ranges: Clang 14 cannot compile its return value.
   std::stable_partition(order.begin(), order.end(),
                         [](const AnyPair* pair) { return !pair->clean(); });
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                    std::chrono::duration<double>(options.seconds));
   const auto work = [&](std::size_t task, const Emit& emit) {
-    // What is left of the time, for the searches that are left.
+    // Divides the remaining time by the remaining searches.
     const auto left = static_cast<double>(order.size() * kPerPair - task);
     const auto share = (end - Clock::now()) * (options.jobs / left);
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);

@@ -77,7 +77,7 @@ std::uint32_t ScheduleProbe::choose_operation(const vgpu::OperationPoint& point)
 
 namespace {
 
-// Of one access: what all of its lanes leave out, or one of them.
+// For one access: what all of its lanes leave out, or one of them.
 void add_past_decisions(const vgpu::Decision& deepest, std::vector<vgpu::Decision>& decisions) {
   const auto add = [&](std::uint32_t lanes) {
     vgpu::Decision decision = deepest;
@@ -119,7 +119,7 @@ std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Po
       const std::uint32_t lane = lanes & (~lanes + 1);
       decision.held = lane;
       decisions.push_back(decision);
-      if (std::popcount(active) == 2) continue;  // all but one is one
+      if (std::popcount(active) == 2) continue;  // all but one is one, as before
       decision.held = active & ~lane;
       decisions.push_back(decision);
     }
@@ -137,7 +137,7 @@ std::optional<Verdict> try_policies(Case candidate, std::uint64_t count, Schedul
     std::optional<Verdict> verdict = trial(candidate, nullptr);
     if (!verdict) return std::nullopt;
     if (!wanted(*verdict)) continue;
-    // Its recorded decisions have to show it too: they are what will be replayed.
+    // The recorded decisions must show it too, because they will be replayed.
     candidate.schedule = verdict->schedule;
     verdict = trial(candidate, nullptr);
     if (verdict && wanted(*verdict)) return verdict;

@@ -39,7 +39,7 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
     }
     if (discarded) continue;
     const vgpu::StrategyRow& row = vgpu::drawn_strategy(draw.below(vgpu::draw_tickets()));
-    // Few seeds do for a policy; a full 64 bits would cost a tape eight bytes.
+    // Few seeds suffice for a strategy; 64 bits would take eight bytes of a tape.
     const std::uint64_t seed = draw.below(1u << 24);
     const std::string_view name = vgpu::strategy_of_seed(row, seed).name;
     drawn.schedule = StrategyChoice{.name = std::string(name), .seed = seed};
@@ -72,7 +72,7 @@ bool FailureLog::add(const Failure& failure) {
   Entry entry{.failure = failure, .size = size_of(failure.a_case, failure.verdict.schedule)};
   auto [at, is_new] = by_class_.try_emplace(failure_class(failure.verdict).signatures, entry);
   if (!is_new && entry.size < at->second.size) {
-    entry.failure.trial = at->second.failure.trial;  // when the class was first met
+    entry.failure.trial = at->second.failure.trial;  // of the first failure of the class
     at->second = std::move(entry);
   }
   return is_new;

@@ -21,7 +21,7 @@ bool SearchLoop::take(Trial trial) {
     failed_ = true;
     for (const vgpu::FindingKind kind : failure_kinds(tried->verdict)) kinds_.insert(kind);
     if (rules_.on_failure) {
-      // What a guided strategy decides again would be another schedule.
+      // A guided strategy would decide differently the next time, so its decisions are recorded.
       const auto* choice = std::get_if<StrategyChoice>(&tried->a_case.schedule);
       if (choice != nullptr && vgpu::find_strategy(choice->name)->make_guided != nullptr) {
         tried->a_case.schedule = tried->verdict.schedule;

@@ -30,7 +30,7 @@ class Shrinker {
 
  private:
   void shrink_to_the_end() {
-    // Until neither finds anything smaller.  The schedule first: it is cheaper with fewer
+    // Until neither finds anything smaller.  The schedule first: trials are cheaper with fewer
     // decisions to replay.
     bool smaller = true;
     while (smaller && !exhausted()) {
@@ -40,9 +40,9 @@ class Shrinker {
     best_.complete = !exhausted() && fruitless_trials_ < options_.fruitless_trials_max;
   }
 
-  // A trial that hangs takes as many steps as it is allowed, so the whole budget would be gone
-  // after a few.  A hang stays one when it is cut short, but what was only slow may look like it:
-  // the result has to hang under the case's own limit too.
+  // A trial that hangs takes as many steps as it is allowed, so a few would use up the whole
+  // budget.  A hang is still a hang under a lower limit, but so is a slow trial: the result must
+  // also hang under the case's own limit.
   bool shrink_hang() {
     for (const std::uint64_t steps_max : {100'000u, 1'000'000u, 10'000'000u}) {
       if (steps_max < best_.a_case.settings.limits.steps_max && shrink_cut_short(steps_max)) {
@@ -78,7 +78,7 @@ class Shrinker {
     best_.a_case = a_case;
     best_.verdict = trial(a_case);
     target_ = options_.target.value_or(failure_class(best_.verdict));
-    // What led here may be a policy; its decisions are the schedule from now on.
+    // The case may have named a strategy; from now on its recorded decisions are the schedule.
     best_.a_case.schedule = best_.verdict.schedule;
     if (std::holds_alternative<StrategyChoice>(a_case.schedule)) {
       best_.verdict = trial(best_.a_case);
@@ -114,8 +114,8 @@ class Shrinker {
            std::ranges::includes(found.places, options_.places);
   }
 
-  // Some of the failure, and nothing else: another schedule may show the rest.  Of a result that
-  // depends on the schedule, the default schedule shows nothing.
+  // A part of the failure, and nothing else: another schedule may show the rest.  The default
+  // schedule shows nothing of a result that depends on the schedule.
   [[nodiscard]] bool partly_wanted(const Verdict& verdict) const {
     const FailureClass found = failure_class(verdict);
     return (!found.empty() || depends_on_the_schedule_alone()) && verdict.refusals.empty() &&
@@ -146,9 +146,9 @@ class Shrinker {
 
   // --- input and launch ----------------------------------------------------------------------
 
-  // After a success the search goes on with the candidates of the same rank, and only then over
-  // again: starting over at once would repeat every failed attempt at each step.  But not for
-  // long: ranks shift as the input changes, and what was a halving may have become a step by one.
+  // After a success the search continues with the candidates of the same rank before it starts
+  // again: starting again at once would repeat every failed attempt at each step.  But not for
+  // long: ranks shift as the input changes, and a step that halved may have become a step by one.
   bool shrink_input() {
     constexpr int kStridesMax = 16;
     bool any = false, progress = false;
@@ -171,7 +171,7 @@ class Shrinker {
     }
   }
 
-  // Never towards something larger, and never back to where it was: shrinking has to end.
+  // Never towards something larger, and never back to an earlier input: shrinking must end.
   [[nodiscard]] bool leads_down(const AnyInput& input) const {
     const auto rank = [&](const AnyInput& of) {
       const InputSize size = best_.a_case.pair->size_of(of);
@@ -193,7 +193,8 @@ class Shrinker {
     }
     bool part = partly_wanted(verdict);
     if (!part && !schedule.decisions.empty()) {
-      // The decisions led elsewhere; the default schedule says whether anything is left.
+      // The decisions gave another result; the default schedule shows whether anything of the
+      // failure is left.
       verdict = trial(with(input, {}));
       if (wanted(verdict)) {
         keep(input, std::move(verdict));
@@ -204,7 +205,7 @@ class Shrinker {
     return part && is_smaller(input) && search_schedules(input);
   }
 
-  // Fewer elements, threads or blocks: worth a search for another schedule.
+  // Fewer elements, threads or blocks: then another schedule is searched for.
   [[nodiscard]] bool is_smaller(const AnyInput& input) const {
     const InputSize now = best_.a_case.pair->size_of(best_.a_case.input);
     const InputSize then = best_.a_case.pair->size_of(input);
@@ -247,7 +248,7 @@ class Shrinker {
     return simplify_decisions() || any;
   }
 
-  // Keeps the schedule when it shows the failure and is simpler.
+  // Keeps the schedule if it shows the failure and is simpler.
   bool try_decisions(const Decisions& candidate) {
     if (exhausted()) return false;
     Verdict verdict = trial(with(best_.a_case.input, {candidate}));
@@ -265,7 +266,7 @@ class Shrinker {
     return rank(a) < rank(b);
   }
 
-  // Which warp came first mostly does not matter.
+  // Mostly it does not matter which warp came first.
   bool drop_starts() {
     Decisions others = decisions();
     const auto is_start = [](const vgpu::Decision& decision) {
@@ -339,7 +340,7 @@ class Shrinker {
     return false;
   }
 
-  // Any single decision that is simpler than the schedule, the simplest first.
+  // Tries every single decision that is simpler than the schedule, simplest first.
   bool try_single_decisions() {
     if (exhausted()) return false;
     ScheduleProbe probe(options_.schedules.single_decisions_max);
@@ -357,11 +358,11 @@ class Shrinker {
   const ShrinkOptions& options_;
   FailureClass target_;
   ShrunkCase best_;
-  std::set<std::string> visited_;  // inputs kept so far, as JSON
+  std::set<std::string> visited_;  // inputs accepted so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t fruitless_trials_ = 0;      // since a search for a schedule last found one
-  std::set<std::string> fruitless_inputs_;  // whose schedules have been searched, as JSON
+  std::uint64_t fruitless_trials_ = 0;      // since a schedule search last succeeded
+  std::set<std::string> fruitless_inputs_;  // inputs whose schedules have been searched, as JSON
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ bool for_each_chunk(std::size_t length, FunctionRef<bool(Chunk)> visit) {
   for (std::size_t kept = 0; kept <= kSmallMax && kept < length; ++kept) {
     if (visit({kept, length})) return true;
   }
-  // Both ends at every size: where only the length matters, this settles it.
+  // Both ends at every size: if only the length matters, this suffices.
   for (std::size_t size = length / 2; size > 0; size /= 2) {
     if (length - size > kSmallMax && visit({length - size, length})) return true;
     if (visit({0, size})) return true;
@@ -103,12 +103,12 @@ Float value_of(const Decimal& decimal) {
   return value;
 }
 
-// Up to here every integer is a Float, and from here on adding 1 is lost.
+// Up to this value every integer is a Float; above it adding 1 is lost.
 template <class Float>
 constexpr auto kOddIntegersEnd = static_cast<Float>(std::uint64_t{1}
                                                     << std::numeric_limits<Float>::digits);
 
-// Whether value is an integer that a walk by steps of integers can bring down.
+// Whether value is an integer that decreases in steps of integers.
 template <class Float>
 bool is_walkable_integer(Float value) {
   return std::abs(value) <= kOddIntegersEnd<Float> && std::trunc(value) == value;
@@ -240,7 +240,7 @@ class LaunchCandidates {
 
   void add_grid(const Dim3& grid) { add({grid, launch_.block, launch_.shared_bytes}); }
 
-  // Shared memory in proportion to the block first, then as it is.
+  // First with shared memory in proportion to the block, then unchanged.
   void add_block(const Dim3& grid, const Dim3& block) {
     const std::uint64_t threads = std::max<std::uint64_t>(launch_.block.count(), 1);
     if (launch_.shared_bytes % threads == 0) {
@@ -320,7 +320,7 @@ std::vector<LaunchConfig> simpler_launches(const LaunchConfig& launch) {
 
 namespace {
 
-// The ways in which launches are made for a number of elements.
+// The usual ways to compute a launch from a number of elements.
 using Relation = std::uint64_t (*)(std::uint64_t n);
 constexpr Relation kBlockRelations[] = {
     [](std::uint64_t n) { return n; },

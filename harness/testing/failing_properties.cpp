@@ -1,5 +1,5 @@
-// Properties that fail on purpose.  rapidcheck_adaptor_test runs this program as a child, with
-// RC_PARAMS of its own, and reads what it prints.
+// Properties that fail on purpose.  rapidcheck_adaptor_test runs this program as a child, with its
+// own RC_PARAMS, and reads its output.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

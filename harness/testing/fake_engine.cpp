@@ -123,7 +123,7 @@ void FakeEngine::racy_scan(std::vector<int>& data) {
       }
       result_.steps += 1;
     }
-    // Thread t reads what thread t - stride writes, when that one takes part in the round.
+    // Thread t reads what thread t - stride writes, if that thread takes part in the round.
     const bool same_warp = threads > 2 * stride;
     const bool two_warps = threads > std::max(kLanes, 2 * stride);
     if ((independent ? same_warp : two_warps) && result_.findings.empty()) {
@@ -148,7 +148,7 @@ KERNEL_PAIR(fake_scan_published, FakeInput, std::vector<int>) = {
     .agreement = exactly(),
 };
 
-// Wrong from 5 elements on, beside a race from 20 elements on: a race must not become a mismatch.
+// Wrong from 5 elements on, with a race from 20 elements on: a race must not become a mismatch.
 KERNEL_PAIR(fake_two_bugs, FakeInput, std::vector<int>) = {
     .family = "fake",
     .origin = "ours",
@@ -189,7 +189,7 @@ KERNEL_PAIR(fake_two_decisions, FakeInput, std::vector<int>) = {
     .reference = inclusive_sums,
 };
 
-// Hangs from 7 elements on; slow, but no more than that, from 3 on.
+// Hangs from 7 elements on; from 3 on it is only slow.
 KERNEL_PAIR(fake_hang, FakeInput, int) = {
     .family = "fake",
     .origin = "ours",

@@ -1,4 +1,4 @@
-// Pairs that pass whatever their kernels do, each in its own way: for the tests of health.hpp.
+// Pairs that pass whatever their kernels do, each in a different way: for tests of health.hpp.
 #include <chrono>
 #include <thread>
 #include <vector>
@@ -18,7 +18,7 @@ namespace {
 UnhealthyInput draw_any(Draw& draw) {
   return {.value = static_cast<int>(draw.below(100)), .values = {}};
 }
-// Without a launch: no pair here has one.
+// Makes no launch, as do all pairs here.
 int value_of(Device&, const UnhealthyInput& in) { return in.value; }
 int reference_of(const UnhealthyInput& in) { return in.value; }
 

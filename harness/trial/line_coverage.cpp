@@ -10,8 +10,8 @@
 namespace warpcheck {
 namespace {
 
-// Whether no lane goes on behind this instruction, except along an edge that is reported.
-// A thread that waits at a barrier or calls a function comes back.
+// Whether no lane continues after this instruction, except along a reported edge. A thread that
+// waits at a barrier or calls a function comes back.
 bool ends_straight_line(const vgpu::Instr& instr) {
   switch (instr.kind) {
     case vgpu::InstrKind::branch:
@@ -23,7 +23,7 @@ bool ends_straight_line(const vgpu::Instr& instr) {
   }
 }
 
-// How often each instruction was come to.
+// How often each instruction was executed.
 std::vector<std::uint64_t> executions(const vgpu::Program& program,
                                       const std::vector<std::uint64_t>& entries) {
   std::vector<std::uint64_t> counts(program.code.size());

@@ -27,7 +27,7 @@ std::unique_ptr<vgpu::Strategy> strategy_of(const Case& a_case, vgpu::ReadsFromS
   return std::make_unique<vgpu::Replay>(schedule);
 }
 
-// A finding of the harness: of the pair (or its property), at no source line.
+// A finding of the harness about the pair (or its property), without a source line.
 vgpu::Finding harness_finding(vgpu::FindingKind kind, const Case& a_case, std::string message) {
   vgpu::Finding finding;
   finding.kind = kind;
@@ -36,14 +36,14 @@ vgpu::Finding harness_finding(vgpu::FindingKind kind, const Case& a_case, std::s
   return finding;
 }
 
-// Why there is no output, or a property failed.
+// The reason why there is no output, or why a property failed.
 vgpu::Finding failed_finding(const Case& a_case, const std::string& failure, bool call_failed) {
   vgpu::Finding finding = harness_finding(vgpu::FindingKind::mismatch, a_case, failure);
   if (call_failed) finding.lack = vgpu::Lack::output;
   return finding;
 }
 
-// Failed expectations name the absolute path they were compiled from.
+// Failed expectations contain the absolute path of compilation.
 std::string relative_failure(const std::string& failure) {
   const std::size_t colon = failure.find(':');
   if (colon == std::string::npos) return failure;
@@ -60,7 +60,7 @@ std::optional<std::string> run_property(const Case& a_case) {
   return failures.empty() ? "the property failed" : relative_failure(failures.front());
 }
 
-// Adds the time since `begin` to `seconds`; what the clock says now.
+// Adds the time since `begin` to `seconds`; returns the current time.
 HostTime add_time(HostTime begin, double& seconds) {
   const HostTime now = std::chrono::steady_clock::now();
   seconds += std::chrono::duration<double>(now - begin).count();
@@ -87,8 +87,8 @@ Verdict verdict_of(TrialResult result) {
   return verdict;
 }
 
-// Races are looked for between all threads: what the lockstep model orders, a schedule of it may
-// not.
+// Races must be looked for between all threads: the lockstep model orders threads that other
+// schedules do not.
 bool all_checkers_watch(const Settings& settings) {
   return settings.warp_model == vgpu::WarpModel::independent &&
          std::ranges::all_of(vgpu::kCheckers, [&](const vgpu::CheckerRow& row) {
@@ -96,7 +96,7 @@ bool all_checkers_watch(const Settings& settings) {
          });
 }
 
-// Adds what the run under the default schedule found and this one did not.
+// Adds the findings of the run under the default schedule that this one did not have.
 void add_what_is_new(const Verdict& by_default, Verdict& verdict) {
   const auto is_known = [&](const vgpu::Finding& finding) {
     return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& known) {
@@ -139,7 +139,7 @@ Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
   return verdict;
 }
 
-// Forgets what it knows of another input.
+// Drops what is cached for another input.
 void TrialRunner::begin(const Case& a_case) {
   const bool is_known = pair_ == a_case.pair && input_ == a_case.input;
   if (is_known && same_settings(settings_, a_case.settings)) return;
@@ -152,7 +152,7 @@ void TrialRunner::begin(const Case& a_case) {
   tried_default_ = false;
 }
 
-// The run under the default schedule, where it stands for every schedule.
+// The run under the default schedule, if it holds for every schedule.
 std::optional<Verdict> TrialRunner::run_for_every_schedule(const Case& a_case) {
   begin(a_case);
   if (shows_order_ || tried_default_ || !all_checkers_watch(a_case.settings)) return std::nullopt;
@@ -196,13 +196,13 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
 }
 
 void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict& verdict) {
-  // What was refused did not run: its output says nothing about the kernel.
+  // A refused launch did not run: its output says nothing about the kernel.
   if (!verdict.refusals.empty()) return;
   const auto add = [&](vgpu::FindingKind kind, std::string message) {
     verdict.findings.push_back(harness_finding(kind, a_case, std::move(message)));
   };
   verdict.claims = made.expectations;
-  // A call that failed because of a finding (a trap, a deadlock) says nothing new.
+  // A call that failed because of a finding (a trap, a deadlock) is not reported again.
   if (made.failure && !(verdict.failed() && a_case.property.empty())) {
     verdict.findings.push_back(failed_finding(a_case, *made.failure, made.call_failed));
   }
@@ -214,7 +214,7 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
   if (verdict.schedule.decisions.empty()) return;
   if (!a_case.pair->wants_schedule_comparison(agrees)) return;
-  // The default schedule gives the same bytes: that is known without running it.
+  // The default schedule is known to give the same bytes, without running it.
   if (all_checkers_watch(a_case.settings) && verdict.holds_for_every_schedule()) return;
   const DefaultRun& other = default_run_of(a_case);
   add_what_is_new(other.verdict, verdict);

@@ -12,7 +12,7 @@ namespace {
 using vgpu::FindingKind;
 using vgpu::kWarpLanes;
 
-// Sides of these findings are accesses that memory did not answer.
+// Whether the sides of these findings are accesses outside every allocation.
 bool is_fault_kind(FindingKind kind) {
   return kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned_access ||
          kind == FindingKind::use_after_free;
@@ -24,8 +24,8 @@ bool is_watched(ptx::Space space) {
 
 }  // namespace
 
-// Each side stays the first step that fits it.  The sides of a race must touch the same bytes:
-// side (1) is the last access that fits and overlaps when side (2) comes.
+// A side is the first step that matches it.  The sides of a race must touch the same bytes: side
+// (1) is the last matching access that overlaps side (2).
 struct TrialLog::Target {
   // An access that could be side (1) of a race.
   struct Earlier {
@@ -58,7 +58,7 @@ struct TrialLog::Target {
     }
   }
 
-  // The lane that is side `index` of the finding at this instruction, if one is.
+  // The lane that is side `index` of the finding at this instruction, if there is one.
   [[nodiscard]] std::optional<unsigned> lane_of(std::size_t index, const LogStep& step) const {
     const Side& side = sides[index];
     if (!in_its_kernel || !side.on_device || step.warp.block != side.block ||
@@ -130,7 +130,7 @@ std::vector<std::optional<LogPoint>> TrialLog::sides_of(std::size_t finding) con
 std::optional<std::size_t> TrialLog::add(LogStep step) {
   step.launch =
       threads_of_launch_.empty() ? 0 : static_cast<std::uint32_t>(threads_of_launch_.size() - 1);
-  // The lanes of one instruction that fault come one by one.
+  // The faulting lanes of one instruction are reported one by one.
   if (!steps_.empty() && step.kind == LogStep::Kind::fault) {
     LogStep& last = steps_.back();
     if (last.kind == step.kind && last.program == step.program && last.pc == step.pc &&
