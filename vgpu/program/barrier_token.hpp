@@ -1,5 +1,5 @@
 // The 64 bits of an mbarrier object, and of the state that an arrival returns (PTX ISA 9.7.13.15:
-// opaque to programs).  A state is the object as it was before the arrival.
+// opaque to programs).  A state is the content of the object before the arrival.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ struct BarrierToken {
   static constexpr unsigned kCountBits = 20;
   static constexpr std::uint32_t kCountMax = (1u << kCountBits) - 1;
 
-  std::uint32_t pending = 0;   // arrivals that the phase still waits for; bits 0 ... 19
-  std::uint32_t expected = 0;  // arrivals of the next phase; bits 20 ... 39
-  std::int32_t bytes = 0;      // that asynchronous copies still have to bring; bits 40 ... 61
+  std::uint32_t pending = 0;   // arrivals that the phase still expects; bits 0 ... 19
+  std::uint32_t expected = 0;  // arrivals expected by the next phase; bits 20 ... 39
+  std::int32_t bytes = 0;      // bytes that asynchronous copies must still bring; bits 40 ... 61
   bool parity = false;         // of the phase; bit 62
   bool valid = false;          // between init and inval; bit 63
 

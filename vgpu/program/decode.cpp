@@ -18,7 +18,8 @@ std::uint32_t round_up(std::uint32_t value, std::uint32_t alignment) {
   return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
 
-// Places every shared variable that the reached functions name; all extern ones share one base.
+// Assigns an offset to every shared variable that the reached functions use; all extern arrays
+// share one base.
 void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout) {
   std::uint32_t bytes = 0;
   std::uint32_t dynamic_alignment = 16;
@@ -69,7 +70,7 @@ void lay_out_parameters(const ptx::Function& kernel, Program& program) {
   program.parameter_bytes = offset;
 }
 
-// The deepest stack of frames, in each bank.
+// The maximal stack of frames, for each bank.
 struct Depth {
   std::uint32_t words = 0, wides = 0, predicates = 0, local = 0;
   void raise(const Depth& other) {
@@ -114,7 +115,7 @@ class StackMeasure {
     }
   }
 
-  // From function `index` down.
+  // Returns the maximal stack from function `index` down.
   Depth deepest(std::uint32_t index) {
     if (states_[index] == State::known) return known_[index];
     if (states_[index] == State::open) {

@@ -1,7 +1,7 @@
-// Three extents, as CUDA's dim3; or where something lies within such.
+// Three extents, like CUDA's dim3; or a position within such extents.
 //
-// The machine, its checkers and the declarations of users share it, so it includes no CUDA header:
-// it converts to ::dim3 where that is known.
+// The machine, its checkers and the declarations of users share this type, so it includes no CUDA
+// header.  It converts to ::dim3 where that type is known.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,8 @@
 
 namespace warpcheck {
 
-// A type of three extents that default to 1: ::dim3 is one, a vector such as ::uint3 is not.
+// A type of three extents that default to 1: ::dim3 is such a type, a vector type such as ::uint3
+// is not.
 template <class T>
 concept CudaExtents = requires(T extents) {
   extents.x, extents.y, extents.z;
@@ -18,8 +19,8 @@ concept CudaExtents = requires(T extents) {
   .x == 1;
 };
 
-// Extents in x, y and z, in blocks (of a grid) or threads (of a block).  Any integer type may
-// be given, so that `.block = n` works for an int; negative numbers are the caller's error.
+// Extents in x, y and z, in blocks (of a grid) or threads (of a block).  Any integer type may be
+// given, so that `.block = n` works for an int; the caller must not pass negative numbers.
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 
@@ -31,8 +32,8 @@ struct Dim3 {
         z(static_cast<std::uint32_t>(z_extent)) {}
 
   [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  // Of the blocks or threads of such extents, x first: where number `linear` is, and which number
-  // is `at`.
+  // For blocks or threads of these extents, with x varying fastest: returns the position of number
+  // `linear`, and the number of position `at`.
   [[nodiscard]] constexpr Dim3 position_of(std::uint32_t linear) const {
     return {linear % x, linear / x % y, linear / x / y};
   }

@@ -72,7 +72,7 @@ MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std:
   const std::uint32_t parts =
       register_bits(product.type_of(operand)) / element_bits(product, operand);
   if (product.in_order) {
-    // Rows of a and c, columns of b, one after the other; each lane has as many elements.
+    // Rows of a and c, columns of b, in order; each lane has the same number of elements.
     const MatrixShape size = size_of(product, operand);
     const std::uint32_t per_lane = registers_of(product, operand) * parts;
     const std::uint32_t index = lane * per_lane + reg * parts + part;

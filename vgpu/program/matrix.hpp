@@ -1,16 +1,16 @@
-// Matrix instructions: what the decoder tells the machine about a multiplication.
+// Matrix instructions: how the decoder describes a multiplication to the machine.
 //
-// mma.sync and wmma.mma multiply an m x k by a k x n matrix and add an m x n one, spread over the
-// registers of a warp.  Their many registers do not fit in an Instr: the decoder copies them to
-// rows side by side, and its operands are the first of them.
-// Which element lies where: mma as the ISA says; wmma, whose layout is nobody's business, in
-// order (see element_at()).
+// mma.sync and wmma.mma multiply an m x k matrix by a k x n matrix and add an m x n matrix, all
+// spread over the registers of a warp.  Their many registers do not fit in an Instr: the decoder
+// copies them to consecutive rows, and the operands name the first of them.  The place of each
+// element follows the ISA for mma; for wmma, whose layout is undefined, elements are in order (see
+// element_at()).
 //
-// A sparse a (mma.sp) has half of its elements in registers, packed to m x k/2, where a dense
-// matrix of that size has them; metadata says which columns they belong to.  Scaled operands
-// (.block_scale) have factors for blocks of the rows of a and of the columns of b.
-// Source: PTX ISA 9.0, 9.7.14 (wmma, mma, mma.sp); of 9.7.14.6.2 the figures say which lanes have
-// the metadata of which rows.
+// A sparse a (mma.sp) has half of its elements in registers, packed to m x k/2, in the layout of a
+// dense matrix of that size; metadata says which columns they belong to.  Scaled operands
+// (.block_scale) have factors for blocks of the rows of a and of the columns of b.  Source: PTX ISA
+// 9.0, 9.7.14 (wmma, mma, mma.sp); the figures of 9.7.14.6.2 say which lanes have the metadata of
+// which rows.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ struct MatrixShape {
 struct MatrixProduct {
   MatrixShape shape;
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none;
-  bool saturates = false;                        // .satfinite of integers
+  bool saturates = false;                        // .satfinite, for integers
   bool in_order = false;                         // wmma
-  bool of_group = false;                         // wgmma: a tile of it
-  ptx::Rounding rounding = ptx::Rounding::none;  // of f64
-  ptx::BoolOp bits = ptx::BoolOp::none;          // of b1: what takes the place of multiplication
-  bool sparse = false;                           // a, of which k is the depth that it stands for
-  bool in_bytes = false;                         // elements of 4 and 6 bits stand in bytes
-  std::uint32_t selector = 0;                    // of the lanes that have the metadata
-  std::uint32_t blocks = 0;           // of a row of a that are scaled, each by its factor
-  ptx::Type scale = ptx::Type::none;  // ue8m0x2; e4m3x2: without sign
+  bool of_group = false;                         // wgmma: this is a tile of it
+  ptx::Rounding rounding = ptx::Rounding::none;  // for f64
+  ptx::BoolOp bits = ptx::BoolOp::none;          // for b1: the operation in place of multiplication
+  bool sparse = false;                           // a is sparse; k is its depth as a dense matrix
+  bool in_bytes = false;                         // elements of 4 and 6 bits are stored in bytes
+  std::uint32_t selector = 0;                    // selects the lanes that have the metadata
+  std::uint32_t blocks = 0;           // number of scaled blocks in a row of a, each with a factor
+  ptx::Type scale = ptx::Type::none;  // ue8m0x2; e4m3x2: without a sign
 
   [[nodiscard]] ptx::Type type_of(MatrixOperand operand) const {
     switch (operand) {
@@ -48,30 +48,30 @@ struct MatrixProduct {
   }
 };
 
-// The rows of MatrixOperand::metadata: those of a sparse matrix first, then factors of a, byte and
-// lane to begin with, and the same of b.
+// The rows of MatrixOperand::metadata: first those of a sparse matrix; then the factors of a, and
+// the byte and the lane where they begin; then the same for b.
 enum class ScaleRow : std::uint8_t { a, byte_a, lane_a, b, byte_b, lane_b };
 inline constexpr std::uint32_t kScaleRows = 6;
 constexpr std::uint32_t metadata_rows(const MatrixProduct& product) {
   return (product.sparse ? 1 : 0) + (product.blocks != 0 ? kScaleRows : 0);
 }
 
-// Into Instr::modifiers and Instr::packed, and back.  Of a warpgroup's product, which has more
-// columns than fit, this is one tile of 16 x 8.
+// Encodes a product in Instr::modifiers and Instr::packed, and decodes it.  For a warpgroup's
+// product, which has too many columns, this is one tile of 16 x 8.
 void describe_product(const MatrixProduct& product, Instr& instr);
 MatrixProduct product_of(const Instr& instr);
 inline bool is_matrix_product(const Instr& instr) {
   return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
 }
 
-// group_load: the elements of wgmma's a or b that belong into a warp's registers, where mma has
-// them, for each tile of 8 columns of b.
+// group_load: the elements of wgmma's a or b that belong into a warp's registers, in the places of
+// mma, for each tile of 8 columns of b.
 struct GroupLoad {
   bool is_b = false;
-  bool transposed = false;  // neighbours in memory are of one column of a, of one row of b
+  bool transposed = false;  // neighbours in memory are in one column of a, or in one row of b
   std::uint32_t tiles = 1;
 
-  // Rows of words.
+  // The number of word rows.
   [[nodiscard]] std::uint32_t registers() const { return is_b ? 2 * tiles : 4; }
 };
 constexpr std::int64_t pack(const GroupLoad& load) {
@@ -87,8 +87,8 @@ constexpr bool is_byte_float(ptx::Type type) {
   return type >= ptx::Type::e2m1x2 && type <= ptx::Type::e5m2x2;
 }
 
-// Bits of an element in a matrix of that type.  Of single bits 32 that stand side by side count as
-// one element, in the shape as well.
+// Returns the bits of an element in a matrix of that type. 32 adjacent single bits count as one
+// element, also in the shape.
 constexpr std::uint32_t element_bits(ptx::Type type) {
   if (type == ptx::Type::b1) return 32;
   if (type == ptx::Type::e2m1x2) return 4;
@@ -101,18 +101,18 @@ inline std::uint32_t element_bits(const MatrixProduct& product, MatrixOperand op
 }
 constexpr std::uint32_t register_bits(ptx::Type type) { return type == ptx::Type::f64 ? 64 : 32; }
 
-// Registers of a lane that differ.  wmma repeats those of f16 until there are eight.
+// Returns the number of distinct registers of a lane. wmma repeats those of f16 up to eight.
 std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand);
 
 struct MatrixPlace {
   std::uint32_t row = 0, column = 0;
 };
-// Which element stands in part `part` (from the lowest) of a lane's register.
+// Returns the element in part `part` (from the lowest) of a lane's register.
 MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
                        std::uint32_t reg, std::uint32_t part);
 
-// Of a sparse a: elements that are there of a chunk of neighbours in a row, and the four bits of
-// metadata that say which they are.
+// For a sparse a: the elements that are stored from a chunk of neighbours in a row, and the four
+// bits of metadata that identify them.
 struct MatrixChunk {
   std::uint32_t columns = 0, elements = 0;
 };
@@ -121,7 +121,7 @@ struct MetadataPlace {
   std::uint32_t lane = 0, shift = 0;
 };
 MetadataPlace metadata_at(const MatrixProduct& product, std::uint32_t row, std::uint32_t chunk);
-// How many values the selector of such a product may have.
+// Returns how many values the selector of such a product may have.
 std::uint32_t selectors_of(const MatrixProduct& product);
 
 }  // namespace warpcheck::vgpu

@@ -9,12 +9,13 @@ namespace warpcheck::vgpu {
 
 struct OperandRoles {
   OperandSet reads{}, writes{};
-  // It reads or writes more registers than these: rows beside them, or those of a callee.
+  // It reads or writes more registers than these: rows beside them, or rows of a callee.
   bool opaque = false;
 };
 OperandRoles roles_of(const Instr& instr);
 
-// Every register that an instruction writes, but for the rows of matrices; absent ones are listed.
+// Returns every register that an instruction writes, except the rows of matrices; absent operands
+// are included.
 std::vector<Ref> destinations_of(const Program& program, const Instr& instr);
 
 }  // namespace warpcheck::vgpu

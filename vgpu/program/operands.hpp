@@ -1,8 +1,8 @@
-// The operands of decoded instructions have names.
+// Names for the operands of decoded instructions.
 //
-// An instruction has six places for rows.  What stands in which depends on its family: each enum
-// below names the places of one family, and `instr[WarpOperand::members]` is the row.  Nothing
-// indexes them by number.
+// An instruction has six places for rows, whose meaning depends on its family.  Each enum below
+// names the places of one family; `instr[WarpOperand::members]` is the row.  No code uses numbers
+// as indices.
 #pragma once
 
 #include <concepts>
@@ -26,37 +26,38 @@ enum class Lop3Operand : std::uint8_t { d, a, b, c, p, q };
 // shfl, vote, match, redux, elect, activemask, bar.warp.sync (members alone).  lane and clamp are
 // those of shfl; predicate: in range (shfl), all are equal (match.all), is the leader (elect).
 enum class WarpOperand : std::uint8_t { result, value, lane, clamp, predicate, members };
-// mma, wmma: the first of rows side by side; the member mask is WarpOperand::members.  metadata is
-// absent where a is dense and nothing is scaled.
+// mma, wmma: the first of consecutive rows; the member mask is WarpOperand::members. metadata is
+// absent if a is dense and nothing is scaled.
 enum class MatrixOperand : std::uint8_t { d, a, b, c, metadata };
 // special, param, local_address.
 enum class ScalarOperand : std::uint8_t { result };
-// load, store: `value + i` is element i.  A .b128 value lies in two wide rows side by side, which
-// are two elements.
+// load, store: `value + i` is element i.  A .b128 value is in two consecutive wide rows, which
+// count as two elements.
 enum class MemoryOperand : std::uint8_t { address, value };
 inline constexpr std::size_t kElementsMax = 4;
-// atomic: old is absent for red; value of cas is what is compared with.  Of a vector, and of .b128,
-// they are the first of rows side by side.
+// atomic: old is absent for red; value is the comparand of cas.  For a vector, and for .b128, they
+// are the first of consecutive rows.
 enum class AtomicOperand : std::uint8_t { address, old, value, swap };
-// async_store: otherwise as a store, or as a red.
+// async_store: the other operands are those of a store, or of a red.
 enum class AsyncStoreOperand : std::uint8_t { address, object = 5 };
-// barrier: number is absent for one of a cluster; threads are absent: the whole block.
+// barrier: number is absent for a cluster barrier; threads is absent for the whole block.
 enum class BarrierOperand : std::uint8_t { result, number, threads, predicate };
-// barrier_object: value is a count, bytes, a state or a parity.
+// barrier_object: value is a count, a number of bytes, a state or a parity.
 enum class ObjectOperand : std::uint8_t { address, result, value };
-// copy: bytes that the source has (absent: all); rows: the first of five word rows for bytes on
-// their way.  Of discard, target alone.
+// copy: bytes: the number of source bytes (absent: all); rows: the first of five intermediate word
+// rows. discard has only target.
 enum class CopyOperand : std::uint8_t { target, source, bytes, rows, ignores = 5 };
-// copy_group: how many may be left (wait_group).
+// copy_group: the number of groups that may be left (wait_group).
 enum class CopyGroupOperand : std::uint8_t { groups_left = 1 };
-// bulk_copy: rows: the first of four for an element and addresses on their way; object: the address
-// of the mbarrier (absent: of a bulk group); blocks of the cluster (multicast).
+// bulk_copy: rows: the first of four intermediate rows for an element and addresses; object: the
+// address of the mbarrier (absent: a bulk group is used); blocks: the blocks of the cluster
+// (multicast).
 enum class BulkOperand : std::uint8_t { target, source, bytes, rows, object, blocks };
-// tensor_copy: coordinates: the first of rows side by side; rows: the first of four for elements on
-// their way; shared, object and blocks stand where those of bulk_copy do.
+// tensor_copy: coordinates: the first of consecutive rows; rows: the first of four intermediate
+// rows for elements; shared, object and blocks have the places of those of bulk_copy.
 enum class TensorOperand : std::uint8_t { shared, map, coordinates, rows, object, blocks };
-// group_load: rows: the first of those that it loads, side by side; part: of a word on its way.
-// group_pending: rows: of results; groups_left: of wait_group.
+// group_load: rows: the first of the consecutive rows that it loads; part: an intermediate word.
+// group_pending: rows: the results; groups_left: of wait_group.
 enum class GroupOperand : std::uint8_t { rows, descriptor, part, groups_left };
 // Calls of functions that the device provides; `argument + i`.
 enum class BuiltinOperand : std::uint8_t { result, argument };
@@ -69,8 +70,7 @@ enum class StackOperand : std::uint8_t { result, argument };
 // jump_table, call_register.
 enum class TargetOperand : std::uint8_t { index = 1, address = 1 };
 
-// The sources in the order of the text, which are the parts that mov packs, and those to which it
-// unpacks.
+// The sources in the order of the text: the parts that mov packs, or the parts to which it unpacks.
 constexpr ComputeOperand kComputeSources[] = {ComputeOperand::a, ComputeOperand::b,
                                               ComputeOperand::c, ComputeOperand::f};
 constexpr ComputeOperand kUnpackedParts[] = {ComputeOperand::d, ComputeOperand::e,
@@ -86,20 +86,20 @@ concept OperandName =
           GroupOperand, BuiltinOperand, HeapOperand, PrintOperand, AssertionOperand, StackOperand,
           TargetOperand>;
 
-// Always inlined, as files that are compiled for several instruction sets (lanes.hpp) must not
+// Always inlined, because files that are compiled for several instruction sets (lanes.hpp) must not
 // share a copy.
 template <OperandName Name>
 [[gnu::always_inline]] constexpr std::size_t place_of(Name name) {
   return static_cast<std::size_t>(name);
 }
 
-// The operand `count` places further on: an element of a vector, an argument.
+// Returns the operand `count` places after `name`: an element of a vector, an argument.
 template <OperandName Name>
 [[gnu::always_inline]] constexpr Name operator+(Name name, std::size_t count) {
   return static_cast<Name>(place_of(name) + count);
 }
 
-// Something for each operand of an instruction.
+// A value for each operand of an instruction.
 template <class T>
 class ByOperand {
  public:
@@ -133,7 +133,7 @@ class OperandSet {
     return (bits_ >> place_of(name) & 1u) != 0;
   }
   [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
-  // Calls visit(row) for those of them that stand in `all`, in the order of their places.
+  // Calls visit(row) for the set's operands in `all`, in the order of their places.
   template <class All, class Visit>
   constexpr void for_each_in(All& all, Visit visit) const {
     unsigned place = 0;

@@ -91,7 +91,8 @@ void order_region(const Graph& graph, const std::vector<std::uint32_t>& region, 
        ++component) {
     std::vector<bool> member(graph.size(), false);
     for (const std::uint32_t block : *component) member[block] = true;
-    // The loop's header: where the blocks placed so far enter it; by the text's order otherwise.
+    // The loop's header is the block at which the blocks placed so far enter the loop; otherwise
+    // the first block in the text.
     std::uint32_t header = member[entry] ? entry : component->front();
     if (!member[entry]) {
       for (const std::uint32_t from : order) {
@@ -108,7 +109,8 @@ void order_region(const Graph& graph, const std::vector<std::uint32_t>& region, 
     order.push_back(header);
     placed[header] = true;
     if (component->size() == 1) continue;
-    // Without its header a loop falls apart into smaller regions; those inside come in order.
+    // Without its header, a loop splits into smaller regions; inner loops are then ordered
+    // recursively.
     Graph body = graph;
     for (auto& next : body) {
       next.erase(std::remove(next.begin(), next.end(), header), next.end());

@@ -1,8 +1,8 @@
 // Reconvergence order of basic blocks.
 //
-// Any order of the blocks is correct; this one makes lanes meet again as early as possible when
-// the fragment with the lowest position runs first: topological, every loop contiguous and
-// before its exits (thread frontiers: Diamos et al., "SIMD Re-Convergence at Thread Frontiers",
+// Any order of the blocks is correct.  This order makes lanes meet again as early as possible if
+// the fragment with the lowest position runs first: it is topological, with every loop contiguous
+// and before its exits (thread frontiers: Diamos et al., "SIMD Re-Convergence at Thread Frontiers",
 // MICRO 2011).
 #pragma once
 

@@ -10,7 +10,8 @@ namespace warpcheck::vgpu {
 
 namespace {
 
-// The pc of the only call of the function that holds `pc`; kNone: there is none, or more than one.
+// Returns the pc of the only call of the function that contains `pc`; kNone: there is no call, or
+// more than one.
 std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc) {
   const std::uint32_t function = program.function_of(pc);
   std::uint32_t call = ptx::kNone;

@@ -1,4 +1,4 @@
-// An executable kernel: everything that can be decided before the first lane runs.
+// An executable kernel (Program): everything that can be determined before the first lane runs.
 //
 // decode() takes one kernel out of a parsed module, with every function it can reach, and lays
 // the code out in *reconvergence order*: blocks topologically, each loop contiguous and before
@@ -39,7 +39,7 @@ enum class Bank : std::uint8_t {
   none,       // operand absent, or the sink `_`
 };
 
-// Where an operand's row is: byte offset from the frame's base in its bank.
+// The place of an operand's row: a byte offset from the frame's base in its bank.
 struct Ref {
   Bank bank = Bank::none;
   std::uint32_t offset = 0;
@@ -48,7 +48,7 @@ struct Ref {
 
 using Operands = ByOperand<Ref>;
 
-// The rows of a compute instruction, by their names.
+// The rows of a compute instruction, by name.
 struct ComputeRows {
   Ref d{}, a{}, b{}, c{}, e{}, f{};
   constexpr explicit(false) operator Operands() const {
@@ -70,7 +70,7 @@ struct LaneBanks {
 
 struct Instr;
 
-// Row number `rows` from `first` on, where they lie side by side.
+// Returns the row `rows` places after `first`, in consecutive rows.
 constexpr Ref row_after(Ref first, std::uint32_t rows) {
   if (first.bank != Bank::none) {
     first.offset += rows * (first.bank == Bank::wide ? kWideRowBytes : kWordRowBytes);
@@ -81,10 +81,10 @@ constexpr Ref row_after(Ref first, std::uint32_t rows) {
 // Executes one compute instruction for the lanes of `mask`; other lanes keep their values.
 using ComputeFn = void (*)(const LaneBanks&, const Instr&, std::uint32_t mask);
 
-// How the warp loop treats an instruction.
+// The kinds of instructions that the warp loop distinguishes.
 enum class InstrKind : std::uint8_t {
-  compute,        // rows in, rows out: `compute`
-  warp,           // reads other lanes that happen to be active: activemask, vote without .sync
+  compute,        // computes rows from rows: `compute`
+  warp,           // reads other lanes that are active: activemask, vote without .sync
   warp_sync,      // waits for the lanes of its member mask: shfl.sync ..., bar.warp.sync
   special,        // mov from a special register
   param,          // ld.param of the kernel's parameters
@@ -98,8 +98,8 @@ enum class InstrKind : std::uint8_t {
   bulk_copy,       // cp.async.bulk, cp.reduce.async.bulk
   tensor_copy,     // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor
   async_store,     // st.async, red.async
-  group_load,      // wgmma.mma_async: the elements of a matrix that a descriptor leads to
-  group_pending,   // wgmma: results that nobody has waited for, commit_group, wait_group
+  group_load,      // wgmma.mma_async: the elements of a matrix that a descriptor names
+  group_pending,   // wgmma: results not waited for, commit_group, wait_group
   cluster_barrier,
   heap_allocate,  // malloc() of device code
   heap_free,
@@ -107,7 +107,7 @@ enum class InstrKind : std::uint8_t {
   jump,
   jump_table,  // brx.idx
   call,
-  call_register,  // to the function whose address a register holds
+  call_register,  // calls the function whose address is in a register
   ret,
   exit,
   barrier,
@@ -117,15 +117,17 @@ enum class InstrKind : std::uint8_t {
   stack,        // alloca, stacksave, stackrestore
   print,        // vprintf()
   assertion,    // __assertfail()
-  device_call,  // of the device runtime: DeviceCallInstr
+  device_call,  // a call of the device runtime: DeviceCallInstr
   texture,      // tex, tld4, suld, sust
-  refusal,      // what cannot be run, in a function of which nobody knows whether it is called
+  refusal,      // cannot be executed; in a function that may never be called
   nop,
 };
 
-// One decoded instruction.  Its operands: operands.hpp.  A copy's modifiers say elements of .b32.
+// A decoded instruction.  Its operands: operands.hpp.  The modifiers of a copy say elements of
+// .b32.
 //
-// What belongs to one family alone has its name in one of the two unions: there is no instruction
+// Fields of one family only are in one of the two unions; no instruction uses two fields of a
+// union.
 // that has two of a union.
 struct Instr {
   ComputeFn compute = nullptr;  // set by link(); compute only
@@ -139,7 +141,7 @@ struct Instr {
   // load, store, atomic, copy: of the address, an index into Program::provenances
   std::uint16_t provenance = 0;
   union {
-    // load, store, atomic, barrier_object, copy: added to the address; of a copy's target
+    // load, store, atomic, barrier_object, copy: added to the address (for a copy: of the target)
     std::int64_t displacement = 0;
     std::int64_t parameter_offset;  // param: bytes into the kernel's parameters
     std::int64_t local_offset;      // local_address: bytes into the frame
@@ -156,12 +158,12 @@ struct Instr {
     std::uint32_t texture;              // texture: index into Program::texture_instrs
     std::uint32_t device_call;          // device_call: index into Program::device_calls
     std::uint32_t source_displacement;  // copy: added to the source's address, signed
-    // bulk_copy, tensor_copy: two wide rows for addresses on their way; then, of a tensor, two
-    // more, and one for an element; group_load: one
+    // bulk_copy, tensor_copy: two intermediate wide rows for addresses; for a tensor, two more, and
+    // one for an element; group_load: one
     std::uint32_t address_rows;
-    std::uint32_t pending_rows;     // group_pending: of words, side by side
+    std::uint32_t pending_rows;     // group_pending: consecutive word rows
     std::uint32_t elements;         // async_store
-    std::uint32_t completed_bytes;  // barrier_object: of what is asynchronous
+    std::uint32_t completed_bytes;  // barrier_object: of asynchronous operations
   };
   std::uint32_t source = 0;  // index into Program::sources
 
@@ -175,7 +177,7 @@ struct Instr {
   }
 };
 
-// mov {part, part ...}, a
+// Returns whether it is a mov {part, part ...}, a.
 constexpr bool unpacks(const Instr& instr) {
   return instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1 &&
          instr.operands[ComputeOperand::b].bank == Bank::none;
@@ -202,13 +204,14 @@ struct FunctionCode {
   std::string name;
   std::uint32_t entry = 0;                             // pc of its first instruction
   std::uint32_t words = 0, wides = 0, predicates = 0;  // rows of its frame
-  std::uint32_t local_bytes = 0;                       // a lane, rounded up to 16
-  std::uint32_t outgoing_words = 0;      // rows beyond its frame, for the parameters of its calls
+  std::uint32_t local_bytes = 0;                       // per lane, rounded up to 16
+  std::uint32_t outgoing_words = 0;      // rows after its frame, for the parameters of its calls
   std::uint32_t signature = ptx::kNone;  // of a function that may be called through a register
-  bool by_address = false;  // reached through registers alone: nobody knows whether it is called
+  bool by_address = false;               // reached only through registers, so perhaps never called
 };
 
-// `.geom` of texture and surface instructions (PTX ISA 9.7.10): 1d, 2d, 3d, a1d, a2d, cube, acube.
+// The `.geom` of texture and surface instructions (PTX ISA 9.7.10): 1d, 2d, 3d, a1d, a2d, cube,
+// acube.
 enum class Geometry : std::uint8_t { line, plane, volume, lines, planes, cube, cubes };
 
 // The operands of an instruction of kind `texture`.
@@ -220,13 +223,13 @@ struct TextureInstr {
   Boundary boundary = Boundary::trap;
   bool integer_coordinates = false;
   std::uint8_t component = 0;        // gather
-  std::uint8_t count = 1;            // values
-  ptx::Type type = ptx::Type::none;  // load, store: of an element
+  std::uint8_t count = 1;            // number of values
+  ptx::Type type = ptx::Type::none;  // load, store: type of an element
   Ref object;                        // wide
-  std::array<Ref, 4> values;         // destinations, or what is stored
-  Ref is_resident;                   // a predicate that becomes true
+  std::array<Ref, 4> values;         // destinations, or the values to store
+  Ref is_resident;                   // a predicate that is set to true
   Ref layer;
-  std::array<Ref, 3> at;  // of surfaces: x in bytes
+  std::array<Ref, 3> at;  // for surfaces: x in bytes
   Ref level;
   std::array<Ref, 3> dx, dy;  // gradient
 };
@@ -237,14 +240,14 @@ enum class DeviceFunction : std::uint8_t {
 #undef DEVICE_CALL
 };
 
-// The operands of an instruction of kind `device_call`: rows of words and wide rows.
+// The operands of an instruction of kind `device_call`: word rows and wide rows.
 struct DeviceCallInstr {
   DeviceFunction function{};
   std::vector<Ref> arguments;
-  Ref result, stored;  // stored: what the instruction behind it stores
+  Ref result, stored;  // stored: the value that the next instruction stores
 };
 
-// A constant-bank row whose value is an address that is known only when the module is loaded.
+// A constant-bank row whose value is an address that is known only after the module is loaded.
 struct AddressPatch {
   std::uint32_t constant_offset = 0;  // of a wide or word row
   std::uint32_t variable = 0;         // index into Module::variables
@@ -266,33 +269,34 @@ struct Program {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
+  std::uint32_t dynamic_shared_offset = 0;  // offset of all extern __shared__ arrays
   std::vector<Symbol> shared_symbols;
   bool uses_heap = false;  // malloc() or free() in device code
-  // Any barrier other than one of the whole block with the number 0.
+  // It uses other barriers than number 0 with the whole block.
   bool has_named_barriers = false;
   // .reqnctapercluster; 0: the launch decides whether blocks form clusters.
   Dim3 cluster{0, 0, 0};
   bool explicit_cluster = false;      // .explicitcluster: the kernel is made for clusters
-  bool uses_reserved_shared = false;  // %reserved_smem_offset_1: what cooperative groups use
-  bool uses_clusters = false;         // blocks may reach each other's shared memory, or meet
-  bool has_grid_workspace = false;    // %envreg1 and %envreg2: barriers of the grid
-  // Set by link(): threads can be ordered by more than barriers of whole blocks (fences, acquire
-  // and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
+  bool uses_reserved_shared = false;  // %reserved_smem_offset_1, used by cooperative groups
+  // blocks may access each other's shared memory, or synchronise
+  bool uses_clusters = false;
+  bool has_grid_workspace = false;  // %envreg1 and %envreg2, used by grid barriers
+  // Set by link(): threads can be ordered by something other than whole-block barriers (fences,
+  // acquire and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
   bool synchronizes_threads = false;
-  std::uint32_t max_threads = 1024;  // a block: .maxntid, or the device's limit
-  // Set by link(): lanes of a warp pass values on by shfl, vote, match, redux or elect.
+  std::uint32_t max_threads = 1024;  // per block: .maxntid, or the device's limit
+  // Set by link(): lanes of a warp exchange values by shfl, vote, match, redux or elect.
   bool has_collectives = false;
-  // Set by link(): an instruction accesses constant memory, or makes an address in it.
+  // Set by link(): an instruction accesses constant memory, or computes an address in it.
   bool has_constant_accesses = false;
-  // Set by link(): by pc, the volatile and relaxed loads whose value goes into results, and is not
+  // Set by link(): by pc, the volatile and relaxed loads whose value is used in results and not
   // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
   std::vector<bool> data_reads;
-  // Deepest sums of frames: bytes a lane, and rows.  With recursion, of the calls before any
-  // function is called again.
+  // The largest sums of frames over all call chains: bytes per lane, and rows.  With recursion: of
+  // the calls before any function is called again.
   std::uint32_t local_bytes_max = 0;
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;
-  // There is recursion, or alloca: the stack may grow beyond those.
+  // There is recursion, or alloca: the stack may grow beyond those maxima.
   bool dynamic_stack = false;
   std::vector<std::vector<std::uint32_t>> jump_tables;  // pcs
   std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
@@ -300,39 +304,41 @@ struct Program {
   std::vector<TextureInstr> texture_instrs;
   std::vector<DeviceCallInstr> device_calls;
   std::vector<Root> roots;
-  std::vector<Provenance> provenances;  // the first is that of addresses of which nothing is known
-  std::shared_ptr<NativeTier> native;   // set by link(): its machine code, once it has run for long
+  // the first one is that of addresses with unknown provenance
+  std::vector<Provenance> provenances;
+  // set by link(): its machine code, once it has run long enough
+  std::shared_ptr<NativeTier> native;
 
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
-  // The function whose code holds `pc`: an index into functions.
+  // Returns the function whose code contains `pc`: an index into functions.
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const;
-  // The line to report for an instruction: the innermost location in the user's own code.
-  // atomicAdd() is a function in a header of the toolkit, but it is the line that calls it which
-  // explains anything.  Optimised code has it inlined; in unoptimised code the line is known if
-  // there is but one call.  The innermost of all where no line is the user's.
+  // Returns the line to report for an instruction: the innermost location in the user's own code.
+  // atomicAdd(), for example, is a function in a toolkit header, but the useful line is its
+  // caller's.  In optimised code it is inlined; in unoptimised code the caller's line is known if
+  // there is only one call.  If no line is in the user's code, the innermost location is returned.
   [[nodiscard]] const ptx::SourceLocation& user_location(std::uint32_t pc) const;
 };
 
-// A kernel that cannot run here.  what() names the instruction or function, file and line, and
-// the reason.
+// A kernel that cannot run here. what() names the instruction or function, file and line, and the
+// reason.
 class Refusal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The address of a device function: made from its name alone, so that it is the same in every
-// build, and no memory answers to it.
+// Returns the address of a device function.  It is computed from the name alone, so it is the same
+// in every build; no memory is at such an address.
 std::uint64_t function_address(std::string_view name);
 inline constexpr std::uint64_t kFunctionBase = 0x0a00'0000'0000;
 inline constexpr std::uint64_t kFunctionEnd = 0x0b00'0000'0000;
 
-// What a call takes up of a stack that grows, besides the local variables of its function: the
-// return address and saved registers.  No less in any recursive function of sm_90.
+// The stack space of a call in addition to the callee's local variables: the return address and
+// saved registers.  No recursive function on sm_90 uses less.
 inline constexpr std::uint32_t kCallBytes = 16;
 
-// Decodes one kernel and all it can reach.  Throws Refusal for what the kernel and the functions
-// that it calls by name cannot do; in functions that are called through registers alone, the
-// instruction becomes a `refusal`.
+// Decodes one kernel and everything that it can reach.  Throws Refusal if the kernel, or a function
+// that it calls by name, has an unsupported instruction.  In functions that are called only through
+// registers, such an instruction becomes a `refusal`.
 Program decode(const ptx::Module& module, std::string_view kernel);
 
 }  // namespace warpcheck::vgpu

@@ -24,13 +24,13 @@ enum class TensorField : std::uint8_t {
 struct TensorFieldRow {
   std::string_view word;
   TensorField field;
-  std::uint32_t dimensions = 0;  // that have one each, by their ordinals
-  std::uint64_t values = 0;      // of a constant: those below; 0: any value, of a register too
+  std::uint32_t dimensions = 0;  // have one such field each, by ordinal
+  std::uint64_t values = 0;      // limit of a constant value; 0: any value, also from a register
   bool is_wide = false;          // .b64
 };
 
-// Elements of 4 and 6 bits, interleaving, swizzling by 96 bytes and in units other than 16 bytes
-// are in no tensor map here.
+// The tensor maps here do not support elements of 4 and 6 bits, interleaving, or swizzling by 96
+// bytes or in units other than 16 bytes.
 inline constexpr TensorFieldRow kTensorFields[] = {
     {"global_address", TensorField::address, 0, 0, true},
     {"rank", TensorField::rank, 0, 0, false},

@@ -1,9 +1,9 @@
-// Video instructions: what their operands select, as the decoder tells the machine.
+// Video instructions: how the decoder encodes what their operands select.
 //
-// Of a scalar instruction, .b0 - .b3 and .h0, .h1 name a byte or a half of a source, or the part of
-// the result that is merged into c.  Of one on two halves or four bytes, a selector names for each
-// element one of those of a and b together, b above a; a mask names the elements that are written.
-// Source: PTX ISA 9.0, 9.7.18, 9.7.19.
+// In a scalar instruction, .b0 - .b3 and .h0, .h1 name a byte or a half of a source, or the part of
+// the result that is merged into c.  In an instruction on two halves or four bytes, a selector
+// names for each element one of the elements of a and b together, with b above a; a mask names the
+// elements that are written.  Source: PTX ISA 9.0, 9.7.18, 9.7.19.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace warpcheck::vgpu {
 
-// Elements in a register: 1, 2 or 4.
+// Returns the number of elements in a register: 1, 2 or 4.
 constexpr unsigned video_elements(ptx::Opcode opcode) {
   using ptx::Opcode;
   if (opcode >= Opcode::vadd4_) return 4;
@@ -29,10 +29,10 @@ struct VideoOperands {
   std::array<std::uint8_t, 4> of_a{}, of_b{};  // by element, lowest first
   std::uint8_t mask = 0;                       // of elements
   bool negated_a = false, negated_b = false, negated_c = false, plus_one = false;  // vmad
-  std::uint8_t scale = 0;  // vmad: bits that are shifted out
+  std::uint8_t scale = 0;  // vmad: number of bits by which the result is shifted right
 };
 
-// Into Instr::packed, and back.
+// Encodes the operands for Instr::packed, and decodes them.
 constexpr std::int64_t encoded(const VideoOperands& v) {
   std::uint64_t bits = 0;
   const auto put = [&](std::uint64_t value, unsigned width) { bits = bits << width | value; };

@@ -6,12 +6,12 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// The lanes whose number has bit k set: they part odd from even lanes, pairs, ..., halves, and any
-// two lanes are parted by at least one of them.
+// The lanes whose number has bit k set: they separate odd from even lanes, pairs, ..., halves.  Any
+// two lanes are separated by at least one of them.
 constexpr std::array<std::uint32_t, 5> kLaneBit{0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u,
                                                 0xffff0000u};
 
-// The lowest `count` lanes of `active`.
+// Returns the lowest `count` lanes of `active`.
 std::uint32_t lowest_lanes(std::uint32_t active, unsigned count) {
   std::uint32_t rest = active;
   for (; count > 0; --count) rest &= rest - 1;

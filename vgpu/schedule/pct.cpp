@@ -8,8 +8,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Priorities: above kChanged those at first; below, of the change points, in the order in which
-// they were drawn; below those, of warps that did not get on, later ones lower.
+// Ranges of priorities: initial ones are above kChanged; below are those of change points, in the
+// order in which they were drawn; below those are those of warps that made no progress, later ones
+// lower.
 constexpr std::uint64_t kChanged = std::uint64_t{1} << 48;
 constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 32;
 
@@ -74,7 +75,7 @@ std::optional<Choice> Pct::decide(const SchedulePoint& point) {
   return Choice{point.active, next};
 }
 
-// Below all others.
+// Gives the warp a priority below all others.
 void Pct::demote(WarpId warp) { demote(warp, --lowest_); }
 
 void Pct::demote(WarpId warp, std::uint64_t priority) {
@@ -82,7 +83,8 @@ void Pct::demote(WarpId warp, std::uint64_t priority) {
   demotions_.push_back({warp, priority});
 }
 
-// Operations are few beside accesses: a random one each time meets every order of a few.
+// Operations are few compared to accesses, so a random choice at each of them covers every order of
+// a few operations.
 std::uint32_t Pct::choose_operation(const OperationPoint& point) {
   return point.ready[prng_.below(point.ready.size())];
 }
@@ -96,7 +98,7 @@ std::uint64_t Pct::priority(WarpId warp) const {
   return std::clamp(Prng(salt_ ^ number * 0xd1342543de82ef95u).next(), kChanged, UINT64_MAX - 1);
 }
 
-// No warp of a block that has not begun is demoted, so its priorities do not change.
+// No warp of a block that has not begun was demoted, so the priorities of its warps do not change.
 WarpId Pct::top_of(std::uint32_t block, std::uint32_t warps) {
   Top& top = tops_[block % tops_.size()];
   if (top.salt == salt_ && top.block == block) return {block, top.warp};

@@ -8,15 +8,17 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Of the accesses of one number: so many warps made one that raced with nothing; or it is known
-// that one raced.
+// What is known of the accesses with one number: the number of warps whose access raced with
+// nothing, up to kQuiet; or kRaces: one of them raced.
 constexpr std::uint8_t kQuiet = 4, kRaces = 255;
 constexpr std::size_t kIndexesMax = 4096;
 constexpr std::uint64_t kAskedMax = 256;
-// Hardly any priority that is drawn is lower.
+// Drawn priorities are hardly ever lower.
 constexpr std::uint64_t kLowest = std::uint64_t{1} << 32;
-constexpr std::uint64_t kContendersMax = 64;  // of which the highest priority is drawn
-constexpr std::uint64_t kFollowedMax = 64;    // warps of a launch in which all events are known
+// the number of contenders among which the highest priority is drawn
+constexpr std::uint64_t kContendersMax = 64;
+// larger launches do not wait until all events are known
+constexpr std::uint64_t kFollowedMax = 64;
 
 std::uint64_t number_of(WarpId warp) { return (std::uint64_t{warp.block} << 32) | warp.warp; }
 
@@ -40,7 +42,7 @@ void Pos::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_blo
   touched_.clear();
 }
 
-// Which warp comes first is taken in turn; the highest of all priorities is its.
+// The warp that comes first is taken in turn, and gets the highest priority.
 StartOrder Pos::choose_start(const StartPoint& point) {
   const StartOrder order = nth_start(seed_, point);
   first_ = order.first;
@@ -78,7 +80,8 @@ void Pos::draw(Event& event) {
   event.drawn_at = time_;
 }
 
-// Whether another warp's access that races with it was made since it drew its priority.
+// Returns whether an access of another warp that races with the event was made since the event drew
+// its priority.
 bool Pos::has_raced(const Event& event) const {
   return std::ranges::any_of(event.words, [&](std::uint64_t address) {
     const TouchedWords::Word* word = touched_.find(address);
@@ -132,7 +135,7 @@ void Pos::learn(std::uint64_t index, bool races) {
   }
 }
 
-// Writes down that it was made.  Returns whether it races with another one that was.
+// Records that the event ran.  Returns whether it races with an earlier one.
 bool Pos::touch(const Event& event) {
   bool races = false;
   Toucher toucher = event.toucher;
@@ -166,7 +169,7 @@ bool Pos::Event::races_with(const Event& other) const {
   });
 }
 
-// The pending event of a warp is made, and those that race with it draw anew.
+// Runs the pending event of a warp; events that race with it draw new priorities.
 void Pos::run(WarpId warp) {
   Event& event = event_of(warp);
   if (!event.is_known) return;
@@ -188,8 +191,8 @@ std::uint32_t Pos::lanes_behind(const SchedulePoint& point, const Event&) {
   return draw_held_lanes(prng_, point.active, point.other_ready);
 }
 
-// A warp that is not known to wait before an access goes there first: so all are known that could
-// run.
+// A warp whose next access is not known runs to it first, so that the next accesses of all ready
+// warps are known.
 Pos::Rank Pos::rank_of(WarpId warp) const {
   const auto at = events_.find(number_of(warp));
   if (at == events_.end()) return {true, follows_all_, priority_of(warp)};
@@ -198,7 +201,7 @@ Pos::Rank Pos::rank_of(WarpId warp) const {
   return {true, follows_all_ && !event.is_stuck, event.priority};
 }
 
-// Of a block that has not begun one warp stands for all.
+// For a block that has not begun, one warp stands for all.
 WarpId Pos::highest(const SchedulePoint& point) const {
   WarpId best = point.ready.front();
   Rank best_rank{};
@@ -223,7 +226,7 @@ std::optional<Choice> Pos::decide(const SchedulePoint& point) {
     run(point.at);
     Event& event = event_of(point.at);
     draw(event);
-    // What it waits for must get its turn.
+    // The threads that it waits for must get their turn.
     event.is_stuck = point.yielded;
     if (point.yielded) event.priority = --lowest_;
     const WarpId next = highest(point);

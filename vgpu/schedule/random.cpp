@@ -8,7 +8,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Every warp that could run next is as likely, those of blocks that have not begun included.
+// Draws a warp: all warps that could run next are equally likely, including those of blocks that
+// have not begun.
 WarpId draw_warp(Prng& prng, const SchedulePoint& point) {
   const std::uint64_t listed = point.ready.size(), others = point.warps_per_block - 1;
   const std::uint64_t drawn = prng.below(listed + point.not_begun.size() * others);
@@ -26,8 +27,9 @@ void Random::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_
   stop_odds_ = std::uint64_t{1} << prng_.below(6);
 }
 
-// Where contenders are many, each comes first in few schedules: there it had better get to what it
-// contends for.  Where they are few, a first one that is preempted is as good.
+// If there are many contenders, each comes first in few schedules, so the first one should not be
+// preempted before it reaches what it contends for.  If there are few, a preempted first one does
+// no harm.
 StartOrder Random::choose_start(const StartPoint& point) {
   const StartOrder order = nth_start(seed_, point);
   const auto spares = [&](std::uint32_t contenders) {
@@ -59,7 +61,7 @@ std::uint32_t Random::choose_operation(const OperationPoint& point) {
   return point.ready[prng_.one_in(2) ? 0 : prng_.below(point.ready.size())];
 }
 
-// Whether `next` must not take over.
+// Returns whether `next` must not replace `now`.
 bool Random::spares(const WarpId& now, const WarpId& next) const {
   if (spares_block_ && now.block == first_.block && next.block != now.block) return true;
   return spares_warps_ && (now.warp == first_.warp || now.warp == last_warp_);
@@ -75,7 +77,7 @@ std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
   return Choice{point.active, other};
 }
 
-// A stop, or a release.
+// Decides at a stop or a release.
 std::optional<Choice> Random::decide_stop(const SchedulePoint& point) {
   if (!prng_.one_in(stop_odds_)) return std::nullopt;
   const WarpId next = draw_warp(prng_, point);

@@ -45,7 +45,7 @@ void ReadsFrom::begin(std::uint32_t launch, std::uint32_t blocks, std::uint32_t 
 }
 
 std::optional<Choice> ReadsFrom::decide(const SchedulePoint& point) {
-  if (point.yielded) aim_.reset();  // perhaps it waits for somebody who waits here
+  if (point.yielded) aim_.reset();  // it may wait for a thread that waits for the pair
   return Pos::decide(point);
 }
 
@@ -54,7 +54,7 @@ bool ReadsFrom::waits(const Event& event) const {
   const std::uint64_t site = event.toucher.site;
   const bool is_read = event.reads && site == aim_->read;
   if (is_read && aim_->write == 0) return false;
-  // Whether the write that is aimed at is the last one of a word.
+  // Returns whether the write of the pair is the latest write of the word.
   const auto is_written = [&](std::uint64_t address) {
     const TouchedWords::Word* word = touched().find(address);
     if (aim_->write == 0) return word == nullptr || word->writer.site == 0;
@@ -95,8 +95,7 @@ void ReadsFrom::runs(const Event& event) {
   }
 }
 
-// Of a pair within a warp: the lanes that stay behind at the read find what the others go on to
-// write.
+// For a pair within a warp: the lanes held at the read find what the other lanes then write.
 std::uint32_t ReadsFrom::lanes_behind(const SchedulePoint& point, const Event& event) {
   const bool is_aimed_at = aim_ && aim_->relation == ReadsFromPair::Relation::warp &&
                            (event.toucher.site == aim_->read || event.toucher.site == aim_->write);

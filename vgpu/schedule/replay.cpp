@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where a decision is taken.  Those of one access or fence are taken one after the other.
+// The place of a decision.  Decisions at one access or fence are taken one after the other.
 struct Place {
   std::uint32_t launch;
   WarpId at;
@@ -66,8 +66,8 @@ StartOrder Replay::choose_start(const StartPoint& point) {
   return {found->next, found->index == 1};
 }
 
-// The first one from `from` on; where one of the place before it has just been followed, others
-// there.
+// Returns the first place from `from` on; if a decision at the place before `from` has just been
+// followed and there are more at that place, that place again.
 std::uint64_t Replay::next(std::uint32_t launch, WarpId warp, Decision::Point point,
                            std::uint64_t from) const {
   const bool goes_on = from != 0 && has_followed_;
@@ -97,7 +97,7 @@ std::optional<Choice> Replay::decide(const SchedulePoint& point) {
   const Place place{point.launch, point.at, point.point, point.index};
   auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
   const auto is_there = [&] { return found != decisions_.end() && place_of(*found) == place; };
-  // A stop or a release has one alone.
+  // A stop or a release has only one decision.
   while (is_of_lanes(point.point) && is_there() && is_followed_[number_of(found)]) ++found;
   has_followed_ = is_there() && fits(*found, point);
   if (!has_followed_) return std::nullopt;
@@ -119,7 +119,7 @@ std::uint32_t Replay::choose_operation(const OperationPoint& point) {
 
 bool Replay::chooses_past(std::uint32_t launch) const { return has(launch, Decision::Point::past); }
 
-// An access of several allocations is asked for each of them.
+// An access to several allocations is asked about once for each of them.
 std::optional<PastChoice> Replay::choose_past(const PastPoint& point) {
   const Place place{point.launch, point.at, Decision::Point::past, point.index};
   auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);

@@ -23,8 +23,8 @@ namespace {
 using StrategyPtr = std::unique_ptr<Strategy>;
 
 // The order of the rows and their draw_weight decide which strategy a seed draws, so a new row with
-// a weight changes what every seed means.  Recorded cases hold their schedules, and stay as they
-// are.
+// a weight changes the meaning of every seed.  Recorded cases contain their schedules and do not
+// change.
 constexpr std::array kRows{
     StrategyRow{
         .name = "default",
@@ -76,7 +76,7 @@ constexpr std::uint64_t sum_of(unsigned StrategyRow::*weight) {
   return sum;
 }
 
-// ticket: below the sum of the weights.
+// Returns the row for a ticket below the sum of the weights.
 const StrategyRow& row_of(std::uint64_t ticket, unsigned StrategyRow::*weight) {
   const StrategyRow* row = kRows.data();
   for (; ticket >= row->*weight; ++row) ticket -= row->*weight;

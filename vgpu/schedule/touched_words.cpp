@@ -6,7 +6,7 @@
 
 namespace warpcheck::vgpu {
 
-// Where it is, or belongs.
+// Returns the index of the word's entry, or the free entry for it.
 std::size_t TouchedWords::slot_of(std::uint64_t address) const {
   const std::size_t last = words_.size() - 1;
   std::size_t slot = Prng(address).next() & last;

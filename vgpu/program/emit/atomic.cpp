@@ -1,4 +1,4 @@
-// Atomics, 128-bit values, and what is told to caches.
+// Emits atomics, moves of 128-bit values, and cache control.
 // PTX ISA 9.0, 9.7.13.5 (atom), 9.7.13.7 (red), 9.7.9 (ld, st, mov of .b128; createpolicy,
 // applypriority, discard).
 #include "vgpu/program/emit/families.hpp"
@@ -12,7 +12,7 @@ using ptx::Type;
 
 namespace {
 
-// Its many registers do not fit in an Instr: they are copied to rows side by side, and back.
+// Its registers do not fit in an Instr: they are copied to consecutive rows, and back.
 void emit_vector_atomic(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   const bool returns = in.opcode == Opcode::atom_;
@@ -102,8 +102,8 @@ void emit_quad_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
-// Caches cannot be observed, so a policy says nothing and priorities change nothing; but bytes that
-// are discarded are undefined until they are written again.
+// Caches cannot be observed, so policies and priorities have no effect; but discarded bytes are
+// undefined until they are written again.
 void emit_cache_control(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (in.opcode == Opcode::createpolicy_) {
     e.require_form(in);

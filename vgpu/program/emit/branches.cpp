@@ -1,4 +1,5 @@
-// Control flow within a function, and what does nothing here.  PTX ISA 9.0, 9.7.12, 9.7.13.16.
+// Emits control flow within a function, and instructions without effect here.  PTX ISA 9.0, 9.7.12,
+// 9.7.13.16.
 #include "vgpu/program/emit/families.hpp"
 
 namespace warpcheck::vgpu {
@@ -37,9 +38,9 @@ void emit_sleep(Emission& e, const ptx::Instruction&, Instr& out) {
   e.push(out);
 }
 
-// nop, prefetches; pmevent, which counts for a profiler; setmaxnreg, a hint to the hardware:
-// registers keep their values; griddepcontrol: kernels of a stream follow each other anyway, and
-// what it orders is told.
+// nop and prefetches; pmevent, which counts events for a profiler; setmaxnreg, a hint to the
+// hardware: registers keep their values; griddepcontrol: kernels of a stream run one after the
+// other anyway, and its order is reported as a Fence.
 void emit_nothing(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::nop;
   if (in.opcode == ptx::Opcode::griddepcontrol_) {

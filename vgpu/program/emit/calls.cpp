@@ -15,8 +15,8 @@ using ptx::Type;
 
 namespace {
 
-// A function of the device runtime; what it gives through its first argument is stored by an
-// instruction of its own.
+// Emits a call of the device runtime.  The value that it returns through its first argument is
+// stored by a separate instruction.
 void emit_device_call(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
   const auto row_of = [&](std::size_t list, std::size_t part) {
     return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *

@@ -2,8 +2,9 @@
 // (mapa), 9.7.9.23 (getctarank), 9.7.9.25 (cp.async.bulk), 9.7.13.3 (barrier.cluster), and st.async
 // and red.async of 9.7.9.12 and 9.7.13.8.
 //
-// An address of shared memory in the cluster holds its block's rank and 1 above the offset
-// (memory.hpp); 0 there is the executing block, so addresses of its own variables are such, too.
+// An address of shared memory in the cluster contains the rank of its block plus 1 above the offset
+// (memory.hpp); 0 means the executing block, so addresses of a block's own variables have this form
+// too.
 #include <algorithm>
 
 #include "vgpu/program/emit/families.hpp"
@@ -180,7 +181,8 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
                {.d = to, .a = own, .b = rank, .c = is_own});
 }
 
-// isspacep.shared asks for the executing block's shared memory, which has a second address where
+// isspacep.shared tests for the executing block's shared memory, which has a second address if mapa
+// computed one.
 // mapa has made one.
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::compute;

@@ -1,5 +1,6 @@
-// Arithmetic instructions that are taken apart into others with the same result: sums and products
-// of 16-bit floats in f32, whose operands are widened without loss, and extremes of three.
+// Emits arithmetic instructions as sequences of other instructions with the same result: sums and
+// products of 16-bit floats in f32, whose operands are widened without loss, and min and max of
+// three operands.
 // Source: PTX ISA 9.0, 9.7.3.11, 9.7.3.12 (min, max), 9.7.5 (mixed precision add, sub, fma).
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"

@@ -1,4 +1,4 @@
-// The function whose code is emitted, and how what cannot run in it is refused.
+// The function whose code is being emitted, and the refusal of its unsupported instructions.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct FunctionContext {
   const Layout& layout;
   const Program& program;
 
-  // Throws Refusal, which names the instruction, its lines and the reason.
+  // Throws Refusal, with the instruction, its lines and the reason.
   [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why) const;
   [[nodiscard]] const ptx::Variable& variable(const ptx::VariableRef& ref) const;
-  // Of an instruction of the function's text.
+  // Returns the position of an instruction of the function's text.
   [[nodiscard]] std::uint32_t position_of(const ptx::Instruction& in) const {
     return static_cast<std::uint32_t>(&in - function.body.data());
   }

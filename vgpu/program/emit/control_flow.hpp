@@ -1,4 +1,5 @@
-// The blocks of a function's text, the ways between them, and the jumps that wait for a block's pc.
+// The basic blocks of a function's text, the edges between them, and the jumps whose targets are
+// not known yet.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ class ControlFlow {
  public:
   explicit ControlFlow(const FunctionContext& context);
 
-  // By block, in the order of the text; the last is the end of the text, and empty.
+  // By block, in the order of the text; the last block is the empty end of the text.
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& successors() const {
     return successors_;
   }
@@ -21,15 +22,16 @@ class ControlFlow {
   [[nodiscard]] std::uint32_t begin_of(std::uint32_t block) const { return starts_[block]; }
   [[nodiscard]] std::uint32_t end_of(std::uint32_t block) const { return starts_[block + 1]; }
   [[nodiscard]] bool falls_through(std::uint32_t block) const;
-  // The block at the label of a branch, and those of the list of a brx.idx.
+  // target_of(): the block at the label of a branch. targets_of(): the blocks in the list of a
+  // brx.idx.
   [[nodiscard]] std::uint32_t target_of(const ptx::Instruction& in) const;
   [[nodiscard]] std::vector<std::uint32_t> targets_of(const ptx::Instruction& in) const;
 
   void place(std::uint32_t block, std::uint32_t pc) { pcs_[block] = pc; }
-  // The jump at `pc`, and the entries of a jump table, name blocks until resolve().
+  // The jump at `pc`, and the entries of a jump table, hold block numbers until resolve().
   void add_jump(std::uint32_t pc, std::uint32_t block) { jumps_.push_back({pc, block}); }
   void add_table(std::uint32_t table) { tables_.push_back(table); }
-  // Forgets jumps from `pc` on.
+  // Drops jumps from `pc` on.
   void drop_jumps(std::uint32_t pc);
   void resolve(Program& program) const;
 

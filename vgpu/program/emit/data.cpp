@@ -60,7 +60,7 @@ void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool pack = from.kind == Kind::vector;
   out.kind = InstrKind::compute;
   if (from.kind == Kind::function) {
-    // That of a kernel is what the device runtime launches it by.
+    // The device runtime launches a kernel by its address.
     if (e.layout.module->find_function(from.name) == nullptr) {
       e.refuse(in, fmt::format("the address of '{}'", from.name));
     }
@@ -102,12 +102,12 @@ void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out) {
 
 namespace {
 
-// Where an element of a load goes, or that of a store comes from.
+// Returns the row to which an element of a load goes, or from which an element of a store comes.
 Ref moved_element(Emission& e, const ptx::Instruction& in, const ptx::Operand& element) {
   if (in.opcode != Opcode::st_) return e.destination(in, element);
   const bool is_register =
       element.kind == Kind::reg && e.frame.row_of(element.index).bank != Bank::predicate;
-  if (is_register) return e.frame.row_of(element.index);  // may be wider than what is stored
+  if (is_register) return e.frame.row_of(element.index);  // may be wider than the stored type
   return e.source(in, element, in.modifiers.type);
 }
 
@@ -125,7 +125,7 @@ void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
       place.variable.scope != ptx::VariableRef::Scope::none) {
     return emit_param_access(e, in, out);
   }
-  // Parameters of device functions whose address is taken lie in local memory.
+  // Parameters of device functions whose address is taken are in local memory.
   if (in.modifiers.space == Space::param && !e.function.is_entry) {
     out.modifiers.space = Space::local;
   }
@@ -140,7 +140,8 @@ void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<ptx::Operand> single{value};
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != in.modifiers.vector) e.refuse(in, "a vector of another length");
-  // Eight elements move as two times four: a vector access is one of each element, in any order
+  // Eight elements are moved as two times four: a vector access accesses its elements in any order
+  // (PTX ISA 8.2).
   // (PTX ISA 8.2).
   for (std::size_t first = 0; first < parts.size(); first += 4) {
     const std::size_t count = std::min<std::size_t>(parts.size() - first, 4);

@@ -1,5 +1,5 @@
-// What the emitters of one function share: its frame, its parameters, its control flow, and the
-// operands of its text as rows.  Internal to vgpu/program.
+// The state that the emitters of one function share: its frame, its parameters, its control flow,
+// and the operands of its text as rows.  Internal to vgpu/program.
 #pragma once
 
 #include <cstdint>
@@ -25,26 +25,26 @@ class Emission {
   Frame frame;
   ParamPlaces params;
   ControlFlow flow;
-  std::uint32_t next_block = ptx::kNone;  // of the code, behind the one that is emitted
+  std::uint32_t next_block = ptx::kNone;  // the block after the one that is being emitted
 
-  // An instruction at the place of `in`, with its opcode, modifiers and guard.
+  // Returns an instruction for the place of `in`, with its opcode, modifiers and guard.
   Instr begin(const ptx::Instruction& in);
   void push(const Instr& instruction);
   void push_refusal(Instr& out, const std::string& why);
   [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why) const {
     context.refuse(in, why);
   }
-  // Refuses a form that forms.def does not list.
+  // Refuses a form that is not in forms.def.
   void require_form(const ptx::Instruction& in) const;
 
-  // Operands as rows (operands.cpp).  What they have to be made from is pushed.
+  // Return operands as rows (operands.cpp).  Instructions that compute them are pushed.
   Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);
   Ref destination(const ptx::Instruction& in, const ptx::Operand& operand) const;
-  // The row of an address; what is added to it goes to out.displacement.
+  // Returns the row of an address, and sets out.displacement to the constant part.
   Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
-  // The first of the two rows of a .b128 register; none for the sink.
+  // Returns the first of the two rows of a .b128 register; none for the sink.
   Ref quad(const ptx::Instruction& in, const ptx::Operand& operand) const;
-  // Of the byte at `offset` of the frame's local memory.
+  // Returns the address of the byte at `offset` of the frame's local memory.
   Ref local_address(const ptx::Instruction& in, std::int64_t offset, bool is_wide);
 
  private:

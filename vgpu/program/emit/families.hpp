@@ -1,17 +1,17 @@
-// The emitters of instructions, by family: each turns one instruction of the text into decoded
-// ones.
+// The emitters of instructions, by family: each decodes one instruction of the text into one or
+// more instructions.
 #pragma once
 
 #include "vgpu/program/emit/emission.hpp"
 
 namespace warpcheck::vgpu {
 
-// out: begun, with the opcode, modifiers and guard of `in`.
+// out: already has the opcode, modifiers and guard of `in`.
 using Emit = void (*)(Emission& e, const ptx::Instruction& in, Instr& out);
 
 // data.cpp
 void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out);
-// compositions.cpp: what is taken apart into several of emit_compute()
+// compositions.cpp: instructions that are split into several of emit_compute()
 bool is_composed(const ptx::Instruction& in);
 void emit_composed(Emission& e, const ptx::Instruction& in, Instr& out);
 // data.cpp

@@ -1,4 +1,4 @@
-// What a function takes up: rows of registers in the banks, and bytes of local memory.
+// The frame of a function: rows of registers in the banks, and bytes of local memory.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@ namespace warpcheck::vgpu {
 
 class Frame {
  public:
-  // param_rows: rows of words that come first, where the caller writes `.param` variables.
+  // param_rows: number of leading word rows, in which the caller writes `.param` variables.
   Frame(const ptx::Function& function, std::uint32_t param_rows);
 
   [[nodiscard]] Ref row_of(std::uint32_t reg) const { return rows_.at(reg); }
   Ref temporary(Bank bank) { return rows(bank, 1); }
-  // The first of some rows that lie side by side.
+  // Returns the first of `count` consecutive rows.
   Ref rows(Bank bank, std::uint32_t count);
-  // The condition code register CC.CF.
+  // Returns the row of the condition code register CC.CF.
   Ref carry();
-  // The byte at which `bytes` of local memory begin.
+  // Reserves `bytes` of local memory, and returns their offset.
   std::uint32_t take_local(std::uint64_t bytes, std::uint32_t alignment);
   [[nodiscard]] std::uint32_t local_offset(std::uint32_t local) const {
     return local_offset_.at(local);
   }
-  // The offset of the first row of words beyond the frame, where a callee's frame begins.
+  // Returns the offset of the first word row after the frame, where a callee's frame begins.
   [[nodiscard]] std::uint32_t end_of_words() const { return words_ * kWordRowBytes; }
   void describe(FunctionCode& code) const;
 

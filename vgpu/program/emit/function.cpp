@@ -11,7 +11,7 @@ namespace {
 
 using ptx::Opcode;
 
-// Refuses what forms.def does not list before it is decoded.
+// Refuses forms that are not in forms.def before they are decoded.
 template <Emit kEmit>
 void emit_listed(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.require_form(in);
@@ -54,7 +54,7 @@ Emit emitter_of(ptx::Family family) {
   return refuse;
 }
 
-// The predicate that a literal is, or its negation where `negated` says so.
+// Returns the predicate of a literal, negated if `negated` says so.
 Ref predicate_of(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Literal& literal) {
   const Ref row = e.frame.row_of(literal.reg);
   if (!literal.negated) return row;
@@ -80,7 +80,7 @@ void guard_by(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Co
   out.guard = all;
 }
 
-// condition: of a load that was made for all lanes; nullptr: none.
+// condition: of a speculated load; nullptr: none.
 void emit(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Condition* condition) {
   if (!in.unsupported.empty()) e.refuse(in, in.unsupported);
   Instr out = e.begin(in);
@@ -89,7 +89,8 @@ void emit(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Condit
   emitter_of(ptx::row_of(in.opcode).family)(e, in, out);
 }
 
-// Where nobody knows whether the code is reached, it is refused when it is.
+// In a function that may never be called, an unsupported instruction is refused only when it is
+// executed.
 void emit_or_refuse(Emission& e, const ptx::Instruction& in,
                     const SpeculatedLoads::Condition* condition) {
   if (!e.instance.by_address) return emit(e, in, condition);
@@ -153,7 +154,7 @@ void store_parameters(Emission& e) {
   }
 }
 
-// Rows beyond the frame begin where it ends, which is known now.
+// Rows after the frame begin at its end, which is known now.
 void place_outgoing_rows(Emission& e, std::uint32_t first_pc) {
   for (std::uint32_t pc = first_pc; pc < e.program.code.size(); ++pc) {
     for (Ref& ref : e.program.code[pc].operands) {
@@ -178,8 +179,8 @@ void emit_text(Emission& e, FunctionCode& code) {
   code.outgoing_words = e.params.outgoing_words();
 }
 
-// For a function without a body that can run, which is reached, if at all, through a register: says
-// so when it is called.
+// For a function without executable body, which can be called only through a register: emits a
+// refusal for the time of the call.
 void emit_refusal(const ptx::Function& function, const Layout& layout, Program& program,
                   FunctionCode& code) {
   const std::string why =

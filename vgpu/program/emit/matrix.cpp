@@ -1,9 +1,9 @@
 // Matrix instructions of one function.
 //
-// Multiplications become one instruction over rows side by side (matrix.hpp).  What moves matrices
-// (wmma.load, wmma.store; matrix_rows.cpp: ldmatrix, stmatrix, movmatrix) is taken apart into
-// ordinary loads, stores and shuffles of each lane, so that every access is checked as any other.
-// Source: PTX ISA 9.0, 9.7.14.
+// Multiplications become one instruction over consecutive rows (matrix.hpp).  Moves of matrices
+// (wmma.load, wmma.store; matrix_rows.cpp: ldmatrix, stmatrix, movmatrix) are split into ordinary
+// loads, stores and shuffles of each lane, so that every access is checked like any other.  Source:
+// PTX ISA 9.0, 9.7.14.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -51,7 +51,7 @@ MatrixProduct product_named(std::string_view mnemonic) {
   product.sparse = words.size() > 1 && words[1].starts_with("sp");
   product.in_bytes = has(words, "kind::f8f6f4") || has(words, "kind::mxf8f6f4");
   if (has(words, "block_scale")) describe_scales(words, product);
-  product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names d and c alone
+  product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names only d and c
   product.b = types.size() == 4 ? types[2] : Type::f16;
   if (product.a == Type::b1) {
     product.shape.k /= element_bits(Type::b1);
@@ -63,8 +63,8 @@ MatrixProduct product_named(std::string_view mnemonic) {
   return product;
 }
 
-// What follows the matrices: metadata and selector of a sparse one; the factors of a and b, each
-// with where they begin.
+// Returns the operands after the matrices: metadata and selector of a sparse matrix; the factors of
+// a and b, each with the place where they begin.
 Ref metadata_of(Emission& e, const Instruction& in, MatrixProduct& product) {
   std::vector<Ref> rows;
   std::size_t at = 4;
@@ -132,14 +132,14 @@ void emit_product(Emission& e, const Instruction& in) {
   }
 }
 
-// wmma.load, wmma.store: the lanes' shares of a matrix in memory.
+// wmma.load, wmma.store: the part of a matrix in memory that each lane moves.
 struct Fragment {
   Space space = Space::generic;
   std::uint32_t bits = 0;                     // of an element
   bool is_wide = false;                       // registers of 64 bits
   std::uint32_t registers = 0, per_lane = 0;  // of a lane, and its elements
-  std::uint32_t lanes_per_line = 1;           // a line: a row, or a column of b
-  bool contiguous = true;                     // neighbours in a line are so in memory
+  std::uint32_t lanes_per_line = 1;           // a line is a row, or a column of b
+  bool contiguous = true;                     // neighbours in a line are adjacent in memory
   bool is_load = true;
   Ref stride{};  // from line to line, or between neighbours, in elements
 };

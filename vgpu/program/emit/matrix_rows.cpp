@@ -1,6 +1,7 @@
 // Matrices of 8 and 16 rows between shared memory and a warp, and their transposition: ldmatrix,
 // stmatrix, movmatrix.
-// Source: PTX ISA 9.0, 9.7.14.5.15 - 9.7.14.5.17; where 4 bits stand in a byte is what mma takes.
+// Source: PTX ISA 9.0, 9.7.14.5.15 - 9.7.14.5.17; 4-bit elements are placed in bytes as mma
+// expects.
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
@@ -17,7 +18,7 @@ using Instruction = ptx::Instruction;
 
 namespace {
 
-// An address of another lane, of 32 or 64 bits.
+// Returns the address, of 32 or 64 bits, that another lane has.
 Ref shuffled_address(Emission& e, const Instruction& in, Ref address, Ref lane) {
   if (address.bank == Bank::word) return shuffled(e, in, address, lane);
   ptx::Modifiers halves;
@@ -37,7 +38,7 @@ Ref shuffled_address(Emission& e, const Instruction& in, Ref address, Ref lane) 
   return calculate(e, in, Opcode::mov_, halves, {low_there, high_there}, Bank::wide);
 }
 
-// A number of bytes behind the address.
+// Returns the address plus a number of bytes.
 Ref moved_by(Emission& e, const Instruction& in, Ref address, Ref bytes) {
   if (address.bank == Bank::word) {
     return calculate(e, in, Opcode::add_, Type::u32, {address, bytes});
@@ -66,7 +67,7 @@ void emit_rows_of_halves(Emission& e, const Instruction& in) {
   const Ref group = shifted_down(e, in, lane, 2);
   const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
   const Ref pair = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(1)});
-  // Bytes into the row.
+  // The byte offset in the row.
   const Ref place =
       transposed ? calculate(e, in, Opcode::shl_, Type::b32, {group, e.constants.word(1)})
                  : calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(2)});
@@ -102,7 +103,7 @@ void emit_transposition(Emission& e, const Instruction& in) {
   const Ref lane = lane_number(e, in);
   const Ref group = shifted_down(e, in, lane, 2);
   const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
-  // Row 2 * in_group stands in lanes 8 * in_group and up, column `group` in the half group & 1.
+  // Row 2 * in_group is in lanes 8 * in_group and up, column `group` in the half group & 1.
   const Ref first = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(3)});
   const Ref from =
       calculate(e, in, Opcode::add_, Type::u32, {first, shifted_down(e, in, group, 1)});
@@ -121,7 +122,7 @@ void emit_transposition(Emission& e, const Instruction& in) {
   if (to.bank != Bank::none) copy_row(e, in, to, result, true);
 }
 
-// Where a lane stands in a matrix of bytes, and the addresses that the lanes give.
+// The place of a lane in a matrix of bytes, and the addresses that the lanes provide.
 struct ByteRows {
   Space space = Space::generic;
   std::int64_t displacement = 0;
@@ -135,7 +136,7 @@ Ref times(Emission& e, const Instruction& in, Ref x, std::uint32_t factor) {
   return calculate(e, in, Opcode::mul_, low, {x, e.constants.word(factor)}, Bank::word);
 }
 
-// Four bytes of a column of 16 x 16, one each of four rows.
+// Loads four bytes of a column of a 16 x 16 matrix, one from each of four rows.
 Ref load_column(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
                 std::uint32_t first_column) {
   const Ref column =
@@ -154,13 +155,13 @@ Ref load_column(Emission& e, const Instruction& in, const ByteRows& rows, std::u
   return whole;
 }
 
-// Four elements of `bits` of a row, each in a byte of its own: of 6 bits the lowest, of 4 the
-// middle.
+// Loads four elements of `bits` bits from a row, each to a byte: 6-bit elements to its lowest bits,
+// 4-bit elements to its middle.
 Ref load_unpacked(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
                   std::uint32_t bits) {
   const Ref lane =
       calculate(e, in, Opcode::add_, Type::u32, {rows.group, e.constants.word(first_row)});
-  const std::uint32_t bytes = bits / 2;  // of four elements
+  const std::uint32_t bytes = bits / 2;  // bytes of four elements
   const Ref place =
       moved_by(e, in, shuffled_address(e, in, rows.own, lane), times(e, in, rows.in_group, bytes));
   Ref packed{};
@@ -182,8 +183,8 @@ Ref load_unpacked(Emission& e, const Instruction& in, const ByteRows& rows, std:
   return whole;
 }
 
-// ldmatrix of bytes: m16n16 transposed, of which lane 16 i + r has the address of row r of matrix
-// i, and two registers are one matrix; or m8n16 of elements that are packed more tightly.
+// ldmatrix of bytes: m16n16 transposed, where lane 16 i + r has the address of row r of matrix i,
+// and two registers hold one matrix; or m8n16 with more tightly packed elements.
 void emit_rows_of_bytes(Emission& e, const Instruction& in) {
   const std::vector<std::string_view> words = words_of(in.text);
   const bool is_square = has(words, "m16n16");

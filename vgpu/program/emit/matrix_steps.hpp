@@ -1,4 +1,4 @@
-// Steps that what moves matrices is taken apart into (matrix.cpp, matrix_rows.cpp).
+// The steps into which matrix moves are split (matrix.cpp, matrix_rows.cpp).
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 namespace warpcheck::vgpu {
 
 ptx::Space space_of(const std::vector<std::string_view>& words);
-// Of a vector, or the operand itself, for which `single` holds it.
+// Returns the parts of a vector, or the operand itself, which `single` then holds.
 const std::vector<ptx::Operand>& parts_of(const ptx::Operand& operand,
                                           std::vector<ptx::Operand>& single);
-// One element of each lane, at address + offset.
+// Accesses one element of each lane, at address + offset.
 void access_element(Emission& e, const ptx::Instruction& in, ptx::Space space, ptx::Type type,
                     Ref address, std::int64_t offset, Ref value, bool is_load);
-// An element in its place in a register, whose lower parts are in `whole`.
+// Returns `whole` with an element added at its place; `whole` has the lower parts.
 Ref joined(Emission& e, const ptx::Instruction& in, Ref whole, Ref element, std::uint32_t shift);
 Ref shifted_down(Emission& e, const ptx::Instruction& in, Ref whole, std::uint32_t shift);
 // ldmatrix, stmatrix, movmatrix: matrix_rows.cpp

@@ -1,4 +1,4 @@
-// Operands of PTX instructions to rows.
+// Converts operands of PTX instructions to rows.
 #include <bit>
 #include <cstring>
 
@@ -121,7 +121,7 @@ Ref Emission::special(const ptx::Instruction& in, ptx::SpecialRegister reg, Type
   return out[ScalarOperand::result];
 }
 
-// Of a wide row where a word is expected, only the low bits are meant.
+// If a word is expected, only the low bits of a wide row are used.
 Ref Emission::low_word(const ptx::Instruction& in, const Ref& row) {
   Instr narrow = begin(in);
   narrow.kind = InstrKind::compute;

@@ -1,7 +1,7 @@
 // ld.param and st.param of variables: the parameters of a kernel, of a device function, and of
 // calls.
 //
-// Those of device functions are rows of words in a frame, so bit fields are moved.
+// Parameters of device functions are word rows in a frame, so bit fields are moved.
 #include <algorithm>
 #include <optional>
 
@@ -16,7 +16,7 @@ using ptx::Type;
 
 namespace {
 
-// Row `i` from `row` on, which may be marked as one of a callee.
+// Returns row `i` after `row`, which may be marked as one of a callee.
 Ref word_row(std::uint32_t row, std::uint32_t i) {
   const std::uint32_t mark = (row & kOutgoingRow) != 0 ? kOutgoing : 0;
   return Ref{Bank::word, mark | (((row & ~kOutgoingRow) + i) * kWordRowBytes)};
@@ -71,8 +71,8 @@ void store_param_word(Emission& e, const Instr& base, Ref word, std::uint32_t ro
   insert(word_row(row, 1), rest, 0, bits - low_bits);
 }
 
-// One element of a device function's parameter: rows of words in a frame, so bit-field moves.
-// Packed structures have elements that no word holds whole.
+// Emits the access to one element of a device function's parameter by bit-field moves, because
+// parameters are word rows in a frame.  Packed structures have elements that span words.
 void emit_param_element(Emission& e, const ptx::Instruction& in, const Instr& base, Ref value,
                         std::uint32_t row, std::uint32_t byte, bool is_load) {
   const Type type = in.modifiers.type;

@@ -97,7 +97,7 @@ void ParamPlaces::bind_outgoing(const ptx::Instruction& call, const CallShape& s
   outgoing_words_ = std::max(outgoing_words_, rows.rows);
 }
 
-// The local `.param` variable that stands in a call's list of results or arguments.
+// Returns the local `.param` variable in a call's list of results or arguments.
 std::uint32_t ParamPlaces::param_local(const ptx::Instruction& call,
                                        const ptx::Operand& part) const {
   if (part.kind != Kind::variable || part.variable.scope != ptx::VariableRef::Scope::local) {
@@ -106,7 +106,7 @@ std::uint32_t ParamPlaces::param_local(const ptx::Instruction& call,
   return part.variable.index;
 }
 
-// A builtin is no function with a frame: its result and parameters lie in the frame of its caller.
+// A builtin has no frame: its result and parameters are in the frame of its caller.
 void ParamPlaces::place_builtin(const ptx::Instruction& call, const Builtin& builtin,
                                 Frame& frame) {
   const auto place = [&](const ptx::Operand& list, const std::vector<std::uint32_t>& sizes) {

@@ -1,7 +1,7 @@
-// Where `.param` variables lie: those of a function, and those of the calls that it makes.
+// The places of `.param` variables: those of a function, and those of the calls that it makes.
 //
-// They are rows of words from the start of a function's frame, results first.  A caller writes them
-// just beyond its own frame, where its callee's begins.  PTX ISA 7.1.
+// They are word rows from the start of a function's frame, with the results first.  A caller writes
+// them directly after its own frame, where the callee's frame begins.  PTX ISA 7.1.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace warpcheck::vgpu {
 
-// Until the frame's size is known, rows of words beyond it are marked: kOutgoingRow in row numbers,
+// Until the frame's size is known, word rows after it are marked: kOutgoingRow in row numbers,
 // kOutgoing in offsets.
 inline constexpr std::uint32_t kOutgoingRow = 0x4000'0000u;
 inline constexpr std::uint32_t kOutgoing = 0x8000'0000u;
@@ -24,27 +24,27 @@ struct ParamRows {
   std::vector<std::uint32_t> result_row, parameter_row;
   std::uint32_t rows = 0;
 };
-// variadic_bytes: of a parameter of which the declaration does not say the size.
+// variadic_bytes: the size of a parameter whose declaration does not give it.
 ParamRows lay_out_param_rows(const CallShape& shape, std::uint64_t variadic_bytes);
-// Of a device function; a kernel's parameters are no rows.
+// Returns the rows of a device function; a kernel's parameters are not rows.
 ParamRows param_rows_of(const ptx::Function& function, const Layout& layout);
 
 class ParamPlaces {
  public:
-  // Takes rows and local memory of the frame for what builtins are given, and for parameters whose
-  // address is taken.
+  // Reserves rows and local memory of the frame for the arguments of builtins, and for parameters
+  // whose address is taken.
   ParamPlaces(const FunctionContext& context, Frame& frame);
 
-  // The row of words at which a variable begins; none: no call uses it.
+  // Returns the word row at which a variable begins; none: no call uses it.
   [[nodiscard]] std::optional<std::uint32_t> row_of(const ptx::VariableRef& ref) const;
-  // Where the frame's local memory has a parameter whose address is taken.
+  // Returns the offset in local memory of a parameter whose address is taken.
   [[nodiscard]] std::optional<std::uint32_t> local_offset(const ptx::VariableRef& ref) const;
   struct InMemory {
     std::uint32_t local_offset = 0, row = 0, words = 0;
   };
-  // Parameters that are copied to local memory when the function is entered.
+  // Returns the parameters that are copied to local memory when the function is entered.
   [[nodiscard]] std::vector<InMemory> in_memory() const;
-  // Rows beyond the frame that calls write.
+  // Returns the number of rows after the frame that calls write.
   [[nodiscard]] std::uint32_t outgoing_words() const { return outgoing_words_; }
 
  private:
@@ -59,8 +59,8 @@ class ParamPlaces {
 
   FunctionContext context_;
   ParamRows own_;
-  // Local index -> row of a call's `.param` variable: in the callee (marked), or, of a builtin, in
-  // this frame.
+  // Local index -> row of a call's `.param` variable: in the callee's frame (marked), or in this
+  // frame for a builtin.
   std::map<std::uint32_t, std::uint32_t> outgoing_row_;
   std::map<std::uint32_t, std::uint32_t> parameter_offset_;  // by parameter, in local memory
   std::uint32_t outgoing_words_ = 0;

@@ -10,14 +10,14 @@ namespace {
 using Kind = ptx::Operand::Kind;
 using ptx::Opcode;
 
-// Longer chains, and values that live for longer, are not followed.
+// Limits: longer chains, and values that live longer, are not followed.
 constexpr int kDepthMax = 16, kInstructionsMax = 2'000;
 
 bool is_register(const ptx::Operand& operand, std::uint32_t reg) {
   return operand.kind == Kind::reg && operand.index == reg;
 }
 
-// It loads from a variable, or takes its address.
+// Returns whether the instruction loads from a variable or takes its address.
 bool names_variable(const ptx::Instruction& in) {
   if (in.operands.size() != 2) return false;
   const ptx::Operand& source = in.operands[1];
@@ -27,7 +27,8 @@ bool names_variable(const ptx::Instruction& in) {
          source.variable.scope != ptx::VariableRef::Scope::none;
 }
 
-// It gives the same value wherever its sources have theirs, and nothing but its result.
+// Returns whether the instruction has no effect besides its result, which depends only on its
+// sources.
 bool is_pure(const ptx::Instruction& in) {
   const ptx::Family family = ptx::row_of(in.opcode).family;
   const bool takes_carry =
@@ -42,7 +43,7 @@ bool is_pure(const ptx::Instruction& in) {
   });
 }
 
-// The registers that stand first in its text: those that it writes, if it writes any.
+// Visits the registers in the first operand: those that the instruction writes, if it writes any.
 template <class Visit>
 void for_each_first(const ptx::Instruction& in, Visit visit) {
   if (in.operands.empty()) return;
@@ -60,7 +61,7 @@ bool names(const ptx::Operand& operand, std::uint32_t reg) {
                              [&](const ptx::Operand& part) { return names(part, reg); });
 }
 
-// But for what it writes.
+// Returns whether the instruction reads the register; writes do not count.
 bool reads(const ptx::Instruction& in, std::uint32_t reg) {
   if (in.guard == reg) return true;
   const bool writes_first = is_pure(in) || in.opcode == Opcode::ld_;
@@ -82,7 +83,7 @@ bool overwrites(const ptx::Instruction& in, std::uint32_t reg) {
 SpeculatedLoads::SpeculatedLoads(const ptx::Module& module, const ptx::Function& function,
                                  const ControlFlow& flow)
     : module_(module), function_(function), flow_(flow) {
-  // Most functions are left alone.
+  // Most functions have no candidates.
   const auto has = [&](auto is_one) { return std::ranges::any_of(function.body, is_one); };
   has_candidates_ = has([](const ptx::Instruction& in) {
                       return in.opcode == Opcode::selp_ || in.modifiers.type == ptx::Type::pred;
@@ -119,7 +120,8 @@ const ptx::Variable* SpeculatedLoads::variable_of(const ptx::VariableRef& ref) c
   }
 }
 
-// A weak load of one element of a variable, at an address that is known to lie in it.
+// Returns whether it is a weak load of one element of a variable, at an address that is known to be
+// in the variable.
 bool SpeculatedLoads::is_candidate(const ptx::Instruction& in) const {
   if (in.opcode != Opcode::ld_ || in.guard != ptx::kNone || !in.unsupported.empty()) return false;
   if (in.modifiers.order != ptx::Order::weak || in.modifiers.vector != 1) return false;
@@ -156,8 +158,8 @@ void SpeculatedLoads::list_occurrences() {
   }
 }
 
-// The first operand is where an instruction writes, if it writes; one that only reads it there
-// counts as a second definition, and its register is left alone.
+// The first operand is the written one, if the instruction writes.  An instruction that only reads
+// it counts as a second definition, so its register is not changed.
 void SpeculatedLoads::add_occurrences(const ptx::Operand& operand, std::uint32_t position,
                                       bool is_first) {
   const bool has_register = operand.kind == Kind::reg || operand.kind == Kind::address;
@@ -214,7 +216,7 @@ SpeculatedLoads::Condition SpeculatedLoads::matters(std::uint32_t reg, std::uint
                                                     int depth) {
   if (depth > kDepthMax) return {};
   std::optional<Condition> all;
-  // From here on, by all ways, until the value is read no more.
+  // Follows all paths from here until the value is read no more.
   std::set<std::uint32_t> seen, uses;
   const std::size_t uses_of_register = count_reads(reg);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> open{{block_of(position), position + 1}};
@@ -229,7 +231,7 @@ SpeculatedLoads::Condition SpeculatedLoads::matters(std::uint32_t reg, std::uint
       if (reads(in, reg)) {
         written_.insert(written.begin(), written.end());
         const Condition one = matters_to(in, at, reg, depth);
-        // It matters where it matters to one of them.
+        // The value matters if it matters to one of the uses.
         if (all) {
           Condition both;
           std::ranges::set_intersection(*all, one, std::back_inserter(both));
@@ -315,8 +317,8 @@ void SpeculatedLoads::move_above(std::uint32_t load, const std::vector<std::uint
   }
 }
 
-// Whether the register has the same value wherever the load's is used, and that is known, or can
-// be made known, before the load.
+// Returns whether the register has the same value wherever the load's value is used, and is known,
+// or can be computed, before the load.
 bool SpeculatedLoads::is_known_in(const Literal& literal, std::uint32_t load,
                                   const Block& block) const {
   if (!definition_of(literal.reg)) return false;

@@ -1,15 +1,16 @@
-// Loads that the compiler makes for all threads although the source makes them for some.
+// Speculated loads: loads that the compiler executes for all threads although the source executes
+// them only for some.
 //
-// `if (t == 0 && flag[0])` and `x = t == 0 ? sum[0] : 0` are compiled to a load, and an instruction
-// that throws its value away where t is not 0: an address that is known to lie in a variable may be
-// read at any time.  Where another thread writes there, the PTX has a race that the source has not,
-// and that changes nothing.  So such a load is executed by those lanes alone for which its value
-// can matter, as the source says.
+// `if (t == 0 && flag[0])` and `x = t == 0 ? sum[0] : 0` are compiled to an unconditional load and
+// an instruction that drops the loaded value if t is not 0, because an address that is known to be
+// in a variable may be read at any time.  If another thread writes there, the PTX has a race that
+// the source does not have and that changes nothing.  So such a load is executed only for those
+// lanes for which its value can matter, as in the source.
 //
-// A value cannot matter to a lane if everything that is calculated from it ends in an operand that
-// another one overrules: in `or.pred` where the other is true, in `and.pred` where it is false, in
-// `selp` that selects the other.  Loads by computed addresses stay as they are, as compilers do not
-// move them.
+// A value cannot matter to a lane if everything calculated from it ends in an operand that another
+// operand overrules: in `or.pred` if the other is true, in `and.pred` if it is false, in `selp` if
+// it selects the other.  Loads from computed addresses are not changed, because compilers do not
+// speculate them.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +33,20 @@ class SpeculatedLoads {
     bool negated = false;
     friend auto operator<=>(const Literal&, const Literal&) = default;
   };
-  using Condition = std::vector<Literal>;  // ascending; all of them hold
+  using Condition = std::vector<Literal>;  // ascending; all of them must be true
 
   SpeculatedLoads(const ptx::Module& module, const ptx::Function& function,
                   const ControlFlow& flow);
 
-  // The positions in the text of a block's instructions, in the order of execution: what the
-  // conditions of its speculated loads are calculated by comes before these loads.
+  // Returns the positions in the text of a block's instructions, in the order of execution: the
+  // instructions that compute the conditions of speculated loads are moved before these loads.
   std::vector<std::uint32_t> order(std::uint32_t block);
-  // When the value of the load at `position` can matter; nullptr: always.  Known for the blocks
-  // that order() was asked for.
+  // Returns the condition under which the value of the load at `position` can matter; nullptr:
+  // always.  Known only for blocks for which order() was called.
   [[nodiscard]] const Condition* condition_of(std::uint32_t position) const;
 
  private:
-  // Where a register stands in the text, in the order of the text.
+  // The occurrences of a register in the text, in order.
   struct Occurrence {
     std::uint32_t position = 0;
     bool is_written = false;
@@ -60,24 +61,26 @@ class SpeculatedLoads {
   [[nodiscard]] const ptx::Variable* variable_of(const ptx::VariableRef& ref) const;
   void list_occurrences();
   void add_occurrences(const ptx::Operand& operand, std::uint32_t position, bool is_first);
-  // Of a register with one definition; nothing: it has more, or none.
+  // Returns the definition of a register that has exactly one; nothing: it has more, or none.
   [[nodiscard]] std::optional<std::uint32_t> definition_of(std::uint32_t reg) const;
-  // When the value that the instruction at `position` writes to `reg` can matter.
+  // Returns the condition under which the value that the instruction at `position` writes to `reg`
+  // can matter.
   Condition matters(std::uint32_t reg, std::uint32_t position, int depth);
   Condition matters_to(const ptx::Instruction& use, std::uint32_t position, std::uint32_t reg,
                        int depth);
-  // How many instructions of the function read the register.
+  // Returns how many instructions of the function read the register.
   [[nodiscard]] std::size_t count_reads(std::uint32_t reg) const;
-  // Whether the register's value at the beginning of the block may be read.
+  // Returns whether the register's value at the beginning of the block may be read.
   [[nodiscard]] bool is_live(std::uint32_t reg, std::uint32_t block) const;
   [[nodiscard]] std::uint32_t block_of(std::uint32_t position) const;
   [[nodiscard]] bool is_known_in(const Literal& literal, std::uint32_t load,
                                  const Block& block) const;
-  // Adds what has to be moved above the load for the register to be known there; false: it cannot.
+  // Adds the instructions that must be moved before the load to compute the register there; false:
+  // that is not possible.
   bool collect(std::uint32_t reg, std::uint32_t use, std::uint32_t load, const Block& block,
                std::vector<std::uint32_t>& moved) const;
-  // Whether an instruction from the load on, before `position`, names the register.
-  //   is_written: only those count that write it
+  // Returns whether an instruction from the load on, before `position`, uses the register.
+  //   is_written: only writes count
   [[nodiscard]] bool stands_between(std::uint32_t reg, bool is_written, std::uint32_t load,
                                     std::uint32_t position, const Block& block) const;
   void move_above(std::uint32_t load, const std::vector<std::uint32_t>& moved, Block& block) const;
@@ -89,8 +92,8 @@ class SpeculatedLoads {
   bool has_candidates_ = false;
   std::vector<std::vector<Occurrence>> occurrences_;  // by register
   std::map<std::uint32_t, Condition> conditions_;     // by position
-  // Of the load that is looked at: the registers that are written where its value may still be
-  // used, and where; how many instructions were looked at.
+  // For the load that is being examined: the registers that are written while its value may still
+  // be used, with the places; and the number of examined instructions.
   std::set<std::pair<std::uint32_t, std::uint32_t>> written_;
   int looked_at_ = 0;
 };

@@ -1,4 +1,4 @@
-// Instructions that others are taken apart into.
+// Steps into which other instructions are split.
 #pragma once
 
 #include <initializer_list>
@@ -7,25 +7,25 @@
 
 namespace warpcheck::vgpu {
 
-inline constexpr std::uint32_t kWholeWarp = 0xffffffffu;  // as a member mask
-// Of tensor_copy, for what is on its way.
+inline constexpr std::uint32_t kWholeWarp = 0xffffffffu;  // a member mask
+// Intermediate rows of tensor_copy.
 inline constexpr std::uint32_t kTensorWordRows = 4, kTensorAddressRows = 5;
 
-// A compute instruction that stands for a part of `base`, with its guard.
+// Pushes a compute instruction that is a part of `base`, with its guard.
 void push_compute(Emission& e, const Instr& base, ptx::Opcode opcode, ptx::Type type,
                   ptx::Type from, const ComputeRows& rows, std::uint8_t vector = 1);
-// A compute instruction without a guard, whose result is a new row.
+// Pushes a compute instruction without a guard, and returns the new row with its result.
 Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::Modifiers modifiers,
               std::initializer_list<Ref> sources, Bank bank);
 Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::Type type,
               std::initializer_list<Ref> sources);
-// The address that an operand names, with its offset, in 64 bits.
+// Returns the 64-bit address that an operand names, including its offset.
 Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand);
-// The value of a row of words in 64 bits.
+// Returns the value of a word row, extended to 64 bits.
 Ref widened(Emission& e, const ptx::Instruction& in, Ref word);
 void copy_row(Emission& e, const ptx::Instruction& in, Ref to, Ref from, bool guarded);
 Ref lane_number(Emission& e, const ptx::Instruction& in);
-// The word of another lane.
+// Returns the word of another lane.
 Ref shuffled(Emission& e, const ptx::Instruction& in, Ref value, Ref lane);
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// Instructions that bring threads together: operations of a warp, barriers, mbarriers, and
+// Emits instructions that synchronise threads: warp operations, barriers, mbarriers, and
 // asynchronous copies.  PTX ISA 9.0, 9.7.9.6, 9.7.9.25, 9.7.13.
 #include <array>
 
@@ -60,7 +60,7 @@ void emit_barrier(Emission& e, const ptx::Instruction& in, Instr& out) {
 
 namespace {
 
-// Looks at its operand alone.
+// The instruction depends on its operand alone.
 void emit_pending_count(Emission& e, const ptx::Instruction& in, const Instr& base) {
   const Ref state = e.source(in, in.operands[1], Type::b64);
   const auto compute = [&](Opcode opcode, Type type, Type from, const ComputeRows& rows) {
@@ -168,7 +168,7 @@ void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   out.kind = InstrKind::fence;
   if (m.tensor_map) {
-    // A map is read as by a load of the thread that copies by it.
+    // The copying thread reads the map like an ordinary load.
     const bool acquires = m.order == ptx::Order::acquire;
     const bool is_known = m.proxy && (acquires || m.order == ptx::Order::release) && !m.async &&
                           !m.alias && m.space == Space::generic && m.scope != ptx::Scope::none;
@@ -178,13 +178,14 @@ void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out) {
   }
   if (!in.operands.empty()) e.refuse(in, "a fence with operands");
   if (m.proxy) {
-    // Of one direction, and of shared memory alone (.sync_restrict): taken as one of both.
+    // A fence of one direction, for shared memory only (.sync_restrict), is treated as one of both
+    // directions.
     const bool is_restricted = m.async && m.scope == ptx::Scope::cluster;
     if (is_restricted) out.modifiers.scope = ptx::Scope::none;
     if (m.alias == m.async || (m.scope != ptx::Scope::none && !is_restricted)) {
       e.refuse(in, "a fence of this proxy");
     }
-    if (m.alias) out.kind = InstrKind::nop;  // no two addresses here are of the same memory
+    if (m.alias) out.kind = InstrKind::nop;  // no memory has two addresses here
   } else if (m.scope == ptx::Scope::none || m.alias || m.async || m.space != ptx::Space::generic) {
     e.refuse(in, "a fence of this kind");
   }

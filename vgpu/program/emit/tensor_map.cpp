@@ -1,5 +1,5 @@
-// What changes tensor maps: tensormap.replace, and tensormap.cp_fenceproxy, which copies one to
-// global memory.  PTX ISA 9.0, 9.7.9.28 and 9.7.13.15.
+// Emits changes of tensor maps: tensormap.replace, and tensormap.cp_fenceproxy, which copies a map
+// to global memory.  PTX ISA 9.0, 9.7.9.28 and 9.7.13.15.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -55,7 +55,7 @@ void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
-// One word of each lane from shared to global memory, and a fence.
+// Copies one word of each lane from shared to global memory, followed by a fence.
 void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<std::string_view> words = words_of(in.text);
   constexpr std::array<std::string_view, 6> kWords = {

@@ -1,7 +1,7 @@
-// Texture and surface instructions (PTX ISA 9.7.10, 9.7.11): those on objects, whose handles are in
-// registers.  Each form here is one that a test has compared with a real GPU; texture references,
+// Emits texture and surface instructions (PTX ISA 9.7.10, 9.7.11) on objects, whose handles are in
+// registers.  A test has compared each supported form with a real GPU.  Texture references,
 // formatted surface accesses, reductions and multi-sample textures are refused.  So are txq and
-// suq, which a real driver (CUDA 13.0) refuses to launch, too.
+// suq, which a real driver (CUDA 13.0) also refuses to launch.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -37,7 +37,7 @@ Words words_after_opcode(std::string_view mnemonic) {
   return words;
 }
 
-// Takes the first word if it names one of the values.
+// Removes and returns the first word if it names one of the values.
 template <class Value, std::size_t count>
 std::optional<Value> take(Words& words, const std::pair<std::string_view, Value> (&names)[count]) {
   if (words.empty()) return std::nullopt;
@@ -102,7 +102,7 @@ bool read_fetch(Words words, bool gathers, TextureInstr& out) {
   const auto integers = take(words, kCoordinates);
   if (!geometry || !is_vector || !result || !integers || !words.empty()) return false;
   if (gathers && (*geometry != Geometry::plane || *integers)) return false;
-  // Only tex1Dfetch() has integers as coordinates.
+  // Only tex1Dfetch() has integer coordinates.
   if (*integers && (*geometry != Geometry::line || out.operation != Operation::fetch)) return false;
   const bool is_cube = *geometry == Geometry::cube || *geometry == Geometry::cubes;
   if (is_cube && out.operation == Operation::gradient) return false;
@@ -128,7 +128,7 @@ bool read_surface_access(Words words, TextureInstr& out) {
   return true;
 }
 
-// [object, {layer, x, y, z}]: of elements that the text has beyond those, no notice is taken.
+// [object, {layer, x, y, z}]: further elements in the text are ignored.
 void place_coordinates(Emission& e, const ptx::Instruction& in, const ptx::Operand& place,
                        Type type, TextureInstr& out) {
   if (place.kind != Kind::address || place.index == ptx::kNone || place.offset != 0) {
@@ -197,7 +197,7 @@ void emit_surface_access(Emission& e, const ptx::Instruction& in, TextureInstr& 
         parts[i].kind == Kind::reg && e.frame.row_of(parts[i].index).bank != Bank::predicate;
     out.values[i] = loads ? e.destination(in, parts[i])
                     : is_register
-                        ? e.frame.row_of(parts[i].index)  // may be wider than what is stored
+                        ? e.frame.row_of(parts[i].index)  // may be wider than the stored type
                         : e.source(in, parts[i], out.type);
   }
 }

@@ -1,4 +1,4 @@
-// Video instructions: selectors, masks and signs of operands.
+// Decodes the operands of video instructions: selectors, masks and signs.
 // PTX ISA 9.0, 9.7.18, 9.7.19.
 #include <optional>
 #include <string_view>
@@ -25,7 +25,8 @@ std::optional<BitField> part_named(std::string_view selector) {
   return std::nullopt;
 }
 
-// "h21", "b7654", the highest element first; nothing: `elements` neighbours from `first` on.
+// Decodes "h21", "b7654", the highest element first; an empty selector means `elements` neighbours
+// from `first` on.
 std::optional<std::array<std::uint8_t, 4>> elements_named(std::string_view selector,
                                                           unsigned elements, unsigned first) {
   std::array<std::uint8_t, 4> of{};
@@ -42,7 +43,7 @@ std::optional<std::array<std::uint8_t, 4>> elements_named(std::string_view selec
   return of;
 }
 
-// "h10", "b320": those that are written; nothing: all.
+// Decodes "h10", "b320": the written elements; an empty mask means all.
 std::optional<std::uint8_t> mask_named(std::string_view mask, unsigned elements) {
   if (mask.empty()) return static_cast<std::uint8_t>((1u << elements) - 1);
   if (mask.size() < 2 || mask[0] != (elements == 2 ? 'h' : 'b')) return std::nullopt;
@@ -72,7 +73,7 @@ void emit_video(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (elements == 1) {
     const auto of_d = part_named(d.name), of_a = part_named(a.name), of_b = part_named(b.name);
     if (!of_d || !of_a || !of_b) e.refuse(in, "a selector other than .b0 - .b3, .h0, .h1");
-    // There GPUs do otherwise than the ISA says.
+    // In these cases GPUs deviate from the ISA.
     if (*of_d != BitField{} && (in.modifiers.sat || d.name == "h1")) {
       e.refuse(in, "a result that is merged into c by .sat or .h1");
     }

@@ -1,9 +1,9 @@
 // Products of a warpgroup: wgmma.mma_async, fence, commit_group, wait_group.
 //
-// Each of the four warps makes its own 16 rows of the result.  It loads the elements of a and b
-// that it needs, as the asynchronous proxy, to where mma has them (group_load), and multiplies tile
-// by tile, as mma does.  The results count as undefined until the warp has waited for them. Source:
-// PTX ISA 9.0, 9.7.15.
+// Each of the four warps computes its own 16 rows of the result.  It loads the elements of a and b
+// that it needs, through the asynchronous proxy, to the places where mma has them (group_load), and
+// multiplies tile by tile, like mma.  The results count as undefined until the warp has waited for
+// them.  Source: PTX ISA 9.0, 9.7.15.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ GroupProduct product_of_group(Emission& e, const ptx::Instruction& in) {
   return product;
 }
 
-// The bits that change the signs of all elements of a word.
+// Returns the sign bits of all elements of a word.
 std::uint32_t signs_of(Type type) {
   if (is_byte_float(type)) return 0x80808080;
   return type == Type::tf32 ? 0x80000000 : 0x80008000;
@@ -81,7 +81,7 @@ bool is_immediate(const ptx::Instruction& in, std::size_t at, std::uint64_t valu
          in.operands[at].bits == value;
 }
 
-// One of two values; refuses others.
+// Returns which of two values the operand has; refuses others.
 bool chosen(Emission& e, const ptx::Instruction& in, std::size_t at, std::uint64_t no,
             std::uint64_t yes) {
   if (!is_immediate(in, at, no) && !is_immediate(in, at, yes)) {
@@ -125,7 +125,7 @@ void negate(Emission& e, const ptx::Instruction& in, Ref rows, std::uint32_t cou
   }
 }
 
-// Rows of the addend, which become the result: what the registers of d hold, or zeros.
+// Returns rows of the addend, which become the result: the registers of d, or zeros.
 Ref addend_of(Emission& e, const ptx::Instruction& in, std::uint32_t count) {
   const Ref rows = e.frame.rows(Bank::word, count);
   const Ref adds = e.source(in, in.operands[3], Type::pred);
@@ -177,7 +177,7 @@ void emit_group_product(Emission& e, const ptx::Instruction& in) {
     out[WarpOperand::members] = e.constants.word(kEveryLane);
     e.push(out);
   }
-  // Code that is not optimised keeps results in local memory, before they are waited for.
+  // Unoptimised code stores results to local memory before it waits for them.
   if (!e.layout.module->debug) {
     Instr pending = e.begin(in);
     pending.kind = InstrKind::group_pending;

@@ -1,4 +1,4 @@
-// A set of small numbers, such as registers or facts about them: a bit each.
+// A set of small numbers, such as registers or facts about them, with one bit for each.
 #pragma once
 
 #include <cstdint>

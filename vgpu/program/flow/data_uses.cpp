@@ -16,8 +16,8 @@ namespace {
 
 using ptx::Space;
 
-// Operands that say what the instruction does.  What is not here but is no compute instruction
-// either has its own rule, or none: then its values are not followed.
+// Returns the operands that control what the instruction does.  A kind that is not listed here and
+// is no compute instruction either has its own rule, or its values are not followed.
 OperandSet deciding_operands(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::load:
@@ -62,16 +62,17 @@ bool is_followed(InstrKind kind) {
   }
 }
 
-// Whether it changes registers at most, and does so without others.
+// Returns whether an instruction of this kind changes nothing but registers, independently of other
+// threads.
 bool only_calculates(InstrKind kind) {
   return kind == InstrKind::compute || kind == InstrKind::special || kind == InstrKind::param ||
          kind == InstrKind::local_address || kind == InstrKind::nop || kind == InstrKind::branch ||
          kind == InstrKind::jump;
 }
 
-// The blocks between a branch and where its ways meet again, if all that threads do there is to
-// calculate, without a loop: then the branch chooses between values, as selp does, and no more.
-// Blocks are laid out so that what is not a loop goes forward.
+// The blocks between a branch and the place where its ways meet again, if threads only calculate
+// there, without a loop.  Such a branch selects between values, like selp.  Blocks are laid out so
+// that edges outside loops go forward.
 class Choices {
  public:
   explicit Choices(const RegisterFlow& flow) : flow_(flow) {}
@@ -96,7 +97,7 @@ class Choices {
   }
 
  private:
-  // False: it ends there, or goes back.
+  // Returns false if the path ends there, or goes back.
   bool go_on(std::uint32_t block, std::set<std::uint32_t>& ahead) const {
     const auto successors = flow_.successors(block);
     ahead.insert(successors.begin(), successors.end());
@@ -175,7 +176,7 @@ class DataFlow {
     return number != ptx::kNone && data[number];
   }
 
-  // What a load may find.
+  // Returns whether a load may find data.
   [[nodiscard]] bool has_data(Space space) const {
     if (space == Space::shared) return shared_has_data_;
     return space != Space::local || local_has_data_;
@@ -207,12 +208,12 @@ class DataFlow {
         return;
       default: break;
     }
-    // Where the guard does not hold, what was there stays.
+    // If the guard is false, the old value stays.
     const bool stays = instr.guard.bank != Bank::none;
     for (const std::uint32_t to : flow_.writes(pc)) data[to] = gives || (stays && data[to]);
   }
 
-  // Data says which way is taken, so all that is calculated on the way is data where ways meet.
+  // Data decides which way is taken, so everything calculated on a way is data where the ways meet.
   void choose(std::uint32_t pc, const std::vector<bool>& before) {
     const auto choice = choices_.at(pc);
     if (!choice) return;
@@ -228,7 +229,8 @@ class DataFlow {
 
   [[nodiscard]] bool is_decided(std::uint32_t pc, const std::vector<bool>& data) const {
     const Instr& instr = code_[pc];
-    // A guarded calculation leaves what was there: it chooses, too.
+    // If the guard of a calculation is false, the old value stays, so the guard selects a value as
+    // well.
     bool decided = instr.kind != InstrKind::compute && is_data(pc, instr.guard, data);
     if (instr.kind == InstrKind::branch) return decided && !choices_.at(pc);
     deciding_operands(instr).for_each_in(
@@ -245,7 +247,8 @@ class DataFlow {
   std::uint32_t first_ = ptx::kNone;
 };
 
-// Instructions in which the order of threads can show, but for those that read times and places.
+// Returns whether the order of threads may affect the instruction; reads of times and places do not
+// count here.
 bool may_show_order(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::load:

@@ -23,7 +23,7 @@ Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc,
   }
 }
 
-// A block that covers nothing covers all of no executions.
+// A register that covers nothing covers all of zero executions.
 Dependence::State Dependence::start() const {
   const std::size_t words = (flow_.registers() + 63) / 64;
   return {.older = Bits(words, ~std::uint64_t{0}),
@@ -32,7 +32,7 @@ Dependence::State Dependence::start() const {
           .none = true};
 }
 
-// What holds on both ways; true: less than before.
+// Keeps the facts that hold on both paths.  Returns whether that removed any.
 bool Dependence::join(State& into, const State& from) {
   if (!into.is_reached) {
     into = from;
@@ -71,7 +71,8 @@ void Dependence::execute(State& state, std::uint32_t pc) const {
   }
   const std::uint32_t by = flow_.register_of(pc, guard);
   for (const std::uint32_t to : flow_.writes(pc)) {
-    // Without its guard it leaves what was there; who reads it waits for the guard anyhow.
+    // If the guard is false, the old value stays; a reader of the register waits for the guard in
+    // any case.
     const bool guarded = guard.bank != Bank::none;
     assign(state.older, to, older && (!guarded || test(state.older, to) || test(state.older, by)));
     assign(state.latest, to,

@@ -1,11 +1,13 @@
-// What depends on the value that an instruction gives, on every way that a thread can have come.
+// Computes which registers depend on the value of an instruction, on every path that a thread can
+// have taken.
 //
 // A register *covers* an execution of the instruction if its value cannot be known before that
-// execution has given its own: by operands of data, addresses and predicates, but not by branches.
-// A forward analysis over all paths (Kildall, POPL 1973); of each register, per place:
-//   older:  it covers all executions but the latest
+// execution has given its own value.  Data operands, addresses and predicates count; branches do
+// not.  This is a forward analysis over all paths (Kildall, POPL 1973) with two facts per register
+// and place:
+//   older:  it covers all executions except the latest
 //   latest: it covers the latest execution
-// so that a sum over a loop's loads covers all of them.  Executions count from the beginning of the
+// So a sum over a loop's loads covers all of them.  Executions count from the beginning of the
 // thread, or from the latest execution of another instruction.
 #pragma once
 
@@ -19,13 +21,13 @@ namespace warpcheck::vgpu {
 
 class Dependence {
  public:
-  // Of the value that the load at `pc` puts into an element, or of any result of an instruction.
-  //   from: executions before the latest one of this instruction do not count; kNone: all do
+  // For the value that the load at `pc` puts into an element, or for any result of an instruction.
+  //   from: executions before the latest one of this instruction do not count; kNone: all count
   Dependence(const RegisterFlow& flow, std::uint32_t pc, std::optional<MemoryOperand> element = {},
              std::uint32_t from = ptx::kNone);
 
-  // Whether, before the instruction at `pc`, one of some registers covers all executions that
-  // count; or the latest one.
+  // Returns whether, before the instruction at `pc`, one of the registers covers all executions
+  // that count, or (covers_latest) the latest one.
   [[nodiscard]] bool covers_all(std::uint32_t pc,
                                 const std::vector<std::uint32_t>& registers) const;
   [[nodiscard]] bool covers_latest(std::uint32_t pc,
@@ -36,7 +38,7 @@ class Dependence {
   struct State {
     Bits older, latest;
     bool is_reached = false;
-    bool none = true;  // no execution counts so far
+    bool none = true;  // no execution has counted so far
   };
 
   [[nodiscard]] State start() const;
@@ -48,7 +50,7 @@ class Dependence {
   const RegisterFlow& flow_;
   std::uint32_t source_, from_;
   std::optional<MemoryOperand> element_;
-  std::vector<State> at_begin_;  // by block
+  std::vector<State> at_begin_;  // by basic block
 };
 
 }  // namespace warpcheck::vgpu

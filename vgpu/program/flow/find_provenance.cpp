@@ -1,13 +1,13 @@
-// What each address of a program is made from: find_provenance().  See provenance.hpp.
+// Finds the provenance of each address of a program: find_provenance().  See provenance.hpp.
 //
-// A register of PTX has one value for all that is written to it, whatever the order: compilers give
-// every value a register of its own, and the copies that meet at a label have one root or several.
-// Values only ever lose roots, so sweeps over the code end.  A root is followed through moves,
-// sums, differences, conversions between address spaces, choices, calls (each call site has its own
-// copy of its callee) and halves of 64 bits.  Whatever else is made of an address (masks, shifts,
-// hashes) keeps the sum that went in as one that must come to nothing for the result to be a mere
-// integer.  What is read from memory is an integer, or an address of which nothing is known: it may
-// be added to an address, but code that subtracts it may be after the distance between two objects.
+// A PTX register has one value here, for all its writes, whatever their order: compilers give every
+// value its own register, and copies that meet at a label have one root or several.  Values only
+// lose roots, so repeated sweeps over the code terminate.  A root is followed through moves, sums,
+// differences, conversions between address spaces, selections, calls (each call site has its own
+// copy of its callee) and halves of 64-bit values.  Any other operation on an address (masks,
+// shifts, hashes) adds the operand's sum to the sums that must cancel for the result to be a plain
+// integer.  A value read from memory is an integer, or an address of which nothing is known: it may
+// be added to an address, but code that subtracts it may compute the distance of two objects.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -73,7 +73,7 @@ class Flow {
     return frames;
   }
 
-  // The cell of a register; null: no register of this frame.
+  // Returns the cell of a register; null: it is no register of this frame.
   std::uint32_t* cell_of(const Ref& ref) {
     const Frame& frame = frames_[function_];
     if (ref.bank == Bank::wide) return &cells_[frame.wides + ref.offset / kWideRowBytes];
@@ -92,7 +92,7 @@ class Flow {
   void write(const Ref& ref, std::uint32_t value) {
     std::uint32_t* const cell = cell_of(ref);
     if (cell == nullptr) return;
-    // The rows of a callee are written anew for every call.
+    // The rows of a callee are written again for every call.
     const bool is_outgoing =
         ref.bank == Bank::word && ref.offset / kWordRowBytes >= program_.functions[function_].words;
     if (is_outgoing) {
@@ -140,14 +140,14 @@ class Flow {
   std::map<Root, std::uint32_t> roots_;
   std::map<Provenance, std::uint16_t> provenances_;
   std::uint32_t function_ = 0;
-  std::vector<std::uint32_t> outgoing_;      // rows beyond the frame, in the order of the code
-  std::uint32_t stored_ = Values::kInteger;  // what is known of all that is read from memory
-  // Of local memory that nobody else reaches: 4 bytes each, by function and offset.
+  std::vector<std::uint32_t> outgoing_;      // rows after the frame, in the order of the code
+  std::uint32_t stored_ = Values::kInteger;  // what is known of all values read from memory
+  // Local memory that no other code accesses: 4 bytes each, by function and offset.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> locals_;
   bool has_changed_ = false;
 };
 
-// Registers that no instruction is seen to write hold elements of matrices, or nothing.
+// Registers without a visible write hold elements of matrices, or nothing.
 void Flow::set_unwritten() {
   std::vector<bool> is_written(cells_.size(), false);
   for (function_ = 0; function_ < frames_.size(); ++function_) {
@@ -211,7 +211,7 @@ void Flow::step(const Instr& instr) {
       return write(program_.device_calls[instr.device_call].stored, Values::kUnknown);
     case InstrKind::stack: return write(instr[StackOperand::result], Values::kUnknown);
     case InstrKind::call: return call(instr);
-    // What comes back from a function that nobody knows is as if it had been read from memory.
+    // A value returned by an unknown function counts as read from memory.
     case InstrKind::call_register:
       for (const std::uint32_t value : outgoing_) store_value(value);
       return outgoing_.assign(outgoing_.size(),
@@ -233,7 +233,7 @@ void Flow::compute(const Instr& instr) {
   for (const Ref& ref : destinations_of(program_, instr)) write(ref, values_.mix({whole}));
 }
 
-// What its destination gets.
+// Returns the value of the instruction's destination.
 std::uint32_t Flow::computed(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t a = read(instr[ComputeOperand::a]), b = read(instr[ComputeOperand::b]),
@@ -278,7 +278,7 @@ std::uint32_t Flow::converted(const Instr& instr) {
   return keeps && is_whole && ptx::bytes_of(m.source_type) >= 4 ? from : values_.mix({from});
 }
 
-// a + factor * b
+// Returns a + factor * b.
 std::uint32_t Flow::moved(const Instr& instr, std::uint32_t a, std::int32_t factor) {
   const Ref& b = instr[ComputeOperand::b];
   if (b.bank != Bank::constant || constants_.root_of(b) != nullptr) {
@@ -307,7 +307,7 @@ void Flow::load(const Instr& instr) {
   }
 }
 
-// The 4 bytes that hold byte `at` from `place` on.
+// Returns the cell of the 4 bytes that contain byte `at` from `place` on.
 std::uint32_t& Flow::local_cell(const LocalPlace& place, std::int64_t at) {
   return locals_[{place.function, (place.offset + at) >> 2}];
 }

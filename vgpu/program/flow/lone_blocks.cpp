@@ -28,8 +28,8 @@ bool is_of_one_machine(const Instr& instr) {
   }
 }
 
-// The registers that are read at or behind the beginning of each block of code before they are
-// written: an instruction under a guard may write nothing.
+// The registers that may be read after the beginning of each basic block before they are written;
+// an instruction with a guard may write nothing.
 class LiveRegisters {
  public:
   explicit LiveRegisters(const RegisterFlow& flow)

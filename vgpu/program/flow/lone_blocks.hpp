@@ -1,9 +1,9 @@
-// Whether the blocks of a launch may be run apart from each other.
+// Finds out whether the blocks of a launch may run on separate machines.
 //
-// Blocks that touch no memory of each other do the same wherever they run, unless an instruction
-// tells them apart: one that reads a clock or the multiprocessor, that takes memory from a heap
-// that all share, or that finds in a register what the block before has left there.  Those are
-// looked for here.  What blocks do to memory only a run can tell.
+// Blocks that do not touch each other's memory do the same wherever they run, unless an instruction
+// distinguishes them: one that reads a clock or the multiprocessor number, that allocates from the
+// shared device heap, or that reads a register value left by the previous block.  This file looks
+// for such instructions.  What blocks do to memory shows only in a run.
 #pragma once
 
 #include "vgpu/program/program.hpp"
@@ -12,7 +12,7 @@ namespace warpcheck::vgpu {
 
 [[nodiscard]] bool blocks_may_run_apart(const Program& program);
 
-// Whether a register may be read that its thread has not written, on some path.
+// Returns whether, on some path, a register may be read that its thread has not written.
 [[nodiscard]] bool reads_unwritten_register(const Program& program);
 
 }  // namespace warpcheck::vgpu

@@ -17,9 +17,10 @@ bool is_strong(const Instr& instr) {
 
 bool gives_old_value(const Instr& instr) { return instr[AtomicOperand::old].bank != Bank::none; }
 
-// Whether the old value of the atomic at `pc` goes nowhere: only to registers from which nothing
-// but further registers is made.  Of all paths; a register that is written anew holds it no more,
-// as those do in which one function after the other is called.
+// Finds out whether the old value of the atomic at `pc` is unused: it goes only to registers from
+// which only further registers are computed.  The analysis covers all paths.  A register that is
+// overwritten holds the value no more, which matters for registers shared by consecutive function
+// calls.
 class OldValues {
  public:
   explicit OldValues(const Program& program) : flow_(program) {
@@ -30,7 +31,7 @@ class OldValues {
   }
 
   [[nodiscard]] bool is_used(std::uint32_t pc) const {
-    // What an opaque instruction reads is not listed.
+    // The registers that an opaque instruction reads are not listed.
     if (!flow_.is_known() || !opaque_.empty()) return true;
     std::vector<Holds> at_begin(flow_.blocks().size());
     std::vector<std::uint32_t> changed{flow_.block_of(pc)};
@@ -57,7 +58,7 @@ class OldValues {
       const bool reads =
           std::ranges::any_of(flow_.reads(at), [&](std::uint32_t from) { return holds[from]; });
       if (reads && instr.kind != InstrKind::compute) return true;
-      // Where the guard does not hold, what was there stays.
+      // If the guard is false, the old value stays.
       const bool stays = instr.guard.bank != Bank::none;
       for (const std::uint32_t to : flow_.writes(at)) {
         holds[to] = reads || at == pc || (stays && holds[to]);
@@ -66,7 +67,7 @@ class OldValues {
     return false;
   }
 
-  // False: that was known.
+  // Returns false if it was already known.
   static bool join(Holds& into, const Holds& holds) {
     if (into.empty()) {
       into = holds;
@@ -84,7 +85,7 @@ class OldValues {
   std::vector<std::uint32_t> opaque_;
 };
 
-// Nothing of its own; atomics are looked at together.
+// Atomics are not covered here; they are examined together.
 std::string_view of_instruction(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::special:
@@ -151,7 +152,7 @@ std::optional<Reduction> reduction_of(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   Type type = m.type;
   switch (m.atom_op) {
-    case AtomOp::add:  // of two's complement
+    case AtomOp::add:  // two's complement addition
       if (type == Type::s32) type = Type::u32;
       if (type == Type::s64) type = Type::u64;
       if (type == Type::u32 || type == Type::u64) return Reduction{m.atom_op, type};

@@ -1,10 +1,10 @@
-// Where the order of threads, which a schedule chooses, can show.
+// Finds instructions whose results can depend on the order of threads, which a schedule chooses.
 //
-// Threads that are ordered by barriers and by the order of kernels alone, and do not race, do the
-// same under every schedule.  What can tell one schedule from another is an instruction: one that
-// takes a time, reads who is active, or reads what others write without a barrier between.  A
-// program that has none shows the same under every schedule in which it shows no race
-// (docs/proofs.md).  The instructions are looked at, not what a run executes of them.
+// Threads that are ordered only by barriers and by the order of kernels, and that do not race, do
+// the same under every schedule.  Only an instruction can distinguish schedules: one that reads a
+// clock, reads which lanes are active, or reads what other threads write without a barrier in
+// between.  A program without such an instruction does the same under every schedule in which it
+// has no race (docs/proofs.md).  All instructions of the program count, executed or not.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,18 @@
 
 namespace warpcheck::vgpu {
 
-// A clock, or the multiprocessor.
+// Returns whether it is a clock or the multiprocessor number.
 [[nodiscard]] bool tells_place_or_time(ptx::SpecialRegister special);
 
-// A value that depends on when a thread runs, or where.
+// Returns whether the value depends on when or where a thread runs.
 [[nodiscard]] bool depends_on_order(ptx::SpecialRegister special);
 
-// A barrier at which a part of the block may meet: which one, the order of threads may decide.
+// Returns whether a part of the block may use this barrier: the order of threads may then decide
+// which part.
 [[nodiscard]] bool is_partial_barrier(const Instr& barrier);
 
-// Atomic operations of one kind on integers give the same whatever their order: which `kind` it is,
-// nothing for others.
+// A kind of atomic operations on integers whose combined result does not depend on their order.
+// Returns nothing for other operations.
 struct Reduction {
   ptx::AtomOp operation = ptx::AtomOp::none;
   ptx::Type type = ptx::Type::none;
@@ -34,17 +35,17 @@ struct Reduction {
 };
 [[nodiscard]] std::optional<Reduction> reduction_of(const Instr& instr);
 
-// Whether an atomic operation may be a part of a release or an acquire by itself.
+// Returns whether an atomic operation may itself be part of a release or an acquire.
 [[nodiscard]] bool orders_memory(const Instr& atomic);
 
-// By pc: atomic operations whose old value goes nowhere.
+// Returns, by pc, the atomic operations whose old value is not used.
 [[nodiscard]] std::vector<bool> unused_old_values(const Program& program);
 
 struct OrderSource {
-  std::uint32_t pc = ptx::kNone;  // kNone: nowhere
+  std::uint32_t pc = ptx::kNone;  // kNone: there is none
   std::string_view what{};        // "takes the old value of an atomic operation"
 };
-// The first in the code.
+// Returns the first one in the code.
 [[nodiscard]] OrderSource find_order_source(const Program& program);
 
 }  // namespace warpcheck::vgpu

@@ -1,10 +1,10 @@
-// What an address was made from, where the code shows it.
+// The provenance of an address: what it was computed from, if the code shows it.
 //
-// C++ lets a pointer reach the object that it was made from and no other ([expr.add]).  Device
-// memory knows objects only as far as there is a gap between them; two __shared__ arrays have none,
-// and a large index leaps over any.  So the decoder follows each address back to the variables and
-// kernel parameters that it is a sum of (find_provenance.cpp), and a launch, which knows what the
-// parameters hold, finds the one object among them.
+// In C++, a pointer may only access the object that it was made from ([expr.add]).  Device memory
+// separates objects only by gaps; two __shared__ arrays have none, and a large index skips any gap.
+// So the decoder traces each address back to the variables and kernel parameters whose sum it is
+// (find_provenance.cpp).  A launch, which knows the values of the parameters, then determines the
+// one object among them.
 #pragma once
 
 #include <compare>
@@ -13,17 +13,17 @@
 
 namespace warpcheck::vgpu {
 
-// Something that a kernel gets an address from.
+// A source of addresses in a kernel.
 struct Root {
   enum class Kind : std::uint8_t { shared, variable, parameter };
   Kind kind = Kind::parameter;
-  // shared: into Program::shared_symbols; variable: into Program::patches, of one of its
-  // addresses; parameter: byte offset of 8 bytes, which may hold an address or not.
+  // shared: index into Program::shared_symbols; variable: index into Program::patches, of one of
+  // its addresses; parameter: byte offset of 8 bytes, which may or may not hold an address.
   std::uint32_t index = 0;
   friend auto operator<=>(const Root&, const Root&) = default;
 };
 
-// How often roots go into a sum: `q - p` has q once and p minus once.  By ascending root; no zeros.
+// How often a root occurs in a sum: `q - p` has q once and p minus once.  Sorted by root; no zeros.
 struct RootTerm {
   std::uint32_t root = 0;  // index into Program::roots
   std::int32_t count = 0;
@@ -31,9 +31,9 @@ struct RootTerm {
 };
 using RootSum = std::vector<RootTerm>;
 
-// An address that is a sum of roots and of integers that the code does not say more about.  If
-// every sum of `differences` comes to nothing (its roots are of one object and cancel out, or hold
-// no addresses), and one object is left in `sum`, once, then that object is meant; otherwise
+// An address that is a sum of roots and of integers of unknown origin.  If every sum in
+// `differences` cancels (its roots belong to one object and cancel, or hold no addresses), and
+// `sum` contains exactly one object, once, then the address is meant for that object.  Otherwise
 // nothing is known.
 struct Provenance {
   RootSum sum;

@@ -23,7 +23,7 @@ RootSum added(const RootSum& a, const RootSum& b, std::int32_t factor) {
   return sum;
 }
 
-// Sums that come to nothing at the same time are one.
+// Normalises a sum: sums that are zero at the same time become equal.
 RootSum normal(RootSum sum) {
   std::int32_t divisor = 0;
   for (const RootTerm& term : sum) divisor = std::gcd(divisor, term.count);
@@ -99,7 +99,7 @@ std::uint32_t Values::sum(std::uint32_t a, std::uint32_t b, std::int32_t factor)
   Value other = values_[b];
   if (value.part != Part::whole || other.part != Part::whole) return mix({a, b});
   if (factor > 0 && is_local(other)) std::swap(value, other);
-  if (is_local(other)) {  // the distance of two local variables, or nothing that makes sense
+  if (is_local(other)) {  // the distance of two local variables, or nonsense
     if (value.local.function != other.local.function) escape(value), escape(other);
     return factor < 0 && is_local(value) ? kInteger : kLost;
   }
@@ -175,7 +175,8 @@ std::uint32_t Values::as_stored(std::uint32_t value) {
   return finished(stored);
 }
 
-// Whatever becomes of `other` in `value`, an address of local memory is not followed there.
+// Adds `other` to `value`.  If `other` is an address of local memory, it is no longer followed
+// there.
 void Values::take(Value& value, const Value& other) {
   escape(other);
   value.lost |= other.lost;
@@ -188,7 +189,7 @@ void Values::escape(const Value& value) {
 
 void Values::add_difference(Value& value, const RootSum& sum) const {
   if (sum.empty()) return;
-  // What has parameters may turn out to be an integer, or of one object.
+  // A sum with parameters may turn out to be an integer, or to be of one object.
   const auto may_vanish = [&](const RootTerm& term) {
     return program_.roots[term.root].kind == Root::Kind::parameter;
   };

@@ -1,5 +1,5 @@
-// What the registers of a program hold, as far as addresses are concerned.  Internal to
-// vgpu/program; see find_provenance.cpp.
+// What the registers of a program hold, as far as it concerns addresses.  Internal to vgpu/program;
+// see find_provenance.cpp.
 #pragma once
 
 #include <compare>
@@ -14,13 +14,13 @@
 
 namespace warpcheck::vgpu {
 
-enum class Part : std::uint8_t { whole, low, high };  // of 64 bits, in a word
+enum class Part : std::uint8_t { whole, low, high };  // of a 64-bit value, in a word
 
-// Where in the local memory of which function's frame.
+// A place in the local memory of a function's frame.
 struct LocalPlace {
-  std::uint32_t function = ptx::kNone;  // kNone: no address of local memory
+  std::uint32_t function = ptx::kNone;  // kNone: not an address of local memory
   std::int64_t offset = 0;
-  bool is_known = true;  // the offset
+  bool is_known = true;  // whether the offset is known
   friend auto operator<=>(const LocalPlace&, const LocalPlace&) = default;
 };
 
@@ -28,17 +28,17 @@ struct Value {
   Provenance made_from;
   LocalPlace local;
   Part part = Part::whole;
-  bool unknown = false;  // something of 64 bits from memory is added
+  bool unknown = false;  // an unknown 64-bit value from memory is added
   bool lost = false;     // nothing is known
   friend auto operator<=>(const Value&, const Value&) = default;
 };
 
-// Values by number.  The first numbers are fixed.
+// The values, by number.  The first numbers are fixed.
 class Values {
  public:
-  static constexpr std::uint32_t kUnset = 0;  // nothing has been written
+  static constexpr std::uint32_t kUnset = 0;  // not written yet
   static constexpr std::uint32_t kInteger = 1, kLost = 2;
-  static constexpr std::uint32_t kUnknown = 3;  // an address or an integer, from memory
+  static constexpr std::uint32_t kUnknown = 3;  // an address or an integer from memory
 
   explicit Values(const Program& program);
 
@@ -46,28 +46,28 @@ class Values {
   std::uint32_t of_root(std::uint32_t root);
   std::uint32_t of_local(std::uint32_t function, std::int64_t offset);
 
-  // Either.
+  // Returns a value that is `a` or `b`.
   std::uint32_t join(std::uint32_t a, std::uint32_t b);
-  // a + factor * b
+  // Returns a + factor * b.
   std::uint32_t sum(std::uint32_t a, std::uint32_t b, std::int32_t factor);
-  // a plus a number that is known.
+  // Returns `a` plus a known number.
   std::uint32_t moved(std::uint32_t a, std::int64_t by);
-  // Something else made of these.
+  // Returns a value computed from these in another way.
   std::uint32_t mix(std::span<const std::uint32_t> parts, bool unknown = false);
   std::uint32_t mix(std::initializer_list<std::uint32_t> parts, bool unknown = false) {
     return mix(std::span(parts.begin(), parts.size()), unknown);
   }
-  // A half of 64 bits, and 64 bits of two halves.
+  // part_of(): a half of a 64-bit value. joined(): a 64-bit value of two halves.
   std::uint32_t part_of(std::uint32_t whole, Part part);
   std::uint32_t joined(std::uint32_t low, std::uint32_t high);
 
-  // What reading `value` says where it was read from memory that may hold `stored`.
+  // Returns what reading `value` gives if it was read from memory that may hold `stored`.
   std::uint32_t with_differences(std::uint32_t value, std::uint32_t stored);
-  // What storing `value` says about all that is read.  Addresses and integers that are stored come
-  // back as such; distances between objects do not.
+  // Returns what storing `value` contributes to later reads.  Addresses and integers that are
+  // stored are read back as such; distances between objects are not.
   std::uint32_t as_stored(std::uint32_t value);
 
-  // Functions whose local memory somebody else may reach: an address of it is lost.
+  // Functions whose local memory other code may access, because an address of it has escaped.
   [[nodiscard]] bool has_escaped(std::uint32_t function) const {
     return escaped_.contains(function);
   }

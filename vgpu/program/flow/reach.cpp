@@ -1,4 +1,5 @@
-// Which functions a kernel can reach, and which of them get copies of their own: find_reached().
+// Finds the functions that a kernel can reach, and decides which of them get copies of their own:
+// find_reached().
 #include <algorithm>
 #include <array>
 #include <set>
@@ -14,7 +15,7 @@ namespace {
 
 using Kind = ptx::Operand::Kind;
 
-// The called function by name; null: a call through a register.
+// Returns the name of the called function; null: a call through a register.
 const std::string* name_of_callee(const ptx::Instruction& call) {
   const ptx::Operand& callee = call.operands.at(1);
   return callee.kind == Kind::function ? &callee.name : nullptr;
@@ -40,7 +41,8 @@ class Reach {
   }
 
  private:
-  // Copies end here, in instructions of PTX: enough for all of CUB unoptimised.
+  // Beyond this number of PTX instructions, functions are not copied; it is enough for all of CUB
+  // unoptimised.
   static constexpr std::size_t kCopiedMax = 100'000;
 
   [[nodiscard]] const ptx::Function* find(std::string_view name) const {
@@ -76,8 +78,9 @@ class Reach {
       }
       const ptx::Function* const target = find(*name);
       const bool has_body = target != nullptr && target->has_body;
-      // A program's own function of that name is no builtin; but the toolkit's library of the
-      // device runtime is linked into programs, and knows hardware that is not here.
+      // A program's own function of that name is no builtin.  But the toolkit's device runtime
+      // library, which is linked into programs, expects hardware that does not exist here, so its
+      // functions are replaced.
       const Builtin* const builtin = find_builtin(*name);
       if (builtin != nullptr && (!has_body || builtin->kind == InstrKind::device_call)) {
         layout_.instances[index].builtins[at] = builtin;
@@ -90,7 +93,7 @@ class Reach {
     }
   }
 
-  // "file.ptx:12 (from a.cu:7)": the call, or the innermost one of its callers that has a line.
+  // Returns "file.ptx:12 (from a.cu:7)": the call, or the innermost of its callers that has a line.
   [[nodiscard]] std::string place_of(std::uint32_t caller, const ptx::Instruction& call) const {
     std::string place = fmt::format("{}:{}", module_.name, call.ptx_line);
     ptx::SourceLocation from = call.location;
@@ -123,14 +126,15 @@ class Reach {
     return add(target, caller, location, layout_.instances[caller].by_address);
   }
 
-  // The one instance of a function for many callers.
+  // Returns the one instance of a function for many callers.
   std::uint32_t shared(const ptx::Function& function, bool by_address) {
     const auto [known, is_new] = shared_.try_emplace({&function, by_address});
     if (is_new) known->second = add(function, ptx::kNone, ptx::kNone, by_address);
     return known->second;
   }
 
-  // Every function of this shape whose address the module mentions may be what is called.
+  // Adds every function of this shape whose address the module mentions, because a call through a
+  // register may call any of them.
   void add_candidates(const Signature& signature) {
     if (!seen_.insert(signature).second) return;
     layout_.number_of(signature);
@@ -176,8 +180,8 @@ class Reach {
   std::set<std::string> mentioned_;  // functions (and variables) whose address is taken
 };
 
-// The size of the largest list of arguments that the module passes, for functions of which the
-// declaration does not say it: `.param .align 8 .b8 %VAParam[]`.
+// Returns the size of the largest argument list that the module passes, for functions whose
+// declaration does not give it: `.param .align 8 .b8 %VAParam[]`.
 std::uint64_t largest_arguments(const ptx::Module& module) {
   std::uint64_t bytes = 0;
   for (const ptx::Function& function : module.functions) {

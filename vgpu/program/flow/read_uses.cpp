@@ -14,13 +14,13 @@ namespace {
 
 using ptx::Opcode;
 
-// Sets of facts about registers at the beginning of every block, which grow until nothing changes.
+// Sets of facts about registers at the beginning of every block, which grow until a fixed point.
 class Spread {
  public:
   Spread(const RegisterFlow& flow, std::uint32_t facts)
       : flow_(flow), words_((facts + 63) / 64), at_begin_(flow.blocks().size()) {}
 
-  // Follows all paths from a block on; execute(facts, pc) does what an instruction does to them.
+  // Follows all paths from a block on; execute(facts, pc) applies an instruction to the facts.
   template <typename Execute>
   void run(std::uint32_t first, Execute execute) {
     at_begin_[first] = Bits(words_);
@@ -36,7 +36,7 @@ class Spread {
       }
     }
   }
-  // Empty: it is not reached.
+  // Empty: the block is not reached.
   [[nodiscard]] const Bits& at_begin(std::uint32_t block) const { return at_begin_[block]; }
 
  private:
@@ -58,14 +58,15 @@ class Spread {
   std::vector<Bits> at_begin_;
 };
 
-// Where values come from: memory that threads share; and what may be addresses of local memory.
+// The origins of values: memory that threads share; and values that may be addresses of local
+// memory.
 class Origins {
  public:
   explicit Origins(const RegisterFlow& flow) : flow_(flow), spread_(flow, 2 * flow.registers()) {
     spread_.run(flow.block_of(flow.program().functions[0].entry),
                 [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
   }
-  // Before the instruction at `pc`.
+  // The answer for the place before the instruction at `pc`.
   [[nodiscard]] bool is_loaded(std::uint32_t pc, const Ref& ref) { return holds(pc, ref, 0); }
   [[nodiscard]] bool is_local_address(std::uint32_t pc, const Ref& ref) {
     return holds(pc, ref, flow_.registers());
@@ -82,7 +83,7 @@ class Origins {
     const bool moves = instr.kind != InstrKind::load && instr.kind != InstrKind::atomic;
     for (const std::uint32_t from : flow_.reads(pc)) {
       loaded |= moves && test(facts, from);
-      // A pointer that lies in local memory may be one to it: in unoptimised code many are.
+      // A pointer stored in local memory may point to local memory: in unoptimised code many do.
       address |=
           (moves || instr.modifiers.space != ptx::Space::global) && test(facts, local + from);
     }
@@ -107,7 +108,7 @@ class Origins {
   Spread spread_;
 };
 
-// Code from the target of a jump backwards to the jump: loops are contiguous.
+// A loop: the code from the target of a backward jump to the jump; loops are contiguous.
 struct Loop {
   std::uint32_t begin = 0, last = 0;
   [[nodiscard]] bool has(std::uint32_t pc) const { return begin <= pc && pc <= last; }
@@ -133,9 +134,9 @@ bool is_compare_and_swap(const Instr& instr) {
   return instr.kind == InstrKind::atomic && instr.modifiers.atom_op == ptx::AtomOp::cas;
 }
 
-// What becomes of the value of one load.  Four facts of a register: it holds the value, or what
-// was calculated from it; it holds the result of a comparison of those; that comparison looks
-// at the value; and it holds what a compare-and-swap that expected the value has found.
+// Follows the value of one load.  There are four facts about a register: it holds the value, or
+// what was calculated from it; it holds the result of a comparison of those; that comparison tests
+// the value; it holds what a compare-and-swap that expected the value has found.
 class ReadUses {
  public:
   ReadUses(const RegisterFlow& flow, Origins& origins, const std::vector<Loop>& loops,
@@ -153,7 +154,7 @@ class ReadUses {
     follow();
     return is_data_;
   }
-  // Whoever has looked at the value may still expect it.
+  // A value that was tested may still be the expected value.
   bool find_swap() {
     follows_what_was_looked_at_ = true;
     follow();
@@ -226,7 +227,7 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
     compared = true;
     looked |= looks(facts, pc);
   } else if (instr.opcode == Opcode::selp_ && looked) {
-    value = false;  // chosen by who has looked at it
+    value = false;  // selected by a test of the value
   }
   const bool keeps = instr.guard.bank != Bank::none;
   if (keeps && has(facts, looked_, pc, instr.guard)) value = false;
@@ -242,8 +243,8 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
   }
 }
 
-// Whether a comparison is one with what is no data itself, or with what a compare-and-swap has
-// found where it expected the value.
+// Returns whether a comparison is with something that is not data itself, or with what a
+// compare-and-swap has found where it expected the value.
 bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
   for (const CompareOperand operand : {CompareOperand::a, CompareOperand::b}) {
@@ -271,7 +272,7 @@ bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
       return any_element() && instr.modifiers.space != ptx::Space::local &&
              !origins_.is_local_address(pc, instr[MemoryOperand::address]);
     case InstrKind::atomic:
-      // A compare-and-swap looks at what it is given.
+      // A compare-and-swap tests its operands.
       if (is_compare_and_swap(instr)) return any_of(AtomicOperand::address);
       return any_of(AtomicOperand::address, AtomicOperand::value, AtomicOperand::swap);
     case InstrKind::async_store: return any_of(MemoryOperand::address) || any_element();
@@ -286,8 +287,8 @@ bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
   }
 }
 
-// Whether a branch decides if the load comes again or its loop is left, in the innermost loop that
-// has both.
+// Returns whether a branch decides between repeating the load and leaving its loop, for the
+// innermost loop that contains both.
 bool ReadUses::leaves_loop(std::uint32_t branch) const {
   if (program_.code[branch].kind != InstrKind::branch) return false;
   std::uint32_t load = load_;

@@ -30,7 +30,7 @@ RegisterFlow::RegisterFlow(const Program& program) : program_(program) {
   link_blocks();
 }
 
-// False: a function has more than one call, or is called through registers.
+// Returns false if a function has more than one call, or is called through registers.
 bool RegisterFlow::place_frames() {
   const auto functions = static_cast<std::uint32_t>(program_.functions.size());
   function_of_.assign(program_.code.size(), 0);

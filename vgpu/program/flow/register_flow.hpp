@@ -1,8 +1,8 @@
-// Which registers each instruction of a Program reads and writes, and what may follow it: what
-// analyses of the flow of values stand on.
+// Which registers each instruction of a Program reads and writes, and which instructions may follow
+// it: the basis of analyses of the flow of values.
 //
-// The registers of all frames have numbers of their own.  Every call site has its own copy of its
-// callee, so a function's frame always begins at the same register; parameters and results lie
+// The registers of all frames have distinct numbers.  Every call site has its own copy of its
+// callee, so a function's frame always begins at the same register; parameters and results are
 // where the frames of caller and callee meet.
 #pragma once
 
@@ -18,24 +18,24 @@ class RegisterFlow {
  public:
   explicit RegisterFlow(const Program& program);
 
-  // False: there are recursion, calls through registers, or stacks that grow, and nothing of what
-  // follows may be asked.
+  // False: there is recursion, calls through registers, or growing stacks; then no other function
+  // may be called.
   [[nodiscard]] bool is_known() const { return known_; }
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
-  // The guard included.
+  // Includes the guard.
   [[nodiscard]] std::span<const std::uint32_t> reads(std::uint32_t pc) const {
     return reads_.of(pc);
   }
   [[nodiscard]] std::span<const std::uint32_t> writes(std::uint32_t pc) const {
     return writes_.of(pc);
   }
-  // It writes registers that writes() does not list.
+  // Returns whether the instruction writes registers that writes() does not list.
   [[nodiscard]] bool is_opaque(std::uint32_t pc) const { return opaque_[pc]; }
-  // The number of an operand of the instruction at `pc`; ptx::kNone: it is no register.
+  // Returns the number of an operand of the instruction at `pc`; ptx::kNone: it is no register.
   [[nodiscard]] std::uint32_t register_of(std::uint32_t pc, const Ref& ref) const;
 
-  // Straight-line code: [begin, end) and the blocks that may come next.
+  // A basic block: the code in [begin, end), and the blocks that may follow.
   struct Block {
     std::uint32_t begin = 0, end = 0;
   };
@@ -44,12 +44,13 @@ class RegisterFlow {
   [[nodiscard]] std::span<const std::uint32_t> successors(std::uint32_t block) const {
     return successors_.of(block);
   }
-  // Indices into Program::functions, and the pc of a function's only call (kNone: the kernel).
+  // function_of(): index into Program::functions. call_of(): the pc of a function's only call
+  // (kNone: the kernel).
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const { return function_of_[pc]; }
   [[nodiscard]] std::uint32_t call_of(std::uint32_t function) const { return calls_[function]; }
 
  private:
-  // Lists of numbers, one after the other.
+  // Lists of numbers, stored one after the other.
   struct Lists {
     std::vector<std::uint32_t> items, begins{0};
     void close() { begins.push_back(static_cast<std::uint32_t>(items.size())); }
