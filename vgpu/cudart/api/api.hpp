@@ -1,4 +1,5 @@
-// The frame of every runtime API function: lock, start the device, answer, remember the error.
+// The common frame of all runtime API functions: take the lock, start the device, run the body,
+// record the error.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,9 +17,9 @@
 
 namespace warpcheck::cudart {
 
-// Runs `body(device)` and answers its error.  What the virtual device cannot do becomes
-// cudaErrorNotSupported (or cudaErrorInvalidPtx), and its reason a refusal.  Other exceptions are
-// defects of this library and pass through.
+// Runs `body(device)` and returns its error.  An unsupported operation becomes
+// cudaErrorNotSupported (or cudaErrorInvalidPtx) and is recorded as a refusal with its reason.
+// Other exceptions are defects of this library and propagate.
 template <typename Body>
 cudaError_t answer_even_after_a_fault(Device& device, Body&& body) {
   Errors& errors = device.errors();
@@ -42,15 +43,15 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
   return with_device([&](Device& device) { return answer_even_after_a_fault(device, body); });
 }
 
-// The same for calls that need a working device: once a launch has died, they answer its error
-// until cudaDeviceReset or the next trial.
+// The same for calls that need a working device: after a launch has failed fatally, they return its
+// error until cudaDeviceReset or the next trial.
 template <typename Body>
 cudaError_t answer(Device& device, Body&& body) {
   note_device_use();
   return answer_even_after_a_fault(device, [&](Device& same) {
     const cudaError_t sticky = same.errors().sticky();
     if (sticky == cudaSuccess) return body(same);
-    same.flush_prints();  // what the launch wrote before it died
+    same.flush_prints();  // text that the launch printed before it failed
     return sticky;
   });
 }
@@ -59,7 +60,7 @@ cudaError_t answer(Body&& body) {
   return with_device([&](Device& device) { return answer(device, body); });
 }
 
-// An error that needs no device to be found.
+// Returns an error that can be found without a device.
 inline cudaError_t fail(cudaError_t error) {
   return answer([&](Device&) { return error; });
 }
@@ -73,7 +74,7 @@ cudaError_t on_stream(std::string_view call, cudaStream_t handle, Body&& body) {
   });
 }
 
-// For an API function that exists and is not implemented: a refusal by name.
+// For an API function that exists but is not implemented: refuses it by name.
 inline cudaError_t not_supported(std::string_view call, std::string_view why = {}) {
   return answer_even_after_a_fault([&](Device&) -> cudaError_t {
     std::string reason(call);

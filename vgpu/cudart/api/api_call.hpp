@@ -1,10 +1,10 @@
-// The call of the runtime API that the program's thread is in, as it came: what a failed one is
-// told with.
+// The API call that the current thread is executing, with its raw arguments; reports of failed
+// calls use it.
 //
-// Every entry point (entry_points.cpp) notes its name, the registers of the arguments and the
-// return address before it goes on to the virtual device.  They are read only where a call has
-// failed, by the types of its parameters, as the calling convention passes them (System V ABI,
-// AMD64 supplement, 3.2.3).
+// Every entry point (entry_points.cpp) stores its name, the argument registers and the return
+// address before it continues to the virtual device.  They are read only if a call fails, by the
+// types of its parameters, as the calling convention passes them (System V ABI, AMD64 supplement,
+// 3.2.3).
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace warpcheck::cudart {
 
 class Allocations;
 
-// The layout is known to entry_points.cpp.
+// entry_points.cpp depends on the layout.
 struct ApiCall {
   const char* name = nullptr;            // "cudaMalloc"; null: no call yet
   const void* return_address = nullptr;  // in the program
@@ -24,22 +24,23 @@ struct ApiCall {
   std::array<std::uint64_t, 6> registers{};
 };
 
-// Whether it is one of the driver API, cuMemAlloc.
+// Returns whether it is a call of the driver API, e.g. cuMemAlloc.
 bool is_driver_call(const ApiCall& call);
 
-// The call that this thread is in, as findings name it: without the suffixes of versions and of
-// per-thread default streams, "cuMemcpyHtoD" of cuMemcpyHtoD_v2_ptds.  Lives as long as the
-// process.
+// Returns the name of this thread's call as findings show it, without the suffixes of versions and
+// of per-thread default streams: "cuMemcpyHtoD" for cuMemcpyHtoD_v2_ptds.  The name lives as long
+// as the process.
 std::string_view told_name();
 std::string_view without_suffixes(std::string_view function);
-// The same for what a function of the runtime does, which functions of the driver call as well.
+// Returns the same for an operation of a runtime function, which driver functions call as well.
 std::string_view told_name(std::string_view runtime_function);
 
-// Of this thread.  An outer call is back in it when a host function has returned.
+// The current call of this thread.  When a host function has returned, the outer call is current
+// again.
 ApiCall& current_call();
 
-// "cudaMalloc(&pointer, 8589934592)"; only the name where the parameters are not known.  Addresses
-// of the host are left out: they differ from run to run.
+// Returns "cudaMalloc(&pointer, 8589934592)", or only the name if the parameters are not known.
+// Host addresses are left out, because they differ from run to run.
 std::string describe(const ApiCall& call, const Allocations& allocations);
 
 }  // namespace warpcheck::cudart

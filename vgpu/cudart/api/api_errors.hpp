@@ -1,9 +1,9 @@
-// Calls of the runtime API that have failed, as findings: nobody sees from outside whether a
-// program looks at what a call answers, so each is a note, told once for each place.
+// Reports failed calls of the runtime API as findings.  Whether a program checks the result of a
+// call is not visible from outside, so each is a note, reported once for each place.
 //
-// Not told are calls whose failure is an ordinary answer to a question (has an event come to pass,
-// is this an attribute of the device), those that are refused by name or are a finding themselves
-// (a bad free), and those that fail because a launch has died before.
+// Not reported are calls whose failure is an ordinary answer to a query (whether an event is
+// complete, whether a device has an attribute), calls that are refused by name or reported as
+// another finding (a bad free), and calls that fail because a launch has failed before.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,21 +17,23 @@ class Allocations;
 class Findings;
 struct LibraryFailure;
 
-// What a call is told with where the arguments alone (api_call.hpp) do not say it: a launch.
+// Text about a failed call whose arguments alone (api_call.hpp) do not describe it: a launch.
 struct FailedCall {
-  std::string text;                      // "saxpy<<<0, 256>>>(...)"; empty: as its arguments are
+  // "saxpy<<<0, 256>>>(...)"; empty: described by its arguments
+  std::string text;
   std::string kernel;                    // demangled
-  const void* return_address = nullptr;  // of the `<<<>>>`; null: the call's own
+  const void* return_address = nullptr;  // of the `<<<>>>`; null: that of the call
 };
 
-// Tells the call that this thread is in, and keeps it as a cause of what follows.
+// Reports the current call of this thread as failed, and records it as a possible cause of later
+// findings.
 void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call);
 
-// The same of a function of a library (library_interface.hpp).
+// The same for a function of a library (library_interface.hpp).
 void tell_failed_library_call(Findings& findings, const LibraryFailure& failure);
 
-// Whether the failure of a call is an answer, and no mishap.
+// Returns whether the error is an answer to a query, and not a failure.
 bool is_question(std::string_view call, cudaError_t error);
 
 struct ErrorText {

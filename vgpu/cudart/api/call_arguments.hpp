@@ -1,6 +1,6 @@
-// The arguments of a call as text, taken from the registers and the stack where the calling
-// convention puts them (System V ABI, AMD64 supplement, 3.2.3), by the types of a function's
-// header.
+// Formats the arguments of a call, which are read from the registers and the stack by the calling
+// convention (System V ABI, AMD64 supplement, 3.2.3) and by the parameter types in the API's
+// headers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,7 +20,7 @@
 
 namespace warpcheck::cudart {
 
-// Takes arguments from where a caller has put them, in their order.
+// Reads arguments in order from the places where the caller passed them.
 class Arguments {
  public:
   explicit Arguments(const ApiCall& call) : call_(call) {}
@@ -68,13 +68,13 @@ inline std::string show_stream(cudaStream_t stream) {
   return stream == cudaStreamPerThread ? "cudaStreamPerThread" : "stream";
 }
 
-// An argument of type T, the next one.
+// Formats the next argument, of type T.
 template <typename T>
 std::string show(Arguments& arguments, const Allocations& allocations) {
   if constexpr (std::is_same_v<T, cudaStream_t>) {
     return show_stream(arguments.next<T>());
   } else if constexpr (std::is_enum_v<T>) {
-    const int number = arguments.next<int>();  // it may be no value of the enumeration
+    const int number = arguments.next<int>();  // may be no value of the enumeration
     return std::is_same_v<T, cudaMemcpyKind> ? show_kind(number) : fmt::format("{}", number);
   } else if constexpr (std::is_pointer_v<T>) {
     using Target = std::remove_pointer_t<T>;
@@ -90,12 +90,12 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
   } else if constexpr (std::is_same_v<T, cudaExtent>) {
     const auto extent = arguments.next<T>();
     return fmt::format("{{{}, {}, {}}}", extent.width, extent.height, extent.depth);
-  } else if constexpr (std::is_same_v<T, unsigned long long>) {  // the driver's addresses, too
+  } else if constexpr (std::is_same_v<T, unsigned long long>) {  // also the driver's addresses
     const auto number = arguments.next<unsigned long long>();
     const bool is_address = allocations.owns(reinterpret_cast<const void*>(number));
     return is_address ? fmt::format("{:#x}", number) : fmt::format("{}", number);
   } else if constexpr (std::is_floating_point_v<T>) {
-    return "...";  // in a vector register, which is not kept
+    return "...";  // in a vector register, which is not saved
   } else if constexpr (std::is_integral_v<T>) {
     return fmt::format("{}", arguments.next<T>());
   } else {
@@ -105,7 +105,7 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
   }
 }
 
-// Of a function that answers an error.
+// For functions that return an error.
 template <typename Result, typename... Parameters>
 requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), const ApiCall& call,
                                                      const Allocations& allocations) {
@@ -114,13 +114,13 @@ requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), 
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
-// Also of functions that answer no error.
+// For functions that do not return an error.
 template <typename Other>
 std::string show_all(Other, const ApiCall&, const Allocations&) {
   return {};
 }
 
-// Of a function of the driver API, named without its suffixes (driver_signatures.cpp).
+// For a driver API function, named without its suffixes (driver_signatures.cpp).
 std::string describe_driver_call(std::string_view name, const ApiCall& call,
                                  const Allocations& allocations);
 

@@ -1,8 +1,8 @@
-// The runtime calls that host code makes on the virtual device, as data: enough to make the same
-// calls again in a program of its own, on a real device.
+// Records the runtime calls that host code makes on the virtual device, as data: enough to make the
+// same calls in a separate program on a real device.
 //
-// Only what changes memory or launches is recorded; streams, events and queries are not, as every
-// call is done before the next.  Calls that fail are recorded like the others.
+// Only calls that change memory or launch kernels are recorded.  Streams, events and queries are
+// not, because every call completes before the next one.  Failed calls are recorded too.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,16 @@
 
 namespace warpcheck::cudart {
 
-// An address in device memory, told by the allocation that it belongs to.
+// An address in device memory, relative to the allocation that contains it.
 struct DevicePlace {
   static constexpr std::size_t kNone = SIZE_MAX;
-  std::size_t allocation = kNone;  // number of its AllocateCall; kNone: of none
-  std::int64_t offset = 0;         // bytes; of none: the address itself, 0 for a null pointer
+  std::size_t allocation = kNone;  // number of its AllocateCall; kNone: in no allocation
+  // bytes; in no allocation: the address itself, 0 for a null pointer
+  std::int64_t offset = 0;
   friend bool operator==(const DevicePlace&, const DevicePlace&) = default;
 };
 
-// Bytes that the host hands to the device, and which of them are device pointers.
+// Bytes that the host passes to the device, and the places of device pointers in them.
 struct HostBytes {
   struct Pointer {
     std::size_t at = 0;
@@ -36,12 +37,12 @@ struct HostBytes {
   std::vector<Pointer> pointers;  // ascending
 };
 
-// The file that a kernel is compiled from, as its build told us.
+// The source file of a kernel, as its build has registered it.
 struct KernelSource {
   std::string path;        // absolute
-  std::string root;        // what `#include "..."` is searched in, beside the file's own directory
+  std::string root;        // searched for `#include "..."` after the file's own directory
   std::string options;     // of nvcc, beyond the usual ones: "-fmad=false"
-  std::string includes{};  // further directories that headers are searched in, ';' between them
+  std::string includes{};  // further include directories, separated by ';'
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
@@ -60,7 +61,7 @@ struct UploadCall {
 struct DownloadCall {
   DevicePlace source;
   std::uint64_t size = 0;
-  std::vector<std::byte> bytes;  // empty: it failed
+  std::vector<std::byte> bytes;  // empty: the copy failed
 };
 struct MoveCall {
   DevicePlace target, source;
@@ -85,11 +86,11 @@ class CallLog {
  public:
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
 
-  // What the device tells; addresses are its own.
+  // Called by the device, with its own addresses.
   void allocate(std::uint64_t address, std::uint64_t bytes, std::string_view variable);
   void free(const void* pointer);
   void upload(const void* target, std::span<const std::byte> bytes);
-  // Returns where the bytes are to be put once they are there.
+  // Returns the record that receives the bytes when they are available.
   DownloadCall& download(const void* source, std::uint64_t size);
   void move(const void* target, const void* source, std::uint64_t size);
   void fill(const void* target, int value, std::uint64_t size);
@@ -106,13 +107,13 @@ class CallLog {
   [[nodiscard]] DevicePlace place_of(const void* pointer) const;
 
   std::vector<Call> calls_;
-  std::map<std::uint64_t, Known> allocations_;  // by address; none is given out twice in a trial
+  std::map<std::uint64_t, Known> allocations_;  // by address; addresses are unique within a trial
 };
 
 // Where the calls of a device are recorded.
 class CallRecording {
  public:
-  // nullptr: nowhere.
+  // Returns nullptr if calls are not recorded.
   [[nodiscard]] CallLog* log() const { return log_; }
   // Not owned.
   void set_log(CallLog* log) { log_ = log; }
@@ -121,14 +122,14 @@ class CallRecording {
   CallLog* log_ = nullptr;
 };
 
-// Every call from now on is written to `log`, until nullptr is given.
+// Records every call from now on in `log`; nullptr ends the recording.
 void record_calls(CallLog* log);
 
 }  // namespace warpcheck::cudart
 
-// Tells of which file, below which root, with which options of nvcc and with headers of which
-// further directories (KernelSource) a text that was given to warpcheck_register_unoptimized() was
-// made.  All must live as long as the process.
+// Registers the origin (KernelSource) of a text that was passed to
+// warpcheck_register_unoptimized(): its file, root, options of nvcc, and further include
+// directories.  All strings must live as long as the process.
 extern "C" void warpcheck_register_source(const char* unoptimized_text, const char* path,
                                           const char* root, const char* options,
                                           const char* includes);

@@ -1,5 +1,5 @@
-// Where in the program a call of the runtime API stands: by the program's own line table (nvcc -g),
-// else by its symbols.  Read by libbacktrace (of GCC), where the compiler has it.
+// Finds the place of an API call in the program: by the program's own line table (nvcc -g),
+// otherwise by its symbols.  It uses libbacktrace (of GCC), if the compiler has it.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@ namespace warpcheck::cudart {
 struct CallPlace {
   std::string file;  // empty: not known
   std::uint32_t line = 0;
-  std::string code;  // "main+0x2f", "saxpy+0x11f2" of a program without symbols; empty: not known
+  // "main+0x2f", or "saxpy+0x11f2" in a program without symbols; empty: not known
+  std::string code;
 };
 
-// The addresses to which the calls that lead to this one return, the innermost first, from
-// `return_address` outwards; only that where it is not on the stack.
+// Returns the return addresses of the calls that lead to this one, innermost first, from
+// `return_address` outwards; only `return_address` if it is not on the stack.
 std::vector<const void*> callers_from(const void* return_address);
 
-// The innermost of the places that is no header of the toolkit's or the system's.
+// Returns the innermost of the places that is not in a header of the toolkit or the system.
 CallPlace place_of(const std::vector<const void*>& return_addresses);
 
 }  // namespace warpcheck::cudart

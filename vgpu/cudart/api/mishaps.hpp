@@ -1,6 +1,5 @@
-// Calls that have failed, as the causes of what goes wrong later: a pointer that points to nothing
-// because its memory was never given, bytes that nothing has written because a copy or a launch
-// did not happen.
+// Records failed calls as possible causes of later findings: a pointer that is invalid because its
+// allocation failed, bytes that are unwritten because a copy or a launch did not happen.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +18,13 @@ namespace warpcheck::cudart {
 class Mishaps final : public vgpu::Causes {
  public:
   void clear();
-  // What a call with this key is told with: "cudaMalloc(&pointer, 8589934592) failed before: ...".
+  // Sets the text for a call with this key: "cudaMalloc(&pointer, 8589934592) failed before: ...".
   void describe(const std::string& key, std::string text) { texts_[key] = std::move(text); }
-  // It has failed; the same call can fail often.
+  // Records that it has failed; the same call can fail often.
   //   target: the memory that it should have written, or null
   void add(std::string_view call, const std::string& key, const vgpu::Allocation* target);
-  // The host does something that was asked for by the call that returns there; null: not known.
+  // The host now executes an operation requested by the call with this return address; null: not
+  // known.
   void perform(const void* return_address) { performing_ = return_address; }
   [[nodiscard]] vgpu::AccessSide at_call(vgpu::AccessSide side) const override {
     return at_call(std::move(side), performing_);
@@ -33,19 +33,19 @@ class Mishaps final : public vgpu::Causes {
   void freed(const vgpu::Allocation& allocation) { freed_at_.emplace_back(&allocation, calls_); }
 
   [[nodiscard]] std::string of_pointer_to_nothing() const override;
-  // What was to take the place of the memory that was freed.
+  // Returns the failed allocation that was to replace the freed memory.
   [[nodiscard]] std::string of_use_after_free(const vgpu::Allocation& allocation) const override;
   [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation) const override;
 
  private:
   const void* performing_ = nullptr;
   std::map<std::string, std::string> texts_;  // by key
-  std::uint64_t calls_ = 0;                   // that have failed
+  std::uint64_t calls_ = 0;                   // number of failed calls
   std::string first_allocation_, last_allocation_, last_launch_;
   std::uint64_t last_allocation_at_ = 0;
   std::size_t allocations_ = 0;
-  std::map<const vgpu::Allocation*, std::string> writes_;  // the last of each
-  // After so many; oldest first.  Most frees are never asked about.
+  std::map<const vgpu::Allocation*, std::string> writes_;  // the latest failed write of each
+  // The number of failed calls at each free, oldest first.  Most frees are never looked up.
   std::vector<std::pair<const vgpu::Allocation*, std::uint64_t>> freed_at_;
 };
 

@@ -1,5 +1,5 @@
-// The virtual time of a device: a fixed function of the work done, so that it is the same on every
-// machine.  It says nothing about speed.
+// The virtual time of a device: a fixed function of the executed work, so it is the same on every
+// host.  It does not measure speed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Clock {
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
   // steps: warp instructions.
   void spend_launch(std::uint64_t steps) { cycles_ += virtual_gpu::kLaunchCycles + steps; }
-  // A copy or a fill.
+  // Adds the time of a copy or a fill.
   void spend_copy(std::size_t bytes) {
     cycles_ += virtual_gpu::kCopyCycles + bytes / virtual_gpu::kCopyBytesPerCycle;
   }

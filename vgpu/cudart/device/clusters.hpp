@@ -1,7 +1,7 @@
 // Thread block clusters in launches (CUDA C++ Programming Guide, "Thread Block Clusters").
 //
-// What is accepted, and which errors are answered, is what CUDA 13.0 does on an H200 with driver
-// 580, found by trying.
+// The accepted values and the returned errors are those of CUDA 13.0 on an H200 with driver 580,
+// found by experiment.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,17 +11,17 @@
 
 namespace warpcheck::cudart {
 
-// The blocks of a cluster in a launch.
-//   asked: by the launch; all 0: nothing
-//   cluster: what it is; one block where nobody asks for any
-//   is_explicit: somebody does
+// Determines the blocks of a cluster in a launch.
+//   asked: the launch's request; all 0: none
+//   cluster: the result; one block if neither launch nor kernel requests clusters
+//   is_explicit: receives whether one of them does
 cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit);
 
-// What the attributes of a launch ask for; all 0: nothing.
+// Returns the request in the attributes of a launch; all 0: none.
 Dim3 asked_cluster(const cudaLaunchConfig_t& config);
 
-// cudaFuncSetAttribute, for those attributes that are about clusters.
+// Implements cudaFuncSetAttribute for the attributes that concern clusters.
 cudaError_t set_cluster_attribute(KernelAttributes& attributes, const vgpu::Program& program,
                                   int attribute, int value);
 void describe_clusters(const KernelAttributes& attributes, const vgpu::Program& program,

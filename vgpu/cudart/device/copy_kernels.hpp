@@ -1,12 +1,13 @@
-// The kernels that copies and fills of device code run as: the device runtime launches grids for
-// them, so that they are ordered, and checked, as grids are.
+// The kernels by which copies and fills of device code run.  The device runtime launches grids for
+// them, so they are ordered and checked like grids.
 #pragma once
 
 #include <string>
 
 namespace warpcheck::cudart {
 
-// Byte %rd4 of each round of a block's threads, until `bytes` are done, is moved by `one_byte`.
+// Returns a kernel in which each thread moves byte %rd4 of each round by `one_byte`, until `bytes`
+// are done.
 //   second: the name of the second parameter, which is in %rd2
 inline std::string copy_kernel(const std::string& name, const std::string& second,
                                const std::string& one_byte) {

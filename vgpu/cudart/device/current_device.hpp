@@ -1,10 +1,10 @@
-// Which device the calls of the calling thread are for (cudaSetDevice).  Beside the runtime, as its
-// streams, allocations and errors ask for it.
+// The current device of the calling thread (cudaSetDevice).  It is apart from the runtime because
+// streams, allocations and errors depend on it.
 #pragma once
 
 namespace warpcheck::cudart {
 
-// 0 until the thread has chosen.
+// 0 until the thread has chosen a device.
 inline unsigned& current_device() {
   thread_local unsigned number = 0;
   return number;

@@ -1,5 +1,5 @@
-// One virtual device as the runtime API's functions see it: what it has of its own, and the
-// components that it shares with the other devices of its system (system.hpp).
+// One virtual device as the runtime API's functions use it: its own state, and the components that
+// it shares with the other devices of its system (system.hpp).
 #pragma once
 
 #include <mutex>
@@ -16,21 +16,21 @@ class Device {
 
   [[nodiscard]] unsigned number() const { return own_.number; }
   System& system() { return system_; }
-  // How many there are; a number that programs pass is one of them.
+  // The number of devices; exists() tests a number that a program passes.
   [[nodiscard]] unsigned count() const { return system_.count(); }
   [[nodiscard]] bool exists(int number) const {
     return number >= 0 && static_cast<unsigned>(number) < count();
   }
-  // That number must exist.
+  // The number must exist.
   Device other(int number) { return system_.device(static_cast<unsigned>(number)); }
 
-  // Every API call comes through here.
+  // Must be called by every API call.
   void enter_call() { system_.enter_call(own_); }
   // cudaDeviceReset
   void reset() { system_.reset(own_); }
-  // The host waits for all that was asked of this device.
+  // Waits until everything requested of this device has completed.
   void wait() { system_.execution().wait_for_device(number()); }
-  // Brings out what device code has printed.
+  // Outputs what device code has printed.
   void flush_prints() { system_.flush_prints(); }
 
   DeviceState& own() { return own_; }
@@ -57,7 +57,7 @@ class Device {
   DeviceState& own_;
 };
 
-// Runs `body(device)` with the calling thread's device of the process, under the lock.
+// Runs `body(device)` with the calling thread's current device, under the lock.
 template <typename Body>
 decltype(auto) with_device(Body&& body) {
   System& system = system_of_process();

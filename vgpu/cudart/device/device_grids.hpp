@@ -1,10 +1,10 @@
-// What the device code of one grid has asked the device runtime for: grids to be launched, with
-// their order (CUDA Programming Guide, "CUDA Dynamic Parallelism").
+// The requests of one grid's device code to the device runtime: grids to be launched, and their
+// order (CUDA Programming Guide, "CUDA Dynamic Parallelism").
 //
-// Streams and events that device code makes are those of its block.  The null stream of a block and
-// each stream that it has made run what they were given one after the other;
-// cudaStreamFireAndForget orders nothing; what is in cudaStreamTailLaunch comes after the grid and
-// all that it has launched.
+// Streams and events that device code creates belong to its block.  The null stream of a block, and
+// each stream that it created, run their grids one after the other; cudaStreamFireAndForget orders
+// nothing; grids in cudaStreamTailLaunch come after the parent grid and everything that it has
+// launched.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ class DeviceCode;
 class Findings;
 struct LinkedKernel;
 
-// A grid that is to run, or has run, within an operation.
+// A grid of an operation that is to run, or has run.
 struct Grid {
   LinkedKernel* linked = nullptr;
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;
   std::uint32_t launched_as = 0;  // DeviceAnswer::launched; 0: by the host
-  unsigned depth = 0;             // below the host's
+  unsigned depth = 0;             // depth below the grid launched by the host
 };
 
 struct ChildGrid {
   Grid grid;
   bool is_tail = false;
-  std::vector<std::size_t> after;  // other children of its parent, by number
+  std::vector<std::size_t> after;  // numbers of the parent's other children that it comes after
 };
 
 class DeviceGrids final : public vgpu::DeviceRuntime {
@@ -48,8 +48,8 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
     DeviceState& device;
     Findings& findings;
     const Conditionals& conditionals;
-    DeviceCode& copies;            // kernels that copy and fill
-    std::uint32_t& last_launched;  // the last number that was given to a launch
+    DeviceCode& copies;            // kernels for copies and fills
+    std::uint32_t& last_launched;  // the latest number given to a launch
     unsigned devices = 1;
     const virtual_gpu::Capability& capability;
     vgpu::ConcurrentWork* concurrent_work = nullptr;  // null: there is none
@@ -63,7 +63,7 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   [[nodiscard]] const std::vector<ChildGrid>& children() const { return children_; }
 
  private:
-  using Stream = std::pair<std::uint32_t, std::uint64_t>;  // a block's
+  using Stream = std::pair<std::uint32_t, std::uint64_t>;  // a stream of a block
 
   std::uint64_t parameter_buffer(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call);
@@ -81,7 +81,8 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   const Grid& parent_;
   std::map<std::uint64_t, std::pair<Grid, vgpu::Allocation*>> buffers_;  // by address
   std::vector<ChildGrid> children_;
-  std::map<Stream, std::vector<std::size_t>> last_of_;  // what the next of the stream comes after
+  // the grids that the next one of the stream comes after
+  std::map<Stream, std::vector<std::size_t>> last_of_;
   std::map<Stream, std::vector<std::size_t>> events_;
   std::uint64_t next_handle_ = 0x100;
   cudaError_t last_error_ = cudaSuccess;

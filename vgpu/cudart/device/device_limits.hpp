@@ -1,4 +1,4 @@
-// cudaDeviceSetLimit: what a program may set of its device.
+// cudaDeviceSetLimit: the limits that a program may set for its device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,22 +16,22 @@ class DeviceLimits {
   // cudaLimitStackSize ... cudaLimitPersistingL2CacheSize
   static constexpr std::size_t kCount = 7;
 
-  // Both are told of the limits that are theirs; not owned.
+  // The objects that must be informed of their limits; not owned.
   DeviceLimits(vgpu::DeviceMemory& memory, PrintBuffer& prints, unsigned device = 0);
 
   [[nodiscard]] std::size_t get(cudaLimit limit) const { return values_[limit]; }
-  // cudaErrorInvalidValue: for a stack that no thread can have, for a nesting of grids that there
-  // cannot be, for the buffer of printf() once something was printed, and for the heap once a
-  // kernel has run that uses it.  The heap is at most as large as the device's memory.
+  // Sets a limit. cudaErrorInvalidValue: the stack is larger than a thread can have, the nesting of
+  // grids is not possible, the buffer of printf() was already used, or a kernel that uses the heap
+  // has already run.  The heap is at most as large as the device's memory.
   cudaError_t set(cudaLimit limit, std::size_t value);
-  // A kernel that can call malloc() or free() has run.
+  // Called when a kernel that can call malloc() or free() has run.
   void use_heap() { heap_in_use_ = true; }
-  // The defaults of the hardware; the heap's is also that of memory which has been reset.
+  // Restores the defaults of the hardware; that of the heap is also the default of reset memory.
   void reset();
 
  private:
   vgpu::DeviceMemory& memory_;
-  PrintBuffer& prints_;  // of all devices
+  PrintBuffer& prints_;  // shared by all devices
   unsigned device_;
   std::array<std::size_t, kCount> values_{};
   bool heap_in_use_ = false;

@@ -1,4 +1,5 @@
-// What each of several devices has of its own.  All else is the system's (system.hpp).
+// The state that each of several devices has separately.  All other state belongs to the system
+// (system.hpp).
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,11 @@ struct DeviceState {
   Allocations allocations;
   Errors errors;
   DeviceLimits limits;
-  std::uint32_t peers = 0;  // a bit for each device whose memory it may use
+  std::uint32_t peers = 0;  // one bit for each device whose memory it may use
   unsigned flags = 0;       // cudaSetDeviceFlags
 };
 
-// By number; the first is always there.
+// By number; device 0 always exists.
 using DeviceStates = std::deque<DeviceState>;
 
 }  // namespace warpcheck::cudart

@@ -1,12 +1,12 @@
-// Enumerations of the API as programs pass them.
+// Enumeration values of the API as programs pass them.
 #pragma once
 
 #include <cstring>
 
 namespace warpcheck::cudart {
 
-// The number that a caller passed as an enumeration of the API; it may be none of its values, and
-// then even reading it as one is undefined.
+// Returns the number that a caller passed as an enumeration of the API.  It may be none of the
+// enumeration's values, and then reading it as the enumeration is undefined.
 template <typename Enum>
 int number_of(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));

@@ -1,5 +1,5 @@
-// What the API's calls answer for one device: the last error, the error of a launch that died, and
-// what is told of a call that has failed.
+// The error state of one device: the last error, the error of a launch that failed fatally, and the
+// reports of failed calls.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,28 +22,28 @@ class Errors {
   Errors(Trial& trial, Findings& findings, const Allocations& allocations, LastErrors& last)
       : trial_(trial), findings_(findings), allocations_(allocations), last_(last) {}
 
-  // Nothing is known of the call that begins.
+  // Begins a call, of which nothing is known yet.
   void begin_call();
-  // What it is to be told with if it fails, where its arguments do not say it.
+  // Sets the text for the report of the call, if it fails and its arguments do not describe it.
   void describe_call(FailedCall call) {
     described_call_ = std::move(call);
     is_described_ = true;
   }
 
-  // Remembers an error for cudaGetLastError, tells it outside of trials (api_errors.hpp), and hands
-  // it back.
+  // Records an error for cudaGetLastError, reports it if no trial is running (api_errors.hpp), and
+  // returns it.
   cudaError_t record(cudaError_t error);
-  // The call cannot be done.
+  // Refuses the call as not supported.
   void refuse(std::string_view reason);
-  // A host function (cudaLaunchHostFunc) has called the API, which it must not.
+  // A host function (cudaLaunchHostFunc) has called the API, which is not allowed.
   cudaError_t refuse_in_host_function();
 
-  // Of the calling thread.
+  // The last error of the calling thread.
   [[nodiscard]] cudaError_t last() const { return last_.get(); }
   cudaError_t take_last() { return last_.take(); }
 
-  // The error of a launch that died, or of a program that has forked after it had used the device;
-  // every later call that needs the device answers it.
+  // Returns the error of a launch that failed fatally, or of a program that has forked after it had
+  // used the device.  Every later call that needs the device returns it.
   [[nodiscard]] cudaError_t sticky() const;
   [[nodiscard]] bool has_sticky() const { return sticky() != cudaSuccess; }
   void set_sticky(cudaError_t error) { sticky_ = error; }
@@ -54,7 +54,7 @@ class Errors {
   Findings& findings_;
   const Allocations& allocations_;
   FailedCall described_call_;
-  bool is_described_ = false;  // it is the call's
+  bool is_described_ = false;  // whether described_call_ belongs to the current call
   LastErrors& last_;
   cudaError_t sticky_ = cudaSuccess;
 };

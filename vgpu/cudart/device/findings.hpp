@@ -1,5 +1,4 @@
-// The findings of a trial so far: those of its checkers, and those that only the calls of the host
-// show.
+// The findings of a trial so far: those of its checkers, and those that only host calls show.
 #pragma once
 
 #include <utility>
@@ -17,12 +16,12 @@ class Findings {
 
   vgpu::Checkers& checkers() { return checkers_; }
   [[nodiscard]] const vgpu::Checkers& checkers() const { return checkers_; }
-  // Calls that have failed, which findings name as their causes.
+  // Failed calls, which findings name as their causes.
   Mishaps& mishaps() { return mishaps_; }
 
-  // Misuse of the API by the call that is being answered.
+  // Reports misuse of the API by the current call.
   void add(vgpu::Finding finding) {
-    // Races know whose sides are.
+    // Race findings already have the places of their sides.
     if (finding.kind != vgpu::FindingKind::data_race) {
       for (vgpu::AccessSide& side : finding.accesses) {
         const bool is_of_call = side.role == "host copy" || side.role == "host write";
@@ -32,8 +31,7 @@ class Findings {
     if (checkers_.add(std::move(finding))) call_is_told_ = true;
   }
 
-  // Whether a finding, or a refusal, says already what is wrong with the call that is being
-  // answered.
+  // Returns whether a finding, or a refusal, already says what is wrong with the current call.
   [[nodiscard]] bool call_is_told() const { return call_is_told_; }
   void call_is_told_elsewhere() { call_is_told_ = true; }
   void begin_call() { call_is_told_ = false; }

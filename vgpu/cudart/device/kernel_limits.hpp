@@ -1,4 +1,4 @@
-// How much of a multiprocessor a kernel may use.
+// The resources of a multiprocessor that a kernel may use.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,13 @@
 
 namespace warpcheck::cudart {
 
-// Dynamic shared memory that a launch may ask for: what is left of 48 KiB beside the static, or
-// what cudaFuncSetAttribute has set.
+// Returns the dynamic shared memory that a launch may request: the rest of 48 KiB after static
+// shared memory, or the value set by cudaFuncSetAttribute.
 std::size_t dynamic_shared_bytes_max(const KernelAttributes& attributes,
                                      const vgpu::Program& program);
 
-// Blocks of `threads` threads that are resident on one multiprocessor at once; 0: none fits.
+// Returns how many blocks of `threads` threads are resident on one multiprocessor at once; 0: none
+// fits.
 int resident_blocks(const virtual_gpu::Capability& capability, const vgpu::Program& program,
                     int threads, std::size_t dynamic_shared_bytes);
 

@@ -1,5 +1,5 @@
-// A kernel's turn: the machine runs it, with what the trial, the device's limits and the host say,
-// and what came of it is told.
+// Runs a kernel on the machine, with the settings of the trial, the device's limits and the host's
+// state, and reports the outcome.
 #pragma once
 
 #include <cstdint>
@@ -53,14 +53,14 @@ class KernelRunner {
   explicit KernelRunner(const Needs& needs)
       : needs_(needs), turns_(needs.memory), team_(needs.memory) {}
 
-  // To be told what is freed, where launches run on several threads.
+  // Returns the observer that must be informed of frees, for launches that run on several threads.
   [[nodiscard]] vgpu::Observer& team() { return team_; }
 
-  // With all the grids that its device code launches.  Throws vgpu::Refusal where a kernel has
-  // reached what cannot be run.
+  // Runs a kernel and all grids that its device code launches.  Throws vgpu::Refusal if a kernel
+  // reaches an unsupported operation.
   void run(const KernelWork& work, const Operation& operation, const HostState& host);
-  // The same for one of several kernels of the operation.  Its number among all launches.
-  //   also_unordered: earlier launches of the operation that nothing orders before it
+  // Runs one of several kernels of the operation.  Returns its number among all launches.
+  //   also_unordered: earlier launches of the operation that are not ordered before it
   std::uint32_t run(const KernelWork& work, const Operation& operation, const HostState& host,
                     const std::vector<std::uint32_t>& also_unordered);
 

@@ -1,4 +1,4 @@
-// cudaGetLastError: the last error of each host thread, whichever device it was of.
+// cudaGetLastError: the last error of each host thread, of any device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,7 +23,7 @@ class LastErrors {
     return std::exchange(last, cudaSuccess);
   }
   void set(cudaError_t error) { of_thread_[this_thread()] = error; }
-  // Of work that no call has waited for: whoever asks first is told.
+  // Sets the error of work that no call has waited for: the first thread that asks receives it.
   void set_for_anybody(cudaError_t error) { of_nobody_ = error; }
   void clear() {
     of_thread_.clear();
@@ -31,7 +31,7 @@ class LastErrors {
   }
 
  private:
-  // Numbers of the system are given out again.
+  // Thread numbers of the operating system are reused, so threads get their own numbers here.
   static std::uint64_t this_thread() {
     static std::atomic<std::uint64_t> threads{0};
     thread_local const std::uint64_t number = ++threads;

@@ -1,4 +1,4 @@
-// What a launch asks for, checked.
+// Checks what a launch requests.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,16 +16,16 @@ struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
-  Dim3 cluster{0, 0, 0};         // blocks; all 0: the kernel says
+  Dim3 cluster{0, 0, 0};         // blocks; all 0: the kernel decides
   bool may_begin_early = false;  // programmatic stream serialization
 };
 
-// Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a
-// kernel that cannot be run.
+// Prepares the work of a launch, with a copy of its arguments.  Throws vgpu::Refusal for a kernel
+// that cannot run.
 cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
                     void** arguments, KernelWork& work);
 
-// What a launch runs.
+// Returns the program that a launch runs.
 const vgpu::Program& program_of(const KernelWork& work);
 
 }  // namespace warpcheck::cudart

@@ -1,11 +1,11 @@
-// A variable that has another value for a while.
+// Gives a variable another value temporarily.
 #pragma once
 
 #include <utility>
 
 namespace warpcheck::cudart {
 
-// Until it goes.
+// Restores the old value when it is destroyed.
 template <typename T>
 class Meanwhile {
  public:

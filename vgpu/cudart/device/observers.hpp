@@ -1,5 +1,5 @@
-// Whom a device tells what happens in its memory and in its launches: the checkers of a trial, and
-// what the trial adds to them.
+// The observers of a device's memory and launches: the checkers of a trial, and the observers that
+// the trial adds.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ class Observers {
   void set(std::span<vgpu::Observer* const> checkers) {
     list_.assign(checkers.begin(), checkers.end());
   }
-  // Is called after those that are there.  Not owned.
+  // Adds an observer, which is called after the existing ones.  Not owned.
   void add(vgpu::Observer& observer) { list_.push_back(&observer); }
   void clear() { list_.clear(); }
 

@@ -1,9 +1,9 @@
-// What printf() and assert() of device code have written, until a call of the host brings it out.
+// The buffer of printf() and assert() of device code, until a host call outputs it.
 //
-// As CUDA's (CUDA C++ Programming Guide, "Formatted Output"): a buffer of cudaLimitPrintfFifoSize
-// bytes, written out by launches and by calls that wait, where new text takes the place of the
-// oldest.  What a record takes up is not documented; here it is 8 bytes for the format and for each
-// argument, and the bytes of strings.
+// It behaves like CUDA's (CUDA C++ Programming Guide, "Formatted Output"): a buffer of
+// cudaLimitPrintfFifoSize bytes, which launches and calls that wait output, and in which new text
+// overwrites the oldest.  The size of a record is not documented; here it is 8 bytes for the format
+// and for each argument, plus the bytes of strings.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,15 @@ class PrintBuffer final : public vgpu::Observer {
   void set_capacity(std::size_t bytes) { capacity_ = bytes; }
   void clear();
 
-  // Empties the buffer, to `output`, or, where it is null, to stdout and stderr.
+  // Empties the buffer to `output`, or to stdout and stderr if it is null.
   void flush(std::string* output);
-  // printf() calls whose text was overwritten.
+  // Returns the number of printf() calls whose text was overwritten.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
-  // Texts of printf() so far, and a hash of them all that does not depend on their order.
+  // Returns the number of printf() texts so far, and a hash of them that does not depend on their
+  // order.
   [[nodiscard]] std::uint64_t prints() const { return prints_; }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  // Whether anything was ever printed.
+  // Returns whether anything was ever printed.
   [[nodiscard]] bool in_use() const { return in_use_; }
 
  private:

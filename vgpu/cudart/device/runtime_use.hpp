@@ -1,6 +1,6 @@
-// Whether the program has called the runtime API, which initialises the driver API and makes a
-// device's primary context current to the calling thread (CUDA Runtime API, "Interactions with the
-// CUDA Driver API").
+// Records whether the program has called the runtime API, which initialises the driver API and
+// makes a device's primary context current to the calling thread (CUDA Runtime API, "Interactions
+// with the CUDA Driver API").
 #pragma once
 
 namespace warpcheck::cudart {
@@ -9,9 +9,10 @@ void note_runtime_use();
 bool runtime_was_used();
 bool runtime_was_used_by_this_thread();
 
-// A call needs the device.
+// Must be called when a call needs the device.
 void note_device_use();
-// One did in a process of which this one is the fork(): there CUDA cannot be used any more.
+// Returns whether this process is a fork() of a process that had used the device; CUDA cannot be
+// used in it.
 bool device_was_used_before_fork();
 
 }  // namespace warpcheck::cudart

@@ -1,12 +1,11 @@
 // The virtual devices of a process behind the runtime API, and what they share: one address space,
-// one order of operations, one set of checkers that see all of it, one trial.  What a device has of
-// its own is a DeviceState; a call is answered by a Device, which is both (device.hpp).
+// one order of operations, one set of checkers for all of it, one trial.  The separate state of a
+// device is a DeviceState; a Device combines both and answers calls (device.hpp).
 //
-// Each component is given what it works with; none knows the system.
-// Calls ask for operations of streams (execution.hpp); these run when the host waits for them,
-// when too many are waiting, or when the trial ends.  So the host is always as far ahead of the
-// devices as its calls allow (but see idle_progress.hpp).  Nothing here depends on host addresses
-// or on time.
+// Each component gets references to what it uses; none depends on the system.  Calls request
+// operations of streams (execution.hpp).  These run when the host waits for them, when too many are
+// pending, or when the trial ends, so the host is always as far ahead of the devices as its calls
+// allow (but see idle_progress.hpp).  Nothing here depends on host addresses or on time.
 #pragma once
 
 #include <mutex>
@@ -52,29 +51,31 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  // Held by every call (with_device()).
+  // Held during every call (with_device()).
   std::mutex& mutex() { return mutex_; }
 
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(devices_.size()); }
-  // number: below count()
+  // number: less than count()
   Device device(unsigned number);
-  // That of the calling thread.
+  // Returns the current device of the calling thread.
   Device current();
 
-  // On as many devices as the settings say.
+  // Begins a trial, with the number of devices in the settings.
   void begin_trial(const TrialSettings& settings);
   TrialResult end_trial();
-  // A call for a device begins: outside a trial, the system starts afresh with default settings.
+  // Begins a call for a device.  Outside a trial, the first call starts a new ambient trial with
+  // default settings.
   void enter_call(DeviceState& device);
-  // The process ends outside a trial: runs what is left; tells what is still allocated, if that is
-  // wanted.
+  // The process ends outside a trial. finish() runs the remaining operations; end_ambient() also
+  // reports leaks if requested.
   void finish() { execution_.run_what_is_left(); }
   TrialResult end_ambient(bool tell_leaks);
-  // Findings and refusals so far.
+  // Returns the findings and refusals so far.
   [[nodiscard]] TrialResult peek_result() const;
-  // cudaDeviceReset: everything allocated or created on the device is gone; the trial goes on.
+  // cudaDeviceReset: everything allocated or created on the device is released; the trial
+  // continues.
   void reset(DeviceState& device);
-  // Brings out what device code has printed.
+  // Outputs what device code has printed.
   void flush_prints() { trial_.bring_out(prints_); }
 
   Trial& trial() { return trial_; }
@@ -125,7 +126,7 @@ class System {
                                     .last_errors = last_errors_,
                                     .prints = prints_};
   DeviceStates devices_ = first_of(shared_);
-  // Addresses are the system's: the allocations of any device find them.
+  // Addresses belong to the system, so the allocations of any device can be found through this one.
   Allocations& address_space_{devices_.front().allocations};
   Transfers transfers_{observers_, findings_};
   Arrivals arrivals_{trial_, memory_};
@@ -179,8 +180,8 @@ class System {
                         .runner = work_}};
 };
 
-// The runtime API is a set of free functions, so there is one system a process; this is the one
-// place that says so.  Made at first use and never destroyed.
+// The runtime API consists of free functions, so there is one system per process, and this function
+// is the only place that assumes it.  Created at first use, never destroyed.
 System& system_of_process();
 
 }  // namespace warpcheck::cudart

@@ -1,8 +1,8 @@
-// The trial that runs on a device, or the plain program ("ambient") where there is none: its
-// settings, what is counted of it, and its text and refusals.
+// The trial that runs on a device, or the plain program ("ambient") if there is none: its settings,
+// its counters, and its output and refusals.
 //
-// Findings are in findings.hpp.  Of a plain program under `warpcheck exec`, that process is told as
-// well (exec_session.hpp).
+// The findings are in findings.hpp.  For a plain program under `warpcheck exec`, the parent process
+// is informed as well (exec_session.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,46 +23,47 @@ class PrintBuffer;
 
 class Trial {
  public:
-  // Nothing is kept of what was before.
+  // Begins a trial; nothing of an earlier trial is kept.
   void begin(const TrialSettings& settings);
   void begin_ambient(const TrialSettings& settings, const virtual_gpu::Capability& capability);
-  // Its result, without the findings.  Strategy and observer belong to the caller and may be gone
-  // from now on.
+  // Ends the trial and returns its result, without the findings.  Strategy and observer belong to
+  // the caller, and may be destroyed from now on.
   TrialResult end();
 
   [[nodiscard]] bool in_trial() const { return phase_ == Phase::trial; }
   [[nodiscard]] bool in_ambient() const { return phase_ == Phase::ambient; }
-  // A trial has ended and nothing was called since: its memory is still there to be freed.
+  // Returns whether a trial has ended and no call was made since: its memory still exists and may
+  // be freed.
   [[nodiscard]] bool has_just_ended() const { return phase_ == Phase::ended; }
 
   [[nodiscard]] const TrialSettings& settings() const { return settings_; }
-  // Of trials the one that all have; of a plain program its own.
+  // Returns the capability: the same one in all trials, that of the program in a plain program.
   [[nodiscard]] const virtual_gpu::Capability& capability() const { return *capability_; }
   [[nodiscard]] vgpu::Strategy& strategy();
-  // nullptr: not under `warpcheck exec`, or in a trial.
+  // Returns nullptr in a trial, or if the program does not run under `warpcheck exec`.
   [[nodiscard]] ExecSession* exec_session() const;
 
-  // What cannot be done; each reason is kept once.
+  // Records an unsupported operation; each reason is kept once.
   void refuse(std::string_view reason);
 
-  // A kernel is about to run.
+  // The numbers of a kernel that is about to run.
   struct LaunchNumber {
     std::uint32_t launch = 0;  // among all launches, from 0
     std::uint32_t kernel = 0;  // among all kernels, in order of their first launch, from 0
   };
   LaunchNumber launch(const vgpu::Program& program, std::uint64_t ptx_hash);
-  // Where the order of threads, or of work of the device, can show.
+  // Records that the order of threads, or of device operations, may be visible.
   void order_shows(const vgpu::Program& program, const vgpu::OrderSource& source);
   void order_shows(std::string_view why);
-  // It has run.
+  // Counts a launch that has run.
   void count(const vgpu::Outcome& outcome);
-  // Where decisions about operations of streams are recorded.
+  // Returns the schedule that records decisions about operations of streams.
   vgpu::Schedule& schedule() { return result_.schedule; }
 
-  // Brings out what device code has printed: in a trial to its result, else to stdout and stderr.
+  // Outputs what device code has printed: in a trial to its result, otherwise to stdout and stderr.
   void bring_out(PrintBuffer& prints);
 
-  // So far, without the findings.
+  // Returns the result so far, without the findings.
   [[nodiscard]] TrialResult result() const;
 
  private:
@@ -76,7 +77,7 @@ class Trial {
   const virtual_gpu::Capability* capability_ = &virtual_gpu::kTrialCapability;
   vgpu::DefaultPolicy default_policy_;
   TrialResult result_;
-  // TrialResult::kernels, and hashes of their texts.  Programs stay as long as the process.
+  // TrialResult::kernels, and hashes of their texts.  Programs live as long as the process.
   std::vector<const std::string*> launched_;
   std::vector<std::uint64_t> launched_hashes_;
 };

@@ -1,11 +1,10 @@
-// The device that programs see: few multiprocessors, which keep grids small that are sized by their
-// number, of a compute capability.
+// The device that programs see, with a given compute capability.  It has few multiprocessors, so
+// grids whose size depends on that number stay small.
 //
-// In trials that is 7.5, the oldest that the toolkit compiles for, so what passes there meets no
-// limit on newer hardware.  A plain program has a device for which it was built: of the newest PTX
-// that it carries, or the one that `warpcheck exec --device` names.
-// Limits are those of the CUDA C++ Programming Guide, "Compute Capabilities", technical
-// specifications.
+// In trials the capability is 7.5, the oldest that the toolkit compiles for, so kernels that pass
+// there fit the limits of newer hardware.  A plain program gets a device for which it was built:
+// that of the newest PTX that it contains, or the one that `warpcheck exec --device` names.  Limits
+// are those of the CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
 #pragma once
 
 #include <array>
@@ -21,32 +20,33 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kBlockThreadsMax = 1024;
 inline constexpr int kBlockDimMax[3] = {1024, 1024, 64};
 inline constexpr int kGridDimMax[3] = {2147483647, 65535, 65535};
-// Blocks of a cluster; more than the first only after cudaFuncSetAttribute.  As on devices that
-// have clusters: kernels of any target may be launched in them here.
+// The maximal number of blocks in a cluster; more than the first number only after
+// cudaFuncSetAttribute.  They are those of devices with clusters; here, kernels of any target may
+// be launched in clusters.
 inline constexpr int kPortableClusterBlocksMax = 8, kClusterBlocksMax = 16;
 
-// A block's static and dynamic shared memory without cudaFuncSetAttribute.
+// The maximal static and dynamic shared memory of a block without cudaFuncSetAttribute.
 inline constexpr std::size_t kBlockSharedBytes = 48 * 1024;
 
-// What differs between compute capabilities.
+// The properties that depend on the compute capability.
 struct Capability {
   int major = 0, minor = 0;
   int multiprocessor_threads_max = 0;
   int multiprocessor_blocks_max = 0;
   std::size_t multiprocessor_shared_bytes = 0;
-  std::size_t reserved_shared_bytes = 0;  // of each block, beside its own
+  std::size_t reserved_shared_bytes = 0;  // per block, in addition to its own
   int single_to_double_ratio = 0;
 
   [[nodiscard]] constexpr unsigned sm() const {
     return static_cast<unsigned>(major * 10 + minor);  // 75: as in sm_75
   }
   [[nodiscard]] constexpr bool has_persisting_l2() const { return major >= 8; }
-  // Programmatic dependent launches.
+  // Returns whether programmatic dependent launches are supported.
   [[nodiscard]] constexpr bool has_early_launches() const { return major >= 9; }
-  // The limit of how deep grids may wait for those that they launch (CUDA Runtime API,
+  // The limit for the nesting of grids that wait for the grids that they launch (CUDA Runtime API,
   // cudaDeviceSetLimit).
   [[nodiscard]] constexpr bool has_waits_for_children() const { return major < 9; }
-  // A block's static and dynamic shared memory after cudaFuncSetAttribute.
+  // The maximal static and dynamic shared memory of a block after cudaFuncSetAttribute.
   [[nodiscard]] constexpr std::size_t block_shared_bytes_opt_in() const {
     return multiprocessor_shared_bytes - reserved_shared_bytes;
   }
@@ -66,7 +66,7 @@ inline constexpr std::array kCapabilities{
     Capability{12, 1, 1536, 24, 100 * 1024, 1024, 64},
 };
 
-// The newest that is not above sm_NN; the oldest where all are.
+// Returns the newest capability that is not above sm_NN; the oldest one if all are above.
 constexpr const Capability& capability_of(unsigned sm) {
   const Capability* best = &kCapabilities.front();
   for (const Capability& one : kCapabilities) {

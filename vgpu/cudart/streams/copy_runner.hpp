@@ -1,5 +1,5 @@
-// Copies and fills when their turn has come: ranges are checked once more, observers are told, and
-// the bytes move.
+// Executes copies and fills when it is their turn: checks their ranges again, reports them to the
+// observers, and moves the bytes.
 #pragma once
 
 #include "vgpu/cudart/streams/copy_sides.hpp"
@@ -36,7 +36,7 @@ class CopyRunner {
   const CallRecording& recording_;
 };
 
-// Row by row; `arrived` tells whether the bytes of a download are there.
+// Records the copy row by row; `arrived`: the bytes of a download are available.
 void record_copy(CallLog& log, const CopyWork& work, bool arrived);
 void record_fill(CallLog& log, const FillWork& work);
 

@@ -1,5 +1,5 @@
-// The two sides of a copy: which memory each is, by its pointer, and whether the whole box lies in
-// it.
+// Resolves the two sides of a copy: the memory that each pointer refers to, and whether the whole
+// box is inside it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace warpcheck::cudart {
 struct CopySide {
   std::byte* data = nullptr;  // host bytes of the first row
   std::size_t pitch = 0, slice = 0;
-  DeviceRange range;  // of a device side, and of page-locked memory that the runtime has given out
+  DeviceRange range;  // of device memory, and of page-locked memory allocated by the runtime
   bool on_device = false;
 
   [[nodiscard]] std::byte* row(std::size_t in_slice, std::size_t number) const {
@@ -38,23 +38,23 @@ class CopySides {
   CopySides(Allocations& allocations, const HostBlocks& host_blocks)
       : allocations_(allocations), host_blocks_(host_blocks) {}
 
-  // Page-locked memory is the host's, managed memory the device's.  kind: the number of a
-  // cudaMemcpyKind.  Nothing: it is none.
+  // Returns the direction of a copy; page-locked memory counts as host memory, managed memory as
+  // device memory. kind: the number of a cudaMemcpyKind.  Nothing: it is not a cudaMemcpyKind.
   [[nodiscard]] std::optional<Direction> direction_of(const void* target, const void* source,
                                                       int kind) const;
-  // For an operation of the API function `call`.  Nothing (cudaErrorInvalidValue): the box is not
-  // inside memory of that kind; a finding too where it overruns device memory.
+  // Resolves a side for an operation of the API function `call`.  Nothing (cudaErrorInvalidValue):
+  // the box is not inside memory of that kind.  Also adds a finding if it overruns device memory.
   std::optional<CopySide> at(std::string_view call, const Place& place, Where where, const Box& box,
                              bool write);
 
-  // How many of the bytes from there on are one mapping of virtual memory, where another one
-  // follows it; else all of them.
+  // Returns how many bytes from `pointer` on belong to one mapping of virtual memory, if another
+  // mapping follows; otherwise `bytes`.
   [[nodiscard]] std::size_t bytes_of_one_mapping(const void* pointer, std::size_t bytes) const;
   [[nodiscard]] bool is_managed(const void* pointer) const;
   [[nodiscard]] bool is_page_locked(const void* pointer) const {
     return host_blocks_.find(pointer) != nullptr;
   }
-  // Memory of the host that the device cannot reach by itself.
+  // Returns whether it is host memory that the device cannot access.
   [[nodiscard]] bool is_pageable(Where where, const void* pointer) const {
     return where == Where::host && !is_managed(pointer) && !is_page_locked(pointer);
   }
@@ -71,7 +71,7 @@ void for_each_row(const Box& box, Visit&& visit) {
   }
 }
 
-// The first byte of a row, as the program names it.
+// Returns the first byte of a row, at the program's address.
 inline std::byte* row_of(const Place& place, std::size_t slice, std::size_t row) {
   return static_cast<std::byte*>(place.pointer) + slice * place.slice + row * place.pitch;
 }

@@ -1,4 +1,4 @@
-// Functions of the program that run in streams: cudaLaunchHostFunc, cudaStreamAddCallback.
+// Host functions that run in streams: cudaLaunchHostFunc, cudaStreamAddCallback.
 #pragma once
 
 #include <mutex>
@@ -7,11 +7,11 @@
 
 namespace warpcheck::cudart {
 
-// Calls one, without the lock: it may wait for another thread of the program.
+// Calls the function without the lock, because it may wait for another thread of the program.
 //   lock: held by the caller, before and after
 void call_host_function(const HostWork& work, std::mutex& lock);
 
-// Whether this thread is in one, which must not call the API.
+// Returns whether this thread executes such a function, which must not call the API.
 bool in_host_function();
 
 }  // namespace warpcheck::cudart

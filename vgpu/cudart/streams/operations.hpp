@@ -1,7 +1,7 @@
-// The operations of the streams: asked for by a call, run later.
+// The operations of the streams, which calls request and which run later.
 //
-// An operation waits for others; those that wait for nothing are ready, and which of them runs
-// next is the strategy's choice.  The default is the order of the calls.
+// An operation waits for others.  Operations that wait for none are ready, and the strategy chooses
+// which of them runs next.  The default is the order of the calls.
 #pragma once
 
 #include <algorithm>
@@ -22,51 +22,51 @@ using OperationPtr = std::shared_ptr<Operation>;
 struct Operation {
   enum class State : std::uint8_t { waiting, running, done };
   std::uint32_t number = 0;  // in the order of the calls, from 0
-  unsigned device = 0;       // of the stream that it was asked for in
+  unsigned device = 0;       // of the stream in which it was requested
   Work work;
   Stamp stamp;
-  OperationSet clock;  // itself, and what comes before it
+  OperationSet clock;  // itself, and everything that comes before it
   bool is_kernel = false;
-  bool next_begins_early = false;  // a kernel that need not wait until this one has completed
+  bool next_begins_early = false;  // the next kernel need not wait until this one has completed
   State state = State::waiting;
-  std::uint32_t waits_for = 0;  // operations that have not run
+  std::uint32_t waits_for = 0;  // number of operations that have not run
   std::vector<OperationPtr> waited_for_by;
   std::uint64_t passed_over = 0;
   std::uint64_t ended_at = 0;      // virtual time, in cycles
-  const void* asked_at = nullptr;  // to which the call returns that has asked for it
+  const void* asked_at = nullptr;  // return address of the call that requested it
   [[nodiscard]] bool is_done() const { return state == State::done; }
-  // Moves nothing, so that it matters to nobody when it runs.
+  // Returns whether it has no effect, so that the time at which it runs does not matter.
   [[nodiscard]] bool is_empty() const { return std::holds_alternative<EmptyWork>(work); }
 };
 
 class Operations {
  public:
-  // A new operation that comes after those of `after`, which may have run or be null, and after
+  // Adds an operation that comes after those of `after`, which may have run or be null, and after
   // what the host knows of.
   OperationPtr add(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
 
   using CanBegin = std::function<bool(const Operation&)>;
-  // Takes a ready operation to be run, one that can begin; nullptr: there is none.  A choice other
-  // than the default's is added to *schedule.
+  // Takes a ready operation that can begin; nullptr: there is none.  A choice that differs from the
+  // default is added to *schedule.
   OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule, const CanBegin& can_begin);
-  // Whether the latest one could have been another.
+  // Returns whether the latest choice could have been different.
   [[nodiscard]] bool had_choice() const { return choices_.size() > 1; }
   [[nodiscard]] bool has_ready(const CanBegin& can_begin) const;
-  // The first that is ready, whether or not it can begin; nullptr: none is.
+  // Returns the first ready operation, whether or not it can begin; nullptr: none is ready.
   [[nodiscard]] OperationPtr first_ready() const {
     return ready_.empty() ? nullptr : ready_.front();
   }
-  // The operation, and all that comes after it, come after these as well.
+  // Orders the operation, and everything that comes after it, after these as well.
   void learn(Operation& operation, const OperationSet& more);
-  // What has run, with what comes before it.
+  // Returns what has run, with everything that comes before it.
   [[nodiscard]] const OperationSet& done() const { return done_; }
-  // Whether all that has run comes before the one operation that runs, as does all that the host
-  // has done by itself, and all that is pending after it.
+  // Returns whether everything that has run, and everything that the host has done by itself, comes
+  // before the running operation, and everything pending comes after it.
   [[nodiscard]] bool nothing_is_concurrent_with(const Operation& running) const {
     return ready_.empty() && held_.empty() && running.clock.includes(done_) &&
            running.clock.includes(host_);
   }
-  // What an operation of the device, or of any, comes after.
+  // Returns everything that an operation of the device, or of any device, comes after.
   [[nodiscard]] OperationSet all_of_device(unsigned device) const {
     return device < of_device_.size() ? of_device_[device].all : OperationSet();
   }
@@ -75,22 +75,22 @@ class Operations {
     for (const OfDevice& one : of_device_) all.join(one.all);
     return all;
   }
-  // What waited for another process is ready, if that has done it.
+  // Makes operations that waited for another process ready, if that process has done its part.
   void take_up_held();
   [[nodiscard]] bool waits_for_processes() const { return !held_.empty(); }
-  // An operation that was taken has run.
+  // Marks a taken operation as run.
   void finish(Operation& operation, std::uint64_t cycles);
-  // How many there were, of all time.
+  // Returns how many operations were ever requested.
   [[nodiscard]] std::uint32_t asked_for() const { return next_number_; }
-  // Those that have not been finished.
+  // Returns how many operations have not finished.
   [[nodiscard]] std::size_t pending() const { return pending_; }
-  // Of them, those that are no kernels.
+  // Returns how many of them are not kernels.
   [[nodiscard]] std::size_t pending_others() const { return pending_others_; }
   [[nodiscard]] bool has_pending(unsigned device) const {
     return device < of_device_.size() && of_device_[device].pending != 0;
   }
 
-  // The host waited for an operation, or for all that there were.
+  // The host has waited for an operation, or for all operations of a device.
   void host_waited_for(const Operation& operation) { host_.join(operation.clock); }
   void host_waited_for_device(unsigned device) {
     if (device < of_device_.size()) host_.join(of_device_[device].all);
@@ -103,8 +103,8 @@ class Operations {
     return std::ranges::all_of(of_device_,
                                [&](const OfDevice& one) { return host_.includes(one.all); });
   }
-  // What the host does next by itself, without a call: after what it knows of, and what it may
-  // know of besides; before all that it asks for from now on.
+  // Defines a step of the host by itself, without a call: it comes after what the host knows of and
+  // what it may know of, and before everything that it requests from now on.
   void step_of_host(Operation& step, const OperationSet& may_know);
 
   void clear();
@@ -113,7 +113,7 @@ class Operations {
   void make_ready(OperationPtr operation);
 
   std::vector<OperationPtr> ready_;  // by number
-  std::vector<OperationPtr> held_;   // until another process has done something
+  std::vector<OperationPtr> held_;   // until another process has done its part
   std::vector<std::uint32_t> choices_;
   std::size_t pending_ = 0, pending_others_ = 0;
   std::uint32_t next_number_ = 0;

@@ -1,10 +1,10 @@
-// Which operations of the streams come before which.
+// The order of the operations of streams: which operations come before which.
 //
-// Operations form a partial order: stream order, events, the legacy stream, and what the host
+// The order is partial: it follows from stream order, events, the legacy stream, and what the host
 // waited for before it made a call (CUDA Programming Guide, "Asynchronous Concurrent Execution").
 // Each operation extends a chain whose last member comes before it, so a vector clock with one
-// number a chain tells the whole order, however streams come and go (Agarwal, Garg, "Efficient
-// Dependency Tracking for Relevant Events in Concurrent Systems", PODC 2005).
+// number per chain contains the whole order, however streams are created and destroyed (Agarwal,
+// Garg, "Efficient Dependency Tracking for Relevant Events in Concurrent Systems", PODC 2005).
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@
 
 namespace warpcheck::cudart {
 
-// The place of an operation.
+// The position of an operation in the order.
 struct Stamp {
   std::uint32_t chain = 0;
   std::uint32_t position = 0;  // in its chain, from 1
 };
 
-// A set of operations that is closed downwards: whatever comes before a member is one.
+// A downward-closed set of operations: whatever comes before a member is a member.
 class OperationSet {
  public:
-  // How many operations of a chain are in the set: its first ones.
+  // Returns how many operations of a chain are in the set; they are its first ones.
   [[nodiscard]] std::uint32_t count(std::size_t chain) const {
     if (chain < kFew) return few_[chain];
     return chain - kFew < more_.size() ? more_[chain - kFew] : 0;
@@ -58,15 +58,15 @@ class OperationSet {
   }
 
  private:
-  // Most programs have no more chains than these, whose counts take up nothing outside.
+  // Most programs have no more chains than this; their counts need no separate memory.
   static constexpr std::size_t kFew = 4;
   std::array<std::uint32_t, kFew> few_{};
-  std::vector<std::uint32_t> more_;  // of the chains behind them
+  std::vector<std::uint32_t> more_;  // of the remaining chains
 };
 
 class Chains {
  public:
-  // The place of a new operation, after those of `before`.
+  // Returns the position of a new operation that comes after those of `before`.
   Stamp extend(const OperationSet& before) {
     std::uint32_t chain = 0;
     while (chain < lengths_.size() && before.count(chain) != lengths_[chain]) ++chain;
@@ -79,17 +79,18 @@ class Chains {
   std::vector<std::uint32_t> lengths_;
 };
 
-// Values of operations that have run, to be asked for those that nothing orders with another.
+// Values of operations that have run; can be searched for operations that are not ordered with
+// another one.
 template <typename T>
 class RunLog {
  public:
-  // Operations of one chain are added in its order.
+  // Operations of one chain must be added in the chain's order.
   void add(const Stamp& stamp, T value) {
     if (chains_.size() <= stamp.chain) chains_.resize(stamp.chain + std::size_t{1});
     chains_[stamp.chain].emplace_back(stamp.position, std::move(value));
   }
-  // The same where an equal value that the chain has had lately need not be kept beside it: who is
-  // unordered with that one is unordered with this one, too.
+  // Adds a value, unless the chain has recently got an equal value: an operation that is unordered
+  // with that one is unordered with this one too.
   void add_latest(const Stamp& stamp, T value) {
     constexpr std::ptrdiff_t kLately = 16;
     if (stamp.chain < chains_.size()) {
@@ -101,7 +102,7 @@ class RunLog {
     }
     add(stamp, std::move(value));
   }
-  // The first value of an operation; null: there is none, or it was forgotten.
+  // Returns the first value of an operation; null: there is none, or it was dropped.
   [[nodiscard]] const T* find(const Stamp& stamp) const {
     if (stamp.chain >= chains_.size()) return nullptr;
     const auto& entries = chains_[stamp.chain];
@@ -119,13 +120,13 @@ class RunLog {
       for (; entry != entries.end(); ++entry) visit(entry->second);
     }
   }
-  // Forgets the members of `known`, which must come before all that is asked from now on.
+  // Drops the members of `known`, which must come before everything that is searched from now on.
   void forget(const OperationSet& known) {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
       auto& entries = chains_[chain];
       if (entries.empty()) continue;
       const std::uint32_t count = known.count(chain);
-      if (entries.back().first <= count) {  // they ascend
+      if (entries.back().first <= count) {  // they are in ascending order
         entries.clear();
       } else {
         std::erase_if(entries, [&](const auto& one) { return one.first <= count; });

@@ -1,10 +1,11 @@
-// Whether the results of a kernel that has no defect may depend on who comes first.
+// Finds out whether the results of a correct kernel may depend on the order in which threads
+// arrive.
 //
-// Threads learn from each other who came first by atomic operations that return what they found
-// (tickets, queues, locks), by values that are swapped, and by sums of floating-point numbers,
-// which round in the order of arrival; and they learn where and when they run from clocks, from the
-// multiprocessor's number and from the set of lanes that happen to be active.  A kernel without any
-// of these gives the same result under every schedule, unless it has a defect.
+// Threads learn their order of arrival from atomic operations that return the old value (tickets,
+// queues, locks), from swapped values, and from floating-point sums, which round in the order of
+// arrival.  They learn where and when they run from clocks, from the multiprocessor's number and
+// from the set of active lanes.  A kernel without any of these gives the same result under every
+// schedule, unless it has a defect.
 #pragma once
 
 #include "vgpu/program/program.hpp"

@@ -1,8 +1,8 @@
 // Events that processes of one program share: cudaEventInterprocess, cudaIpcGetEventHandle.
 //
-// Recordings are numbered by all who record the event, in a file that they map.  A recording is an
-// operation of a stream, which tells the others that it is done; a wait for a recording of another
-// process is one that is not ready before that.
+// All processes that record the event number their recordings in a shared file.  A recording is an
+// operation of a stream, which marks the recording as complete in that file.  A wait for a
+// recording of another process is not ready before that.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,17 +17,17 @@ namespace warpcheck::cudart {
 class ProcessEvent {
  public:
   explicit ProcessEvent(std::shared_ptr<ProcessFile> file) : file_(std::move(file)) {}
-  // null: this process does not run under exec, or there is no room.
+  // Return null if this process does not run under exec, or if there is no room.
   static std::shared_ptr<ProcessEvent> make();
   static std::shared_ptr<ProcessEvent> open(const cudaIpcEventHandle_t& handle, cudaError_t& error);
 
   [[nodiscard]] cudaIpcEventHandle_t handle() const;
-  // This process records it: the number of the recording.
+  // This process records the event.  Returns the number of the recording.
   std::uint64_t record();
-  // The latest recording of anybody; 0: there was none.
+  // Returns the latest recording of any process; 0: there was none.
   [[nodiscard]] std::uint64_t latest() const;
   [[nodiscard]] bool is_latest_own() const { return latest() == own_; }
-  // Whether this one is done, or its process has ended.
+  // Returns whether the recording is complete, or its process has ended.
   [[nodiscard]] bool is_done(std::uint64_t recording) const;
   void finish(std::uint64_t recording);
 
@@ -36,7 +36,7 @@ class ProcessEvent {
   std::uint64_t own_ = 0;  // the latest recording of this process
 };
 
-// What such a recording does in its turn; or a wait, which has nothing left to do then.
+// The work of such a recording; or of a wait, which has nothing to do when its turn comes.
 struct ProcessEventWork {
   std::shared_ptr<ProcessEvent> event;
   std::uint64_t recording = 0;

@@ -1,4 +1,4 @@
-// Streams and events: handles, their flags, and the operations they stand for.
+// Streams and events: their handles and flags, and the operations that they stand for.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,13 +23,13 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
-  unsigned device = 0;  // that was the thread's when it was made
+  unsigned device = 0;  // the current device of the thread that created it
   bool is_legacy = false;
-  bool destroyed = false;  // its handle is never given out again
+  bool destroyed = false;  // its handle is never reused
   OperationPtr last;
   std::vector<OperationPtr> waits;      // of cudaStreamWaitEvent, for the next operation
-  std::shared_ptr<Capture> capture{};   // not null: calls make nodes of a graph
-  std::vector<Node*> captured_after{};  // what the next node comes after
+  std::shared_ptr<Capture> capture{};   // not null: calls create nodes of a graph
+  std::vector<Node*> captured_after{};  // the nodes that the next node comes after
   std::map<int, cudaStreamAttrValue> attributes{};
   [[nodiscard]] bool is_blocking() const {
     return !is_legacy && (flags & cudaStreamNonBlocking) == 0;
@@ -40,11 +40,11 @@ struct Event {
   unsigned flags = 0;
   unsigned device = 0;
   bool destroyed = false;
-  OperationPtr record;  // the latest; null: never recorded
+  OperationPtr record;  // the latest recording; null: never recorded
   std::shared_ptr<ProcessEvent> of_processes{};
-  std::shared_ptr<Capture> capture{};  // recorded while a stream was captured
+  std::shared_ptr<Capture> capture{};  // set if it was recorded while a stream was captured
   std::vector<Node*> captured_after{};
-  // Another process has recorded it since this one did.
+  // Returns whether another process has recorded it after this one.
   [[nodiscard]] bool is_others() const {
     return of_processes != nullptr && !of_processes->is_latest_own();
   }
@@ -54,24 +54,24 @@ struct Event {
   }
 };
 
-// Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread are streams
-// that every device always has: those of the thread's device are meant.
+// Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread denote the
+// streams that every device always has, of the thread's current device.
 class Queues {
  public:
   Queues() { clear(); }
 
   cudaStream_t create_stream(unsigned flags, int priority);
-  // nullptr: no such stream.  May be one that has been destroyed.
+  // Returns nullptr if there is no such stream.  The stream may have been destroyed.
   [[nodiscard]] Stream* find(cudaStream_t handle);
 
   cudaEvent_t create_event(unsigned flags);
   [[nodiscard]] Event* find(cudaEvent_t handle) const;
-  // The handle is known as one that was destroyed, until many others were.
+  // The handle is remembered as destroyed until many others have been destroyed.
   void destroy(cudaEvent_t handle);
 
-  // Adds to the list what an operation of the stream comes after.
+  // Appends the operations that the next operation of the stream comes after.
   void before_next(Stream& stream, std::vector<OperationPtr>& list);
-  // The latest operations of the stream: what waits for it waits for them.
+  // Returns the latest operations of the stream, for which a wait for the stream waits.
   [[nodiscard]] static std::vector<OperationPtr> latest(const Stream& stream);
 
   template <typename Visit>
@@ -79,7 +79,7 @@ class Queues {
     for (const auto& [handle, stream] : streams_) visit(*stream);
     for (const auto& [thread, stream] : per_thread_) visit(*stream);
   }
-  // The same for those of a device, and its legacy stream.
+  // Visits the streams of a device, including its legacy stream.
   template <typename Visit>
   void for_each_stream_of(unsigned device, Visit&& visit) {
     visit(legacy(device));
@@ -87,11 +87,11 @@ class Queues {
       if (stream.device == device) visit(stream);
     });
   }
-  // The legacy stream of the device would make what is captured depend on it.
+  // Returns whether an operation of the device's legacy stream would depend on captured work.
   [[nodiscard]] bool captures_blocking_stream(unsigned device);
 
   void clear();
-  // Streams and events of the device are known as destroyed ones.
+  // Streams and events of the device are remembered as destroyed.
   void forget(unsigned device);
 
  private:
@@ -107,8 +107,8 @@ class Queues {
   std::deque<cudaEvent_t> destroyed_events_;  // oldest first
 };
 
-// While one lives, a null stream means the stream of the calling thread: programs compiled with
-// --default-stream per-thread call functions named ..._ptds and ..._ptsz.
+// While such an object exists, a null stream means the stream of the calling thread: programs
+// compiled with --default-stream per-thread call functions named ..._ptds and ..._ptsz.
 class PerThreadDefaultStream {
  public:
   PerThreadDefaultStream();

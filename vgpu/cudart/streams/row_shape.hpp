@@ -1,6 +1,5 @@
-// Which elements of the rows of a box are meant, where it is not all of them: triangles and bands,
-// as parallelograms and trapezia that may be cut off.  Plain data: libraries of the virtual GPU
-// share it.
+// Selects elements in the rows of a box: triangles and bands, as parallelograms and trapezia that
+// may be clipped.  Plain data, shared with the libraries of the virtual GPU.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 
 namespace warpcheck::cudart {
 
-// Row r has those from lead + r * shift on, the box's width + r * growth of them, but none before
-// 0 and none from `limit` on.
+// Row r contains the elements from lead + r * shift on, and box width + r * growth of them, but
+// none before 0 and none from `limit` on.
 struct RowShape {
   std::int64_t lead = 0, shift = 0, growth = 0;
   std::int64_t limit = std::numeric_limits<std::int64_t>::max();
@@ -25,7 +24,7 @@ struct RowShape {
     return {std::max<std::int64_t>(begin, 0), std::max<std::int64_t>({begin, end, 0})};
   }
   [[nodiscard]] bool is_cut() const { return limit != std::numeric_limits<std::int64_t>::max(); }
-  // Where the row that ends last ends.
+  // Returns the end of the row that ends last.
   [[nodiscard]] std::int64_t reach(std::int64_t width, std::int64_t rows) const {
     return std::max(of_row(width, 0).end, of_row(width, rows - 1).end);
   }

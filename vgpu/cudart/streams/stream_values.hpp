@@ -1,9 +1,9 @@
 // Values that streams write to memory and wait for (CUDA Driver API, "Stream Memory Operations").
 //
 // A wait is an operation that cannot begin before its condition holds.  What follows it comes after
-// the write whose value it has found, and what comes before that in its stream; where the value
-// came otherwise (a kernel, a copy, the host), after all that has run until then: less is ordered
-// in fact, but which store it was is not known.
+// the write whose value it has found, and after what comes before that write in its stream.  If the
+// value came from elsewhere (a kernel, a copy, the host), it comes after everything that has run
+// until then: less is ordered in fact, but the store is not known.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ class StreamValues {
                const Observers& observers)
       : allocations_(allocations), sides_(sides), findings_(findings), observers_(observers) {}
 
-  // Where it is; nothing, and a finding or none, where no operation can be.
+  // Returns the memory; nothing, perhaps with a finding, if the operation is not possible there.
   std::optional<CopySide> place_of(const ValueWork& work);
 
-  // Whether a wait is over.  It is where its memory has gone, too.
+  // Returns whether a wait is over.  It is also over if its memory was freed.
   [[nodiscard]] bool holds(const ValueWork& work, const Operation& operation);
-  // Whose condition holds.
+  // Returns the operations that come before what follows a wait whose condition holds.
   [[nodiscard]] const OperationSet& comes_after(const ValueWork& work, const OperationSet& done);
   void run(const ValueWork& work, const Operation& operation);
-  // Tells a deadlock.
+  // Reports a deadlock.
   void give_up(const ValueWork& work, const Operation& operation);
 
   void clear();
@@ -43,14 +43,14 @@ class StreamValues {
  private:
   struct Written {
     std::uint64_t value = 0;
-    OperationSet clock;  // of the write; empty where it orders nothing
+    OperationSet clock;  // of the write; empty if the write orders nothing
   };
 
   Allocations& allocations_;
   CopySides& sides_;
   Findings& findings_;
   const Observers& observers_;
-  std::map<const std::byte*, Written> written_;  // the latest, by place
+  std::map<const std::byte*, Written> written_;  // the latest write, by address
   std::set<std::uint32_t> given_up_;             // numbers of operations
 };
 

@@ -1,6 +1,6 @@
-// What copies, fills and frees of streams do to device memory, told to the observers: each with the
-// launches that nothing orders with it.  Races of copies with each other are found here; those with
-// kernels are the race checker's.
+// Reports to observers how copies, fills and frees of streams access device memory, each with the
+// launches that are not ordered with it.  Races between copies are found here; the race checker
+// finds races with kernels.
 #pragma once
 
 #include <cstddef>
@@ -34,40 +34,41 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-// What a copy from the host, or a fill, brings.
+// The source of what a copy from the host, or a fill, writes.
 struct Brought {
   enum class From : std::uint8_t { elsewhere, host, value };
   From from = From::elsewhere;
-  const void* host = nullptr;  // where the first row came from, and its pitch and slice
+  const void* host = nullptr;  // the source of the first row, with its pitch and slice
   std::size_t pitch = 0, slice = 0;
   std::uint32_t value = 0;
   unsigned element_bytes = 0;
   friend bool operator==(const Brought&, const Brought&) = default;
 };
-// The same as bytes that are there, row by row.
+// The same in the form of the bytes themselves, row by row.
 struct Bytes {
   const std::byte* data = nullptr;
   std::size_t pitch = 0, slice = 0;
 };
 
-// What an operation of the API function `call` does to some bytes, or the host by itself.
+// An access to some bytes by an operation of the API function `call`, or by the host itself.
 struct Touch {
   std::string_view call{};
   Rows rows{};
   bool write = false;
   Brought brought{};
-  vgpu::OperandRef operand{};              // of a library function
-  const vgpu::HostPlace* place = nullptr;  // of the host by itself; null: a call
-  std::uint64_t number = 0;  // in the order of time: of the host by itself, and beside a kernel
+  vgpu::OperandRef operand{};              // set for a library function
+  const vgpu::HostPlace* place = nullptr;  // set for the host itself; null: a call
+  std::uint64_t number = 0;  // time order; set for the host itself, and beside a suspended kernel
   const void* asked_at = nullptr;  // Operation::asked_at
-  // Kernels that have not ended and have told the host something before: their operations.
+  // Operation numbers of kernels that have not ended and have signalled the host before.
   std::vector<std::uint32_t> told_by{};
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
-// Whether `later`, which has not moved anything yet, brings from the same place of the host what
-// `earlier` has brought, and what is still there; or, as a fill, the same value.
-//   bytes: what it brings from the host
+// Returns whether `later`, which has not moved any bytes yet, writes the same bytes from the same
+// place of the host as `earlier` did, or fills with the same value, and the earlier bytes are
+// unchanged.
+//   bytes: what it copies from the host
 bool brings_the_same(const Touch& earlier, const Touch& later, const Bytes& bytes);
 
 class Transfers {
@@ -76,52 +77,52 @@ class Transfers {
   Transfers(const Observers& observers, Findings& findings)
       : observers_(observers), findings_(findings) {}
 
-  // Operations of the API function `call`, before the bytes move.
+  // Called by operations of the API function `call`, before the bytes move.
   void host_read(std::string_view call, const Rows& rows, const Operation& operation);
-  //   bytes: what is written, if it comes from somewhere
+  //   bytes: what is written, if it is copied
   void host_write(std::string_view call, const Rows& rows, const Operation& operation,
                   const Brought& brought, const Bytes& bytes = {});
   void device_copy(std::string_view call, const Rows& target, const Rows& source,
                    const Operation& operation);
-  // A library function reads an operand, or has written it; only against other operations, as the
-  // checkers are told by the caller.
+  // A library function reads an operand, or has written it.  Only races with other operations are
+  // checked; the caller informs the checkers.
   void touch_operand(const vgpu::OperandRef& operand, const Rows& rows, bool write,
                      const Operation& operation);
   void free(std::string_view call, const vgpu::Allocation& allocation, const Operation& operation);
-  // An operation reads or writes page-locked memory as the host's: kernels are not asked about it.
+  // An operation accesses page-locked memory as host memory; races with kernels are not checked.
   void use_of_host_memory(std::string_view call, const Rows& rows, bool write,
                           const Operation& operation) {
     touch({call, rows, write}, {}, operation);
   }
-  // A load or store of the host's, in a step of its own (Operations::step_of_host).
-  //   ordered: launches that come before or after it although the step does not say so
+  // A load or store by the host, in a step of its own (Operations::step_of_host).
+  //   ordered: launches that come before or after it in addition to what the step says
   void host_touch(const Touch& now, const Operation& step, std::span<const std::uint32_t> ordered);
 
-  // Launches, by their numbers, that have run and that nothing orders before the operation;
+  // Returns the numbers of launches that have run and are not ordered before the operation;
   // ascending.
   [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
-  // The launch of an operation that has run; null: none that could be unordered with what comes.
+  // Returns the launch of an operation that has run; null: it is ordered with everything to come.
   [[nodiscard]] const std::uint32_t* launch_of(const Stamp& operation) const {
     return launches_.find(operation);
   }
-  // A launch has run: the copies that nothing orders before it are told again.
-  //   signals: what the host has touched before it gave the launch a signal comes before it
+  // A launch has run: reports again the copies that are not ordered before it.
+  //   signals: what the host accessed before it signalled the launch comes before it
   void launched(std::uint32_t launch, const Operation& operation,
                 const SignalsOfKernels* signals = nullptr);
 
-  // Of a touch of the host's by itself.
+  // Returns a number for an access by the host itself.
   std::uint64_t next_number() { return ++numbers_; }
-  // A kernel has been left: what touches memory from now on runs beside it, and has its place in
-  // the order of time.
+  // A kernel has been suspended: accesses from now on run beside it, and are numbered in time
+  // order.
   void suspended(const Operation& kernel) {
     counts_touches_ = true;
     left_[kernel.number] = kernel.stamp;
   }
-  // What was touched so far comes before the rest of that kernel.
+  // All accesses so far come before the rest of that kernel.
   //   operation: its number
   void signalled(std::uint32_t operation) { signals_[operation] = numbers_; }
 
-  // The host has waited for these: nothing that it asks for from now on is unordered with them.
+  // The host has waited for these: nothing that it requests from now on is unordered with them.
   void forget(const OperationSet& known);
   void clear();
 
@@ -136,7 +137,7 @@ class Transfers {
   RunLog<Touch> touched_;
   std::uint64_t numbers_ = 0;
   bool counts_touches_ = false;
-  // By the numbers of operations: signals to kernels, and kernels that have been left.
+  // By operation number: signals to kernels, and suspended kernels.
   std::map<std::uint32_t, std::uint64_t> signals_;
   std::map<std::uint32_t, Stamp> left_;
 };

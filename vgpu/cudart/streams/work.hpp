@@ -1,4 +1,4 @@
-// What the operations of streams and the nodes of graphs do.
+// The work of the operations of streams and of the nodes of graphs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,14 +25,14 @@ struct Kernel;
 class LibraryCall;
 struct LinkedKernel;
 
-// Rows of bytes: what a copy or a fill moves.
+// A box of rows of bytes, which a copy or a fill moves.
 struct Box {
   std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
   [[nodiscard]] std::size_t bytes() const { return width * height * depth; }
   friend bool operator==(const Box&, const Box&) = default;
 };
 
-// Where a box lies in memory.
+// The place of a box in memory.
 struct Place {
   void* pointer = nullptr;
   std::size_t pitch = 0, slice = 0;  // bytes between rows, and between slices; unused for one
@@ -41,16 +41,16 @@ struct Place {
 enum class Where : std::uint8_t { host, device };
 
 struct KernelWork {
-  unsigned device = 0;  // that runs it
+  unsigned device = 0;  // the device that runs it
   Kernel* kernel = nullptr;
   LinkedKernel* linked = nullptr;
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;
-  bool may_begin_early = false;       // before the kernel before it has completed
-  Stamp early_after{};                // that kernel's
-  bool explicit_cluster = false;      // the launch or the kernel says what a cluster is
-  std::vector<std::byte> parameters;  // as they were at the call
+  bool may_begin_early = false;       // before the previous kernel has completed
+  Stamp early_after{};                // of the previous kernel
+  bool explicit_cluster = false;      // the launch or the kernel defines the cluster
+  std::vector<std::byte> parameters;  // as copied at the call
 };
 
 struct CopyWork {
@@ -58,8 +58,8 @@ struct CopyWork {
   Place target, source;
   Where target_in = Where::host, source_in = Where::host;
   Box box;
-  int kind = cudaMemcpyDefault;    // as it was asked for
-  bool staged = false;             // the source has been taken at the call:
+  int kind = cudaMemcpyDefault;    // as the caller passed it
+  bool staged = false;             // the source was copied at the call:
   std::vector<std::byte> bytes{};  // rows without gaps
 };
 
@@ -83,7 +83,7 @@ struct FreeWork {
   vgpu::Allocation* allocation = nullptr;
 };
 
-// Memory of a graph begins anew: what was in it is gone.
+// Allocates memory of a graph again: its old content is gone.
 struct AllocateWork {
   vgpu::Allocation* allocation = nullptr;
 };
@@ -93,12 +93,12 @@ struct LibraryWork {
   std::shared_ptr<const LibraryCall> call;
 };
 
-// A conditional node: the bodies that its value asks for.
+// A conditional node: runs the bodies that its value selects.
 struct ConditionalWork {
   Choice choice;
 };
 
-// A graph begins: its conditions have the values that they begin with.
+// A graph begins: its conditions get their initial values.
 struct ResetWork {
   std::vector<std::shared_ptr<Conditional>> conditions;
 };
@@ -111,7 +111,7 @@ struct ValueWork {
   unsigned bytes = 4;  // or 8
   std::uint64_t value = 0;
   bool is_wait = false;
-  unsigned condition = 0;  // of a wait: CU_STREAM_WAIT_VALUE_GEQ and the like
+  unsigned condition = 0;  // for a wait: CU_STREAM_WAIT_VALUE_GEQ etc.
   bool releases = true;    // a write: whoever sees it knows what comes before it in the stream
 };
 

@@ -1,8 +1,8 @@
-// Libraries of CUDA programs that the virtual GPU cannot take the place of, by their file names.
+// Libraries of CUDA programs that the virtual GPU cannot replace, by their file names.
 //
-// `warpcheck exec` refuses a program that needs one before it runs, and tells which of those that a
-// process has opened later does anything: their calls fail for want of a GPU, and the report would
-// say "no findings" of a program that has done nothing.
+// `warpcheck exec` refuses a program that links such a library before it runs, and reports if a
+// process opens one later: its calls fail because there is no GPU, and without this report "no
+// findings" would be the result of a program that did nothing.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace warpcheck::cudart {
 
-// Why the library cannot be used, and what to do.  file: "libcublas.so.13", without a directory;
-// empty: it is none of them.
+// Returns why the library cannot be used, and what to do. file: "libcublas.so.13", without a
+// directory; empty: it is not such a library.
 [[nodiscard]] std::string why_unsupported(std::string_view file);
 
 }  // namespace warpcheck::cudart
