@@ -1,15 +1,15 @@
-// A campaign: many pairs searched by worker processes for hours, and what they find shrunk,
-// confirmed and stored.
+// A campaign: worker processes search many pairs for hours; findings are shrunk, confirmed and
+// stored.
 //
-// One process decides and writes (this), the others work (worker.hpp): so a worker that dies takes
-// nothing along, and the store has one writer.  Whatever a worker finds is stored before anything
-// is done about it.  All state is in the directory; to go on, a campaign is started there again.
+// This process decides and writes, the workers (worker.hpp) search: so a worker that dies loses
+// nothing, and the store has one writer.  A worker's finding is stored before anything else
+// happens.  All state is in the directory; a campaign that is started there again resumes.
 //
-// Several processes, on several machines, share a campaign as its nodes: each is a campaign of its
-// own in nodes/N of the directory, looks after its share of the pairs (nodes/share.hpp), and reads
-// what the others show (nodes/exchange.hpp).  Where there are nodes, the campaign of the directory
-// itself does not search: it takes over all that nodes have shown, shrinks and confirms what they
-// have not, and ends.
+// Several processes, on several machines, can share a campaign as its nodes.  Each node is a
+// campaign of its own in nodes/N of the directory, has a share of the pairs (nodes/share.hpp), and
+// reads the files of the other nodes (nodes/exchange.hpp).  If there are nodes, the campaign of the
+// directory itself does not search: it merges the findings of the nodes, shrinks and confirms those
+// that the nodes have not, and ends.
 #pragma once
 
 #include <csignal>
@@ -27,10 +27,10 @@
 
 namespace warpcheck::campaign {
 
-// One of several.
+// One node of several.
 struct CampaignNode {
   unsigned number = 0;  // from 1
-  unsigned count = 0;   // that the campaign is started with; others may come, and these may go
+  unsigned count = 0;   // at the start; nodes may come and go later
 };
 
 struct CampaignOptions {
@@ -42,7 +42,7 @@ struct CampaignOptions {
   std::uint64_t executions = 0;  // of each pair, over all starts; 0: no limit
   bool stop_when_found = false;  // end when every kind that specimens expect is confirmed
   std::uint64_t seed = 1;
-  double hang_seconds = 60;  // a worker without a sign of life for so long is killed
+  double hang_seconds = 60;  // a worker without a heartbeat for this long is killed
   ShrinkOptions shrink;
   const volatile std::sig_atomic_t* stop = nullptr;
 };
@@ -52,32 +52,32 @@ struct CampaignOutcome {
   std::vector<PairProgress> progress;   // of these pairs
   std::vector<Incident> incidents;
   double seconds = 0;                   // over all starts
-  std::vector<std::string> not_stored;  // texts of cases that the disk had no room for
-  bool internal_errors = false;         // of this start: some incidents are errors of ours
+  std::vector<std::string> not_stored;  // texts of cases that did not fit on the disk
+  bool internal_errors = false;         // in this start, some incidents were errors of warpcheck
 
-  // Pairs that could not be run.
+  // Whether some pairs could not be run.
   [[nodiscard]] bool refused() const;
 };
 
-// Where this process keeps everything: the directory, or the node's in it.
+// The directory of this process: the campaign's, or that of its node.
 std::filesystem::path own_directory(const CampaignOptions& options);
-// Whether it takes over what nodes have found, and searches nothing.
+// Whether it merges the findings of nodes, and searches nothing.
 bool merges_nodes(const CampaignOptions& options);
 
-// Throws StoreError when the directory cannot be used.
+// Throws StoreError if the directory cannot be used.
 CampaignOutcome run_campaign(const CampaignOptions& options);
 
-// The table that ends a campaign: a line for each finding, then the pairs that met their
-// expectation, and what is left to do.
+// The table at the end of a campaign: a line for each finding, then the pairs that met their
+// expectation, and the remaining work.
 std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& options);
 
-// Each case of the outcome once, run again for its verdict, in processes of their own.
-//   problems: a line is added for each case that could not be run, and is left out
+// Runs each case of the outcome once more for its verdict, in separate processes. problems: gets a
+// line for each case that could not be run; such cases are left out
 std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options,
                                std::vector<std::string>& problems);
 
-// The source lines that the corpora run: what the searches, of all starts, have come to.
-//   problems: a line is added for each pair whose corpus could not be run
+// The source lines that the corpora execute, that is, those that the searches of all starts have
+// reached. problems: gets a line for each pair whose corpus could not be run
 LineCoverage coverage_of_corpora(const CampaignOptions& options,
                                  std::vector<std::string>& problems);
 

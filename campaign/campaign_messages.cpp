@@ -1,4 +1,4 @@
-// What the workers of a campaign say, and how they end.
+// Handles the messages of a campaign's workers, and their ends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void RunningCampaign::account_for(Task& task, Clock::time_point now) {
   progress.for_every_schedule += static_cast<std::int64_t>(for_every_schedule);
   progress.features += static_cast<std::int64_t>(features);
   progress.entries += static_cast<std::int64_t>(entries);
-  // A machine with other work gives a search less of its time, which says nothing about the pair.
+  // Other work on the machine leaves a search less of its time, which says nothing about the pair.
   const double waited = seconds_between(task.accounted, now) / static_cast<double>(kWaitingMax);
   const double used = std::max(memory.used_seconds.load() - task.used_seconds, waited);
   account(progress, used, static_cast<double>(features), seconds_of_others_[task.pair]);
@@ -70,7 +70,7 @@ void RunningCampaign::on_unreadable(std::size_t worker, const ProtocolError& err
   failed_inside(tasks_.at(worker), internal_error(error));
 }
 
-// False where the message is not of such a task.
+// False if a task of this kind does not send such a message.
 bool RunningCampaign::take(Task& task, const FoundMessage& found) {
   if (task.pair == nullptr) return false;
   const auto news = ledger_.found(found, total_seconds());
@@ -128,7 +128,7 @@ void RunningCampaign::pause(const std::string& error) {
   paused_until_ = Clock::now() + std::chrono::seconds(5);
 }
 
-// An error that nobody foresaw: the pair may be as good as any.
+// An unexpected error: it says nothing about the pair.
 void RunningCampaign::failed_inside(const Task& task, const std::string& error) {
   internal_errors_ = true;
   task_died(task, error);
@@ -155,7 +155,7 @@ void RunningCampaign::search_died(const Task& task, const std::string& reason) {
   const std::string input = task.memory->input();
   ledger_.add_incident({task.pair->name(), reason, input});
   view_.say(fmt::format("{}: {}; the input is kept", task.text, reason));
-  // In a corpus it would end every further search.
+  // In a corpus it would end every later search.
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
   const auto entry = directory_.corpus(task.pair->name()) / corpus_name({bytes, input.size()});
   if (std::filesystem::exists(entry)) directory_.set_aside(entry);

@@ -1,4 +1,4 @@
-// A campaign as one of several nodes, and as the one that takes over what nodes have found.
+// A campaign as one of several nodes, and as the one that merges the findings of nodes.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ std::string host_name() {
 
 }  // namespace
 
-// By all nodes.
+// Summed over all nodes.
 PairProgress RunningCampaign::progress_of_all(const AnyPair& pair) const {
   PairProgress sum = ledger_.progress().at(pair.name());
   if (exchange_) exchange_->add_progress(sum);
@@ -53,7 +53,7 @@ void RunningCampaign::look_at_others() {
   }
 }
 
-// False where the shared folder did not let it: the campaign pauses, and it is to be tried again.
+// False if the shared folder cannot be read: the campaign pauses and tries again later.
 bool RunningCampaign::from_others(const std::function<void()>& read) {
   try {
     read();
@@ -74,7 +74,8 @@ void RunningCampaign::take_news() {
                                 theirs.key.pair, theirs.place));
   }
   for (const std::string& message : messages) view_.say(message);
-  // A node takes what it searches: at once, and when it begins to (campaign_tasks.cpp).
+  // A node takes entries for the pairs that it searches: here, and at the start of a search
+  // (campaign_tasks.cpp).
   for (const AnyPair* pair : options_.pairs) {
     if (options_.stop != nullptr && *options_.stop != 0) break;
     const bool is_searched =
@@ -91,8 +92,8 @@ void RunningCampaign::take_corpus(const AnyPair& pair) {
 
 void RunningCampaign::deal_pairs() {
   if (!options_.node) return;
-  // Nodes that are started together begin at different times; and where no other is ever seen, they
-  // share no folder, and each has to keep to its share.
+  // Nodes that are started together begin at different times.  If no other node is ever seen, they
+  // share no folder, and each must keep to its share.
   constexpr double kStartSeconds = 60;
   alone_ = std::ranges::none_of(exchange_->nodes(), [&](const SeenNode& node) {
     return node.status && node.node != options_.node->number;

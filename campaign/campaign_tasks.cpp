@@ -1,4 +1,4 @@
-// What the workers of a campaign are given to do.
+// Gives tasks to a campaign's workers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace warpcheck::campaign {
 void RunningCampaign::start_tasks() {
   if (Clock::now() < paused_until_) return;
   while (pool_.running() < options_.jobs) {
-    // Shrinking gets at most half of the workers, and searching the rest; of one worker, turns.
+    // Shrinking gets at most half of the workers, searching the rest; a single worker alternates.
     const auto at_findings = static_cast<std::size_t>(std::ranges::count_if(
         tasks_, [](const auto& task) { return task.second.finding.has_value(); }));
     const bool turn = options_.jobs == 1 ? last_was_search_ : at_findings < options_.jobs / 2;
@@ -58,7 +58,7 @@ bool RunningCampaign::start_search() {
     const AnyPair* pair = options_.pairs[i];
     slots += ledger_.progress().at(pair->name()).slots;
     const bool ours = share_.contains(pair);
-    // Where no other node is seen they may share no folder, and each keeps to its share.
+    // If no other node is seen, they may share no folder, and each keeps to its share.
     const bool left_to_others = !ours && (alone_ || !all[i].refusal.empty());
     arms.push_back({.progress = &all[i],
                     .workers = static_cast<unsigned>(std::ranges::count_if(
@@ -92,7 +92,7 @@ bool RunningCampaign::start_search() {
     search(search_task, **memory, emit);
   });
   last_was_search_ = true;
-  next_status_ = 0;  // the others should know
+  next_status_ = 0;  // tells other nodes at once
   return true;
 }
 

@@ -1,5 +1,5 @@
-// What inputs of a pair have covered: the features that libFuzzer makes of the counters
-// (fuzz/feedback.hpp), kept by ourselves, because libFuzzer tells nobody.
+// The features that inputs of a pair have covered.  libFuzzer derives features from the counters
+// (fuzz/feedback.hpp) but does not report them, so they are derived here again.
 //
 // A feature is a counter and the order of magnitude that it reached: 1, 2, 3, 4-7, 8-15, 16-31,
 // 32-127, 128 and more.
@@ -16,7 +16,7 @@ namespace warpcheck::campaign {
 
 class Coverage {
  public:
-  // The counters of one execution: fuzz::kCounters of them.  Returns how many features are new.
+  // counters: of one execution, fuzz::kCounters of them.  Returns the number of new features.
   std::size_t add(std::span<const std::uint8_t> counters);
 
   [[nodiscard]] std::size_t features() const { return features_; }

@@ -28,7 +28,7 @@ FoundMessage found_in(const Report& report) {
 
 // --- import -------------------------------------------------------------------------------------
 
-// In a worker: what the case shows now; of one that passes, what it recorded.
+// In a worker: the current findings of the case; for a case that passes, its recorded ones.
 Message try_case(const NamedBytes& entry) {
   try {
     const CaseRecord record = parse_case(entry.bytes, entry.name, Registry::global());
@@ -57,7 +57,7 @@ Message try_case(const NamedBytes& entry) {
 
 class Import {
  public:
-  // Sets an entry aside, and returns where it is now.
+  // Sets an entry aside, and returns its new path.
   using SetAside = std::function<fs::path(const NamedBytes& entry)>;
 
   Import(const Directory& directory, Store& store, SetAside set_aside)
@@ -122,7 +122,7 @@ class Import {
         fmt::format("damaged: {}; set aside as {}", reason, put_away_(entry).string()));
   }
 
-  // coverage/PAIR/NAME, below whatever folder an archive has.  False: it is none.
+  // coverage/PAIR/NAME, below any folder of an archive.  False: it is no corpus entry.
   bool import_corpus_entry(const NamedBytes& entry) {
     const fs::path path = entry.name;
     const std::string tier = path.parent_path().parent_path().filename().string();
@@ -148,8 +148,8 @@ class Import {
   ImportOutcome outcome_;
 };
 
-// Files whose finding has another name now, for its source has changed, and which is stored under
-// that: to be imported once, and not at every start.
+// Files whose finding has another hash because its source has changed, and is stored under that
+// hash: they are imported once, and not at every start.
 void set_renamed_aside(const Directory& directory, Store& store,
                        const std::vector<NamedBytes>& entries, ImportOutcome& outcome) {
   for (const NamedBytes& entry : entries) {
@@ -245,7 +245,7 @@ ReplayedFailures FailureDatabase::replay(const std::vector<const AnyPair*>& pair
 void FailureDatabase::replay_tier(Tier tier, const AnyPair& pair, TrialRunner& runner,
                                   Ledger& ledger, ReplayedFailures& outcome) {
   std::set<std::string> replayed;  // several findings may have one case
-  // As they are stored: what this replay moves to another tier is not replayed in that again.
+  // A snapshot: a finding that this replay moves to another tier is not replayed again there.
   for (const StoredFinding& finding : store_->findings()) {
     if (finding.tier != tier || finding.key.pair != pair.name()) continue;
     if (!replayed.insert(finding.case_text).second) continue;

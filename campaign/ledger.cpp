@@ -7,13 +7,13 @@
 namespace warpcheck::campaign {
 namespace {
 
-// A case of it is worth more than what is known: it was fixed, or nothing shows it yet.
+// Whether a new case of it is kept: it had passed, or no case shows it yet.
 bool is_wanted_again(const StoredFinding& finding) {
   return finding.tier == Tier::regression ||
          (finding.stage == Stage::unconfirmed && finding.attempts < Ledger::kAttemptsMax);
 }
 
-// How much is known of a finding.
+// The order of stages by knowledge.
 int knowledge(Stage stage) {
   switch (stage) {
     case Stage::found: return 0;
@@ -96,7 +96,7 @@ void Ledger::shrunk(const FindingKey& key, const ShrunkMessage& message) {
     ++finding.attempts;
     return;
   }
-  // The case explains whatever else it shows, too.
+  // The case explains its other findings, too.
   for (const ShownFinding& shown : message.findings) {
     const FindingKey other{key.pair, shown.hash};
     const auto known = findings_.find(other);
@@ -203,7 +203,7 @@ void Ledger::flush(double seconds) {
     changed_progress_.clear();
     new_incidents_.clear();
   }
-  // After the store: a file is of a finding that is stored.
+  // After the store: a case file belongs to a stored finding.
   while (!without_file_.empty()) {
     const StoredFinding& finding = findings_.at(*without_file_.begin());
     write_case_file(directory_, finding);

@@ -1,7 +1,7 @@
-// A campaign's findings, progress and incidents in memory, and what of them is not stored yet.
+// A campaign's findings, progress and incidents in memory, and which of them are not stored yet.
 //
-// Memory is ahead of the store by one flush().  Where the disk is full nothing is dropped: a flush
-// that failed is tried again with all that has come since.
+// Memory is ahead of the store by one flush().  If the disk is full nothing is dropped: the next
+// flush tries again with everything since.
 #pragma once
 
 #include <functional>
@@ -19,58 +19,59 @@ namespace warpcheck::campaign {
 
 class Ledger {
  public:
-  // After so many cases that did not show it again, a finding is left as it was found.  To see
-  // that costs a trial; a worker that dies of it may cost a minute, and counts for many.
+  // After this many cases that did not show it again, a finding stays unconfirmed.  Each case costs
+  // a trial; one that kills its worker may cost a minute, and counts as many.
   static constexpr std::int64_t kAttemptsMax = 21;
   static constexpr std::int64_t kAttemptsOfADeath = 7;
 
-  // Reads the store.  `pairs`: those of the campaign; findings of others are kept as they are.
+  // Reads the store.  `pairs`: those of the campaign; findings of other pairs are kept unchanged.
   Ledger(const Directory& directory, Store& store, const std::vector<std::string>& pairs);
 
-  // --- what is found ----------------------------------------------------------------------------
+  // --- changes
+  // ------------------------------------------------------------------------------------
 
-  // Returns what is new: of a known finding only that it is back after it was fixed.
+  // Returns the new findings; a known finding is new again if it failed again after it had passed.
   std::vector<FindingKey> found(const FoundMessage& message, double seconds);
-  // The case of a known finding passes: it goes to the tier of regressions.
+  // The case of a known finding passes: the finding moves to the regression tier.
   void passes(const FindingKey& key);
   void shrunk(const FindingKey& key, const ShrunkMessage& message);
   void confirmed(const FindingKey& key, const ConfirmedMessage& message);
-  // Of another process.  What it knows better of a known finding is taken over; a finding that was
-  // fixed here, or there, stays as it is.  Returns whether it is new.
+  // Adds a finding of another process.  For a known finding, the better case is kept; a finding
+  // that passes here, or there, stays as it is.  Returns whether it is new.
   bool adopt(const StoredFinding& theirs);
-  // A worker died of shrinking or confirming it.
+  // A worker died while it shrank or confirmed the finding.
   void failed(const FindingKey& key, const std::string& reason);
   void add_incident(Incident incident);
 
-  // --- what is known
-  // ------------------------------------------------------------------------------
+  // --- queries
+  // ------------------------------------------------------------------------------------
 
   [[nodiscard]] const std::map<FindingKey, StoredFinding>& findings() const { return findings_; }
   [[nodiscard]] const std::map<std::string, PairProgress>& progress() const { return progress_; }
   [[nodiscard]] const std::vector<Incident>& incidents() const { return incidents_; }
-  // To be changed; it is stored with the next flush.
+  // May be changed; the next flush stores it.
   PairProgress& progress_of(const std::string& pair);
 
-  // Places that a search of the pair need not tell again.
+  // Places that a search of the pair need not report again.
   [[nodiscard]] std::set<std::string> known_places(const std::string& pair) const;
-  // Findings of these pairs alone are shrunk and confirmed here; at first all of the campaign.
+  // Findings of these pairs alone are shrunk and confirmed here; initially all of the campaign.
   void work_on(std::set<std::string> pairs) { pairs_ = std::move(pairs); }
-  // The finding of this campaign to shrink or confirm next, `busy` ones left out; null: none.
-  // Confirming comes first, it is quick; then kinds of which a pair has nothing shrunk yet.
+  // The finding of this campaign to shrink or confirm next, except `busy` ones; null: none.
+  // Confirming comes first because it is quick; then kinds of a pair without a shrunk finding.
   [[nodiscard]] const StoredFinding* next_to_do(const std::set<FindingKey>& busy) const;
 
   // --- the store
   // ----------------------------------------------------------------------------------
 
-  // Stores what is not stored, and writes case files.  `seconds`: of the campaign.  Throws
-  // StoreFull, and CaseFileError when a case file cannot be written: to be tried again.
+  // Stores what is not stored yet, and writes case files.  `seconds`: of the campaign.  Throws
+  // StoreFull, and CaseFileError if a case file cannot be written; then call it again later.
   void flush(double seconds);
-  // Called by flush() with each finding that is stored, new or changed.  What it throws, flush()
-  // does; the finding comes again.
+  // flush() calls `publish` for each new or changed finding that is stored.  flush() passes its
+  // exceptions on; the finding is then published again next time.
   void publish_with(std::function<void(const StoredFinding&)> publish) {
     publish_ = std::move(publish);
   }
-  // Findings that are in no store yet.
+  // Findings that are not in the store yet.
   [[nodiscard]] std::vector<const StoredFinding*> not_stored() const;
 
  private:

@@ -26,8 +26,8 @@ std::string verdict_text(const StoredFinding& finding) {
   return text;
 }
 
-// Of "data-race|shared|scan|kernels/scan.cu:14|kernels/scan.cu:16" the lines; where a finding is at
-// none, its kernel.
+// The lines of "data-race|shared|scan|kernels/scan.cu:14|kernels/scan.cu:16"; for a finding without
+// lines, its kernel.
 std::string where(const StoredFinding& finding) {
   std::vector<std::string> parts(1);
   for (const char c : finding.place) {
@@ -57,7 +57,7 @@ std::string table_text(const std::vector<Row>& rows) {
   return text;
 }
 
-// What is expected of a pair and was not confirmed.
+// Expected findings of a pair that were not confirmed.
 std::string missing_of(const AnyPair& pair, const std::vector<StoredFinding>& findings) {
   std::string missing;
   for (const vgpu::FindingKind kind : pair.expects()) {

@@ -1,4 +1,4 @@
-// A campaign's findings and coverage as the printers want them that every command shares.
+// A campaign's findings and coverage as data for the printers that all commands share.
 #include <fmt/format.h>
 
 #include <set>
@@ -27,7 +27,7 @@ std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOpt
     return parse_case(finding.case_text, directory.case_path(finding.key).string(),
                       Registry::global());
   };
-  // A case that takes its process along must not take this one.
+  // A case that kills its process must not kill this one.
   const auto tried = run_tasks(
       findings.size(), options.jobs,
       [&](std::size_t i, const Emit&) { TrialRunner().run(record(i).a_case); }, nullptr);

@@ -19,12 +19,12 @@ std::vector<std::string> names_of(const std::vector<const AnyPair*>& pairs) {
   return names;
 }
 
-// A node that is started again may meet the process that it takes the place of, which is ending.
+// A restarted node may find the process that it replaces still ending.
 std::chrono::milliseconds patience(const CampaignOptions& options) {
   return std::chrono::seconds(options.node ? 60 : 0);
 }
 
-// Nodes know the same of the pairs, and should not all draw the same one.
+// Nodes have the same data about the pairs, and should not all draw the same one.
 std::uint64_t seed_of(const CampaignOptions& options) {
   if (!options.node) return options.seed;
   return mix(std::array<std::uint64_t, 2>{options.seed, options.node->number});
@@ -71,10 +71,10 @@ CampaignOutcome RunningCampaign::run() {
   return outcome();
 }
 
-// The store, with the cases in it that it does not know: it was made anew, or they were put
-// there.
+// Opens the store and imports case files that it does not contain: it was rebuilt, or they were
+// added.
 std::unique_ptr<Store> RunningCampaign::open() {
-  // The shared folder is a network file system.
+  // The shared folder may be a network file system.
   const StoreUsers users = options_.node ? StoreUsers::one : StoreUsers::of_this_machine;
   std::unique_ptr<Store> store = open_store(directory_, opening_, users);
   const ImportOutcome restored =
@@ -88,7 +88,7 @@ std::unique_ptr<Store> RunningCampaign::open() {
   return store;
 }
 
-// --- when to end --------------------------------------------------------------------------------
+// --- the end ------------------------------------------------------------------------------------
 
 bool RunningCampaign::is_over() {
   if (options_.stop != nullptr && *options_.stop != 0) return true;
@@ -100,7 +100,7 @@ bool RunningCampaign::is_over() {
          std::ranges::all_of(share_, [&](const AnyPair* pair) { return is_finished(*pair); });
 }
 
-// Needs no further search.
+// Whether it needs no further search.
 bool RunningCampaign::is_finished(const AnyPair& pair) const {
   const PairProgress& progress = ledger_.progress().at(pair.name());
   if (!progress.refusal.empty()) return !to_try_again_.contains(&pair);
@@ -120,7 +120,7 @@ bool RunningCampaign::all_expected_are_confirmed() const {
   });
 }
 
-// --- what is kept -------------------------------------------------------------------------------
+// --- storing ------------------------------------------------------------------------------------
 
 void RunningCampaign::flush() {
   if (Clock::now() < paused_until_) return;

@@ -1,9 +1,9 @@
-// A campaign that runs (campaign.hpp): the process that decides and writes.
+// A running campaign (campaign.hpp): the process that decides and writes.
 //
-//   running_campaign.cpp    begins, goes on until it is over, ends
-//   campaign_tasks.cpp      what workers are given to do
-//   campaign_messages.cpp   what they say, and how they end
-//   campaign_nodes.cpp      what other nodes show, and what this one does
+//   running_campaign.cpp    begin, loop, end
+//   campaign_tasks.cpp      tasks for workers
+//   campaign_messages.cpp   messages of workers, and their ends
+//   campaign_nodes.cpp      exchange with other nodes
 #pragma once
 
 #include <chrono>
@@ -33,19 +33,19 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// One worker at work.
+// One running worker.
 struct Task {
   const AnyPair* pair = nullptr;      // of a search
-  std::optional<FindingKey> finding;  // of the others
-  double used_seconds = 0;            // accounted for
+  std::optional<FindingKey> finding;  // of a shrink or confirm task
+  double used_seconds = 0;            // already accounted for
   std::string text;                   // "search scan_tree"
   std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
   Clock::time_point begin = Clock::now();
   Clock::time_point accounted = begin;
-  // Accounted for.
+  // Already accounted for.
   std::uint64_t executions = 0, for_every_schedule = 0, features = 0, entries = 0;
   std::uint64_t beats = 0;
-  bool answered = false;  // it said how it ended
+  bool answered = false;  // it sent its last message
   bool refused = false;   // its pair cannot be run
 };
 class RunningCampaign final : public WorkerListener {
@@ -99,23 +99,23 @@ class RunningCampaign final : public WorkerListener {
 
   const CampaignOptions& options_;
   const bool merges_ = merges_nodes(options_);
-  std::vector<std::string> opening_;  // what there is to say about the directory
+  std::vector<std::string> opening_;  // messages about the directory
   Directory directory_;
   DirectoryLock lock_;
   std::unique_ptr<Store> store_;
   Ledger ledger_;
   double earlier_seconds_ = 0;
   std::optional<Exchange> exchange_;
-  std::map<const AnyPair*, double> seconds_of_others_;  // as this process has last seen
-  std::set<const AnyPair*> share_;                      // that this process answers for
+  std::map<const AnyPair*, double> seconds_of_others_;  // as last seen by this process
+  std::set<const AnyPair*> share_;                      // pairs of this process
   bool alone_ = true;                                   // no other node has ever been seen
   double next_status_ = 0, next_look_ = 0;
   View view_;
-  std::vector<std::string> to_say_{};  // what is stored first, as it may be relied upon
+  std::vector<std::string> to_say_{};  // printed after the next flush, because users may rely on it
   WorkerPool pool_;
   std::map<std::size_t, Task> tasks_;
   std::size_t tasks_started_ = 0;
-  // Pairs that an earlier start could not run: its kernels or this program may have changed.
+  // Pairs that an earlier start could not run: their kernels or this program may have changed.
   std::set<const AnyPair*> to_try_again_;
   bool last_was_search_ = false;
   bool stopping_ = false;
@@ -124,7 +124,7 @@ class RunningCampaign final : public WorkerListener {
   Clock::time_point begin_ = Clock::now();
   double last_finding_ = -1, last_feature_ = -1;
   vgpu::Prng prng_;
-  std::string paused_;  // why; empty: it is not
+  std::string paused_;  // the reason; empty: it is not
   Clock::time_point paused_until_{};
   double rate_ = 0;
   std::int64_t rate_trials_ = 0;

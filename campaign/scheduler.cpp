@@ -8,7 +8,7 @@
 namespace warpcheck::campaign {
 namespace {
 
-// A pair of which nothing is known yet is worth a try.
+// A pair without any data is worth a try.
 double rate(const PairProgress& progress) { return (progress.gain + 1) / (progress.span + 1); }
 
 std::size_t draw_by_rate(std::span<const Arm> arms, const std::vector<std::size_t>& open,

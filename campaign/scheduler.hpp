@@ -1,28 +1,28 @@
-// Which pair is searched next: a bandit over new features per second, with a floor for every pair.
+// Selects the next pair to search: a bandit over new features per second, with a floor for every
+// pair.
 //
-// To search many programs for a fixed time is the problem of Woo, Cha, Gottlieb and Brumley,
-// "Scheduling black-box mutational fuzzing", CCS 2013: time is dealt in epochs, and an epoch goes
-// to a program with a probability that grows with the rate at which it has paid.  What pays here
-// is new coverage, and findings.  As the rate of a pair falls while it is searched, old payments
+// Searching many programs for a fixed time is the problem of Woo, Cha, Gottlieb and Brumley,
+// "Scheduling black-box mutational fuzzing", CCS 2013: time is divided into epochs, and an epoch
+// goes to a program with a probability that grows with the rate of its rewards.  The rewards here
+// are new coverage, and findings.  As the rate of a pair falls while it is searched, old rewards
 // are discounted (Garivier, Moulines, "On upper-confidence bound policies for switching bandit
-// problems", ALT 2011): of what a pair paid, half is forgotten when a quarter of its own time has
-// gone by again, and with every minute at the latest.  Most of what there is to find of a small
-// kernel is found in its first second, and says little of the next.
+// problems", ALT 2011): the reward of a pair halves whenever its own search time has grown by a
+// quarter, and at the latest every minute.  Most of the coverage of a small kernel is found in the
+// first second, which says little about the next.
 //
-// Time is what the processor gave: on a machine with other work slots are not shorter.
+// Time is CPU time: other work on the machine does not shorten slots.
 //
 //   1. a pair that was never searched, in order of name;
-//   2. every fourth time the floor: by turns the pair that was searched for the shortest time, and
-//      the one that was run the fewest times, as a slow pair has seen less for its time;
-//   3. else a pair drawn with probability in proportion to its rate.
+//   2. every fourth time the floor: in turn the pair with the shortest search time, and the pair
+//      with the fewest trials, because a slow pair has fewer trials for its time;
+//   3. else a pair drawn with probability proportional to its rate.
 //
-// Pairs that fewer workers are on come before others.
+// Pairs with fewer workers come first.
 //
-// Several nodes of a campaign deal the pairs among themselves (nodes/share.hpp).  What is known of
-// a pair is then the sum over all of them, and what it paid to one is old when others have searched
-// it since; rules 1 and 2 are for the pairs of the own share, so
-// that each has somebody who looks after it, and rule 3 is for all: time goes where it pays,
-// whoever was dealt the pair.
+// Several nodes of a campaign divide the pairs among themselves (nodes/share.hpp).  The progress of
+// a pair is then the sum over all nodes, and a reward that one node got ages while other nodes
+// search the pair.  Rules 1 and 2 apply to the pairs of the own share, so that every pair is
+// searched by its node.  Rule 3 applies to all pairs, so that time goes where the rewards are.
 #pragma once
 
 #include <cstddef>
@@ -37,31 +37,30 @@ namespace warpcheck::campaign {
 
 inline constexpr std::int64_t kFloorEvery = 4;
 inline constexpr double kHalfLifeSecondsMax = 60;
-// What a finding is worth, in features.
+// The reward of a finding, in features.
 inline constexpr double kFindingGain = 100;
 
 struct Arm {
   const PairProgress* progress = nullptr;
   unsigned workers = 0;   // that search it now
-  bool finished = false;  // nothing is left to do for it
+  bool finished = false;  // no work is left for it
   bool ours = true;       // of the own share
 };
 
-// Index of the arm to search next; `slots`: how many were dealt so far.  Nothing when all are
-// finished.
+// Index of the arm to search next; `slots`: the number of slots so far.  Empty if all are finished.
 std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t slots,
                                       vgpu::Prng& prng);
 
-// Accounts for `seconds` of search that paid `gain`; other nodes have searched the pair for
+// Accounts for `seconds` of search with reward `gain`; other nodes have searched the pair for
 // `seconds_of_others` so far.
 void account(PairProgress& progress, double seconds, double gain, double seconds_of_others = 0);
 
-// Other nodes have searched the pair for `seconds` more, `seconds_of_others` in all: what it paid
-// to this node is as old as if this node had searched it so long.
+// Other nodes have searched the pair for `seconds` more, `seconds_of_others` in all: this node's
+// reward ages as if this node had searched it for that time.
 void forget(PairProgress& progress, double seconds, double seconds_of_others);
 
-// How long the next slot of a pair should be: a quarter of its time so far, so that the corpus is
-// read seldom, within [1, 20].
+// The length of the next slot of a pair: a quarter of its time so far, so that the corpus is read
+// rarely, within [1, 20].
 std::uint64_t slot_seconds(const PairProgress& progress);
 
 }  // namespace warpcheck::campaign

@@ -10,7 +10,8 @@ namespace warpcheck::campaign {
 namespace fs = std::filesystem;
 namespace {
 
-// "warpcheck_fuzz_scan_seed_corpus.zip" is of "fuzz_scan"; "fuzz_block_scan" is not of "scan".
+// "warpcheck_fuzz_scan_seed_corpus.zip" belongs to "fuzz_scan"; "fuzz_block_scan" does not belong
+// to "scan".
 bool is_of_target(std::string_view name, const std::string& pair) {
   for (const std::string_view suffix : {".zip", ".tgz", ".tar.gz", "_seed_corpus"}) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());

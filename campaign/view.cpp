@@ -96,7 +96,7 @@ View::~View() { std::fflush(stdout); }
 
 void View::erase() {
   if (drawn_.empty()) return;
-  // Up to the first of our lines, and clear from there.
+  // Moves up to the first of our lines, and clears from there.
   std::fputs(fmt::format("\x1b[{}A\r\x1b[J", drawn_.size()).c_str(), stdout);
 }
 

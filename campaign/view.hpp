@@ -1,4 +1,4 @@
-// What a running campaign shows: on a terminal a few lines that are redrawn, elsewhere plain lines.
+// The display of a running campaign: a few redrawn lines on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@ struct Snapshot {
   double seconds = 0;        // since this start
   double total_seconds = 0;  // of the campaign, over all its starts
   std::int64_t trials = 0;
-  double trials_per_second = 0;  // of late
+  double trials_per_second = 0;  // recently
   std::size_t pairs = 0;
   std::int64_t features = 0, entries = 0;
   std::size_t findings = 0, confirmed = 0, schedule_dependent = 0, unconfirmed = 0;
   std::size_t incidents = 0;
   double seconds_since_finding = -1;  // negative: there was none
   double seconds_since_feature = -1;
-  std::string paused{};                // why nothing is searched; empty: all is well
+  std::string paused{};                // why nothing is searched; empty: it is not paused
   std::vector<std::string> workers{};  // "search scan_tree, 3 s"
 };
 
@@ -33,21 +33,21 @@ std::string clock_text(double seconds);
 // The lines of the live view, each at most `columns` wide.
 std::vector<std::string> view_lines(const Snapshot& snapshot, std::size_t columns);
 
-// The one line that stands for them where there is no terminal.
+// One line with the same information, without a terminal.
 std::string progress_line(const Snapshot& snapshot);
 
-// Prints to stdout when that is a terminal that can be redrawn, else to stderr, as what is printed
-// there depends on the clock.
+// Prints to stdout if it is a terminal that can be redrawn, else to stderr, because the text
+// depends on the clock.
 class View {
  public:
   View();
-  ~View();  // leaves the last picture, and the cursor below it
+  ~View();  // leaves the last display, and the cursor below it
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
-  // Redraws; where that cannot be done, a line at most every `kPlainSeconds`.
+  // Redraws; without a terminal, prints a line at most every `kPlainSeconds`.
   void show(const Snapshot& snapshot);
-  // A line that stays.
+  // Prints a line that stays.
   void say(const std::string& line);
 
   static constexpr double kPlainSeconds = 30;

@@ -19,7 +19,7 @@
 namespace warpcheck::campaign {
 namespace {
 
-// What the exception in hand means to the campaign.
+// The message for the current exception.
 Message message_of_exception() {
   try {
     throw;
@@ -38,9 +38,9 @@ Message message_of_exception() {
 
 // --- search -------------------------------------------------------------------------------------
 
-// A slot lasts at least so many times as long as its corpus took to run.
+// A slot lasts at least this many times as long as its corpus took to run.
 constexpr double kSearchShare = 4;
-// What others add to the corpus is looked for so often, in seconds.
+// Seconds between looks for corpus entries of others.
 constexpr double kLookSeconds = 0.5;
 
 class Search {
@@ -56,9 +56,10 @@ class Search {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
-  // The names of the corpus, shortest entries first, which libFuzzer runs before all else.  Those
-  // that cover nothing new then are dropped: greedy set cover by size.  What one is dropped for is
-  // always shorter, so workers that do this at the same time do not drop each other's reasons.
+  // The names of the corpus, shortest entries first, which libFuzzer runs first.  Those that then
+  // cover nothing new are dropped: greedy set cover by size.  An entry is only dropped in favour of
+  // shorter ones, so workers that do this at the same time do not drop each other's shorter
+  // entries.
   std::vector<std::string> begin_with_corpus() {
     Corpus corpus = read_corpus(*task_.directory, task_.pair->name());
     for (std::string& remark : corpus.messages) emit_(RemarkMessage{std::move(remark)});
@@ -71,7 +72,7 @@ class Search {
     return names;
   }
 
-  // An error (a kernel that cannot be run, a full disk, one of ours) ends the search.
+  // An error (a kernel that cannot be run, a full disk, one of warpcheck) ends the search.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
       keep_or_drop(bytes, run_trial(bytes));
@@ -82,8 +83,8 @@ class Search {
     if (is_searching_ && memory_.used_seconds >= end_seconds_) end();
   }
 
-  // Of the entries that others, in this process's place or on other nodes, add to the corpus while
-  // this search runs.  None is dropped here, as theirs may be dropping what is like it.
+  // Returns entries that other workers or nodes add to the corpus while this search runs.  None is
+  // dropped here, because their owner may be dropping similar ones.
   std::optional<std::vector<std::uint8_t>> next_of_others() {
     const double used = used_seconds();
     if (!std::exchange(is_searching_, true)) {
@@ -121,17 +122,17 @@ class Search {
   }
 
  private:
-  // Returns how many features are new.
+  // Returns the number of new features.
   std::size_t run_trial(std::span<const std::uint8_t> bytes) {
     memory_.begin_input(bytes);
-    ++memory_.executions;  // also of one that ends the search
+    ++memory_.executions;  // also for a trial that ends the search
     search_.take([&] { return runner_.try_input(bytes); });
     memory_.for_every_schedule = search_.seen().for_every_schedule;
     fuzz::require_runnable(search_);
     return coverage_.add(fuzz::libfuzzer_counters());
   }
 
-  // By the processor: a machine that has other work makes slots longer, not more of them.
+  // CPU time: other work on the machine makes slots longer, but not more numerous.
   static double used_seconds() {
     timespec used{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -157,7 +158,7 @@ class Search {
     ++memory_.entries;
   }
 
-  // Another worker may have dropped it just now.
+  // Another worker may have dropped it in the meantime.
   static std::vector<std::uint8_t> bytes_unless_gone(const std::filesystem::path& path) {
     try {
       return read_corpus_bytes(path);
@@ -192,19 +193,19 @@ class Search {
   Coverage coverage_;
   std::size_t entries_ = 0;
   std::set<std::string> to_begin_with_{};  // names of the corpus that are not yet run
-  std::set<std::string> known_names_{};    // all that this search has met
+  std::set<std::string> known_names_{};    // all that this search has seen
   std::vector<std::filesystem::path> others_{};
-  bool is_of_others_ = false;  // the input in hand
+  bool is_of_others_ = false;  // whether the current input is of another worker or node
   bool is_searching_ = false;  // the corpus has been run
   double end_seconds_ = 0, next_look_ = 0;
 };
 
-// libFuzzer's callback and the end of the process know no context.
+// libFuzzer's callback and atexit functions have no context argument.
 Search* the_search = nullptr;
 
 // --- shrink and confirm -------------------------------------------------------------------------
 
-// The virtual GPU, with a sign of life for each trial.
+// The virtual GPU, with a heartbeat for each trial.
 class BeatingEngine final : public Engine {
  public:
   explicit BeatingEngine(WorkerMemory& memory) : memory_(memory) {}
@@ -249,7 +250,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
   arguments.push_back(fmt::format("-max_total_time={}", kWaitingMax * task.seconds));
   arguments.emplace_back("-shuffle=0");  // the corpus in its order
-  // A crash ends the process as the signal that it is; the parent has the input from the memory.
+  // A crash ends the process by its signal; the parent reads the input from the shared memory.
   for (const char* signal : {"segv", "bus", "abrt", "ill", "fpe"}) {
     arguments.push_back(fmt::format("-handle_{}=0", signal));
   }
@@ -261,7 +262,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
       arguments.push_back(fmt::format("-runs={}", task.executions + seeds.size()));
     }
     if (!seeds.empty()) arguments.push_back(fmt::format("-seed_inputs={}", fmt::join(seeds, ",")));
-    // Names of entries have no comma; the path to them may.
+    // Names of entries contain no comma; the path to them may.
     std::filesystem::current_path(corpus);
   } catch (...) {
     search.end_with_exception();
@@ -298,7 +299,7 @@ void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const E
   message.confirmed = shows(runner.run(a_case), finding.key.hash);
   std::uint64_t steps = 0;
   for (std::int64_t i = 0; i < kSchedules && steps < kStepsMax; ++i) {
-    // The default schedule, then those of a search by turns.
+    // The default schedule, then those of a search in turn.
     a_case.schedule = vgpu::Schedule{};
     if (i > 0) {
       const auto seed = static_cast<std::uint64_t>(i);

@@ -1,7 +1,7 @@
-// What the workers of a campaign do, each in a process of its own, and what they emit
+// The tasks of a campaign's workers, each in a process of its own, and the messages that they emit
 // (harness/process/messages.hpp).
 //
-//   search    libFuzzer on one pair for a while; what fails is emitted at once and as it is
+//   search    libFuzzer on one pair for some time; failures are emitted at once, not shrunk
 //   shrink    the smallest case of one finding
 //   confirm   that case again, in a fresh process, and under other schedules
 #pragma once
@@ -23,8 +23,8 @@ namespace warpcheck::campaign {
 
 std::vector<ShownFinding> shown_findings(const Verdict& verdict);
 
-// Host code may wait, for threads or a clock: a search ends after so many times its seconds, and
-// has used one in so many.
+// Host code may wait, for threads or a clock: a search also ends after this multiple of its seconds
+// by the wall clock, of which at least this fraction counts as used.
 inline constexpr std::uint64_t kWaitingMax = 20;
 
 struct SearchTask {
@@ -36,10 +36,10 @@ struct SearchTask {
   std::set<std::string> known{};  // places that are in the store
 };
 
-// Leaves the process.
+// Ends the process.
 [[noreturn]] void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit);
 
-// Throws CaseFileError when the text is no case.
+// Throws CaseFileError if the text is no case.
 void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options,
                     WorkerMemory& memory, const Emit& emit);
 void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const Emit& emit);

@@ -1,5 +1,5 @@
-// Memory that a worker shares with its parent: a sign of life, and the input it has in hand, which
-// is what is left of a worker that was killed.
+// Memory that a worker shares with its parent: a heartbeat and the current input, which remain when
+// the worker is killed.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace warpcheck::campaign {
 
 struct WorkerMemory {
-  std::atomic<std::uint64_t> executions;          // trials, of whatever kind
-  std::atomic<std::uint64_t> for_every_schedule;  // of those of a search
+  std::atomic<std::uint64_t> executions;          // trials of any kind
+  std::atomic<std::uint64_t> for_every_schedule;  // search trials that hold for every schedule
   std::atomic<std::uint64_t> features;            // new ones
   std::atomic<std::uint64_t> entries;             // added to the corpus
   std::atomic<double> used_seconds;               // of CPU time, by a search
@@ -31,7 +31,7 @@ struct WorkerMemory {
   }
 };
 
-// Made before the worker is forked.
+// Created before the worker is forked.
 class SharedWorkerMemory : public SharedMemory<WorkerMemory> {
  public:
   [[nodiscard]] std::string input() const;

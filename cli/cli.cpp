@@ -65,9 +65,9 @@ std::string before_program(const std::string& word) {
   return word == "--" ? "a value is missing before --" : "";
 }
 
-// Where words stand behind the options (a program, pairs, cases), a list option takes one word each
-// time, with commas in it or given again; so it takes neither the program that follows it nor the
-// `--` before one.  No option has `--` for a value.
+// If positional words follow the options (a program, pairs, cases), a list option takes one word
+// each time, with commas in it, or is given again.  So it takes neither the program that follows it
+// nor the `--` before that.  No option accepts `--` as a value.
 void take_one_word(CLI::App& app) {
   const auto is_positional = [](const CLI::Option* option) { return option->get_positional(); };
   const bool has_positionals = std::ranges::any_of(app.get_options(), is_positional);
@@ -81,7 +81,7 @@ void take_one_word(CLI::App& app) {
   }
 }
 
-// The first word before `--` that looks like an option and is none of the command's; else empty.
+// The first word before `--` that looks like an option but is none of the command's; else empty.
 std::string unknown_option(const CLI::App& app, std::span<const char* const> words) {
   const CLI::App* command = &app;
   for (const std::string word : words) {
@@ -249,7 +249,7 @@ bool save_case(Report& report, const std::string& directory) {
 }
 
 void complain(std::string_view message) {
-  // Not fmt::print: it throws where standard error is full or closed.
+  // Not fmt::print, which throws if standard error is full or closed.
   std::fputs(fmt::format("{}: {}\n", project().program, message).c_str(), stderr);
 }
 

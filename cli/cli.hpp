@@ -20,20 +20,20 @@ inline constexpr int kFindings = 1;
 inline constexpr int kCannot = 2;         // bad usage, bad file, unsupported feature
 inline constexpr int kInterrupted = 130;  // by Ctrl-C
 
-// A mistake of the caller.  what() is one line.
+// An error of the caller.  what() is one line.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Set by the command that was chosen; returns the exit status.
+// Set by the selected command; returns the exit status.
 using Run = std::function<int()>;
 
 struct CommandRow {
   int rank = 0;      // --help lists commands in this order
-  const char* name;  // as its caller writes it
+  const char* name;  // in the user's command
   const char* help;  // one line; the rest is the footer
-  // Gives it options, a footer, and a callback that sets the Run.
+  // Adds options, a footer, and a callback that sets the Run.
   void (*add)(CLI::App& command, Run& run);
   bool is_hidden = false;  // internal: not in the help
 };
@@ -43,9 +43,9 @@ struct RegisteredCommand {
   explicit RegisteredCommand(const CommandRow& row);
 };
 
-// --- what commands share ------------------------------------------------------------------------
+// --- shared by commands -------------------------------------------------------------------------
 
-// The pairs of these names, in order of name; none given: all.  Throws UsageError.
+// The pairs of these names, in order of name; without names: all.  Throws UsageError.
 std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names);
 
 // --build and --warp-model, each with the extra value "both".
@@ -64,20 +64,20 @@ struct ConfigurationOptions {
 // --volatile strong|weak
 void add_volatile_option(CLI::App& command, std::string& value);
 
-// Writes a failure's case under `directory`/<pair>/ and notes it in the report.  Returns false,
-// with a line on stderr, when it could not be written: the report is still worth printing.
+// Writes a failure's case under `directory`/<pair>/ and records its path in the report.  Returns
+// false, with a line on stderr, if it could not be written: the report is still worth printing.
 bool save_case(Report& report, const std::string& directory);
 
-// One line to stderr, after the program's name.
+// Prints one line to stderr, after the program's name.
 void complain(std::string_view message);
 
-// A whole text to stdout; on a terminal the verdicts in colour.  Throws UsageError when it cannot
-// be written (a full disk).
+// Prints a whole text to stdout, on a terminal with coloured verdicts.  Throws UsageError if it
+// cannot be written (a full disk).
 void print(const std::string& text);
 
-// Non-zero once the user has pressed Ctrl-C; the second time ends the program.
+// Returns a flag that Ctrl-C makes non-zero; a second Ctrl-C ends the program.
 const volatile std::sig_atomic_t* watch_interrupts();
-// Takes SIGTERM, which clusters send where a job has to end, for Ctrl-C.
+// Treats SIGTERM, which clusters send to end a job, as Ctrl-C.
 void watch_termination();
 
 }  // namespace warpcheck

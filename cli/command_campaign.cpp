@@ -68,7 +68,7 @@ int print_status(const CampaignArguments& arguments) {
 
 int submit_to_slurm(const CampaignArguments& arguments) {
   const campaign::CampaignOptions& options = arguments.campaign;
-  pairs_named(arguments.pairs);  // refuses unknown ones here, and not in every task
+  pairs_named(arguments.pairs);  // refuses unknown names here, not in every task
   campaign::SlurmJob job = arguments.slurm;
   job.campaign = std::filesystem::absolute(arguments.directory);
   job.cpus = options.jobs;
@@ -98,7 +98,7 @@ int submit_to_slurm(const CampaignArguments& arguments) {
   return kNothingFound;
 }
 
-// A row for each pair, with all that is stored of it.
+// A row for each pair, with everything that is stored for it.
 RunReport report_of(const campaign::CampaignOutcome& outcome,
                     const campaign::CampaignOptions& options, std::vector<std::string>& problems) {
   const std::vector<Report> reports = campaign::reports_of(outcome, options, problems);
@@ -142,7 +142,7 @@ int run_campaign_command(const CampaignArguments& arguments) {
   }
   options.stop = watch_interrupts();
   watch_termination();
-  // A limit on file sizes is a full disk, and not the end.
+  // A limit on file sizes is handled as a full disk, and does not end the process.
   std::signal(SIGXFSZ, SIG_IGN);
   const campaign::CampaignOutcome outcome = campaign::run_campaign(options);
   for (const std::string& text : outcome.not_stored) {
@@ -226,7 +226,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
       "run,\n"
       "or findings that could not be stored, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback([&command, &run, arguments] {
-    if (!command.get_subcommands().empty()) return;  // it has said what to run
+    if (!command.get_subcommands().empty()) return;  // the subcommand has set what to run
     run = [arguments] { return run_campaign_command(*arguments); };
   });
 }

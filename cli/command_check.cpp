@@ -41,7 +41,7 @@ struct CheckArguments {
   bool health = false;
   EngineOptions engine;
 
-  // The failure database: the one that is named, or the default one where there is one.
+  // The failure database: the named one, or the default one if it exists.
   [[nodiscard]] std::string database() const {
     if (no_failures || !failures.empty()) return no_failures ? "" : failures;
     const std::string usual(kDefaultDatabase);
@@ -104,7 +104,7 @@ class Checker {
     replay_failures(pairs);
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                              std::chrono::duration<double>(arguments_.seconds));
-    // With --seconds: round after round, each from another seed, until the time is over.
+    // With --seconds: rounds with different seeds until the time is over.
     do {
       for (const AnyPair* pair : pairs) {
         if (!interrupted()) check_pair(*pair);
@@ -140,7 +140,7 @@ class Checker {
     arguments_.reports.write(run_);
   }
 
-  // What a pair requires and its inputs never were is a claim that failed.
+  // A required class that was never drawn is a failed claim.
   void add_statistics(const CaseStatistics& statistics) {
     const std::vector<std::string> missing = statistics.missing();
     Claim claim{.pair = statistics.pair().name(), .property = "required_classes_are_drawn"};
@@ -153,7 +153,7 @@ class Checker {
     run_.claims.push_back(std::move(claim));
   }
 
-  // What failed once comes before anything new.
+  // Known failures come before new trials.
   void replay_failures(const std::vector<const AnyPair*>& pairs) {
     if (!database_) return;
     for (const std::string& message : database_->messages()) complain(message);
@@ -173,7 +173,7 @@ class Checker {
                       replayed.failures.size()));
   }
 
-  // Stops at what cannot be run: the claims of a pair launch the same kernels.
+  // Stops at a claim that cannot be run, because all claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
     TrialRunner runner(engine_.engine());
     bool runs = check(pair, "", runner);
@@ -187,7 +187,7 @@ class Checker {
     }
   }
 
-  // The claim that the pair agrees with its reference, where it does.
+  // Checks the claim that the pair agrees with its reference, and proves it.
   void check_reference(const AnyPair& pair) {
     Claim& claim = claim_of(pair, "");
     if (!claim.reports.empty() || interrupted()) return;
@@ -201,7 +201,7 @@ class Checker {
   // Returns whether the pair could be run.
   bool check(const AnyPair& pair, const std::string& property, TrialRunner& runner) {
     claim_ = claim_title(pair, property);
-    // A stored failure stands until it is mended.
+    // A stored failure counts until it is repaired.
     if (failed_claims_.contains(claim_)) return true;
     CheckOutcome outcome = check_claim(pair, property, options_, runner);
     progress_.clear();
@@ -232,7 +232,7 @@ class Checker {
     return runs;
   }
 
-  // Once, however many rounds there are.  What is proved holds for volatile accesses as they are.
+  // Once, for any number of rounds.  Proofs are with the default --volatile.
   void prove(const AnyPair& pair, Claim& claim) {
     std::vector<cudart::Build> builds;
     for (const Settings& settings : options_.settings) {
@@ -243,7 +243,7 @@ class Checker {
     claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
   }
 
-  // A claim that could not have failed.
+  // Adds problems of a claim that could not have failed.
   void add_health(Claim& claim, const CheckOutcome& outcome) {
     if (outcome.problems.empty()) return;
     print(health_text(claim_, outcome.trials, outcome.problems));
@@ -280,10 +280,10 @@ class Checker {
   const CheckArguments& arguments_;
   CheckOptions options_;
   std::optional<campaign::FailureDatabase> database_;
-  std::set<std::string> failed_claims_;  // by what is stored
+  std::set<std::string> failed_claims_;  // by stored cases
   CoveredEngine engine_;
   RunReport run_;
-  std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
+  std::vector<CaseStatistics> statistics_;  // of each pair, if requested
   bool cannot_ = false;
   std::string claim_;  // that is being checked
   Progress progress_;

@@ -24,8 +24,8 @@ namespace {
 
 constexpr const char* kNewest = "newest";
 constexpr unsigned kJobsMax = 1024;
-constexpr int kTimeUp = 124;                    // as timeout(1) answers
-constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
+constexpr int kTimeUp = 124;                    // the status of timeout(1)
+constexpr const char* kOutputCheck = "output";  // for several runs; not a checker
 
 struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
@@ -73,7 +73,7 @@ std::string name_of(const cudart::virtual_gpu::Capability& capability) {
   return fmt::format("sm_{}", capability.sm());
 }
 
-// The compute capability, 90 for sm_90; 0: of the program's newest PTX.
+// The compute capability, 90 for sm_90; 0: that of the program's newest PTX.
 unsigned device_of(const ExecArguments& arguments) {
   for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
     if (arguments.device == name_of(capability)) return capability.sm();
@@ -89,9 +89,9 @@ std::set<std::string> device_names() {
   return names;
 }
 
-// The first of several runs has the default schedule unless a strategy is named; the others have
-// schedules of the strategy (if none is named, the first of a search's), each with a seed of its
-// own.
+// Unless a strategy is named, the first of several runs has the default schedule. The other runs
+// have schedules of the strategy (if none is named, of the strategies of a search in turn), each
+// with its own seed.
 struct RunSchedule {
   std::string strategy;
   std::uint64_t seed = 0;
@@ -125,7 +125,7 @@ ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& repo
   return {report.own_status, Owner::program};
 }
 
-// The program's runs and what they show.
+// The program's runs and their results.
 class Execution {
  public:
   Execution(const ExecArguments& arguments, const ProgramFile& program, Supervisor& supervisor)
@@ -158,7 +158,7 @@ class Execution {
       report_.add(run);
       if (compares_outputs(arguments_)) comparison_.add(run);
       if (run.timed_out) break;
-      // Ctrl-C means all the runs, also where the program alone has got it.
+      // Ctrl-C ends all runs, also if only the program received it.
       if (run.signal == SIGINT || run.signal == SIGQUIT) break;
     }
     if (report_.runs < arguments_.runs) report_.is_complete = false;
@@ -219,7 +219,7 @@ class Execution {
     return status.status;
   }
 
-  // Why the program has run, and not on the virtual GPU; empty: it has, or it ended early.
+  // Why the program has run but not on the virtual GPU; empty: it has, or it ended early.
   [[nodiscard]] std::string why_past_our_runtime() const {
     using Runtime = ProgramFile::Runtime;
     if (report_.runtime_loaded) return {};
@@ -228,7 +228,8 @@ class Execution {
           "the {} that it needs was not led to the virtual GPU; can {}/{} be loaded?",
           program_.needed_library, drop_in_directory(), kRedirectLibrary);
     }
-    // Kernels are registered before main; the dynamic linker ends with 127, signals with more.
+    // Kernels are registered before main; an error of the dynamic linker gives 127, signals give
+    // more.
     constexpr int kNotStarted = 127;
     if (program_.runtime == Runtime::toolkit && program_.has_device_code &&
         report_.own_status < kNotStarted && report_.refusals.empty()) {
@@ -239,7 +240,7 @@ class Execution {
     return {};
   }
 
-  // What is known while a run goes on, so that a report is there whatever happens.
+  // Writes the results so far during a run, so that a report exists whatever happens.
   void write_so_far(const ReportOptions& files, const ProgramRun& run) const {
     ProgramReport report = report_;
     report.add(run);
@@ -247,7 +248,7 @@ class Execution {
     RunReport so_far = run_report(report, settings_);
     try {
       files.write(so_far);
-    } catch (const std::exception&) {  // the last time tells it
+    } catch (const std::exception&) {  // the last write reports it
     }
   }
 
@@ -274,7 +275,7 @@ int run_exec(const ExecArguments& arguments) {
       [&](Supervisor& supervisor) { return Execution(arguments, program, supervisor).run(); });
 }
 
-// CLI::PositiveNumber names the largest double where it refuses 0.
+// CLI::PositiveNumber's error for 0 names the largest double.
 std::string positive(const std::string& word) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

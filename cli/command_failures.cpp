@@ -1,4 +1,4 @@
-// warpcheck failures: what is in the failure database, and its way in and out (campaign/).
+// warpcheck failures: lists, imports and exports the failure database (campaign/).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,13 +30,13 @@ struct FailuresArguments {
 
 const std::set<std::string> kTiers{"crashing", "regression", "coverage"};
 
-// Prints what had to be set aside; 2 when there was anything.
+// Prints what was set aside; returns 2 if there was anything.
 int complain_of(const std::vector<std::string>& messages) {
   for (const std::string& message : messages) complain(message);
   return messages.empty() ? kNothingFound : kCannot;
 }
 
-// One that is there: to look into an empty one is a mistake of the caller.
+// Requires an existing database: a missing one is an error of the caller.
 FailureDatabase existing(const std::string& path) {
   if (!std::filesystem::exists(std::filesystem::path(path) / "warpcheck.db")) {
     throw UsageError(fmt::format("{}: no failure database is there; `{} failures import` makes one",

@@ -47,7 +47,7 @@ int run_fuzz_command(FuzzArguments arguments) {
   fuzz.pair = pairs_named({arguments.pair}).front();
   fuzz.feedback = !arguments.no_feedback;
   fuzz.stop = watch_interrupts();
-  // One value given fixes it; "both" leaves the choice to the inputs.
+  // A single value fixes the setting; "both" leaves the choice to the inputs.
   const auto settings = arguments.configuration.settings();
   if (arguments.configuration.build != kBoth) fuzz.build = settings.front().build;
   if (arguments.configuration.warp_model != kBoth) fuzz.warp_model = settings.front().warp_model;

@@ -25,7 +25,7 @@ GpuOptions options_of(const EngineOptions& engine) {
   return options;
 }
 
-// Of each stored case.  A race shows now and then.
+// For each stored case, because a race does not show in every run.
 constexpr std::uint64_t kRunsOfStored = 100;
 
 GpuJob job_of_case(const std::string& path, std::uint64_t runs) {
@@ -37,13 +37,13 @@ GpuJob job_of_case(const std::string& path, std::uint64_t runs) {
           .count = runs};
 }
 
-// Prints reports as they come, and knows the exit status.
+// Prints reports when they arrive, and computes the exit status.
 class GpuReporter {
  public:
   GpuReporter(std::vector<GpuJob> jobs, GpuOptions options, const EngineOptions& engine)
       : jobs_(std::move(jobs)), options_(std::move(options)), engine_(engine) {}
 
-  // directory: for the cases of failures; empty: they come from files.
+  // directory: for the cases of failures; empty: the cases are files already.
   int run(std::string_view command, const std::string& directory, const ReportOptions& reports) {
     reports.check();
     run_.command = command;
@@ -57,7 +57,7 @@ class GpuReporter {
       complain(fmt::format("--engine gpu: {}", error.what()));
       no_gpu_ = true;
     }
-    // What was found before a device was lost for good is not lost with it.
+    // Findings before a device was lost for good are still written.
     if (!run_.engine.empty()) reports.write(run_);
     if (*options_.stop != 0) return kInterrupted;
     if (no_gpu_) return engine_.require_gpu ? kFindings : kCannot;
@@ -169,7 +169,7 @@ int check_on_gpu(const GpuCheck& check, const EngineOptions& engine) {
                     .first = 0,
                     .count = static_cast<std::uint64_t>(check.trials)});
   };
-  // Stored failures before anything new.
+  // Stored failures before new trials.
   for (const AnyPair* pair : check.pairs) {
     if (check.database.empty()) break;
     for (const std::string& path : stored_cases(check.database, pair->name())) {

@@ -23,7 +23,7 @@ struct HuntArguments {
   ReportOptions reports;
 };
 
-// Saves the cases of what was found and prints it; `saved` becomes false where one was not saved.
+// Saves the cases of all failures and prints them; `saved` becomes false if one could not be saved.
 RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases, bool& saved) {
   RunReport run;
   run.command = "hunt";

@@ -1,4 +1,4 @@
-// warpcheck libdir: where the virtual GPU's CUDA runtime libraries are.
+// warpcheck libdir: the directory of the virtual GPU's CUDA runtime libraries.
 #include "cli/cli.hpp"
 #include "cli/exec/program_file.hpp"
 

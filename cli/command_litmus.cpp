@@ -1,4 +1,4 @@
-// warpcheck litmus: what the PTX memory model allows a litmus test to end in.
+// warpcheck litmus: the final states of a litmus test that the PTX memory model allows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct LitmusTally {
   Json results = Json::array();
 };
 
-// Directories stand for the tests below them, in order of name.
+// A directory means all tests below it, in order of name.
 std::vector<std::string> litmus_files(const std::vector<std::string>& named) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;

@@ -1,4 +1,4 @@
-// warpcheck new: the files that a new pair begins with.
+// warpcheck new: the files of a new pair.
 #include <fmt/format.h>
 
 #include <memory>

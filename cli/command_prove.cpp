@@ -1,4 +1,4 @@
-// warpcheck prove: what is proved of pairs, for every size and launch of their domains.
+// warpcheck prove: what is proved for pairs, for every size and launch of their domains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,15 +41,15 @@ std::vector<cudart::Build> builds_of_prove(const ProveArguments& arguments) {
   return builds;
 }
 
-// All clean pairs where none is named: specimens are made to fail.
+// If none is named, all clean pairs: specimens fail by design.
 std::vector<const AnyPair*> pairs_to_prove(const std::vector<std::string>& names) {
   std::vector<const AnyPair*> pairs = pairs_named(names);
   if (names.empty()) std::erase_if(pairs, [](const AnyPair* pair) { return !pair->clean(); });
   return pairs;
 }
 
-// Explains points that failed as `check` does: a process shrinks each, and this one runs what is
-// left of it for its verdict.  False: one was not shrunk, or its case could not be written.
+// Explains failed points as `check` does: a process shrinks each, and this process runs the result
+// for its verdict.  False: one was not shrunk, or its case could not be written.
 bool show_failures(const std::vector<Case>& failures, const ProveArguments& arguments,
                    const volatile std::sig_atomic_t* stop) {
   const auto shrink_one = [&](std::size_t i, const Emit& emit) {

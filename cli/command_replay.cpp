@@ -1,4 +1,4 @@
-// warpcheck replay: recorded cases, again.
+// warpcheck replay: runs recorded cases again.
 #include <fmt/format.h>
 
 #include <memory>
@@ -66,7 +66,7 @@ int run_replay(const ReplayArguments& arguments) {
       run.claims.back().case_file = path;
       run.add(std::move(outcome.report));
     } catch (const CaseFileError& error) {
-      // One bad file does not keep the others from being replayed.
+      // A bad file does not prevent the replay of the others.
       complain(error.what());
       status = kCannot;
       Claim claim;

@@ -1,4 +1,4 @@
-// warpcheck shrink: the smallest case that fails as this one does.
+// warpcheck shrink: the smallest case that fails in the same way.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ struct ShrinkArguments {
   ShrinkOptions shrink;
 };
 
-// The part of a failure's class that is of these kinds.
+// The part of a failure's class that has these kinds.
 FailureClass part_of(const Verdict& verdict, const std::vector<std::string>& names) {
   std::vector<vgpu::Finding> part;
   for (const std::string& name : names) {

@@ -23,7 +23,7 @@ Words command_names(const CLI::App& app) {
   return names;
 }
 
-// "--build", "-o", "--output": all names of all options that are no positional argument.
+// "--build", "-o", "--output": all names of all options, without positional arguments.
 Words option_names(const CLI::App& command) {
   Words names;
   for (const CLI::Option* option : command.get_options()) {
@@ -52,7 +52,7 @@ const CLI::Option* option_with_value(const CLI::App& command, const std::string&
   return option != nullptr && option->get_items_expected_max() > 0 ? option : nullptr;
 }
 
-// Values of a list, "a,b,c": what stands before the last comma stays.
+// Values of a list, "a,b,c": the text up to the last comma is kept.
 Words behind_last_comma(const Words& values, const std::string& current) {
   const std::size_t comma = current.rfind(',');
   if (comma == std::string::npos) return values;

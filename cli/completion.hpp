@@ -1,8 +1,8 @@
-// What a shell offers when its user presses Tab.
+// Shell completion.
 //
-// The scripts that `warpcheck completion SHELL` prints only ask the program itself, so that they
-// know the pairs of the day: `warpcheck __complete WORD...` prints a candidate for the last word on
-// each line, and nothing where the shell should offer files.
+// The scripts that `warpcheck completion SHELL` prints ask the program itself, so that they offer
+// the current pairs: `warpcheck __complete WORD...` prints a candidate for the last word on each
+// line, and nothing if the shell should offer files.
 #pragma once
 
 #include <CLI/CLI.hpp>

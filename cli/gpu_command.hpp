@@ -1,4 +1,4 @@
-// What `check` and `replay` do with --engine gpu, and the options for it.
+// `check` and `replay` with --engine gpu, and the options for it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ struct EngineOptions {
   double time_limit_seconds = 30;
 
   void add_to(CLI::App& command);
-  // Throws UsageError for options that only a real GPU has.
+  // Whether the engine is a real GPU.  Throws UsageError for options that require it.
   [[nodiscard]] bool gpu() const;
 };
 
@@ -28,11 +28,12 @@ struct GpuCheck {
   int trials = 0;
   std::uint64_t seed = 1;
   std::string cases;
-  std::string database;  // of failures, which are run first; empty: none
+  std::string database;  // of failures, which run first; empty: none
   const ReportOptions& reports;
 };
 
-// Exit status.  Without a device: one line that says so, and status 2, or 1 with --require-gpu.
+// Returns the exit status.  Without a device: one line that says so, and status 2, or 1 with
+// --require-gpu.
 int check_on_gpu(const GpuCheck& check, const EngineOptions& engine);
 int replay_on_gpu(const std::vector<std::string>& cases, int runs, const ReportOptions& reports,
                   const EngineOptions& engine);

@@ -10,7 +10,8 @@
 namespace warpcheck {
 namespace {
 
-// groff_char(7): characters that would be typeset as others, and what begins a request.
+// groff_char(7): escapes characters that would be typeset differently, and those that begin a
+// request.
 std::string escape(std::string_view text) {
   std::string escaped;
   bool line_begins = true;
@@ -45,8 +46,8 @@ std::vector<std::string> parts_of(std::string_view text, std::string_view separa
 
 // --- options ------------------------------------------------------------------------------------
 
-// CLI11 describes types as "INT:POSITIVE" and "TEXT:{both,optimized}": the choice where there is
-// one, else the type.
+// CLI11 describes types as "INT:POSITIVE" and "TEXT:{both,optimized}": the choice if there is one,
+// else the type.
 std::string value_of(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";
   const std::string type = option.get_type_name();
@@ -105,7 +106,7 @@ std::string synopsis(const std::string& name, const CLI::App& command) {
 
 constexpr std::array<std::string_view, 2> kLabels{"Exit status", "Environment"};
 
-// The label that a paragraph begins with, which is then taken off; empty: it has none.
+// Removes and returns the label at the beginning of a paragraph; empty: it has none.
 std::string_view take_label(std::string& paragraph) {
   for (const std::string_view label : kLabels) {
     if (!paragraph.starts_with(label) || paragraph.substr(label.size(), 2) != ": ") continue;
@@ -115,7 +116,7 @@ std::string_view take_label(std::string& paragraph) {
   return "";
 }
 
-// Lines that are filled; those indented by two are kept as they are.
+// Filled lines; lines indented by two are kept.
 std::string paragraph_text(const std::string& paragraph) {
   std::string text;
   bool example = false;
@@ -129,7 +130,7 @@ std::string paragraph_text(const std::string& paragraph) {
 }
 
 void add_footer(const CLI::App& command, std::string& page) {
-  // CLI11 hands a footer down to subcommands without one.
+  // CLI11 passes a footer on to subcommands without one.
   const CLI::App* parent = command.get_parent();
   if (parent != nullptr && parent->get_footer() == command.get_footer()) return;
   for (std::string paragraph : parts_of(command.get_footer(), "\n\n")) {
@@ -153,7 +154,7 @@ void add_command(const CLI::App& command, const std::string& prefix, std::string
   for (const CLI::App* inner : command.get_subcommands({})) add_command(*inner, name + " ", page);
 }
 
-// Of the program's footer: what has a label of its own is a section.
+// Of the program's footer: paragraphs with a label become sections.
 void add_program_footer(const CLI::App& app, bool with_label, std::string& page) {
   for (std::string paragraph : parts_of(app.get_footer(), "\n\n")) {
     const std::string label(take_label(paragraph));
@@ -170,7 +171,7 @@ void add_program_footer(const CLI::App& app, bool with_label, std::string& page)
 std::string manual_page(const CLI::App& app, std::string_view program, std::string_view version) {
   std::string title;
   for (const char c : program) title += static_cast<char>(std::toupper(c));
-  // No date: the page is the same whenever it is made.
+  // No date: the page is always the same.
   std::string page =
       fmt::format(".TH {} 1 \"\" \"warpcheck {}\" \"User Commands\"\n", escape(title), version);
   std::string summary = app.get_description();

@@ -1,7 +1,7 @@
-// The manual page, made of what `--help` is made of: the commands' own descriptions.
+// The manual page, generated from the same descriptions as `--help`.
 //
-// `warpcheck __manual` prints it in the macros of man(7), for the build to install.  A project that
-// links warpcheck gets a page of its own program in the same way.
+// `warpcheck __manual` prints it in the macros of man(7), and the build installs it.  A project
+// that links warpcheck gets a page of its own program in the same way.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ inline constexpr std::string_view kManualCommand = "__manual";
 // One section for each command that is not hidden: synopsis, options, and its footer.
 //
 // Footers are paragraphs.  A line indented by two is an example; a paragraph "Exit status: ..." or
-// "Environment: ..." of the program's own footer becomes a section of its own.
+// "Environment: ..." of the program's own footer becomes a separate section.
 std::string manual_page(const CLI::App& app, std::string_view program, std::string_view version);
 
 }  // namespace warpcheck

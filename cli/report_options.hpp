@@ -1,5 +1,5 @@
-// The report files that a command writes when asked: every command that reports has the same
-// options, and none writes a format in a way of its own.
+// The report files that a command writes on request: every reporting command has the same options
+// and the same formats.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,23 +11,23 @@
 namespace warpcheck {
 
 struct ReportOptions {
-  std::string json, html, junit, sarif, lcov;  // files; empty: not wanted
+  std::string json, html, junit, sarif, lcov;  // files; empty: not requested
 
   void add_to(CLI::App& command);
 
-  // Before anything runs.  Throws UsageError for a file that cannot be one: a directory, or the
-  // same file for two formats.
+  // Call before anything runs.  Throws UsageError for an invalid file: a directory, or the same
+  // file for two formats.
   void check() const;
 
   [[nodiscard]] bool wants_coverage() const { return !html.empty() || !lcov.empty(); }
   [[nodiscard]] bool wants_pictures() const { return !html.empty(); }
 
-  // Those of them that can be written again and again: regular files, and such as are not there.
+  // The files among them that can be rewritten: regular files, and files that do not exist yet.
   [[nodiscard]] ReportOptions rewritable() const;
   [[nodiscard]] bool wants_any() const;
 
-  // Draws what is wanted and writes every file.  One that cannot be written does not keep the
-  // others from being written; then throws CaseFileError that names them all.
+  // Makes the requested pictures and writes every file.  If a file cannot be written, the others
+  // still are; then throws CaseFileError that names all such files.
   void write(RunReport& run, Engine& engine = virtual_gpu()) const;
 };
 

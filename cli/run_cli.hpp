@@ -3,7 +3,7 @@
 
 namespace warpcheck {
 
-// Parses and runs; every error becomes one line on stderr and status 2.
+// Parses and runs the arguments; every error becomes one line on stderr and status 2.
 int run_cli(int argc, const char* const* argv);
 
 }  // namespace warpcheck

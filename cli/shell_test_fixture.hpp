@@ -1,4 +1,4 @@
-// For tests of the command line: a directory of their own, and what a shell says in it.
+// For tests of the command line: a directory of their own, and a shell's output in it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ struct Outcome {
 
 class ShellTest : public testing::Test {
  protected:
-  // name: of the test program, which is part of its directory's name.
+  // name: of the test program; part of its directory's name.
   explicit ShellTest(const std::string& name)
       : directory_(std::filesystem::temp_directory_path() /
                    ("warpcheck_" + name + "." + std::to_string(::getpid()))) {}
   void SetUp() override { std::filesystem::create_directories(directory_); }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  // In the test's directory.
+  // Runs a line in the test's directory.
   Outcome shell(const std::string& line) const {
     const std::string command = "cd '" + directory_.string() + "' && " + line + " 2>&1";
     Outcome outcome;

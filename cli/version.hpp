@@ -1,4 +1,4 @@
-// Which warpcheck this is.
+// The version of warpcheck.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@ namespace warpcheck {
 
 // "0.1.0"
 std::string version();
-// "0.1.0 (5f67f73a12)", with the commit where the sources came with their history, and "-dirty"
-// where they had been changed.
+// "0.1.0 (5f67f73a12)", with the commit if the sources have their history, and "-dirty" if they
+// were changed.
 std::string version_and_commit();
 
 }  // namespace warpcheck

@@ -93,7 +93,7 @@ std::optional<vgpu::PastChoice> ByteSchedule::choose_past(const vgpu::PastPoint&
   const Place place{point.at, Point::access, point.index};
   const auto found = std::ranges::lower_bound(planned_, place, {}, &Planned::place);
   if (found == planned_.end() || found->place != place) return std::nullopt;
-  vgpu::Prng prng(~found->choice);  // what is held back is another matter
+  vgpu::Prng prng(~found->choice);  // independent of what is held back
   if (prng.one_in(2)) return std::nullopt;
   const std::uint32_t some = vgpu::draw_held_lanes(prng, point.lanes, 0);
   const std::uint32_t lanes = some != 0 && prng.one_in(2) ? some : point.lanes;

@@ -1,8 +1,8 @@
 // A schedule decoded from a fuzzer's bytes.
 //
-// A decision is kDecisionBytes bytes and says where it is taken as a recorded decision does, in
-// numbers of its own warp, so that one decision does not shift the others and a fuzzer can change,
-// add and drop them one by one:
+// A decision has kDecisionBytes bytes and names its place as a recorded decision does, in numbers
+// of its own warp, so that one decision does not shift the others and a fuzzer can change, add and
+// drop them one by one:
 //
 //   byte 0    point and launch: the top three bits all ones: the start of the launch, the top two
 //             alone: a stop, else an access; the launch is the number of ones at the low end of the
@@ -11,12 +11,12 @@
 //   byte 3    warp, modulo the block's
 //   byte 4-5  index: 12 bits, shifted right by 0 to 11 as the top four bits say, so that every
 //             order of magnitude is likely
-//   byte 6-7  choice: seeds what is held and what runs next, among what is there
+//   byte 6-7  choice: seed for the lanes that are held and what runs next, among those available
 //
 // At a start, block and warp are those that come first, and the index is odd if the others follow
-// in descending order.
-// With weak memory, a decision at an access also seeds whether it leaves out writes, and which.
-// A decision that finds nothing to decide (no such access, no other warp) is the default policy.
+// in descending order. With weak memory, a decision at an access also seeds whether it leaves out
+// writes, and which. A decision without anything to decide (no such access, no other warp) is the
+// default policy.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class ByteSchedule final : public vgpu::Strategy {
     std::uint64_t index = 0;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  // As the bytes say, of a grid that is not known yet.
+  // The decoded bytes, for a grid that is not known yet.
   struct Encoded {
     std::uint32_t launch = 0, block = 0, warp = 0;
     vgpu::Decision::Point point = vgpu::Decision::Point::access;

@@ -1,6 +1,6 @@
-// libFuzzer entry for the case reader: any bytes are either a case, or a CaseFileError.
+// libFuzzer entry for the case reader: any bytes are either a case, or give a CaseFileError.
 //
-// What was read is written and read again: the two texts are the same.  Anything else (a crash, a
+// A case is written and read again: the two texts must be the same.  Anything else (a crash, a
 // hang, undefined behaviour, another exception, a text that changes) is a bug.
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace warpcheck {
 
-// A field of every type that a case can hold.
+// A field of every type that a case can contain.
 struct EveryField {
   std::vector<int> ints;
   std::vector<std::uint8_t> bytes;
@@ -28,7 +28,7 @@ struct EveryField {
 };
 FIELDS(EveryField, ints, bytes, nested, floats, doubles, text, flag, launch);
 
-// Read, never run.
+// Only read, never run.
 KERNEL_PAIR(every_field, EveryField, int) = {
     .family = "fuzz",
     .origin = "ours",
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const CaseFileError&) {
     return 0;
   }
-  // What is written is always read.
+  // A written case can always be read.
   if (case_text(parse(text)) != text) std::abort();
   return 0;
 }

@@ -17,10 +17,10 @@ using vgpu::AccessSide;
 using vgpu::Finding;
 using vgpu::FindingKind;
 
-// Services rewrite it; the same on every run, as the rest is.
+// Services rewrite it; a constant keeps the text the same for every run.
 constexpr int kProcess = 1;
 
-// "share[31], 4 bytes" -> 4; 1 where the object does not say.
+// "share[31], 4 bytes" -> 4; 1 if the object does not say.
 std::string bytes_of(const Finding& finding) {
   const std::size_t end = finding.object.find(" byte");
   if (end == std::string::npos) return "1";
@@ -31,7 +31,7 @@ std::string bytes_of(const Finding& finding) {
   return begin == end ? "1" : finding.object.substr(begin, end - begin);
 }
 
-// "4 bytes at address 0x7fc0" -> "0x7fc0"; most objects are told by name.
+// "4 bytes at address 0x7fc0" -> "0x7fc0"; most objects have a name instead.
 std::string address_of(const Finding& finding) {
   const std::size_t begin = finding.object.find("0x");
   if (begin == std::string::npos) return "0x000000000000";
@@ -46,7 +46,7 @@ std::string place_of(const AccessSide& side) {
   return fmt::format("{}:{}", path.generic_string(), std::max(side.line, 1U));
 }
 
-// The stack of one side: the kernel is all that a device has of it.
+// The stack of one side: on a device it is the kernel alone.
 std::string stack_of(const Finding& finding, std::size_t side) {
   if (side >= finding.accesses.size()) {
     return fmt::format("    #0 0x000000000001 in {} unknown.cu:1\n", finding.kernel);
@@ -60,7 +60,7 @@ std::string capitalized(std::string word) {
   return word;
 }
 
-// "read", "write": atomics write.
+// "read", "write": an atomic is a write.
 std::string access_of(const AccessSide& side) {
   return side.role == "atomic" ? "atomic write" : side.role;
 }

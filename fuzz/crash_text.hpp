@@ -1,11 +1,11 @@
-// A failure in the words that fuzzing services group crashes by.
+// A failure in the text format by which fuzzing services group crashes.
 //
-// ClusterFuzz reads the output of a crash (src/clusterfuzz/stacktraces in its sources): the kind
+// ClusterFuzz parses the output of a crash (src/clusterfuzz/stacktraces in its sources): the kind
 // from the first line of a sanitizer or of a failed check, the address and access from the next,
-// and from the stack under it the functions, the first three of which are what makes two crashes
-// the same. So each finding is told as the sanitizer would that finds its like in host code, and
-// its stack is the device's: kernel, file and line.  What it does not know by name is filed as a
-// security bug, so kinds that no sanitizer has are failed checks.
+// and the functions from the stack under it.  Two crashes are the same if the first three functions
+// are. So each finding is printed in the format of the sanitizer that finds similar defects in host
+// code, with the device's stack: kernel, file and line.  Kinds that ClusterFuzz does not know count
+// as security bugs, so kinds that no sanitizer has are failed checks.
 //
 //   data-race            ThreadSanitizer, with a stack for each side
 //   out-of-bounds        AddressSanitizer: heap-, global- or stack-buffer-overflow
@@ -15,7 +15,7 @@
 //   uninitialized-read   MemorySanitizer: use-of-uninitialized-value
 //   misaligned-access    UndefinedBehaviorSanitizer: load of or store to a misaligned address
 //   mismatch, schedule-dependent, api-error, barrier-divergence, deadlock, trap   "Check failed",
-//   as glog has it
+//                        in glog's format
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ namespace warpcheck::fuzz {
 
 std::string crash_text(const vgpu::Finding& finding);
 
-// Of the first error of a failed verdict: findings of the device come before those of the harness.
+// For the first error of a failed verdict: findings of the device come before those of the harness.
 std::string crash_text(const Verdict& verdict);
 
 }  // namespace warpcheck::fuzz

@@ -6,8 +6,8 @@
 #include "fuzz/feedback.hpp"
 #include "fuzz/libfuzzer.hpp"
 
-// AFL++ 4: instrumentation/afl-compiler-rt.o.c.  libFuzzer has the second and third too, to say
-// that it does not support them; so the first one tells.
+// AFL++ 4: instrumentation/afl-compiler-rt.o.c.  libFuzzer defines the second and third too, to
+// report that it does not support them; so the first one distinguishes the engines.
 extern "C" {
 [[gnu::weak]] extern unsigned char* __afl_area_ptr;
 [[gnu::weak]] void __sanitizer_cov_trace_pc_guard_init(std::uint32_t* start, std::uint32_t* stop);
@@ -24,7 +24,7 @@ bool is_under_afl() {
          __sanitizer_cov_trace_pc_guard != nullptr;
 }
 
-// Before AFL's runtime tells the fuzzer how large its map is.
+// Before AFL's runtime reports the size of its map to the fuzzer.
 [[gnu::constructor]] void ask_for_guards() {
   if (is_under_afl()) __sanitizer_cov_trace_pc_guard_init(guards, guards + kCounters);
 }

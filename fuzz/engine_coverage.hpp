@@ -1,15 +1,16 @@
-// Our counters, for the fuzzing engine that this target runs under.
+// Our counters, passed to the fuzzing engine of this target.
 //
 // libFuzzer reads them itself: they are its extra counters, and it clears them.  AFL++ does not
-// know extra counters.  It has guards: numbers that its runtime gives out once, and a call that
-// counts one of them up in its map.  So each counter gets a guard, and after an input the counters
-// are counted up in AFL's map.  The runtimes' functions are weak symbols, looked up here and
-// defined nowhere: a target that defined trace_pc_guard_init itself would be refused by libFuzzer.
+// support extra counters.  It has guards: numbers that its runtime assigns once, and a function
+// that increments the entry of a guard in its map.  So each counter gets a guard, and after an
+// input the counters are added to AFL's map.  The runtimes' functions are weak symbols, looked up
+// here and defined nowhere: libFuzzer would refuse a target that defined trace_pc_guard_init
+// itself.
 #pragma once
 
 namespace warpcheck::fuzz {
 
-// Around each input.
+// Call before and after each input.
 void begin_input();
 void end_input();
 

@@ -12,7 +12,8 @@
 namespace warpcheck::fuzz {
 namespace {
 
-// Stepped on every input, so that libFuzzer sees an instrumented program whatever the kernel does.
+// Incremented for every input, so that libFuzzer sees an instrumented program whatever the kernel
+// does.
 constexpr std::size_t kAliveCounter = 0;
 
 }  // namespace
@@ -79,7 +80,7 @@ std::optional<TriedCase> InputRunner::try_input(std::span<const std::uint8_t> by
   if (!pair_.in_domain(tried.a_case.input)) return std::nullopt;
   ByteSchedule schedule(split_input(bytes));
   tried.verdict = watched_runner_.run_for_search(tried.a_case, schedule);
-  // What the bytes meant, as it was recorded.
+  // The decisions of the bytes, as recorded.
   if (tried.verdict.failed()) tried.a_case.schedule = tried.verdict.schedule;
   return tried;
 }
@@ -106,7 +107,7 @@ std::filesystem::path case_directory(const std::filesystem::path& root, const An
 Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
                        std::uint64_t executions, TrialRunner& runner,
                        const ShrinkOptions& options) {
-  // What was kept of this failure before is smaller, if anything.
+  // An existing case of this failure may be smaller.
   const CasePlace found = case_place(directory, failed.a_case, failed.verdict);
   const std::filesystem::path first =
       found.is_taken ? found.path : keep_case(directory, failed.a_case, failed.verdict);
@@ -115,7 +116,7 @@ Report shrink_and_save(const Failure& failed, const std::filesystem::path& direc
                 .verdict = failed.verdict,
                 .search = Report::Search{.trials = executions, .shrinks = 0, .complete = false},
                 .replay_path = first.string()};
-  // A failure that its own recording does not show again stays as it was found.
+  // A failure that its own recording does not show again is kept unshrunk.
   if (!shrunk.kept) return report;
   const std::filesystem::path smallest = keep_case(directory, shrunk.a_case, shrunk.verdict);
   if (smallest != first && !found.is_taken) std::filesystem::remove(first);

@@ -1,10 +1,10 @@
-// bytes -> the same pairs: what a fuzz target does with an input.
+// From bytes to a case of a pair: how a fuzz target runs an input.
 //
-// The data is drawn from the front of the bytes, the schedule decoded from the back
-// (input_layout.hpp).  What fails becomes an ordinary case: its typed input and its recorded
-// schedule, so the one shrinker and the one replay serve it.
+// The data is drawn from the front of the bytes, the schedule is decoded from the back
+// (input_layout.hpp).  A failure becomes an ordinary case with its typed input and its recorded
+// schedule, so the one shrinker and the one replay handle it.
 //
-// Nothing here links RapidCheck or libFuzzer.
+// This code links neither RapidCheck nor libFuzzer.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@
 
 namespace warpcheck::fuzz {
 
-// What an input is taken to mean, beyond its bytes.
+// How an input is interpreted, beyond its bytes.
 struct InputOptions {
-  // Not given: the input's mode byte says.
+  // Absent: the input's mode byte selects it.
   std::optional<cudart::Build> build;
   std::optional<vgpu::WarpModel> warp_model;
-  bool feedback = true;  // false: one counter steps on every input, as libFuzzer asks
+  bool feedback = true;  // false: one counter steps on every input, because libFuzzer requires one
   bool lines = false;    // whether to count source lines, for reports
 };
 
-// A kernel uses what is not supported, and so its pair cannot be run.
+// A kernel uses an unsupported instruction or call, so its pair cannot be run.
 class UnsupportedError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -47,19 +47,19 @@ class InputRunner {
   // counters: kCounters of them, zeroed by their owner before each input.
   InputRunner(const AnyPair& pair, std::span<std::uint8_t> counters, InputOptions options = {});
 
-  // The case that the bytes mean; its schedule is still to be decided by ByteSchedule.
+  // The case of the bytes; ByteSchedule still has to decide its schedule.
   [[nodiscard]] Case decode(std::span<const std::uint8_t> bytes) const;
 
-  // Runs one input, for a search (SearchLoop::take()).  Nothing: it is outside the pair's domain.
+  // Runs one input for a search (SearchLoop::take()).  Empty: it is outside the pair's domain.
   std::optional<TriedCase> try_input(std::span<const std::uint8_t> bytes);
-  // Runs one input by itself.  Nothing: it did not fail, or it is outside the pair's domain. Throws
-  // UnsupportedError.
+  // Runs one input outside a search.  Empty: it did not fail, or it is outside the pair's domain.
+  // Throws UnsupportedError.
   std::optional<Failure> run(std::span<const std::uint8_t> bytes);
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
-  // Of the last trial; lives as long as this.
+  // Of the last trial; lives as long as this object.
   [[nodiscard]] const TrialShape& shape() const { return feedback_->shape(); }
-  // Of the source lines that all inputs ran; nothing where they are not counted.
+  // The source lines that all inputs executed; empty if not counted.
   [[nodiscard]] std::optional<LineCoverage> coverage() const;
   // Runs trials without feedback: for the shrinker.
   [[nodiscard]] TrialRunner& plain_runner() { return plain_runner_; }
@@ -75,7 +75,7 @@ class InputRunner {
     Feedback& feedback_;
   };
 
-  // Feedback that counts source lines beside.
+  // Feedback that also counts source lines.
   class LineFeedback final : public Feedback {
    public:
     using Feedback::Feedback;
@@ -89,7 +89,7 @@ class InputRunner {
   const AnyPair& pair_;
   std::span<std::uint8_t> counters_;
   InputOptions options_;
-  std::vector<std::uint8_t> unseen_;         // what a blind search does not see
+  std::vector<std::uint8_t> unseen_;         // the counters of a search without feedback
   const CoverageObserver* lines_ = nullptr;  // of a LineFeedback
   std::unique_ptr<Feedback> feedback_;
   WatchedEngine watched_;
@@ -98,16 +98,16 @@ class InputRunner {
   std::uint64_t executions_ = 0;
 };
 
-// Throws UnsupportedError where a search has met a kernel that cannot be run, with its name and the
+// Throws UnsupportedError if a search has found a kernel that cannot be run, with its name and the
 // reason.
 void require_runnable(const SearchLoop& search);
 
-// Where the cases of a pair are saved.
+// The directory for the cases of a pair.
 [[nodiscard]] std::filesystem::path case_directory(const std::filesystem::path& root,
                                                    const AnyPair& pair);
 
-// Saves the failing case at once, so that nothing is lost on kill, then shrinks it and saves the
-// smallest in its place.  The report has the path.
+// Saves the failing case at once, so that a kill loses nothing, then shrinks it and saves the
+// smallest case in its place.  The report has the path.
 Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
                        std::uint64_t executions, TrialRunner& runner,
                        const ShrinkOptions& options = {});

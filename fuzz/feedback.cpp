@@ -11,7 +11,7 @@ using vgpu::AccessKind;
 using vgpu::kWarpLanes;
 
 constexpr std::uint32_t kThreadsMax = 1024;  // of a block
-constexpr std::size_t kWarpsCounted = 4096;  // of a launch; more of them share counts
+constexpr std::size_t kWarpsCounted = 4096;  // of a launch; further ones share counts
 
 // Finalizer of MurmurHash3: every bit of `x` reaches every bit of the result.
 std::uint32_t mix(std::uint64_t x) {
@@ -31,7 +31,7 @@ void count(std::span<std::uint8_t> counters, std::uint32_t hash) {
   if (counter != 0xff) ++counter;
 }
 
-// Lanes of different threads never meet in these.
+// Lanes of different threads never access the same bytes in the other spaces.
 bool is_watched(ptx::Space space) {
   return space == ptx::Space::shared || space == ptx::Space::global;
 }

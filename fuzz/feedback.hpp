@@ -1,7 +1,7 @@
-// Feedback: what a trial did, as the 8-bit counters that guide libFuzzer.
+// Feedback: the behaviour of a trial as 8-bit counters that guide libFuzzer.
 //
-// Two maps, 64 KiB together (a larger map costs executions a second, as libFuzzer walks it after
-// each one):
+// Two maps, 64 KiB together (libFuzzer walks the map after each execution, so a larger map costs
+// throughput):
 //   edges       control transfers of the kernels' PTX: guides the input;
 //   reads-from  for every read of shared or global memory, which write it saw: guides the
 //               schedule.  Two runs in which every read sees the same write read the same
@@ -12,9 +12,8 @@
 //               A pair is (instruction of the write, or none; instruction of the read; whether
 //               both are of one lane, warp, block or of different blocks): static, so that a
 //               loop or a larger grid is no new behaviour by itself.
-// Counters saturate and count rows of lanes, not lanes, so that the width of a launch is not a
-// new behaviour either.  All is keyed by a hash of the kernel, so kernels do not share counters
-// by design, only by chance.
+// Counters saturate and count rows of lanes, not lanes, so that the width of a launch is not a new
+// behaviour either.  Keys contain a hash of the kernel, so kernels share counters only by chance.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +32,11 @@ inline constexpr std::size_t kCounters = kEdgeCounters + kReadsFromCounters;
 
 class Feedback : public vgpu::Observer {
  public:
-  // counters: kCounters of them, zeroed by their owner.
-  // Throws std::invalid_argument when they are fewer or more.
+  // counters: kCounters of them, zeroed by their owner. Throws std::invalid_argument for another
+  // number of them.
   explicit Feedback(std::span<std::uint8_t> counters);
 
-  // Starts a new trial: no write has been seen.  Counters stay.
+  // Starts a new trial: no write has been seen.  Counters are kept.
   void reset();
 
   // Of the trial so far.
@@ -56,7 +55,7 @@ class Feedback : public vgpu::Observer {
   };
   struct Shadow {
     std::vector<Writer> words;
-    std::uint64_t trial = 0;  // in which `words` is valid; else it reads as unwritten
+    std::uint64_t trial = 0;  // in which `words` is valid; in other trials it counts as unwritten
   };
   // Reader and writer of a pair.
   enum class Relation : std::uint8_t { none, lane, warp, block, grid };
@@ -74,7 +73,7 @@ class Feedback : public vgpu::Observer {
   std::uint64_t trial_ = 1;
   const vgpu::Program* hashed_program_ = nullptr;  // within a launch
   std::uint32_t hashed_ = 0;
-  // The pair of the last lane: lanes of a row that repeat it do not count.
+  // The pair of the last lane: further lanes of a row with the same pair do not count.
   std::uint32_t last_writer_site_ = 0;
   Relation last_relation_ = Relation::none;
   bool row_begins_ = true;

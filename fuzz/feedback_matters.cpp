@@ -1,7 +1,7 @@
 // Shows that feedback guides the search: the two planted pairs are found with it, and not without
 // it, by the same engine in the same number of executions, for every seed.
 //
-// Prints a table; the exit code is 0 when that holds.
+// Prints a table; the exit code is 0 if that holds.
 #include <unistd.h>
 
 #include <fmt/format.h>

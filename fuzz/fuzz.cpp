@@ -21,7 +21,7 @@ namespace {
 using fuzz::case_directory;
 using fuzz::InputRunner;
 
-// One job: what the callback of libFuzzer works on.
+// One job: the context of libFuzzer's callback.
 class Job {
  public:
   Job(const FuzzOptions& options, const Emit& emit)
@@ -50,7 +50,7 @@ class Job {
     end();
   }
 
-  // Leaves the process; static objects belong to the parent.
+  // Ends the process; static objects belong to the parent.
   [[noreturn]] void end() {
     if (const auto coverage = runner_.coverage()) emit_(LinesMessage{*coverage});
     emit_(TrialsMessage{runner_.executions()});
@@ -85,7 +85,7 @@ class Job {
   SearchLoop search_;
 };
 
-// libFuzzer's callback and the end of the process know no context.
+// libFuzzer's callback and atexit functions have no context argument.
 Job* the_job = nullptr;
 
 [[noreturn]] void run_job(const FuzzOptions& options, std::size_t number, const Emit& emit) {
@@ -106,8 +106,8 @@ Job* the_job = nullptr;
                       [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
 }
 
-// What all jobs have said.  Case files are named by what they show, so jobs that found the same
-// wrote the same file; the one that found it first counts.
+// Merges the messages of all jobs.  Case files are named by their failure, so jobs with the same
+// failure wrote the same file; the job that found it first counts.
 class Merge {
  public:
   explicit Merge(const FuzzOptions& options) : options_(options) {}

@@ -1,13 +1,13 @@
 // Coverage-guided search of one pair: libFuzzer, in child processes.
 //
-// Children, because a kernel's host code that crashes, or libFuzzer's own limits, end the process
-// they are in.  Failures do not end them: a failure becomes a case, is shrunk and saved at once,
-// and the search goes on for others.
+// A crash of a kernel's host code, or libFuzzer's own limits, end the process in which they occur;
+// hence child processes.  Failures do not end them: a failure becomes a case, is shrunk and saved
+// at once, and the search continues.
 //
-// A job that is given its seed and a number of executions finds the same on every machine, as
-// long as it is alone: jobs of one corpus exchange what they find by the clock.
+// A single job with a given seed and number of executions finds the same on every machine; several
+// jobs on one corpus exchange entries at times that depend on the clock.
 //
-// A program that links this has libFuzzer's driver and its counters in the program (libfuzzer.cpp).
+// A program that links this code contains libFuzzer's driver and counters (libfuzzer.cpp).
 #pragma once
 
 #include <csignal>
@@ -32,11 +32,11 @@ struct FuzzOptions {
   std::uint64_t executions = 0;  // of each job (--runs); 0: no limit
   unsigned jobs = 1;             // processes
   std::uint32_t seed = 1;
-  // Read at the start and added to; empty: starts from nothing, keeps nothing.
+  // Read at the start and extended; empty: starts without entries, stores none.
   std::string corpus;
-  // Cases go to a directory of the pair's name in it.
+  // Cases are written to a directory with the pair's name in it.
   std::string cases = "fuzz/cases";
-  bool feedback = true;          // false (--no-feedback): the same engine, blind
+  bool feedback = true;          // false (--no-feedback): the same engine without feedback
   bool stop_when_found = false;  // ends a job at its first failure; of a specimen, when it has
                                  // met every kind that is expected
   bool coverage = false;         // whether to count source lines
@@ -46,16 +46,16 @@ struct FuzzOptions {
   // For progress: called a few times a second, and when no job is left.
   std::function<void()> on_wait = {};
   std::function<void()> on_done = {};
-  // Becomes non-zero: the jobs are ended, and what was found until then is returned.
+  // Non-zero: the jobs are ended, and their results so far are returned.
   const volatile std::sig_atomic_t* stop = nullptr;
 };
 
 struct FuzzOutcome {
-  std::uint64_t executions = 0;     // of all jobs that came to an end
+  std::uint64_t executions = 0;     // of all jobs that ended normally
   BeyondTrials beyond{};            // of these
   std::vector<Report> reports;      // each failure once, in order of its case's path
-  std::vector<std::string> errors;  // what ended a job before its time
-  // Of the jobs that came to an end, where it was wanted.
+  std::vector<std::string> errors;  // errors that ended a job early
+  // Of the jobs that ended normally, if requested.
   std::optional<LineCoverage> coverage;
 
   // Kinds of all reports, ascending, each once.

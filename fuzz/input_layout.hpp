@@ -1,20 +1,20 @@
-// What a fuzzer's bytes mean:
+// The layout of a fuzzer's bytes:
 //
 //   [ data ... ][ decision n-1 ] ... [ decision 1 ][ decision 0 ][ n ][ tail ][ mode ]
 //     front                                                                  back
 //
-//   data      the tape that the input is drawn from
+//   data      the tape from which the input is drawn
 //   decision  kDecisionBytes each: see byte_schedule.hpp
-//   n         how many decisions (as many of them as there are bytes for)
-//   tail      0: past the end of the data every choice is 0, the simplest.  Else the data goes on
-//             with pseudo-random bytes, so that a short input can draw a long vector whose
-//             elements differ.  Each depends on this seed and its own place in the tape alone, so
-//             that data can be added in front of the tail without changing the rest of it.
+//   n         the number of decisions (as many of them as there are bytes for)
+//   tail      0: past the end of the data every choice is 0, the simplest.  Otherwise the data
+//             continues with pseudo-random bytes, so that a short input can draw a long vector of
+//             different elements.  Each byte depends on this seed and its position in the tape
+//             alone, so that adding data does not change the rest of the tail.
 //   mode      build and warp model: two bits each; all ones choose the unoptimised build, and
 //             lockstep
 //
-// As the schedule is counted from the back, bytes that a fuzzer inserts into the data do not
-// shift it.  Any bytes are a valid input; missing ones are 0.
+// The schedule is counted from the back, so bytes that a fuzzer inserts into the data do not shift
+// it.  Any bytes are a valid input; missing ones are 0.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace warpcheck::fuzz {
 inline constexpr std::size_t kDecisionBytes = 8;
 inline constexpr std::size_t kDecisionsMax = 64;
 inline constexpr std::size_t kTrailerBytes = 3;
-// How long the tape is when `tail` is not 0.
+// The length of the tape if `tail` is not 0.
 inline constexpr std::size_t kTailBytes = 8 * 1024;
 
 struct InputLayout {
@@ -48,11 +48,10 @@ struct InputLayout {
 InputLayout split_input(std::span<const std::uint8_t> bytes);
 std::vector<std::uint8_t> join_input(const InputLayout& input);
 
-// What follows the data at `place` of the tape.
+// The tail's byte at `place` of the tape.
 std::uint8_t tail_byte(std::uint8_t tail, std::size_t place);
 
-// The bytes of the tape: the data, and its tail if it has one, kTailBytes in all or as many as
-// there are data.
+// The bytes of the tape: the data, extended by its tail, if it has one, to kTailBytes in all.
 std::vector<std::uint8_t> tape_bytes(const InputLayout& input);
 
 }  // namespace warpcheck::fuzz

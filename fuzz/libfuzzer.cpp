@@ -16,10 +16,10 @@ extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv,
 namespace warpcheck::fuzz {
 namespace {
 
-// Inputs are tapes: a few hundred bytes draw what finds a bug, and the tail stands for the rest.
-// The mutator grows them as it likes (len_control), as a longer one costs no more to run.
+// Inputs are tapes: a few hundred bytes suffice to find a bug, and the tail replaces the rest. The
+// mutator may grow them freely (len_control), because a longer input costs no more to run.
 constexpr std::size_t kInputBytesMax = 4096;
-// Trials are bounded in steps; so this is a bug of the harness, or a shrink of a large case.
+// Trials are bounded in steps; so a timeout is a bug of the harness, or a shrink of a large case.
 constexpr int kTimeoutSeconds = 600;
 
 InputCallback the_callback = nullptr;
@@ -28,10 +28,10 @@ InputCallback the_callback = nullptr;
 
 std::vector<std::string> search_arguments(std::uint64_t seed) {
   return {"warpcheck",
-          fmt::format("-seed={}", seed % 0x7fff'ffff + 1),  // 0 would be the clock
+          fmt::format("-seed={}", seed % 0x7fff'ffff + 1),  // 0 would mean the clock
           fmt::format("-max_len={}", kInputBytesMax),
           "-len_control=0",
-          "-entropic=0",  // newest first climbs faster: our corpora are small
+          "-entropic=0",  // newest first makes faster progress: our corpora are small
           fmt::format("-timeout={}", kTimeoutSeconds),
           "-rss_limit_mb=0",
           "-handle_int=0",  // Ctrl-C is the parent's (worker_pool.hpp)

@@ -1,5 +1,5 @@
-// What libFuzzer looks up by name in the program: counters and mutator.  One object, so that a
-// program that uses the counters has the mutator too.
+// Symbols that libFuzzer looks up by name in the program: counters and mutator.  They are one
+// object, so that a program that uses the counters has the mutator too.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -10,12 +10,12 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Of an encoded decision: byte_schedule.hpp.
+// Values of byte 0 of an encoded decision: byte_schedule.hpp.
 constexpr unsigned kStop = 0b1100'0000, kStart = 0b1110'0000;
 constexpr std::uint64_t kIndexMax = 0xfff;
 constexpr std::size_t kLaunchesMax = 6;
 
-// How far behind the data a byte is changed.
+// The largest distance from the end of the data at which a byte is changed.
 constexpr std::uint64_t kBytesAhead = 16;
 
 // An input whose parts can be edited.
@@ -38,8 +38,8 @@ class Mutation {
         mutate_bytes_(mutate_bytes) {}
 
   void run() {
-    // The kinds of edits are about as likely as they are useful: what a kernel computes depends
-    // on its data first, and on where its lanes are parted next.
+    // Kinds of edits are about as likely as they are useful: a kernel's result depends on its data
+    // first, and on the places where its lanes are split next.
     const std::uint64_t kind = prng_.below(32);
     if (kind < 17) return edit_data();
     if (kind < 23) return add_decision();
@@ -67,8 +67,8 @@ class Mutation {
     data.resize(mutate_bytes_(data, size));
   }
 
-  // One byte of the tape, and no other: the smallest step, and the one that climbs from compare to
-  // compare.  Bytes between the data and it become data as they were.
+  // Changes one byte of the tape: the smallest step, and the one that goes from compare to compare.
+  // Bytes between the data and it become data unchanged.
   void set_byte() {
     Bytes& data = parts_.data;
     if (data.empty() || (room() > 0 && prng_.one_in(2))) {
@@ -91,11 +91,11 @@ class Mutation {
                             decision.begin(), decision.end());
   }
 
-  // Half of the moments are some of the last trial; the others are of any magnitude.
+  // Half of the moments are from the last trial; the others have any magnitude.
   void place(std::span<std::uint8_t> decision) {
     if (shape_.launches.empty()) return;
     const std::uint64_t launch = prng_.below(std::min(shape_.launches.size(), kLaunchesMax));
-    // Most bugs need no stop to be decided.
+    // Most bugs need no decision at a stop.
     const unsigned point = !prng_.one_in(8) ? 0 : prng_.one_in(2) ? kStop : kStart;
     decision[0] = static_cast<std::uint8_t>(point | ((1u << launch) - 1));
     const std::uint64_t accesses = shape_.launches[launch].accesses_max;
@@ -114,7 +114,7 @@ class Mutation {
     parts_.decisions.erase(at, at + static_cast<std::ptrdiff_t>(kDecisionBytes));
   }
 
-  // Changes where a decision is taken, or what it chooses.
+  // Changes the place of a decision, or its choice.
   void edit_decision() {
     if (decision_count() == 0) return add_decision();
     const std::span<std::uint8_t> decision =
@@ -153,7 +153,7 @@ class Mutation {
   const ByteMutation& mutate_bytes_;
 };
 
-// What does not fit leaves from the data's end first.
+// If the parts do not fit, the end of the data is dropped first.
 void fit(Parts& parts, std::size_t size_max) {
   const auto over = [&] { return parts.size() - std::min(parts.size(), size_max); };
   parts.data.resize(parts.data.size() - std::min(over(), parts.data.size()));

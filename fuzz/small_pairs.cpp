@@ -33,7 +33,7 @@ KERNEL_PAIR(stray_writer, Number, int) = {
     .reference = [](const Number&) { return 0; },
 };
 
-// A reference that gives up for one number in 256.
+// A reference that throws for one number in 256.
 KERNEL_PAIR(broken_reference, Number, int) = {
     .family = "test",
     .origin = "ours",

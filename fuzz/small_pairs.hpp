@@ -1,4 +1,4 @@
-// Pairs without a kernel, for tests of what searches: their input.
+// Pairs without a kernel, for tests of searches: their input.
 #pragma once
 
 #include "harness/pair/pair.hpp"

@@ -12,9 +12,9 @@
 #include "harness/pair/registry.hpp"
 #include "harness/report/report.hpp"
 
-// How the runtimes of the sanitizers end a process after a report, where one is linked in
-// (compiler-rt, sanitizer_common/sanitizer_common.h): the engine saves the input, and no stack of
-// ours is printed behind the device's.
+// Ends a process as the sanitizers' runtimes do after a report, if one is linked (compiler-rt,
+// sanitizer_common/sanitizer_common.h): the engine saves the input, and no host stack is printed
+// after the device's.
 namespace __sanitizer {
 [[gnu::weak]] void Die();
 }

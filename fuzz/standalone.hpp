@@ -1,9 +1,9 @@
 // A fuzz target of one pair, for any engine that calls LLVMFuzzerTestOneInput: libFuzzer's own
 // main, or a fuzzing service's.
 //
-// A failure is printed in the words that services group crashes by (crash_text.hpp), then as every
-// failure is, and ends the process, which is how such engines learn
-// of it.  The input they save becomes a shrunk case by `warpcheck fuzz PAIR --corpus DIRECTORY`.
+// A failure is printed in the format by which services group crashes (crash_text.hpp), then as an
+// ordinary report, and ends the process, by which such engines detect it.  `warpcheck fuzz PAIR
+// --corpus DIRECTORY` converts the input that they save to a shrunk case.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace warpcheck::fuzz {
 
 class StandaloneTarget {
  public:
-  // Throws std::invalid_argument when the program has no pair of this name.
+  // Throws std::invalid_argument if the program has no pair of this name.
   explicit StandaloneTarget(std::string_view pair);
 
-  // Aborts when the input fails.
+  // Aborts if the input fails.
   void run(std::span<const std::uint8_t> bytes);
 
  private:

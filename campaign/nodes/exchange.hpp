@@ -1,14 +1,14 @@
-// What the nodes of one campaign show each other, by files on the folder that they share.
+// Files on a shared folder by which the nodes of one campaign exchange findings and corpora.
 //
 //   DIR/nodes/N/                 a campaign's directory of its own (directory.hpp), of node N alone
 //   DIR/nodes/N/findings/*.json  its findings (finding_file.hpp)
-//   DIR/nodes/N/status.json      how far it is (node_status.hpp)
-//   DIR/nodes/N/corpus/PAIR/*    its corpora, which others copy from
-//   DIR/                         the same of the one who merges: it is read like a node, too
+//   DIR/nodes/N/status.json      its progress (node_status.hpp)
+//   DIR/nodes/N/corpus/PAIR/*    its corpora, from which others copy
+//   DIR/                         the same files of the merging campaign; it is read like a node
 //
-// Every file is written whole and renamed, and only by the one it belongs to.  Nothing is locked
-// between nodes and no database is shared, so a network file system is good enough, and a node that
-// disappears leaves all that it has shown.
+// Every file is written whole and renamed, and only by its owner.  There are no locks between nodes
+// and no shared database, so a network file system is good enough, and a node that disappears
+// leaves all that it has written.
 #pragma once
 
 #include <cstdint>
@@ -26,30 +26,30 @@ namespace warpcheck::campaign {
 
 class Exchange {
  public:
-  // campaign: its directory.  own: of this process.  node: its number; 0: the one who merges.
+  // campaign: its directory.  own: of this process.  node: its number; 0: the merging campaign.
   Exchange(std::filesystem::path campaign, const Directory& own, unsigned node);
 
-  // Throw CaseFileError: to be tried again.
+  // Throw CaseFileError; then call again later.
   void publish(const StoredFinding& finding) const;
   void publish(const NodeStatus& status) const;
 
-  // Looks who is there.  Throws CaseFileError.
+  // Reads the status of all nodes.  Throws CaseFileError.
   void look();
   [[nodiscard]] const std::vector<SeenNode>& nodes() const { return nodes_; }
-  // Numbers of the nodes that are at work, ascending, with this one.  Those of the first `expected`
-  // that have not begun are among them.
+  // Numbers of the active nodes, ascending, with this one.  Those of the first `expected` that have
+  // not begun are included.
   [[nodiscard]] std::vector<unsigned> at_work(unsigned expected) const;
-  // What the others have done with the pair of `sum`; of features the most that one has reached.
+  // Adds the progress of other nodes with the pair of `sum`; for features, the maximum.
   void add_progress(PairProgress& sum) const;
 
-  // The findings of others that are new or have changed.  `messages`: a line for each file that
-  // cannot be read.
+  // New or changed findings of other nodes.  `messages`: a line for each file that cannot be read.
   std::vector<StoredFinding> news(std::vector<std::string>& messages);
-  // Copies entries of others that this process has not seen into its own corpus; returns how many.
+  // Copies entries of other nodes that are new to this process into its own corpus; returns their
+  // number.
   std::size_t take_corpus(const std::string& pair, std::vector<std::string>& messages);
 
  private:
-  // Directories of the others.
+  // Directories of the other nodes.
   [[nodiscard]] std::vector<std::filesystem::path> others() const;
 
   std::filesystem::path campaign_;

@@ -1,7 +1,7 @@
-// A finding as a file that nodes of one campaign show each other (exchange.hpp).
+// A finding as a file for the other nodes of a campaign (exchange.hpp).
 //
-// JSON text with every column of the store.  The cases are in it, so that one file, which appears
-// under its name whole or not at all, is all that another node needs.
+// JSON text with every column of the store.  It contains the cases, so that one file, which is
+// written whole or not at all, is all that another node needs.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace warpcheck::campaign {
 std::string finding_file_name(const FindingKey& key);
 
 std::string finding_file_text(const StoredFinding& finding);
-// `name`: how messages call it.  Throws CaseFileError: what is missing or wrong, and where.
+// `name`: for messages.  Throws CaseFileError that says what is missing or wrong, and where.
 StoredFinding parse_finding_file(std::string_view text, const std::string& name);
 
 }  // namespace warpcheck::campaign

@@ -1,4 +1,4 @@
-// Structs with FIELDS as JSON files: one line of JSON, the format's name and version first.
+// Structs with FIELDS as JSON files: one line of JSON, with the format's name and version first.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::string json_file_text(const T& value, const std::string& name) {
   return json.dump() + "\n";
 }
 
-// `path`: how messages call it.  Throws CaseFileError: what is missing or wrong, and where.
+// `path`: for messages.  Throws CaseFileError that says what is missing or wrong, and where.
 template <Reflected T>
 T parse_json_file(std::string_view text, const std::string& name, const std::string& path) {
   const std::string version_name = "warpcheck_" + name;

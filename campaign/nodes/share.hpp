@@ -1,8 +1,8 @@
-// Which pairs a node of a campaign looks after.
+// A node's share of the pairs.
 //
-// Nodes that are at work deal the pairs among themselves, like cards: every pair has one node, or
-// several where there are more nodes than pairs.  So each is searched by somebody, nobody shrinks
-// what another one does, and what belonged to a node that is gone is dealt again.
+// The active nodes divide the pairs like cards that are dealt: every pair belongs to one node, or
+// to several if there are more nodes than pairs.  So every pair is searched, no finding is shrunk
+// twice, and the pairs of a node that is gone are divided among the others.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace warpcheck::campaign {
 
-// nodes: numbers of those at work, ascending, `self` among them.
+// nodes: numbers of the active ones, ascending, including `self`.
 bool is_in_share(std::size_t pair, std::size_t pairs, std::span<const unsigned> nodes,
                  unsigned self);
 

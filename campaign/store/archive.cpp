@@ -21,7 +21,7 @@ using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 using Writer = std::unique_ptr<archive, decltype(&archive_write_free)>;
 using Entry = std::unique_ptr<archive_entry, decltype(&archive_entry_free)>;
 
-// libarchive's text may be missing, or of several lines.
+// libarchive's text may be missing, or have several lines.
 std::string message_of(archive* handle) {
   const char* text = archive_error_string(handle);
   std::string message = text == nullptr ? "unknown error" : text;
@@ -150,7 +150,7 @@ ArchiveContents read_archive(const fs::path& path) {
 void write_archive(const fs::path& path, std::vector<NamedBytes> entries) {
   std::ranges::sort(entries, {}, &NamedBytes::name);
   if (is_archive_name(path)) {
-    // Under another name until it is whole.
+    // Under another name until it is complete.
     fs::path temporary = path;
     temporary.replace_filename("." + path.filename().string());
     std::error_code error;

@@ -1,4 +1,4 @@
-// Named texts in a folder or an archive (.tar.gz, .tgz, .zip): what CI keeps of a run.
+// Named texts in a folder or an archive (.tar.gz, .tgz, .zip), for the artefacts of CI jobs.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ struct NamedBytes {
   std::string bytes;
 };
 
-// What cannot be read or written.  what() is one line that names it.
+// Something cannot be read or written.  what() is one line that names it.
 class ArchiveError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,18 +21,19 @@ class ArchiveError : public std::runtime_error {
 
 struct ArchiveContents {
   std::vector<NamedBytes> entries;  // in order of name
-  std::vector<std::string> errors;  // parts that could not be read: "NAME: why"
+  std::vector<std::string> errors;  // entries that could not be read: "NAME: why"
 };
 
 // Larger entries are errors.
 inline constexpr std::size_t kEntryBytesMax = 64 * 1024 * 1024;
 
-// A folder, an archive of any format that libarchive knows, or a single .case file.  What can be
-// read of a damaged archive is returned beside the error.  Throws ArchiveError when nothing can.
+// Reads a folder, an archive of any format that libarchive supports, or a single .case file.  For a
+// damaged archive, the readable entries are returned together with the error.  Throws ArchiveError
+// if nothing can be read.
 ArchiveContents read_archive(const std::filesystem::path& path);
 
-// Writes an archive when the name ends in .tar.gz, .tgz or .zip, else into a folder.  Same entries,
-// same bytes.  Throws ArchiveError.
+// Writes an archive if the name ends in .tar.gz, .tgz or .zip, else a folder.  The same entries
+// give the same bytes.  Throws ArchiveError.
 void write_archive(const std::filesystem::path& path, std::vector<NamedBytes> entries);
 
 }  // namespace warpcheck::campaign

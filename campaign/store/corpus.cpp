@@ -83,7 +83,7 @@ Corpus read_corpus(const Directory& directory, std::string_view pair) {
     try {
       read_entry(directory, path, corpus);
     } catch (const std::exception& error) {
-      // Another worker may have dropped it just now.
+      // Another worker may have dropped it in the meantime.
       std::error_code none;
       if (!fs::exists(path, none)) continue;
       corpus.messages.push_back(fmt::format("left out: {}: {}", path.string(), error.what()));

@@ -32,7 +32,7 @@ fs::path Directory::case_path(const FindingKey& key) const {
 fs::path Directory::corpus(std::string_view pair) const { return root_ / "corpus" / pair; }
 
 fs::path Directory::free_place(const fs::path& name) const {
-  // No name leads out of damaged/.
+  // No name may lead out of damaged/.
   fs::path inside;
   for (const fs::path& part : name.relative_path()) {
     if (part != "." && part != "..") inside /= part;
@@ -68,7 +68,8 @@ DirectoryLock::DirectoryLock(const Directory& directory, std::chrono::millisecon
   if (file_ < 0) {
     throw StoreError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
   }
-  // Of this process alone: workers do not inherit it, so it ends with the campaign.
+  // The lock belongs to this process alone: workers do not inherit it, so it ends with the
+  // campaign.
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

@@ -3,11 +3,11 @@
 //   warpcheck.db               the store (store.hpp), with its -wal and -shm
 //   cases/PAIR/HASH.case       every finding's smallest case, for `replay`; written from the store
 //   corpus/PAIR/DIGEST         inputs that reach new coverage (corpus.hpp)
-//   damaged/                   what could not be read, set aside as it was
-//   lock                       held by the campaign that runs
+//   damaged/                   files that could not be read, unchanged
+//   lock                       held by the running campaign
 //
-// The cases are a second copy of what matters most: a store that is damaged is set aside, and
-// another one is made from them.
+// The case files are a second copy of the most important data: a damaged store is set aside, and a
+// new one is made from them.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace warpcheck::campaign {
 
 class Directory {
  public:
-  // Makes it.  Throws StoreError.
+  // Creates it.  Throws StoreError.
   explicit Directory(std::filesystem::path root);
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
@@ -32,10 +32,10 @@ class Directory {
   [[nodiscard]] std::filesystem::path case_path(const FindingKey& key) const;
   [[nodiscard]] std::filesystem::path corpus(std::string_view pair) const;
 
-  // Moves a file to damaged/, beside others of its name, and returns where it is now.  What it was
-  // called is kept below damaged/, less the directory's own path.
+  // Moves a file to damaged/ and returns its new path; a number distinguishes files of the same
+  // name.  Its path relative to the directory is kept below damaged/.
   std::filesystem::path set_aside(const std::filesystem::path& path) const;
-  // The same for what is no file here: the text is written there.
+  // The same for a text that is no file: the text is written there.
   std::filesystem::path set_text_aside(const std::string& name, std::string_view text) const;
 
  private:
@@ -47,7 +47,7 @@ class Directory {
 // Held until it is destroyed, or its process dies.
 class DirectoryLock {
  public:
-  // Throws StoreError when another process holds it, and still does after `patience`.
+  // Throws StoreError if another process still holds it after `patience`.
   explicit DirectoryLock(const Directory& directory,
                          std::chrono::milliseconds patience = std::chrono::milliseconds(0));
   ~DirectoryLock();
@@ -58,12 +58,12 @@ class DirectoryLock {
   int file_ = -1;
 };
 
-// The directory's store.  A damaged one is set aside and a new one begun; damaged rows are set
-// aside and removed.  `messages` says so, a line for each.
+// Opens the directory's store.  A damaged store is set aside and a new one begun; damaged rows are
+// set aside and removed.  `messages`: a line for each.
 std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::string>& messages,
                                   StoreUsers users = StoreUsers::of_this_machine);
 
-// Writes the case file of a finding from its row, unless it is there as it should be.
+// Writes the case file of a finding from its row, unless it is already correct.
 void write_case_file(const Directory& directory, const StoredFinding& finding);
 
 }  // namespace warpcheck::campaign

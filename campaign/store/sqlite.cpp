@@ -118,7 +118,7 @@ Transaction::Transaction(Database& database) : database_(database) {
 }
 
 Transaction::~Transaction() {
-  // SQLite itself rolls back after some errors, and there is then nothing to do.
+  // SQLite itself rolls back after some errors; then there is nothing to do.
   if (open_ && sqlite3_get_autocommit(database_.handle()) == 0) {
     sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }

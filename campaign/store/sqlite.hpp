@@ -1,6 +1,6 @@
 // SQLite's C interface as three types: a database, a statement, a transaction.
 //
-// Errors are told apart by what their caller can do: wait for room (StoreFull), set the file aside
+// The types of errors tell the caller what to do: wait for room (StoreFull), set the file aside
 // (StoreDamaged), or give up (StoreError).
 #pragma once
 
@@ -22,13 +22,13 @@ class StoreError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The disk is full, or will not be written to for now.  What was asked can be tried again.
+// The disk is full, or cannot be written now.  The operation can be tried again.
 class StoreFull : public StoreError {
  public:
   using StoreError::StoreError;
 };
 
-// The file is no database, or not a whole one.
+// The file is no database, or an incomplete one.
 class StoreDamaged : public StoreError {
  public:
   using StoreError::StoreError;
@@ -40,15 +40,15 @@ class Database {
   explicit Database(std::filesystem::path path);
 
   void execute(const std::string& sql);
-  // The same for what SQLite does not wait for by itself: a change of the journal mode, which fails
-  // at once while another process changes it, too.
+  // The same for a statement for which SQLite does not wait itself: a change of the journal mode,
+  // which fails at once while another process changes it, too.
   void execute_when_free(const std::string& sql);
   [[nodiscard]] std::int64_t number(const std::string& sql);
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
-  // Throws the error that the last call gave.
+  // Throws the error of the last call.
   [[noreturn]] void fail() const;
 
  private:
@@ -71,10 +71,10 @@ class Statement {
 
   // Whether there is a row.
   bool step();
-  // For those that give none.
+  // For statements without rows.
   void run() { step(); }
 
-  // Of the row, from 0.
+  // A column of the row, from 0.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
@@ -92,7 +92,7 @@ class Statement {
   int bound_ = 0;
 };
 
-// All or nothing.  Not committed: rolled back.
+// All or nothing: without commit() it is rolled back.
 class Transaction {
  public:
   explicit Transaction(Database& database);

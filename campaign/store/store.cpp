@@ -36,7 +36,7 @@ CREATE TABLE campaign(only INTEGER PRIMARY KEY CHECK(only = 1), seconds REAL NOT
 INSERT INTO campaign VALUES(1, 0);
 )";
 
-// Beside the schema, as there are campaigns without it.
+// Separate from the schema, because older campaigns lack this column.
 constexpr const char* kEverySchedule =
     "CREATE TABLE IF NOT EXISTS every_schedule("
     "pair TEXT PRIMARY KEY, executions INTEGER NOT NULL) WITHOUT ROWID";
@@ -45,7 +45,7 @@ constexpr std::string_view kFindingColumns =
     "pair, hash, kind, place, tier, stage, case_text, case_digest, found_text, found_digest, "
     "found_seconds, found_at, executions, shrinks, complete, shown, schedules, attempts, remark";
 
-// Those that change after a finding was stored.
+// Columns that change after a finding was stored.
 constexpr std::string_view kChangingColumns =
     "kind, place, tier, stage, case_text, case_digest, shrinks, complete, shown, schedules, "
     "attempts, remark";
@@ -53,7 +53,7 @@ constexpr std::string_view kChangingValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 
 std::string digest(std::string_view text) { return fmt::format("{:016x}", hash_of_text(text)); }
 
-// Of a column of a finding.
+// An enumerator from a column of a finding.
 template <NamedEnum E>
 E value_named(const Statement& row, int column, std::string_view what) {
   const std::string name = row.text(column);
@@ -121,8 +121,8 @@ void check_whole(Database& database) {
   }
 }
 
-// Whether the file has the schema; false: it is new.  Called within a transaction, as the answer is
-// put together from several questions.
+// Whether the file has the schema; false: it is new.  Call it within a transaction, because it
+// makes several queries.
 bool has_schema(Database& database) {
   const std::int64_t application = database.number("PRAGMA application_id");
   const std::int64_t version = database.number("PRAGMA user_version");
@@ -139,7 +139,7 @@ bool has_schema(Database& database) {
 }
 
 void prepare(Database& database, StoreUsers users) {
-  // Before the log is opened: then it is kept in the memory of this process.
+  // Before the log is opened, so that its index is kept in the memory of this process.
   if (users == StoreUsers::one) database.execute("PRAGMA locking_mode = EXCLUSIVE");
   database.execute("BEGIN");
   const bool is_new = !has_schema(database);

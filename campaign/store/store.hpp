@@ -1,18 +1,18 @@
-// What a campaign knows, on disk: its findings, and where its time went.
+// The state of a campaign on disk: its findings, and how its time was used.
 //
 // One SQLite file.  Every change is one transaction in a write-ahead log that is synced before the
-// call returns, so a kill at any moment leaves the state of before or after it.  A full disk is an
-// error that can be tried again (sqlite.hpp: StoreFull).
+// call returns, so a kill at any moment leaves the state before or after the change.  A full disk
+// is an error after which the change can be tried again (sqlite.hpp: StoreFull).
 //
 //   finding   (pair, hash): hash_of() a finding is over its kind, space, kernel and source lines,
-//             so whatever shows the same defect of a pair is one row.  It has the case that showed
-//             it first, and the smallest one known.
+//             so every case of the same defect of a pair is one row.  It has the first case that
+//             showed it, and the smallest one known.
 //   stage     found -> shrunk -> confirmed, or unconfirmed: its own case does not show it again
 //   tier      crashing: its case fails; regression: it did once
-//   progress  of a pair: trials, time, coverage, what the scheduler has learnt
+//   progress  of a pair: trials, time, coverage, the state of the scheduler
 //   incident  a worker that crashed or hung, by pair and reason, with the input it had
 //
-// Texts of cases are stored beside their digest: a row that was damaged is known by it.
+// Texts of cases are stored with their digests, which show a damaged row.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ WARPCHECK_REFLECT(FindingKey, pair, hash);
 struct StoredFinding {
   FindingKey key{};
   std::string kind{};   // "data-race"
-  std::string place{};  // vgpu::class_of(): what the hash is of; empty: not known
+  std::string place{};  // vgpu::class_of(): the text that is hashed; empty: not known
   Tier tier = Tier::crashing;
   Stage stage = Stage::found;
   std::string case_text{};    // the smallest known
@@ -53,13 +53,13 @@ struct StoredFinding {
   std::int64_t found_at = 0;  // seconds since 1970
   std::int64_t executions = 0;
   std::int64_t shrinks = 0;
-  bool complete = false;       // nothing smaller fails; else shrinking used up its budget
-  std::int64_t shown = 0;      // by so many ...
-  std::int64_t schedules = 0;  // ... of so many schedules; 0: not classified yet
-  std::int64_t attempts = 0;   // to shrink and confirm it that failed
+  bool complete = false;       // nothing smaller fails; false: shrinking used up its budget
+  std::int64_t shown = 0;      // by this many ...
+  std::int64_t schedules = 0;  // ... of this many schedules; 0: not classified yet
+  std::int64_t attempts = 0;   // failed ones to shrink and confirm it
   std::string remark{};        // why it is not shrunk, or not confirmed
 
-  // The case fails whatever the schedule, else only under some.
+  // The case fails under every schedule that was tried; false: only under some.
   [[nodiscard]] bool reproducible() const { return schedules > 0 && shown == schedules; }
 };
 FIELDS(StoredFinding, key, kind, place, tier, stage, case_text, found_text, found_seconds, found_at,
@@ -70,11 +70,11 @@ struct PairProgress {
   std::int64_t slots = 0;
   std::int64_t executions = 0;
   double seconds = 0;
-  std::int64_t features = 0;            // of its corpus
-  std::int64_t entries = 0;             // in its corpus
-  double gain = 0, span = 0;            // discounted new features, and the seconds they took
-  std::string refusal{};                // why it cannot be run; empty: it can
-  std::int64_t for_every_schedule = 0;  // of the executions: they stand for every schedule
+  std::int64_t features = 0;  // of its corpus
+  std::int64_t entries = 0;   // in its corpus
+  double gain = 0, span = 0;  // discounted new features, and the seconds in which they were found
+  std::string refusal{};      // why it cannot be run; empty: it can
+  std::int64_t for_every_schedule = 0;  // executions that hold for every schedule
 };
 FIELDS(PairProgress, pair, slots, executions, seconds, features, entries, gain, span, refusal,
        for_every_schedule);
@@ -87,15 +87,15 @@ struct Incident {
 };
 FIELDS(Incident, pair, what, input, count);
 
-// Other processes may read a store while a campaign writes it, which takes memory that they share.
-// On a network file system nothing is shared: there a store belongs to one process.
+// Other processes may read a store while a campaign writes it; SQLite uses shared memory for that.
+// A network file system has no shared memory: there a store belongs to one process.
 enum class StoreUsers : std::uint8_t { of_this_machine, one };
 
 class Store {
  public:
-  // Opens or creates `path` and checks it whole.  Throws StoreDamaged when it is not, StoreError
-  // when it is another program's, or of a newer warpcheck.
-  //   users: who else may have it open
+  // Opens or creates `path` and checks all of it.  Throws StoreDamaged if it is damaged, StoreError
+  // if it belongs to another program or a newer warpcheck. users: which other processes may have it
+  // open
   explicit Store(const std::filesystem::path& path, StoreUsers users = StoreUsers::of_this_machine);
 
   // Changes of one transaction.
@@ -104,13 +104,13 @@ class Store {
     explicit Change(Store& store) : database_(store.database_), transaction_(store.database_) {}
     void commit() { transaction_.commit(); }
 
-    // Returns whether it is new; a known one stays as it is.
+    // Returns whether it is new; a known one is not changed.
     bool add(const StoredFinding& finding);
-    // All columns but the key and those of its discovery.
+    // All columns except the key and those of its discovery.
     void update(const StoredFinding& finding);
     void remove(const FindingKey& key);
     void save(const PairProgress& progress);
-    void add(const Incident& incident);  // counts, where it is known
+    void add(const Incident& incident);  // increments the count of a known one
     void set_seconds(double seconds);    // of the campaign, over all its starts
 
    private:
@@ -118,8 +118,8 @@ class Store {
     Transaction transaction_;
   };
 
-  // In order of pair and discovery.  Rows whose texts do not match their digests are not among
-  // them: damaged().
+  // In order of pair and discovery.  Rows whose texts do not match their digests are in damaged()
+  // instead.
   [[nodiscard]] std::vector<StoredFinding> findings();
   [[nodiscard]] std::vector<StoredFinding> damaged();
   [[nodiscard]] std::optional<StoredFinding> find(const FindingKey& key);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using cudart::Arrival;
 
-// Runs that are repeated, and operations of each whose bytes are kept, when runs differ.
+// When runs differ: the number of repeated runs, and of operations of each whose bytes are kept.
 constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kKeptMax = 16;
 constexpr std::size_t kTextShown = 100;
@@ -57,7 +57,7 @@ std::string text_in(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// "0x40490fdb (3.1415927 as float)": what four bytes may mean.
+// "0x40490fdb (3.1415927 as float)": possible meanings of four bytes.
 std::string show_word(std::uint32_t word) {
   const auto as_float = std::bit_cast<float>(word);
   const float size = std::fabs(as_float);
@@ -66,7 +66,7 @@ std::string show_word(std::uint32_t word) {
   return fmt::format("0x{:08x} ({})", word, static_cast<std::int32_t>(word));
 }
 
-// The first four bytes, aligned, that differ; at: where they begin.
+// The first four aligned bytes that differ; at: their offset.
 std::string show_difference(const std::string& first, const std::string& other,
                             std::string_view first_name, std::size_t* at) {
   const auto end = std::ranges::mismatch(first, other).in1 - first.begin();
@@ -90,7 +90,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// The first line that the other text has not; nothing when only their order differs.
+// The first line that the other text does not have; empty if only the order differs.
 std::string difference_of_texts(const std::string& first, const std::string& other,
                                 std::string_view first_name) {
   const std::vector<std::string_view> of_first = lines_of(first), of_other = lines_of(other);
@@ -110,7 +110,7 @@ std::string difference_of_texts(const std::string& first, const std::string& oth
              : fmt::format("standard output lacks \"{}\"", left.begin()->substr(0, kTextShown));
 }
 
-// Files below the current directory that were written since, but for hidden and for large ones.
+// Files below the current directory that were written since then, except hidden and large ones.
 std::map<std::string, std::string> files_written_since(fs::file_time_type time) {
   constexpr int kDepthMax = 3, kEntriesMax = 10'000;
   constexpr std::uintmax_t kBytesMax = 16 << 20;

@@ -1,10 +1,10 @@
-// Whether a program's output depends on the schedule: runs under different ones are compared by
-// what came to the host (copies, memory of host and device, what device code has printed) and by
-// their exit status.  All that a program makes of its kernels' results, its files and its text too,
-// is made of these; its own clocks, addresses and random numbers are not among them.
+// Detects output that depends on the schedule: runs under different schedules are compared by the
+// data that reached the host (copies, memory of host and device, text of device code) and by their
+// exit status.  Everything that a program makes of its kernels' results, including files and text,
+// depends on these; its own clocks, addresses and random numbers are not compared.
 //
-// Where a run differs from the first one, both are run once more.  What then differs between the
-// two runs of the same schedule is left out: it does not come from the schedule.
+// If a run differs from the first one, both run once more.  What differs between the two runs of
+// the same schedule is left out, because it does not come from the schedule.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 
 namespace warpcheck {
 
-// What a run has shown to the host.
+// The data of a run that reached the host.
 struct RunOutput {
   struct Process {
     int id = 0;
@@ -30,29 +30,29 @@ struct RunOutput {
     std::vector<std::string> kernels;  // mangled, in the order of their first launches
   };
   int status = 0;
-  std::vector<Process> processes;  // in the order in which they began
-  bool order_shows = false;        // in results of a kernel that has no defect
+  std::vector<Process> processes;  // in the order of their beginnings
+  bool order_shows = false;        // in results of a kernel without a defect
   std::filesystem::path records_file;
-  std::map<std::string, std::string> files;  // of a repeated run: what it has written, by name
+  std::map<std::string, std::string> files;  // files that a repeated run has written, by name
 };
 RunOutput output_of(const ProgramRun& run);
 
-// One thing that runs may differ in.
+// One thing in which runs may differ.
 struct OutputKey {
   enum class Kind : std::uint8_t { copy, memory, prints, status };
   std::size_t process = 0;
   Kind kind = Kind::copy;
-  std::uint32_t operation = 0;  // of copy and memory
+  std::uint32_t operation = 0;  // for copy and memory
   friend auto operator<=>(const OutputKey& a, const OutputKey& b) = default;
 };
 
-// What both runs have and is not the same, in the order in which it came.
+// Everything that both runs have and that is not the same, in order of time.
 std::vector<OutputKey> differences(const RunOutput& a, const RunOutput& b);
 
-// The runs of a program so far; `repeat` runs it again, silently.
+// The runs of a program so far; `repeat` runs it again, without output to the user.
 class OutputComparison {
  public:
-  // run: from 1; kept: operations whose bytes are to be kept.  The standard output goes to a file.
+  // run: from 1; kept: operations whose bytes are kept.  The standard output goes to a file.
   using Repeat = std::function<ProgramRun(int run, const std::vector<std::uint32_t>& kept,
                                           const std::filesystem::path& standard_output)>;
   struct Found {
@@ -66,9 +66,9 @@ class OutputComparison {
 
   void add(const ProgramRun& run) { runs_.push_back(output_of(run)); }
 
-  // first: how the schedule of the first run is called, "the default schedule".
+  // first: the name of the first run's schedule, "the default schedule".
   std::optional<Found> find(std::string_view first);
-  // After find() has found nothing: runs have differed, but those of the same schedule do, too.
+  // After find() has found nothing: runs differed, but so did runs of the same schedule.
   [[nodiscard]] bool is_unsteady() const { return unsteady_; }
 
  private:

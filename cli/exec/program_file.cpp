@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using cudart::ElfFile;
 using cudart::MappedFile;
 
-// The first library that the file needs whose name begins so; empty: none.
+// The first needed library of the file whose name begins with `prefix`; empty: none.
 std::string needed(const ElfFile& elf, std::string_view prefix) {
   for (const std::string& name : elf.dynamic(DT_NEEDED)) {
     if (name.starts_with(prefix)) return name;
@@ -47,7 +47,7 @@ bool is_privileged(const std::string& path) {
          ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
-// Empty: it can be led to the virtual GPU.
+// Empty: it can be redirected to the virtual GPU.
 std::string why_program_is_not_led(const std::string& path, const ElfFile& elf,
                                    const cudart::StaticRuntime& runtime) {
   constexpr std::string_view kInside = "the toolkit's static CUDA runtime is linked in";
@@ -67,8 +67,8 @@ std::string why_program_is_not_led(const std::string& path, const ElfFile& elf,
   return cudart::why_not_led(runtime, libraries);
 }
 
-// A library of machine code that is linked into the file, by a function that all its users call;
-// empty: none is.
+// A library of machine code that is linked into the file, found by a function that all its users
+// call; empty: none.
 std::string static_library(const ElfFile& elf) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kKnownBy{
       {{"cublasCreate_v2", "libcublas_static.a"},
@@ -121,7 +121,7 @@ void require_executable(const std::string& path) {
   }
 }
 
-// Directories that a colon parts, with $ORIGIN as the loader has it.
+// Directories separated by colons, with $ORIGIN as the loader expands it.
 std::vector<fs::path> directories_in(std::string_view list, const fs::path& origin) {
   std::vector<fs::path> directories;
   while (!list.empty()) {
@@ -137,13 +137,13 @@ std::vector<fs::path> directories_in(std::string_view list, const fs::path& orig
   return directories;
 }
 
-// Empty: it can be led to the virtual GPU, or has no static runtime.
+// Empty: it can be redirected to the virtual GPU, or has no static runtime.
 std::string why_library_is_not_led(const ProgramFile& program, const std::string& path,
                                    const ElfFile& elf) {
   const cudart::StaticRuntime runtime = cudart::find_static_runtime(elf);
   if (!runtime.is_inside) return {};
   const std::string libraries = drop_in_directory();
-  // It would be led to libcudart.so, and there would be two virtual GPUs.
+  // It would be redirected to libcudart.so, and there would be two virtual GPUs.
   if (program.runtime == ProgramFile::Runtime::ours) {
     return fmt::format(
         "its library {} has the toolkit's static CUDA runtime inside, and the program that of the "
@@ -154,8 +154,8 @@ std::string why_library_is_not_led(const ProgramFile& program, const std::string
   return why.empty() ? why : fmt::format("its library {}: {}", path, why);
 }
 
-// Looks through what a program needs, and what that needs.  Only libraries that the files
-// themselves or LD_LIBRARY_PATH lead to are opened: those of the system are nobody's CUDA code.
+// Examines the libraries that a program needs, recursively.  Only libraries that the files
+// themselves or LD_LIBRARY_PATH lead to are opened; libraries of the system contain no CUDA code.
 class NeededLibraries {
  public:
   explicit NeededLibraries(ProgramFile& program) : program_(program) {}
@@ -179,7 +179,7 @@ class NeededLibraries {
   void look_at(const std::string& user, const std::string& name,
                const std::vector<fs::path>& directories) {
     if (!seen_.insert(name).second) return;
-    // One of ours takes its place.
+    // One of our libraries replaces it.
     std::error_code error;
     if (fs::exists(fs::path(drop_in_directory()) / fs::path(name).filename(), error)) return;
     const std::string why = cudart::why_unsupported(fs::path(name).filename().string());

@@ -1,5 +1,5 @@
-// The file of a program that `exec` shall run: found as a shell finds it, and looked into, because
-// a program that cannot be led to our runtime library would run past it without a word.
+// The file of a program for `exec`: found as a shell finds it, and examined, because a program that
+// cannot be redirected to our runtime library would run without any check.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace warpcheck {
 
-// A program that cannot be run, or not on the virtual GPU.  what() says why and what to do.
+// A program cannot be run, or not on the virtual GPU.  what() says why and what to do.
 class ProgramError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,19 +25,19 @@ struct ProgramFile {
   std::string path;
   Runtime runtime = Runtime::unknown;
   std::string needed_library;  // "libcudart.so.13", of Runtime::shared
-  // Why it cannot run: libraries it needs, itself or through its libraries, that the virtual GPU
-  // cannot take the place of, and static runtimes that cannot be led to it.
+  // Why it cannot run: libraries that it needs, directly or through its libraries, and that the
+  // virtual GPU does not replace; and static runtimes that cannot be redirected.
   std::vector<std::string> unsupported;
   bool has_device_code = false;  // which is registered before main
 };
 
-// The file that `name` means: itself where it has a slash, else of $PATH.  Throws ProgramError when
-// there is none, it cannot be executed, or it is neither an x86-64 ELF file nor a script.
+// The file of the name: the path itself if it has a slash, else from $PATH.  Throws ProgramError if
+// there is none, it is not executable, or it is neither an x86-64 ELF file nor a script.
 [[nodiscard]] ProgramFile find_program(const std::string& name);
 
-// Where libcudart.so.13, libcudart.so.12, libcudart_static.a and libwarpcheck_redirect.so are:
-// lib/warpcheck beside this program (a build directory), or where they are installed, seen from the
-// directory of it.  Throws ProgramError when they are in neither.
+// The directory of libcudart.so.13, libcudart.so.12, libcudart_static.a and
+// libwarpcheck_redirect.so: lib/warpcheck next to this program (in a build directory), or the
+// installed one, relative to this program.  Throws ProgramError if they are in neither.
 [[nodiscard]] std::string drop_in_directory();
 
 }  // namespace warpcheck

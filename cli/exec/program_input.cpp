@@ -31,7 +31,7 @@ ProgramInput::ProgramInput(std::filesystem::path spool) : path_(std::move(spool)
   start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (S_ISREG(status.st_mode) && start_ >= 0) kind_ = Kind::file;
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) kind_ = Kind::stream;
-  // /dev/null and its like always give the same; a terminal does not.
+  // /dev/null and similar devices always give the same; a terminal does not.
   if (S_ISCHR(status.st_mode) && ::isatty(STDIN_FILENO) == 0) kind_ = Kind::file;
 }
 
@@ -62,8 +62,8 @@ void ProgramInput::end_run() {
   if (to_ >= 0) ::close(std::exchange(to_, -1));
 }
 
-// Whatever is in the spool goes on when the pipe has room; else more must come first.  A pipe that
-// nobody reads any more is told as an error.
+// Content of the spool is written when the pipe has room; otherwise more must be read first.
+// poll() reports a pipe without a reader as an error.
 void ProgramInput::add_to(std::vector<pollfd>& wanted) const {
   if (to_ < 0) return;
   const bool has_more = given_ < spooled_ || ended_;
@@ -74,7 +74,7 @@ void ProgramInput::add_to(std::vector<pollfd>& wanted) const {
 void ProgramInput::serve() {
   if (to_ < 0) return;
   pollfd reader{to_, 0, 0};
-  if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) {  // there is none any more
+  if (::poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR) != 0) {  // no reader
     ::close(std::exchange(to_, -1));
     return;
   }
@@ -99,7 +99,7 @@ void ProgramInput::fill() {
   spooled_ += std::max<ssize_t>(count, 0);
 }
 
-// false: the pipe is full, or nobody reads it.
+// false: the pipe is full, or has no reader.
 bool ProgramInput::write_from_spool() {
   std::array<char, kBlock> block;
   const ssize_t count =

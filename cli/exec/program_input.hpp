@@ -1,8 +1,8 @@
-// Standard input for several runs of a program: each gets all of it.
+// Standard input for several runs of a program: each run gets all of it.
 //
-// A file is read from the same place again.  What comes through a pipe or a socket is handed on as
-// a run reads it, and kept in a file for the next ones, so that a program that reads nothing waits
-// for nothing.  A terminal, and what else there is, every run has as it is.
+// A file is read again from the same place.  The content of a pipe or a socket is passed on when a
+// run reads it, and stored in a file for later runs, so that a program that reads nothing waits for
+// nothing.  Every run gets a terminal, and any other kind of input, directly.
 #pragma once
 
 #include <poll.h>
@@ -15,20 +15,20 @@ namespace warpcheck {
 
 class ProgramInput {
  public:
-  // spool: where to keep what has been read; made when it is needed.
+  // spool: the file for the content that has been read; created when it is needed.
   explicit ProgramInput(std::filesystem::path spool);
   ~ProgramInput();
   ProgramInput(const ProgramInput&) = delete;
   ProgramInput& operator=(const ProgramInput&) = delete;
 
-  // Whether each run can have the same.
+  // Whether each run can get the same content.
   [[nodiscard]] bool is_repeatable() const { return kind_ != Kind::other; }
 
-  // Before a run; returns what its standard input is to be (STDIN_FILENO, or the end of a pipe).
+  // Call before a run; returns its standard input (STDIN_FILENO, or the end of a pipe).
   int begin_run();
   // The run has been started.
   void started();
-  // What to poll for; serve() does what can be done then.
+  // Adds descriptors to poll; serve() then does what is possible.
   void add_to(std::vector<pollfd>& wanted) const;
   void serve();
   void end_run();
@@ -41,11 +41,11 @@ class ProgramInput {
   Kind kind_ = Kind::other;
   std::filesystem::path path_;
   off_t start_ = 0;          // file
-  int spool_ = -1;           // stream: all that has been read
+  int spool_ = -1;           // stream: all content that has been read
   off_t spooled_ = 0;        // its bytes
-  bool ended_ = false;       // nothing more will come
+  bool ended_ = false;       // the stream has ended
   int to_ = -1, from_ = -1;  // the pipe of a run
-  off_t given_ = 0;          // bytes of the spool that the run has
+  off_t given_ = 0;          // bytes of the spool that the run has got
 };
 
 }  // namespace warpcheck

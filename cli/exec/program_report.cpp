@@ -25,7 +25,7 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// As a reader names the file: from where the command was given.
+// The file's name for the user: relative to the current directory.
 std::string path_from_here(const std::string& path) {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string() + "/";
@@ -38,11 +38,11 @@ vgpu::Finding seen_from_here(vgpu::Finding finding) {
     if (!side.file.empty()) side.file = path_from_here(side.file);
     if (!side.header.empty()) side.header = path_from_here(side.header);
   }
-  finding.count = std::max<std::uint64_t>(finding.count, 1);  // it was seen, and then all ended
+  finding.count = std::max<std::uint64_t>(finding.count, 1);  // the process ended after it
   return finding;
 }
 
-// finding: with files as they were recorded, which patterns may mean as well as the shorter names.
+// finding: with files as recorded; patterns may match these or the shorter names.
 bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& patterns) {
   const auto is_match = [&](const std::string& file) {
     return std::ranges::any_of(patterns, [&](const std::string& pattern) {
@@ -52,7 +52,7 @@ bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& pa
   };
   std::size_t matches = 0;
   for (const vgpu::AccessSide& side : finding.accesses) {
-    if (side.file.empty() && side.ptx.empty()) continue;  // the host's: without a line anyway
+    if (side.file.empty() && side.ptx.empty()) continue;  // the host's side: has no line anyway
     if (side.file.empty()) return false;
     if (!is_match(side.file) && (side.header.empty() || !is_match(side.header))) return false;
     ++matches;
@@ -60,7 +60,7 @@ bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& pa
   return matches != 0;
 }
 
-// A program in the place of a pair: reports name it, and nothing draws or runs it.
+// A program in place of a pair: reports name it, but it is never drawn or run.
 class Program final : public AnyPair {
  public:
   Program(const std::string& name, std::vector<std::string> arguments)
@@ -115,7 +115,7 @@ class Program final : public AnyPair {
   std::vector<std::string> command_, none_;
 };
 
-// Text as reports have it, two columns further left.
+// A report's text, two columns further left.
 std::string moved_left(const std::string& text) {
   std::string moved;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
@@ -237,7 +237,7 @@ void ProgramReport::add(const ProgramRun& run) {
   for (const std::string& error : run.unreadable) {
     refusals.push_back(internal_error(fmt::format("the program's process {}", error)));
   }
-  // By process and number: the last record of a finding has its count.
+  // By process and number: the last record of a finding has its final count.
   std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
   std::vector<std::pair<int, std::size_t>> order;
   for (const cudart::ExecRecord& record : run.records) {
@@ -256,7 +256,7 @@ void ProgramReport::add(const ProgramRun& run) {
       kernels.insert(kernel->name);
     }
     if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
-      // A process that could write no log still ends.
+      // A process that could write no log still records its end.
       if (!run.logs.contains(record.process)) launches += end->launches;
       kernels.insert(end->kernels.begin(), end->kernels.end());
     }

@@ -28,10 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often what is new is told; telling must not take up a tenth of the time.
+// The interval of progress calls; they must not take more than a tenth of the time.
 constexpr std::int64_t kTellEveryMs = 1000;
 constexpr std::int64_t kTellShare = 10;
-// How often the line on a terminal is drawn, and how long the program must have written nothing.
+// The interval of drawing the line on a terminal, and how long the program must have written
+// nothing.
 constexpr int kShowEveryMs = 200;
 constexpr std::int64_t kSilentMs = 2000;
 
@@ -49,9 +50,9 @@ fs::path make_directory() {
   return name;
 }
 
-// Of frameworks that compile kernels while they run: Triton starts ptxas, and CuPy keeps modules by
-// the device that they are for, whoever runs them; PyTorch gives out memory of large pieces.  What
-// the user has set stays.
+// Settings for frameworks that compile kernels at run time: Triton starts ptxas; CuPy caches
+// modules by their device, for all engines; PyTorch hands out parts of large allocations.  The
+// user's settings are kept.
 void add_settings_of_frameworks(std::vector<std::string>& environment,
                                 const std::string& libraries) {
   const auto add = [&](std::string_view name, const std::string& value) {
@@ -62,7 +63,7 @@ void add_settings_of_frameworks(std::vector<std::string>& environment,
   };
   add("TRITON_PTXAS_PATH", libraries + "/ptxas");
   add("TRITON_PTXAS_BLACKWELL_PATH", libraries + "/ptxas");
-  // What lies behind a tensor is nobody's then, and what was freed is known as that.
+  // Then an overrun of a tensor leaves its allocation, and freed tensors are freed memory.
   add("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
   if (const char* const home = std::getenv("HOME")) {
     add("CUPY_CACHE_DIR", std::string(home) + "/.cupy/kernel_cache_of_warpcheck");
@@ -71,7 +72,7 @@ void add_settings_of_frameworks(std::vector<std::string>& environment,
 
 std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
                                            const std::string& libraries) {
-  // What is in front of lists that the user may have: shared runtimes, and static ones.
+  // Prepended to the user's lists: for shared runtimes, and for static ones.
   std::array<std::pair<std::string_view, std::string>, 2> lists{
       {{"LD_LIBRARY_PATH=", libraries},
        {"LD_AUDIT=", fmt::format("{}/{}", libraries, kRedirectLibrary)}}};
@@ -101,7 +102,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What the process has written so far, to wherever that is (proc(5), io); 0: nobody may know.
+// The bytes that the process has written so far, to any file (proc(5), io); 0: not readable.
 std::uint64_t bytes_written_by(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/io", process));
   std::string name;
@@ -112,7 +113,7 @@ std::uint64_t bytes_written_by(pid_t process) {
   return 0;
 }
 
-// In the new process.
+// Call in the new process.
 bool redirect(int to, const char* path, int flags) {
   const int file = ::open(path, flags, 0600);
   if (file < 0) return false;
@@ -155,7 +156,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   if (input_ != nullptr) input_->end_run();
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
-  // A signal to end the program is meant for all of it.
+  // A signal to end the program is for all of its processes.
   if (supervisor_.is_stopped()) Supervisor::end_all();
   read_records(run, false);
   wait_for_orphans(run);
@@ -163,7 +164,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   return run;
 }
 
-// By fork(), as posix_spawn() knows neither process groups of others nor PR_SET_PDEATHSIG.
+// By fork(), because posix_spawn() supports neither foreign process groups nor PR_SET_PDEATHSIG.
 pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path& silent_output) {
   std::vector<std::string> words = words_, environment = child_environment(settings, libraries_);
   const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(environment);
@@ -218,14 +219,14 @@ void ProgramRunner::poll_once(pid_t process, ProgramRun& run) {
   show_progress(process, run);
 }
 
-// What is known of it is read first: the files of its processes are as they have left them.
+// First reads the records, as the processes have left them.
 void ProgramRunner::end_late(ProgramRun& run) {
   if (ends_at_ms_ == 0 || now_ms() < ends_at_ms_ || run.timed_out) return;
   run.timed_out = true;
   Supervisor::end_all();
 }
 
-// Not while the program writes, which may be to the same terminal.
+// Not while the program writes, possibly to the same terminal.
 void ProgramRunner::show_progress(pid_t process, const ProgramRun& run) {
   if (!draws_ || is_silent_ || process <= 0) return;
   const std::int64_t now = now_ms();
@@ -240,21 +241,21 @@ void ProgramRunner::show_progress(pid_t process, const ProgramRun& run) {
   progress_.show([&] { return fmt::format("{}", fmt::join(running, "; ")); });
 }
 
-// Reaps orphans of the program as well, whose parent the supervisor becomes.
+// Also reaps orphans of the program, whose parent the supervisor becomes.
 int ProgramRunner::wait_for(pid_t process, ProgramRun& run) {
   while (true) {
     int status = 0;
     for (pid_t ended = 1; ended > 0;) {
       ended = ::waitpid(-1, &status, WNOHANG);
       if (ended == process) return status;
-      // All have been ended, and the program with them.
+      // All have been ended, including the program.
       if (ended < 0 && errno == ECHILD) return SIGKILL;
     }
     poll_once(process, run);
   }
 }
 
-// A process that has loaded the runtime library has findings to tell as long as it runs.
+// A process that has loaded the runtime library may report findings as long as it runs.
 void ProgramRunner::wait_for_orphans(ProgramRun& run) {
   const auto is_of_the_program = [&](pid_t process) {
     return std::ranges::any_of(

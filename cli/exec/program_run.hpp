@@ -1,5 +1,5 @@
-// Runs a program as `exec` does: its runtime library is ours, its files, terminal and signals are
-// those of the user's process, and what it finds comes back even when it crashes.
+// Runs a program for `exec`: with our runtime library, with the files, terminal and signals of the
+// user's process.  Its findings come back even if it crashes.
 #pragma once
 
 #include <sys/types.h>
@@ -21,52 +21,52 @@
 
 namespace warpcheck {
 
-// The audit library that leads static runtimes to the virtual GPU, in the drop-in directory.
+// The audit library that redirects static runtimes to the virtual GPU, in the drop-in directory.
 inline constexpr const char* kRedirectLibrary = "libwarpcheck_redirect.so";
 
 struct ProgramRun {
-  int status = 0;          // its exit status; 128 + n when signal n killed it
+  int status = 0;          // its exit status; 128 + n if signal n killed it
   int signal = 0;          // 0: it ended by itself
   bool ended = true;       // false: it is still running
-  bool timed_out = false;  // it had used up its time, and was killed
+  bool timed_out = false;  // it reached its time limit and was killed
   std::vector<cudart::ExecRecord> records{};
   std::map<int, cudart::ExecLogContents> logs{};  // by process
-  std::vector<std::string> unreadable{};          // "wrote 'LINE': REASON": what is no record
-  std::filesystem::path records_file{};           // beside which the logs and kept bytes are
+  std::vector<std::string> unreadable{};  // "wrote 'LINE': REASON": lines that are no records
+  std::filesystem::path records_file{};   // the logs and kept bytes are next to it
 };
 
-// Reads what all processes of a run have recorded so far into it.
-//   is_whole: all have ended by themselves; else half a line at the end is being written, or its
-//             process was killed.
+// Reads the records of all processes of a run so far. is_whole: all processes have ended by
+// themselves; else the last line may be incomplete, because it is being written or its process was
+// killed.
 void read_records(ProgramRun& run, bool is_whole);
 
-// What its processes were doing when they were last heard of: "kernel fill, 12 of 64 blocks done"
-// each; empty: no kernel was running.
+// The running kernels when its processes last reported: "kernel fill, 12 of 64 blocks done" each;
+// empty: no kernel was running.
 std::vector<std::string> running_kernels(const ProgramRun& run);
 
 class ProgramRunner {
  public:
-  // libraries: the directory of libcudart.so.13 and its relatives.
+  // libraries: the directory of libcudart.so.13 and the other libraries.
   ProgramRunner(Supervisor& supervisor, std::string path, std::vector<std::string> arguments,
                 std::string libraries);
-  ~ProgramRunner();  // what the runs have left in files is gone
+  ~ProgramRunner();  // deletes the files of the runs
   ProgramRunner(const ProgramRunner&) = delete;
   ProgramRunner& operator=(const ProgramRunner&) = delete;
 
-  // Called about once a second while a run has something new to tell.
+  // Called about once a second while a run has something new to report.
   void on_progress(std::function<void(const ProgramRun&)> call) { on_progress_ = std::move(call); }
-  // Of each run; then all of it is killed.
+  // For each run; at the limit all of it is killed.
   void set_timeout(double seconds) { timeout_ms_ = static_cast<std::int64_t>(seconds * 1000); }
-  // More runs than one are to come: each gets all of the standard input.
+  // Call if there will be several runs: each gets all of the standard input.
   void share_input();
 
   // settings.records is set here.  Waits for the program, and for processes that it has left
   // running and that have loaded the runtime library.
   //
-  // silent_output: a file for the program's standard output; its standard error goes nowhere, and
-  // where its input cannot be repeated it has none.  Empty: all are the user's.
+  // silent_output: a file for the program's standard output; its standard error is discarded, and
+  // it has no input if the input cannot be repeated.  Empty: all are the user's.
   //
-  // Throws ProgramError when the program cannot be started.
+  // Throws ProgramError if the program cannot be started.
   ProgramRun run(cudart::ExecSettings settings, const std::filesystem::path& silent_output = {});
 
   [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
@@ -93,7 +93,7 @@ class ProgramRunner {
   std::int64_t timeout_ms_ = 0, ends_at_ms_ = 0;  // 0: there is no limit
   const bool draws_ = is_terminal(STDERR_FILENO);
   Progress progress_;
-  std::uint64_t written_bytes_ = 0;  // by the program, to wherever
+  std::uint64_t written_bytes_ = 0;  // by the program, to any file
   std::int64_t silent_since_ms_ = 0;
   int runs_ = 0;
   bool is_silent_ = false;

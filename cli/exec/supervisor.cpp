@@ -29,17 +29,17 @@ namespace warpcheck {
 namespace {
 
 constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-// Those that ask all of it to end; the others are the program's business.
+// Signals that ask everything to end; others are passed on to the program.
 constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 // Ignored by a supervisor, which writes to pipes whose reader may end, and to terminals.
 constexpr std::array kIgnored{SIGPIPE, SIGTTOU};
 
-// What the user's process tells the supervisor; its value is the signal that it got.
+// Signals from the user's process to the supervisor; their value is the received signal.
 int from_process() { return SIGRTMIN; }       // another process sent it: pass it on
-int from_terminal() { return SIGRTMIN + 1; }  // the program has got it from the terminal itself
+int from_terminal() { return SIGRTMIN + 1; }  // the program received it from the terminal
 int parent_gone() { return SIGRTMIN + 2; }
 
-volatile pid_t supervisor = 0;  // a signal handler has no other way to know it
+volatile pid_t supervisor = 0;  // a signal handler cannot get it otherwise
 
 void tell_supervisor(int signal, siginfo_t* info, void*) {
   const bool is_from_process = info->si_code <= 0;
@@ -48,7 +48,7 @@ void tell_supervisor(int signal, siginfo_t* info, void*) {
   if (supervisor > 0) {
     ::sigqueue(supervisor, is_from_process ? from_process() : from_terminal(), value);
   }
-  // The shell is to see that the job has stopped.
+  // Then the shell sees that the job has stopped.
   if (signal == SIGTSTP) ::raise(SIGSTOP);
 }
 
@@ -67,7 +67,7 @@ sigset_t watched() {
   return set;
 }
 
-// As the command found them.
+// The dispositions at the start of the command.
 struct SignalState {
   sigset_t mask{};
   std::array<struct sigaction, kIgnored.size()> ignored{};
@@ -82,17 +82,17 @@ void say(std::string_view text) {
   std::fputs(fmt::format("{}: {}\n", project().program, text).c_str(), stderr);
 }
 
-// Of process `id`; 0: it is gone, or nobody may know.
+// The parent of process `id`; 0: it is gone, or not readable.
 pid_t parent_of(const std::string& id) {
   std::ifstream file("/proc/" + id + "/stat");
   std::string text;
   std::getline(file, text, '\0');
-  const std::size_t name_end = text.rfind(')');  // the name may hold anything
+  const std::size_t name_end = text.rfind(')');  // the name may contain any characters
   if (name_end == std::string::npos || text.size() < name_end + 5) return 0;
   return static_cast<pid_t>(std::strtol(text.c_str() + name_end + 4, nullptr, 10));
 }
 
-// In the user's process: what is left of the program when its supervisor has been killed.
+// In the user's process: ends the program's processes when its supervisor was killed.
 int wait_for_supervisor() {
   int status = 0;
   while (::waitpid(supervisor, &status, 0) < 0 && errno == EINTR) {
@@ -133,7 +133,7 @@ int Supervisor::run(const std::function<int(Supervisor&)>& work) {
   for (const int signal : kSignals) {
     struct sigaction known {};
     ::sigaction(signal, nullptr, &known);
-    // What is ignored here (nohup) is ignored by the program as well.
+    // A signal that is ignored here (nohup) is ignored by the program as well.
     if (known.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
   ::sigprocmask(SIG_SETMASK, &before().mask, nullptr);
@@ -173,7 +173,7 @@ void Supervisor::handle_signals(pid_t program) {
     if (signal != from_terminal() && program > 0) ::kill(program, meant);
   }
   if (!abandoned_) return;
-  if (program > 0) ::kill(program, SIGKILL);  // without /proc, too
+  if (program > 0) ::kill(program, SIGKILL);  // works without /proc, too
   end_all();
 }
 

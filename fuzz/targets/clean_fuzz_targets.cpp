@@ -1,5 +1,5 @@
-// Names the fuzz targets of all pairs that have to be clean, a line each: those that a fuzzing
-// service builds.  A specimen is known by what it expects, as `warpcheck list --json` has it; that
+// Prints the names of the fuzz targets of all clean pairs, one a line: a fuzzing service builds
+// these.  A specimen is recognised by its expected findings, as in `warpcheck list --json`; that
 // program itself is not built there.
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// The pair of planted_service.cu.  It has few sources, so that a test can build it anew, as a
-// fuzzing service does.
+// The pair of planted_service.cu.  It has few sources, so that a test can build it from scratch, as
+// a fuzzing service does.
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +15,7 @@ struct ServiceInput {
 };
 FIELDS(ServiceInput, bytes);
 
-// Bytes are drawn as they come, so that a fuzzer's byte is the kernel's.
+// Each drawn byte is a byte of the tape, so that a fuzzer's byte is the kernel's.
 KERNEL_PAIR(planted_service, ServiceInput, std::vector<std::uint8_t>) = {
     .family = "planted",
     .origin = "ours: writes past the end behind a magic byte",
