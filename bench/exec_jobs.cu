@@ -1,4 +1,4 @@
-// Programs of some ten seconds on one core, for exec_jobs.py: exec_jobs WHAT SIZE ROUNDS.
+// Programs that take some ten seconds on one core, for exec_jobs.py: exec_jobs WHAT SIZE ROUNDS.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,7 +48,7 @@ __global__ void accelerate(const float4* bodies, float4* accelerations, int n) {
   accelerations[blockIdx.x * 256 + threadIdx.x] = sum;
 }
 
-// Atomics in global memory, whose old values nobody uses.
+// Atomics in global memory, whose old values are unused.
 __global__ void count_values(const float* in, int* bins, int n) {
   const int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n * n; i += threads) {

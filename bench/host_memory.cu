@@ -1,4 +1,4 @@
-// What it costs that the host's accesses to memory of kernels are seen, for docs/measurements.md.
+// The cost of observing the host's accesses to memory of kernels, for docs/measurements.md.
 #include <cuda_runtime.h>
 #include <chrono>
 #include <cstdio>

@@ -1,10 +1,10 @@
-// Runs one of the measured kernels' OpenCL twins, to be timed under Oclgrind, or as PoCL's native
+// Runs one of the measured kernels' OpenCL twins, for timing under Oclgrind or as PoCL's native
 // code:
 //
 //   oclgrind --data-races opencl_host block_scan KERNEL_DIRECTORY [ELEMENTS [LAUNCHES]]
 //
-// Prints "KERNEL ELEMENTS MILLISECONDS right", the time being that of the shortest of the LAUNCHES
-// (1) alone; exits 1 where the result is wrong, 2 on bad usage or an OpenCL error.
+// Prints "KERNEL ELEMENTS MILLISECONDS right", where the time is that of the shortest of the
+// LAUNCHES (1) alone; exits 1 if the result is wrong, 2 on bad usage or an OpenCL error.
 #define CL_HPP_ENABLE_EXCEPTIONS
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
@@ -28,7 +28,7 @@ constexpr std::size_t kGroup = 256;  // work-items of a group, and bins of the h
 
 using Ints = std::vector<int>;
 
-// What a kernel computes, and how many elements it writes.
+// A kernel's result, and how many elements it writes.
 struct Twin {
   std::string name;
   std::size_t (*out_size)(std::size_t n);
@@ -75,7 +75,7 @@ std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Small numbers without a pattern, the same every time (a linear congruential generator).
+// Small pseudo-random numbers, always the same (a linear congruential generator).
 Ints numbers(std::size_t n) {
   Ints values(n);
   unsigned state = 1;

@@ -51,7 +51,7 @@ void for_each_point(Points& points, Visit visit) {
   }
 }
 
-// Seconds of the process's time.
+// CPU seconds of the process.
 template <class Body>
 double time_of(Body body) {
   const std::clock_t begin = std::clock();
@@ -61,7 +61,7 @@ double time_of(Body body) {
 
 using Builds = std::span<const cudart::Build>;
 
-// A configuration after the other, as a search that is split into configurations runs them.
+// One configuration after the other, as a search that is split into configurations runs them.
 std::vector<Case> trials_of(const AnyPair& pair, Points& points, Builds builds) {
   std::vector<Case> trials;
   for (const cudart::Build build : builds) {
@@ -112,7 +112,7 @@ Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& tri
   Certifier certifier;
   Rates rates;
   const auto prove_all = [&] { rates.proved = prove_points(pair, points, certifier, builds); };
-  // Code is compiled and looked at, and hot, before anything is timed.
+  // Warms up before timing: code is compiled and analysed.
   run_all();
   prove_all();
   rates.trial_seconds = time_of(run_all);
@@ -122,7 +122,7 @@ Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& tri
   return rates;
 }
 
-// Seconds of this process's time, and of those that have ended.
+// CPU seconds of this process and of its children that have ended.
 template <class Body>
 double time_of_all(Body body) {
   const auto now = [] {
@@ -141,8 +141,7 @@ double time_of_all(Body body) {
   return now() - begin;
 }
 
-// Trials a second of the sizes of a plan, as many as it has; in the configurations of `builds`, by
-// turns.
+// Trials a second of the sizes of a plan, in the configurations of `builds`, in turn.
 double trials_of_plan(const AnyPair& pair, Points& points, const ProveOptions& options) {
   std::vector<Case> trials;
   for (const auto& [size, block] : plan(points, options.points.size_max, options.points_max)) {
@@ -175,8 +174,8 @@ PointOptions point_options() {
   return {.size_max = kSizes.back(), .blocks = {kBlocks.begin(), kBlocks.end()}};
 }
 
-// "points/s | cores for as many points as trials" of both builds, and of one.  Points first: what
-// trials compile in this process, those that it starts would have for nothing.
+// "points/s | cores for as many points as trials" of both builds, and of one.  Points first:
+// otherwise the worker processes would inherit the code that trials compile in this process.
 std::string by_processes(const AnyPair& pair, Points& points) {
   std::array<ProveOptions, 2> options;
   for (ProveOptions& one : options) {

@@ -1,22 +1,22 @@
-// How many schedules it takes to find a missing order, under each strategy.
+// How many schedules it takes to find a missing synchronisation, under each strategy.
 //
 //   schedules_to_finding [SERIES [SCHEDULES_MAX]]
 //
-// Of vgpu/cudart/programs/contenders.  A series tries the seeds from 1,000 s + 1 on until one shows
-// an error; the default schedule is not among them.  Per contest and strategy: the mean over the
-// series, and how many found nothing.
+// For vgpu/cudart/programs/contenders.  A series tries the seeds from 1,000 s + 1 on until one
+// shows an error, without the default schedule.  Per contest and strategy: the mean over the
+// series, and the number of series that found nothing.
 //
 //   schedules_to_finding specimens [SEEDS [SCHEDULES_MAX]]
 //
-// Of the specimens whose defect is one of order.  A search makes the trials that `hunt` makes from
-// its seed, with that one strategy, until one shows something; all strategies get the same inputs.
-// Per specimen and strategy: the median over the searches and the maximum, of the first report, and
-// of the first trial whose result is wrong, depends on the schedule, or never comes.
+// For the specimens whose defect is one of order.  A search makes the trials that `hunt` makes from
+// its seed, with one strategy, until one shows something; all strategies get the same inputs. Per
+// specimen and strategy: the median and maximum over the searches, of the first report, and of the
+// first trial whose result is wrong, depends on the schedule, or is missing.
 //
 //   schedules_to_finding clean [TRIALS [STRATEGY]]
 //
-// The trials that `hunt` makes of the clean pairs, all under each strategy or the one, in each
-// build and warp model: what was found there, and how many CPU seconds they took.
+// The trials that `hunt` makes of the clean pairs, all under each strategy or the named one, in
+// each build and warp model: the findings, and the CPU seconds.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -123,7 +123,7 @@ bool is_of_order(const AnyPair& pair) {
   });
 }
 
-// Trials until the first, counted from 1; SCHEDULES_MAX + 1: there was none.
+// Trials until the first report, from 1; SCHEDULES_MAX + 1: there was none.
 struct First {
   std::uint64_t report = 0, wrong = 0;
 };
@@ -182,7 +182,7 @@ void print_specimens(std::uint64_t seeds, std::uint64_t schedules_max) {
 
 // --- clean pairs ---------------------------------------------------------------------------------
 
-// Says what was found, and returns in how many trials.
+// Prints the findings, and returns the number of trials with one.
 std::uint64_t run_clean_pair(const AnyPair& pair, std::string_view strategy, std::uint64_t trials) {
   std::uint64_t failures = 0;
   for (const auto build : {cudart::Build::optimized, cudart::Build::unoptimized}) {

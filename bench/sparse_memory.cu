@@ -1,4 +1,4 @@
-// Allocates so many GiB and touches so many MiB of them, in eight places: sparse_memory.py runs it.
+// Allocates some GiB and writes some MiB of them, in eight places; run by sparse_memory.py.
 #include <cuda_runtime.h>
 
 #include <cstdio>

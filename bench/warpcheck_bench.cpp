@@ -1,4 +1,4 @@
-// How fast the virtual GPU runs, and how many checked cases a second the harness gets out of it.
+// The speed of the virtual GPU, and the number of checked cases a second.
 //
 //   engine/KERNEL/MODE     one launch over 262,144 elements, one core; the rate is in thread
 //                          instructions a second.  MODE: off (no checkers), race, all.
@@ -13,7 +13,7 @@
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
 //                          reference, comparison; the rate is in cases a second.
 //
-// bench/run runs this, and Oclgrind beside it.
+// bench/run runs this and Oclgrind.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ constexpr std::array<Mode, 3> kModes{{
     {"all", {}},
 }};
 
-// Small numbers without a pattern, the same every time: those of opencl_host.cpp.
+// Small pseudo-random numbers, always the same: those of opencl_host.cpp.
 std::vector<int> numbers(std::size_t n) {
   std::vector<int> values(n);
   unsigned state = 1;
@@ -85,7 +85,7 @@ std::vector<int> numbers(std::size_t n) {
   return values;
 }
 
-// A figure of a run that went wrong is no figure.
+// The time of a run with a wrong result must not be reported.
 void require(bool holds, const std::string& what) {
   if (holds) return;
   fmt::print(stderr, "warpcheck_bench: {}\n", what);
@@ -165,7 +165,7 @@ void run_growth(benchmark::State& state, const Growth& growth, bool races) {
       blocks, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
-// Two inputs in turn, as the runner remembers the reference of the last one.
+// Two inputs in turn, because the runner caches the reference of the last one.
 std::array<Case, 2> scan_cases(int n) {
   const AnyPair* pair = Registry::global().find("scan_hillis_steele");
   require(pair != nullptr, "there is no pair scan_hillis_steele");
@@ -198,7 +198,7 @@ void register_engine(const char* name, vgpu::Compile compile) {
   for (const BenchKernel& kernel : kKernels) {
     for (const Mode& mode : kModes) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 wants a C string.
+          // benchmark 1.7 requires a C string.
           fmt::format("{}/{}/{}", name, kernel.name, mode.name)
               .c_str(),  // NOLINT(readability-redundant-string-cstr)
           [&kernel, &mode, compile](benchmark::State& state) {
@@ -214,7 +214,7 @@ void register_strategies() {
   for (const BenchKernel& kernel : kKernels) {
     for (const vgpu::StrategyRow& row : vgpu::strategies()) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 wants a C string.
+          // benchmark 1.7 requires a C string.
           fmt::format("strategies/{}/{}", kernel.name, row.name)
               .c_str(),  // NOLINT(readability-redundant-string-cstr)
           [&kernel, &row](benchmark::State& state) {
@@ -233,7 +233,7 @@ void register_all() {
   for (const Growth& growth : kGrowths) {
     for (const bool races : {false, true}) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 wants a C string.
+          // benchmark 1.7 requires a C string.
           fmt::format("growth/{}/{}", growth.name, races ? "race" : "off")
               .c_str(),  // NOLINT(readability-redundant-string-cstr)
           [&growth, races](benchmark::State& state) { run_growth(state, growth, races); })

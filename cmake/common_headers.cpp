@@ -1,1 +1,1 @@
-// Nothing: what is compiled are the headers (warpcheck_unoptimized).
+// Empty: only its precompiled headers matter (warpcheck_unoptimized).

@@ -1,6 +1,5 @@
-// {fmt}'s library, for a build with another C++ library than the installed one was made with.  Its
-// functions are in this header of its own; of its templates, those that other files look for are
-// instantiated.
+// {fmt}'s library, for a build with another C++ library than that of the installed one.  Its
+// functions are in this separate header; its templates that other files need are instantiated.
 #include <fmt/format-inl.h>
 
 template auto fmt::detail::thousands_sep_impl<char>(locale_ref)

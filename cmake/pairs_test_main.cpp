@@ -1,4 +1,4 @@
-// Every pair that was linked in, as GoogleTest tests.
+// All linked pairs as GoogleTest tests.
 #include <gtest/gtest.h>
 
 #include "harness/adaptors/pair_tests.hpp"

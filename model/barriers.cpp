@@ -10,7 +10,7 @@ namespace {
 
 using EventKind = PathEvent::Kind;
 
-// One thread's part of one phase.
+// One thread's use of one phase.
 struct Use {
   std::optional<unsigned> arrival, wait;
   bool is_stuck = false;
@@ -18,10 +18,10 @@ struct Use {
 
 struct Barrier {
   std::map<unsigned, std::vector<Use>> uses;  // by thread
-  std::int64_t arrivals = 0;                  // that complete a phase; 0: of all who use it
+  std::int64_t arrivals = 0;  // needed to complete a phase; 0: those of all threads that use it
 };
 
-// Device, cluster and block; whether of the cluster; what names it.
+// Device, cluster and block; whether it is the cluster's; its identifier.
 using BarrierKey = std::tuple<std::array<unsigned, 3>, bool, std::int64_t, std::int64_t>;
 
 class BarrierPhases {
@@ -67,7 +67,7 @@ class BarrierPhases {
       return;
     }
     Use& use = uses.emplace_back();
-    // An arrival that is relaxed at a barrier of the cluster orders nothing.
+    // A relaxed arrival at a barrier of the cluster orders nothing.
     if (event.order != Order::relaxed) use.arrival = number;
     use.is_stuck = path.is_stuck && event.index + 1 == path.events.size();
   }
@@ -87,7 +87,7 @@ class BarrierPhases {
     }
     const Barrier& barrier = *open_[index];
     if (barrier.arrivals == 0) return all_who_use(barrier, index, relation);
-    std::map<unsigned, std::size_t> done;  // phases that each thread has been part of
+    std::map<unsigned, std::size_t> done;  // phases in which each thread took part
     phase(barrier, index, done, relation);
   }
 
@@ -111,7 +111,7 @@ class BarrierPhases {
     complete(index + 1, relation);
   }
 
-  // The next phase of a barrier with a number: which threads make it.
+  // The next phase of a numbered barrier: which threads complete it.
   void phase(const Barrier& barrier, std::size_t index, std::map<unsigned, std::size_t>& done,
              const Relation& relation) {
     std::vector<unsigned> ready;
@@ -126,7 +126,7 @@ class BarrierPhases {
         all_stuck = all_stuck && (uses[use].is_stuck || !uses[use].wait);
       }
     }
-    // What is left completes no phase: those who wait for it wait for ever.
+    // The remaining arrivals complete no phase: threads that wait for it wait for ever.
     if (all_stuck && left < barrier.arrivals) complete(index + 1, relation);
     std::vector<unsigned> chosen;
     choose(barrier, index, done, relation, ready, 0, chosen);

@@ -62,7 +62,7 @@ bool ControlFlow::begins_loop(unsigned instruction) const {
   return false;
 }
 
-// Backward over the code until nothing changes.
+// Iterates backward over the code until nothing changes.
 void ControlFlow::find_live(std::vector<bool> wanted) {
   live_.assign(thread_.code.size() + 1, std::vector<bool>(thread_.registers.size()));
   live_.back() = std::move(wanted);

@@ -1,5 +1,5 @@
-// What the code of a thread says without running it: what depends on a branch, and which registers
-// are still wanted.
+// Static analysis of a thread's code: which instructions depend on a branch, and which registers
+// are live.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@ namespace warpcheck::model {
 
 class ControlFlow {
  public:
-  // `wanted`: by register, whether its value at the end is asked for.
+  // `wanted`: by register, whether its value at the end is needed.
   ControlFlow(const Thread& thread, std::vector<bool> wanted);
 
-  // Whether the outcome of the branch decides that the instruction is executed.  It does not where
-  // all ways from the branch to the end lead over the instruction, unless the branch is part of a
-  // loop, which need not end.
+  // Whether the outcome of the branch decides that the instruction is executed.  It does not if all
+  // paths from the branch to the end contain the instruction, unless the branch is part of a loop,
+  // which need not end.
   [[nodiscard]] bool depends(unsigned instruction, unsigned branch) const;
 
   // By register: whether its value before the instruction can still be used.
@@ -25,12 +25,12 @@ class ControlFlow {
   // By register: whether the instruction, or one that can follow it, sets it.
   [[nodiscard]] std::vector<bool> set_from(unsigned instruction) const;
 
-  // Whether some later instruction leads back to this one.
+  // Whether some later instruction branches back to this one.
   [[nodiscard]] bool begins_loop(unsigned instruction) const;
 
  private:
   [[nodiscard]] std::vector<unsigned> after(unsigned instruction) const;
-  // By instruction, the end included: whether there is a way to it from behind `from`.
+  // By instruction, the end included: whether there is a path to it from after `from`.
   [[nodiscard]] std::vector<bool> reached(unsigned from, unsigned avoided) const;
   void find_live(std::vector<bool> wanted);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned kUnread = ~0U;
 
-// How many choices are left; thrown when there are none.
+// Thrown when the choices are used up.
 struct NoChoicesLeft {};
 struct Budget {
   std::uint64_t left;
@@ -44,10 +44,10 @@ class Candidates {
   }
 
  private:
-  // --- what reads read from ---------------------------------------------------------------------
+  // --- reads-from -------------------------------------------------------------------------------
 
   // `order` is transitive, and must not have a cycle (8.10.5): program order of a location, and the
-  // choices so far that are morally strong.
+  // morally strong choices so far.
   void read_from(std::size_t index, const Relation& order) {
     if (index == reads_.size()) return read_all();
     const unsigned read = reads_[index];
@@ -70,8 +70,8 @@ class Candidates {
     });
   }
 
-  // Two atomic operations that are morally strong do not read from the same write, where that comes
-  // before both in coherence order: one of the two would come between (8.10.3).
+  // Two morally strong atomic operations do not read from the same write if that write comes before
+  // both in coherence order: one of the two would come in between (8.10.3).
   [[nodiscard]] bool is_taken(unsigned write, unsigned read) const {
     if (!program_.atomics.contains(read)) return false;
     const auto is_before = [&](unsigned atomic) {
@@ -86,8 +86,8 @@ class Candidates {
     return false;
   }
 
-  // Writes that this thread's own operations on the address rule out, by the axioms of coherence
-  // and causality: those that follow the read, and those that another of its writes hides.
+  // Writes that this thread's own operations on the address exclude, by the axioms of coherence and
+  // causality: writes that follow the read, and writes that a later write of the thread hides.
   [[nodiscard]] bool is_hidden(unsigned write, unsigned read) const {
     if (follows_here(read, write)) return true;
     const bool is_initial = program_.initial.contains(write);
@@ -103,8 +103,8 @@ class Candidates {
            program_.morally_strong.contains(first, second);
   }
 
-  // The value of an expression, where all that it depends on is known, and does not depend on
-  // itself.
+  // The value of an expression, if everything on which it depends is known, and it does not depend
+  // on itself.
   [[nodiscard]] std::optional<std::int64_t> value(unsigned thread, unsigned expression,
                                                   unsigned depth) const {
     const Expression& of = program_.paths[thread]->expressions[expression];
@@ -133,7 +133,7 @@ class Candidates {
     return value(event.thread, program_.paths[event.thread]->events[event.index].value, depth);
   }
 
-  // Whether what is known so far leads down the chosen paths.
+  // Whether the known values are consistent with the chosen paths.
   [[nodiscard]] bool conditions_hold() const {
     for (unsigned thread = 0; thread < program_.paths.size(); ++thread) {
       for (const unsigned condition : program_.paths[thread]->conditions) {
@@ -169,7 +169,7 @@ class Candidates {
     }
   }
 
-  // `base` is transitive, and has the orders chosen so far in it.
+  // `base` is transitive, and contains the orders chosen so far.
   void order_fences(std::size_t index, const Relation& base) {
     if (index == open_fences_.size()) return order_writes_first(base);
     const auto [x, y] = open_fences_[index];
@@ -185,7 +185,7 @@ class Candidates {
     }
   }
 
-  // What causality order says of coherence order, before anything is chosen.
+  // Adds the coherence order that causality order implies, before anything is chosen.
   void order_writes_first(const Relation& base) {
     if (!fence_sc_holds(base)) return;
     causality_ =
@@ -230,7 +230,8 @@ class Candidates {
     }
   }
 
-  // Fence-SC and no thin air have been asked before, as they do not depend on coherence order.
+  // Fence-SC and no thin air have been checked before, because they do not depend on coherence
+  // order.
   [[nodiscard]] bool is_consistent() const {
     return coherence_holds(execution_, causality_) && atomicity_holds(execution_) &&
            sc_per_location_holds(execution_) && causality_holds(execution_, causality_);
@@ -269,8 +270,8 @@ class Candidates {
     });
   }
 
-  // Threads that wait for ever leave registers without a value; where the answer depends on one,
-  // the execution says nothing.
+  // Threads that wait for ever leave registers without a value; if the answer depends on one, the
+  // execution is not counted.
   void count(const FinalState& state) {
     const Test& test = program_.test;
     const Truth passes = holds(test.filter, test, state);
@@ -290,7 +291,7 @@ class Candidates {
   std::vector<unsigned> reads_;
   std::vector<unsigned> source_;  // by read
   Relation observation_{0}, causality_{0};
-  Relation forbidden_{0};  // pairs that coherence order must not have
+  Relation forbidden_{0};  // pairs that coherence order must not contain
   Pairs open_fences_, open_writes_;
   bool has_race_ = false;  // of the execution that is being counted
 };

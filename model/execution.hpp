@@ -1,5 +1,5 @@
-// A candidate execution of a litmus test: one path a thread, as one set of events, and the orders
-// that are determined at runtime.
+// A candidate execution of a litmus test: one path for each thread, as one set of events, and the
+// orders that are determined at runtime.
 #pragma once
 
 #include <span>
@@ -25,9 +25,10 @@ struct Event {
   unsigned cell = 0;
 };
 
-// What follows from the chosen paths alone.
+// The relations that follow from the chosen paths alone.
 struct Program {
-  // The first events are the initial writes, one a cell; then those of the threads, in order.
+  // The first events are the initial writes, one for each cell; then those of the threads, in
+  // order.
   Program(const Test& of, std::span<const Path* const> taken);
 
   [[nodiscard]] Relation none() const { return Relation(size()); }
@@ -36,7 +37,7 @@ struct Program {
     return first_event[thread] + index;
   }
   [[nodiscard]] bool same_block(const Event& a, const Event& b) const;
-  // Whether the scope of `a` has the thread of `b` in it (PTX ISA 8.5).
+  // Whether the scope of `a` includes the thread of `b` (PTX ISA 8.5).
   [[nodiscard]] bool includes(const Event& a, const Event& b) const;
 
   const Test& test;

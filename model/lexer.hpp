@@ -1,4 +1,4 @@
-// The words of a litmus test, with their places.
+// The tokens of a litmus test, with their places.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A litmus test as parsed (parser.hpp): threads with their code, locations, and what is asked.
+// A parsed litmus test (parser.hpp): threads with their code, locations, and the condition.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Place {
   unsigned line = 0, column = 0;  // from 1
 };
 
-// A file that is damaged, or no PTX litmus test.  what() begins with "LINE:COLUMN: ".
+// A file is damaged, or no PTX litmus test.  what() begins with "LINE:COLUMN: ".
 class LitmusError : public std::runtime_error {
  public:
   LitmusError(Place place, std::string_view message);
@@ -23,12 +23,12 @@ class LitmusError : public std::runtime_error {
 
 // PTX ISA 8.6: how memory is accessed.
 enum class Proxy : std::uint8_t { generic, texture, surface, constant };
-// PTX ISA 8.4: weak, or strong with one of the others; sc is of fences alone.
+// PTX ISA 8.4: weak, or strong with one of the others; sc is for fences alone.
 enum class Order : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc };
 // PTX ISA 8.5, narrow to wide.
 enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
 
-// What instructions calculate, and what atomic operations do to memory (operators.hpp).
+// Operators of instructions and of atomic operations (operators.hpp).
 enum class Operator : std::uint8_t {
   // clang-format off
   copy, add, sub, mul, div, rem, bit_and, bit_or, bit_xor, shl, shr, min, max, inc, dec, exch, cas,
@@ -72,22 +72,22 @@ struct Instruction {
     cluster_arrive,
     cluster_wait,
     calculate,
-    branch,  // to `target`, where a `operation` b
+    branch,  // to `target` if a `operation` b
     jump,
   };
   Kind kind = Kind::calculate;
   Place place;
-  Proxy proxy = Proxy::generic;  // of the access, or that a proxy fence is for
+  Proxy proxy = Proxy::generic;  // of the access, or the one of a proxy fence
   Order order = Order::weak;
   Scope scope = Scope::sys;
   Operator operation = Operator::copy;
   ValueType type;
   std::optional<unsigned> destination;  // register
   AddressOperand address;
-  // A store's value; an atomic's, cas: what is compared, then what is stored; operands; of a
-  // barrier: what names it.
+  // A store's value; an atomic's operands, for cas the compared value and then the stored one;
+  // operands; a barrier's identifier.
   Operand a, b;
-  Operand arrivals;     // of a barrier: how many it waits for; none: those who use it
+  Operand arrivals;     // of a barrier: the number of arrivals; absent: by all that use it
   unsigned target = 0;  // index in Thread::code; its size: the end
 };
 
@@ -100,13 +100,13 @@ struct Thread {
   std::vector<std::int64_t> initial;  // values of registers
 };
 
-// A piece of memory; two names that are aliases have one cell.
+// A piece of memory; names that are aliases share one cell.
 struct Cell {
   std::string name;
   std::int64_t initial = 0;
 };
 
-// A value that a condition asks for.
+// A value that a condition uses.
 struct Term {
   enum class Kind : std::uint8_t { constant, reg, cell };
   Kind kind = Kind::constant;
@@ -114,7 +114,7 @@ struct Term {
   unsigned thread = 0;     // index in Test::threads
   unsigned reg = 0;        // index in Thread::registers
   unsigned cell = 0;       // index in Test::cells
-  std::string name;        // as it is printed: "1:r0", "[x]"
+  std::string name;        // as printed: "1:r0", "[x]"
 };
 
 struct Condition {
@@ -131,13 +131,13 @@ struct Test {
   std::string name;
   std::vector<Thread> threads;
   std::vector<Cell> cells;
-  // Virtual addresses and the cells that they lead to.  Distinct generic aliases have distinct
-  // addresses; a surface, texture or constant alias has the address of what it aliases.
+  // Virtual addresses and their cells.  Distinct generic aliases have distinct addresses; a
+  // surface, texture or constant alias has the address of the location that it aliases.
   std::map<std::int64_t, unsigned> addresses;
   Quantifier quantifier = Quantifier::exists;
   Condition condition, filter;
-  std::vector<Term> observed;  // what states show: registers, then cells
-  std::vector<Term> asked;     // the same, and then what the filter alone names
+  std::vector<Term> observed;  // shown in states: registers, then cells
+  std::vector<Term> asked;     // the same, then terms of the filter alone
   std::string expectation;     // "Never", "Sometimes", "Always" of "Result: ..."; else empty
   std::vector<std::string> warnings;
 };

@@ -23,7 +23,7 @@ bool less(std::int64_t a, std::int64_t b, ValueType type) {
   return type.is_signed ? a < b : static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);
 }
 
-// A divisor of 0 gives all ones, as on the machine; the smallest number by -1 wraps.
+// A division by 0 gives all ones, as on the machine; the smallest number divided by -1 wraps.
 std::int64_t divide(std::int64_t a, std::int64_t b, ValueType type, bool remainder) {
   if (b == 0) return -1;
   if (!type.is_signed) {

@@ -17,7 +17,7 @@ Truth truth(bool value) { return value ? Truth::yes : Truth::no; }
 
 Truth negated(Truth value) { return value == Truth::unknown ? value : truth(value == Truth::no); }
 
-// Kleene's: what decides alone decides, whatever the unknown parts are.
+// Kleene's logic: a deciding part decides, whatever the unknown parts are.
 Truth joined(const std::vector<Condition>& parts, Truth deciding, const Test& test,
              const FinalState& state) {
   Truth result = negated(deciding);

@@ -7,10 +7,10 @@
 
 namespace warpcheck::model {
 
-// From behind the program to the end of the file.  Throws LitmusError.
+// From the end of the program to the end of the file.  Throws LitmusError.
 void parse_conditions(TokenReader& reader, Symbols& symbols, Test& test);
 
-// What a condition can begin with: the program is over.
+// Whether the next token can begin a condition, which ends the program.
 bool begins_conditions(const TokenReader& reader);
 
 // "P1" or "1" of a thread; -1: no name of a thread.

@@ -19,7 +19,7 @@ struct Access {
   Proxy proxy;
 };
 
-// Those of the generic proxy are PTX; the others are written as the mixed-proxy paper's tests do
+// Those of the generic proxy are PTX; the others have the notation of the mixed-proxy paper's tests
 // (Lustig, Cooksey, Giroux, ISCA 2022).
 constexpr std::array<Access, 11> kAccesses{{{"ld", Kind::load, Proxy::generic},
                                             {"tld", Kind::load, Proxy::texture},
@@ -63,7 +63,7 @@ class CodeParser {
   CodeParser(Symbols& symbols, Thread& thread) : symbols_(symbols), thread_(thread) {}
 
   void run(const std::vector<CodeCell>& cells) {
-    // A name that some instruction writes is a register, wherever it stands.
+    // A name that some instruction writes is a register everywhere.
     for (const CodeCell& cell : cells) note_destination(cell);
     for (const CodeCell& cell : cells) parse(cell);
     for (const Jump& jump : jumps_) {
@@ -105,7 +105,7 @@ class CodeParser {
                             : is_calculation(mnemonic.text);
     if (!writes) return;
     while (reader.accept(".")) reader.take();
-    if (reader.peek().kind != Token::Kind::name) return;  // an error, found by parse()
+    if (reader.peek().kind != Token::Kind::name) return;  // an error, which parse() reports
     if (symbols_.find(reader.peek().text) != nullptr && !reader.peek().is_register) {
       throw LitmusError(
           reader.peek().place,
@@ -182,7 +182,7 @@ class CodeParser {
 
   bool is_register(const Token& token) const {
     if (token.is_register || Symbols::has_register(thread_, token.text)) return true;
-    // r0, rd1, p2: as compilers and published tests name them.
+    // r0, rd1, p2: the names of compilers and published tests.
     const std::size_t digits = token.text.find_first_of("0123456789");
     const std::string letters = token.text.substr(0, digits);
     return digits != std::string::npos && (letters == "r" || letters == "rd" || letters == "p") &&
@@ -267,7 +267,7 @@ class CodeParser {
         access_qualifiers(mnemonic, reader, {Order::weak, Order::relaxed, Order::acquire});
     const unsigned into = destination(reader);
     comma(reader);
-    // "ld r0, 1" and "ld r0, r1" are how some published tests write mov.
+    // Some published tests write mov as "ld r0, 1" and "ld r0, r1".
     if (reader.at_number()) {
       Instruction& made = add(Kind::calculate, mnemonic.place);
       made.destination = into;
@@ -288,7 +288,8 @@ class CodeParser {
     made.a = value(reader);
   }
 
-  // Without an order, atomics are relaxed, and without a scope, of the device (PTX ISA 9.7.13.6).
+  // Without an order, atomics are relaxed, and without a scope, they have device scope (PTX ISA
+  // 9.7.13.6).
   void atomic(const Access& row, const Token& mnemonic, TokenReader& reader) {
     Qualifiers qualifiers = access_qualifiers(
         mnemonic, reader, {Order::relaxed, Order::acquire, Order::release, Order::acq_rel});
@@ -371,8 +372,8 @@ class CodeParser {
     if (!of_cluster) barrier_operands(made, reader);
   }
 
-  // "id", "id, threads" with threads a multiple of a warp's 32 as PTX has it (each thread of a test
-  // stands for a warp), or as published tests write it "instance, id" and "instance, id, arrivals".
+  // "id"; "id, threads" with threads a multiple of 32 as in PTX (each thread of a test represents a
+  // warp); or the notation of published tests: "instance, id" and "instance, id, arrivals".
   void barrier_operands(Instruction& made, TokenReader& reader) {
     made.a = value(reader);
     if (!reader.accept(",")) return;

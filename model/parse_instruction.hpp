@@ -9,10 +9,10 @@
 
 namespace warpcheck::model {
 
-// What stands between two bars; the last token is the end, with the place behind it.
+// The tokens between two bars; the last token is the end, with the place after them.
 using CodeCell = std::vector<Token>;
 
-// Throws LitmusError; an instruction or a qualifier that is not known is named.
+// Throws LitmusError, which names an unknown instruction or qualifier.
 void parse_code(const std::vector<CodeCell>& cells, Symbols& symbols, Thread& thread);
 
 }  // namespace warpcheck::model

@@ -220,7 +220,7 @@ class TestParser {
     test_.threads.push_back(std::move(thread));
   }
 
-  // Rows of cells, one a thread.
+  // Rows of cells, one cell for each thread.
   void code() {
     std::vector<std::vector<CodeCell>> columns(test_.threads.size());
     while (!begins_conditions(reader_)) row(columns);

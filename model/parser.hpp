@@ -7,7 +7,7 @@
 
 namespace warpcheck::model {
 
-// Throws LitmusError with the place of what is wrong.
+// Throws LitmusError with the place of the error.
 Test parse_test(std::string_view text);
 
 }  // namespace warpcheck::model

@@ -22,7 +22,7 @@ struct State {
   unsigned at = 0;  // instruction
   struct Branch {
     unsigned at;
-    EventSet reads;  // that its condition depends on
+    EventSet reads;  // on which its condition depends
   };
   std::vector<Branch> branches;
   std::map<unsigned, unsigned> taken_backwards;  // by branch
@@ -88,8 +88,8 @@ class Explorer {
                                               : constant(state, operand.value);
   }
 
-  // Constants are folded, and so is what does not depend on its operands: an implementation may
-  // find that out, too, by "any chain of reasoning" (PTX ISA 8.10.4).
+  // Constants are folded, and so are results that do not depend on their operands: an
+  // implementation may find that out, too, by "any chain of reasoning" (PTX ISA 8.10.4).
   static unsigned calculated(State& state, Operator operation, unsigned a, unsigned b,
                              ValueType type) {
     const Expression x = state.path.expressions[a], y = state.path.expressions[b];
@@ -141,8 +141,8 @@ class Explorer {
     }
   }
 
-  // Whether the path so far decides the comparison; only what loops need is found: what has been
-  // decided before, and comparisons of a value that equals a constant.
+  // Whether the path so far decides the comparison.  Only what loops need is recognised: earlier
+  // decisions, and comparisons of a value that equals a constant.
   static std::optional<bool> decided(const State& state, unsigned comparison) {
     const std::vector<Expression>& all = state.path.expressions;
     const Expression& asked = all[comparison];
@@ -160,7 +160,7 @@ class Explorer {
     return std::nullopt;
   }
 
-  // Keeps the state to the case that the comparison holds; false: it cannot.
+  // Restricts the state to the case that the comparison holds; false: it cannot hold.
   static bool suppose(State& state, unsigned comparison) {
     const std::optional<bool> known = decided(state, comparison);
     if (!known) state.path.conditions.push_back(comparison);
@@ -242,8 +242,8 @@ class Explorer {
     return true;
   }
 
-  // Whether the state is the one in which this loop was begun before, and nothing was done since
-  // that others can see.
+  // Whether the state is that of an earlier beginning of this loop, and nothing observable was done
+  // since.
   bool is_repeated(State& state) {
     const auto [at, is_first] = state.rounds.try_emplace(state.at);
     State::Round& round = at->second;
@@ -278,7 +278,7 @@ class Explorer {
 
   // --- accesses -------------------------------------------------------------------------------
 
-  // Where registers decide which location is accessed, there is a path for each.
+  // If registers decide which location is accessed, there is a path for each location.
   bool access(State& state, const Instruction& code) {
     if (code.address.index.kind == Operand::Kind::none) {
       if (!test_.addresses.contains(code.address.base)) {
@@ -309,7 +309,7 @@ class Explorer {
     return false;
   }
 
-  // False: all that follows has been followed.
+  // False: all continuations have been followed.
   bool access_at(State& state, const Instruction& code, std::int64_t address, EventSet reads) {
     const auto index = static_cast<unsigned>(state.path.events.size());
     const unsigned a = value(state, code.a), b = value(state, code.b);

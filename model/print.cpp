@@ -70,7 +70,7 @@ std::string shown_state(const Test& test, const FinalState& state) {
   return text;
 }
 
-// The witnesses of ~exists are the executions that agree with it.
+// The witnesses of ~exists are the executions that satisfy it.
 std::string shown_outcome(const Test& test, const Outcome& outcome) {
   const bool negated = test.quantifier == Quantifier::not_exists;
   const std::optional<bool> answer = validated(test, outcome);

@@ -1,4 +1,4 @@
-// An outcome as text, in the layout that the herd family of tools prints.
+// An outcome as text, in the layout of the herd family of tools.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace warpcheck::model {
 
 std::string_view name_of(Observation observation);
-// "Allowed", "Forbidden", "Required": what the test asks.
+// "Allowed", "Forbidden", "Required": the test's question.
 std::string_view kind_of(const Test& test);
 // "exists (1:r0=1 /\ [x]=2)"
 std::string shown_condition(const Test& test);

@@ -25,7 +25,7 @@ bool same_location(const Event& a, const Event& b) {
   return a.address == b.address && a.proxy == b.proxy;
 }
 
-// Fences of x's proxy by which what x does reaches the generic proxy (ISCA 2022, 5.2); of generic
+// Fences of x's proxy through which x reaches the generic proxy (ISCA 2022, 5.2); for generic
 // operations, x itself.
 Relation ways_to_generic(const Program& program, const Relation& base) {
   Relation ways = program.none();
@@ -105,8 +105,8 @@ Relation acquire_patterns(const Program& program) {
 }
 
 // 8.9.2: "R and W are morally strong and R reads the value written by W, or for some atomic
-// operation Z, W precedes Z and Z precedes R in observation order."  What is written and reads is
-// an atomic operation.
+// operation Z, W precedes Z and Z precedes R in observation order."  An event that both reads and
+// writes is an atomic operation.
 Relation observation_order(const Program& program, const Relation& reads_from) {
   return (program.morally_strong & reads_from).closure();
 }
@@ -162,7 +162,7 @@ Relation causality_order(const Relation& observation, const Relation& proxy_pres
   return observation.or_none_then(proxy_preserved);
 }
 
-// An atomic operation reads before it writes, and is not after itself.
+// An atomic operation reads before it writes, and does not follow itself.
 Relation from_reads(const Relation& reads_from, const Relation& coherence) {
   return reads_from.inverse().then(coherence).strict();
 }
@@ -190,7 +190,7 @@ bool coherence_holds(const Execution& execution, const Relation& causality) {
 }
 
 // 8.10.2: "Fence-SC order cannot contradict causality order."  Since it is part of base causality
-// order, a contradiction is a cycle there.  So are barriers of which each waits for another.
+// order, a contradiction is a cycle there.  So is a deadlock of barriers that wait for each other.
 bool fence_sc_holds(const Relation& base) { return base.irreflexive(); }
 
 // 8.10.3: "When an atomic operation A and a write W overlap and are morally strong, then the
@@ -210,7 +210,7 @@ bool atomicity_holds(const Execution& execution) {
   return holds;
 }
 
-// 8.10.4: values that depend on each other in a circle appear out of thin air.
+// 8.10.4: values that depend on each other in a cycle appear out of thin air.
 bool no_thin_air_holds(const Program& program, const Relation& reads_from) {
   return (reads_from | program.dependencies).acyclic();
 }

@@ -1,9 +1,9 @@
 // The PTX memory consistency model: the definitions and axioms of chapter 8 of the PTX ISA, one
-// function a sentence, over the events of one execution.
+// function for each sentence, over the events of one execution.
 //
-// Proxies other than the generic one are not part of that chapter.  For them the definitions are
-// those of Lustig, Cooksey, Giroux, "Mixed-Proxy Extensions for the NVIDIA PTX Memory Consistency
-// Model", ISCA 2022, which say what a proxy fence does on the way from one operation to another.
+// Proxies other than the generic one are not part of that chapter.  Their definitions are those of
+// Lustig, Cooksey, Giroux, "Mixed-Proxy Extensions for the NVIDIA PTX Memory Consistency Model",
+// ISCA 2022, which define the effect of a proxy fence between two operations.
 #pragma once
 
 #include "model/execution.hpp"
@@ -12,16 +12,16 @@ namespace warpcheck::model {
 
 // --- definitions --------------------------------------------------------------------------------
 
-// 8.7, 8.8: of a program, used by Program's constructor.
+// 8.7, 8.8: for a program; used by Program's constructor.
 Relation morally_strong(const Program& program);
-// From the first operation of a release pattern to the write that may be observed; from the read
-// that may observe to the last operation of an acquire pattern.
+// From the first operation of a release pattern to the write that can be observed; from the
+// observing read to the last operation of an acquire pattern.
 Relation release_patterns(const Program& program);
 Relation acquire_patterns(const Program& program);
 
 // 8.9.2
 Relation observation_order(const Program& program, const Relation& reads_from);
-// 8.9.4, but for fence.sc, whose order is a choice of its own.
+// 8.9.4, except for fence.sc, whose order is chosen separately.
 Relation synchronizes(const Program& program, const Relation& observation,
                       const Relation& barriers);
 // 8.9.5
@@ -29,7 +29,7 @@ Relation base_causality_order(const Program& program, const Relation& synchroniz
                               const Relation& fence_sc);
 Relation proxy_preserved_base_causality_order(const Program& program, const Relation& base);
 Relation causality_order(const Relation& observation, const Relation& proxy_preserved);
-// 8.9.7: a read comes before writes that are later than the one that it has read from.
+// 8.9.7: a read comes before writes that are later than the one from which it reads.
 Relation from_reads(const Relation& reads_from, const Relation& coherence);
 
 // 8.7.1: pairs of operations that are in a data race, each once.
@@ -39,7 +39,7 @@ Relation data_races(const Program& program, const Relation& causality);
 
 // 8.10.1
 bool coherence_holds(const Execution& execution, const Relation& causality);
-// 8.10.2, and that base causality order is one at all.
+// 8.10.2, and that base causality order is an order at all.
 bool fence_sc_holds(const Relation& base);
 // 8.10.3
 bool atomicity_holds(const Execution& execution);

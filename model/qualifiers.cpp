@@ -20,9 +20,9 @@ constexpr std::array<Row<Order>, 6> kOrders{{{"weak", Order::weak},
 constexpr std::array<Row<Scope>, 5> kScopes{{{"cta", Scope::cta},
                                              {"cluster", Scope::cluster},
                                              {"gpu", Scope::gpu},
-                                             {"gl", Scope::gpu},  // of membar
+                                             {"gl", Scope::gpu},  // for membar
                                              {"sys", Scope::sys}}};
-// State spaces, and what says nothing about memory order.
+// State spaces, and qualifiers that say nothing about memory order.
 constexpr std::array<std::string_view, 4> kIgnored{"global", "generic", "uni", "lo"};
 
 template <std::size_t N, typename Value>
@@ -52,8 +52,8 @@ void set(std::optional<Value>& slot, Value value, const Token& word) {
   slot = value;
 }
 
-// Volatile accesses are relaxed ones at system scope (PTX ISA 8.4.2), and so are those of mmio,
-// which is written with both.
+// Volatile accesses are relaxed ones at system scope (PTX ISA 8.4.2), and so are mmio accesses,
+// whose order and scope are written explicitly.
 void add(Qualifiers& qualifiers, const Token& word, std::string_view mnemonic, bool with_words) {
   const std::string& name = word.text;
   if (with_words) {

@@ -1,4 +1,4 @@
-// What stands behind the dots of an instruction: ".relaxed.gpu.add.u32".
+// The qualifiers of an instruction: ".relaxed.gpu.add.u32".
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ struct Qualifiers {
   std::optional<ValueType> type;
   std::optional<Proxy> proxy;
   bool is_constant = false;        // .const
-  std::vector<std::string> words;  // the rest: sync, arrive, cta of a barrier ...
+  std::vector<std::string> words;  // the others: sync, arrive, cta of a barrier ...
   Place place;
 
   [[nodiscard]] bool has(std::string_view word) const;
 };
 
-// Reads the dots behind a mnemonic.  `with_words`: qualifiers that are none of memory operations
-// are kept as words; otherwise they are errors, by name.
+// Reads the qualifiers after a mnemonic.  `with_words`: qualifiers that do not belong to memory
+// operations are kept as words; otherwise they are errors that name them.
 Qualifiers parse_qualifiers(TokenReader& reader, std::string_view mnemonic, bool with_words);
 
 }  // namespace warpcheck::model

@@ -1,8 +1,8 @@
-// Sets of events and relations between them, as bits: what the axioms of a memory model are written
-// in (ptx_model.cpp).
+// Sets of events and relations between them, as bits, for the axioms of a memory model
+// (ptx_model.cpp).
 //
 // An execution of a litmus test has a few dozen events, so a relation is a small square matrix, and
-// composition and closure are a few machine words a row.
+// composition and closure take a few machine words for each row.
 #pragma once
 
 #include <array>
@@ -80,7 +80,7 @@ class Relation {
     }
   }
 
-  // x precedes z where x precedes some y in this, and y precedes z in `second`.
+  // x precedes z if x precedes some y in this relation, and y precedes z in `second`.
   [[nodiscard]] Relation then(const Relation& second) const {
     Relation composed(events_);
     for (unsigned event = 0; event < events_; ++event) {
@@ -103,13 +103,13 @@ class Relation {
     for (unsigned event = 0; event < events_; ++event) kept.rows_[event].erase(event);
     return kept;
   }
-  // Only where `from` holds of the first and `to` of the second.
+  // Restricted to pairs whose first event is in `from` and second in `to`.
   [[nodiscard]] Relation between(EventSet from, EventSet to) const {
     Relation kept(events_);
     from.for_each([&](unsigned event) { kept.rows_[event] = rows_[event] & to; });
     return kept;
   }
-  // The smallest transitive relation that has this in it.
+  // The smallest transitive relation that contains this one.
   [[nodiscard]] Relation closure() const {
     Relation closed = *this;
     for (unsigned middle = 0; middle < events_; ++middle) {
@@ -120,7 +120,7 @@ class Relation {
     }
     return closed;
   }
-  // Adds a pair to a relation that is transitive, so that it stays so.
+  // Adds a pair to a transitive relation and keeps it transitive.
   void add_to_closed(unsigned from, unsigned to) {
     EventSet beyond = rows_[to];
     beyond.insert(to);

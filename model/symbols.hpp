@@ -20,9 +20,9 @@ class Symbols {
  public:
   explicit Symbols(Test& test) : test_(test) {}
 
-  // A location of its own; the same name again: the one that is there.
+  // A location of its own; for a known name, the existing one.
   const NamedLocation& declare(const std::string& name, unsigned elements = 1);
-  // Another name for the memory of `of`, which is declared if it is not yet.
+  // Another name for the memory of `of`, which is declared if it is new.
   const NamedLocation& alias(const std::string& name, const std::string& of, Proxy proxy);
   // Null: not declared.
   [[nodiscard]] const NamedLocation* find(const std::string& name) const;
@@ -30,12 +30,12 @@ class Symbols {
     return test_.cells[test_.addresses.at(address)];
   }
 
-  // The register's index; declared with 0 where it is new.
+  // The register's index; declared with value 0 if it is new.
   static unsigned register_of(Thread& thread, const std::string& name);
   static bool has_register(const Thread& thread, const std::string& name);
 
  private:
-  // Addresses that nothing else has.
+  // An address that is not used otherwise.
   std::int64_t reserve() { return 0x1000 * ++reserved_; }
 
   Test& test_;

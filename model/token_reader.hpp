@@ -1,4 +1,4 @@
-// A cursor over tokens, with the errors that every part of the parser has in common.
+// A cursor over tokens, with the errors that all parts of the parser use.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ class TokenReader {
     if (peek().kind != Token::Kind::name) fail(what);
     return take();
   }
-  // With a sign before it, or without.
+  // With or without a sign.
   std::int64_t expect_number(std::string_view what) {
     const bool negative = peek().is("-") && peek(1).kind == Token::Kind::number;
     if (negative || (peek().is("+") && peek(1).kind == Token::Kind::number)) take();

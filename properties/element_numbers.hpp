@@ -1,4 +1,4 @@
-// Numbers of whichever type a kernel is instantiated for.
+// Generators of numbers for kernels that are templates of their element type.
 #pragma once
 
 #include <concepts>

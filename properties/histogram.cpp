@@ -1,4 +1,4 @@
-// Histograms of bytes: two ways that must be clean, and the published one.
+// Histograms of bytes: two clean kernels, and the published one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ using Counts = std::vector<std::uint32_t>;
 
 struct HistogramInput {
   Bytes in;
-  std::uint32_t start = 0;  // what every counter holds before
+  std::uint32_t start = 0;  // the initial value of every counter
   LaunchConfig launch;
 };
 FIELDS(HistogramInput, in, start, launch);
@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint32_t kBlockMax = 1024;
 constexpr int kBlocksMax = 64;
 
-// Threads step through the input, so any launch will do.
+// Threads stride through the input, so any launch is valid.
 bool is_row_of_blocks(const HistogramInput& input) {
   const auto is_row = [](const Dim3& extents) {
     return extents.x >= 1 && extents.y == 1 && extents.z == 1;
@@ -40,7 +40,7 @@ bool is_row_of_blocks(const HistogramInput& input) {
          launch.grid.x <= kBlocksMax && launch.shared_bytes == 0;
 }
 
-// Half of the launches have a thread for each byte, as far as the blocks go, and half are any.
+// Half of the launches have a thread for each byte, up to the limit of blocks; half are arbitrary.
 LaunchConfig draw_launch(Draw& draw, int n) {
   const std::uint32_t block = draw(blocks(kBlockMax));
   const std::int64_t covering = std::max<std::int64_t>(1, (n + block - 1) / block);
@@ -52,7 +52,7 @@ HistogramInput draw_histogram(Draw& draw) {
   const int n = draw(sizes({.max = 2'000, .block = kHistogramBins}));
   HistogramInput input;
   input.in = draw(byte_streams(n));
-  // Counters at their end wrap around with a few bytes.
+  // Counters near their maximum wrap around after a few bytes.
   if (draw.once_in(3)) input.start = static_cast<std::uint32_t>(0 - draw.between(0, 8));
   input.launch = draw_launch(draw, n);
   return input;
@@ -71,7 +71,7 @@ Counts run_histogram(Device& device, const HistogramInput& input) {
 
 Counts counted(const HistogramInput& input) { return reference::histogram(input.in, input.start); }
 
-// What a search of a histogram must not leave out.
+// Classes that a search of a histogram must draw.
 const std::vector<ValueClass<HistogramInput>> kClasses{
     {"a counter wraps around",
      [](const HistogramInput& input) {
@@ -143,7 +143,7 @@ KERNEL_PAIR(histogram_shared_published, HistogramInput, Counts) = {
 
 namespace {
 
-// What was added to each counter.
+// The increments of the counters.
 Counts added(Counts counts, std::uint32_t start) {
   for (std::uint32_t& count : counts) count -= start;
   return counts;

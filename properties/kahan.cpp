@@ -1,6 +1,6 @@
-// Compensated sums and matrix products: bit for bit as the sequential reference without
-// contraction, within the derived bound of the exact result in other builds; and their naive
-// twins, which are not.
+// Compensated sums and matrix products.  Without contraction they equal the sequential reference
+// bit for bit; in other builds they are within the derived bound of the exact result; their naive
+// twins are not.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -34,7 +34,7 @@ struct KahanSumInput {
 };
 FIELDS(KahanSumInput, in, launch);
 
-// Two n x n matrices, by rows.
+// Two n x n matrices, in row-major order.
 struct KahanMatmulInput {
   int n = 0;
   Floats a;
@@ -60,7 +60,7 @@ bool is_one_block(const KahanSumInput& input) {
          launch.block.x <= 1024 && launch.shared_bytes == 0 && input.in.size() <= kElementsMax;
 }
 
-// Half of them made so that what is lost matters, half of all that floats can be.
+// Half of them are chosen so that lost low bits matter, half are arbitrary floats.
 KahanSumInput draw_sum(Draw& draw) {
   const auto n = static_cast<std::size_t>(draw(sizes({.max = kElementsMax})));
   const std::uint32_t block = draw.once_in(3) ? 1 : draw(blocks(256));
@@ -84,7 +84,7 @@ KahanMatmulInput draw_matmul(Draw& draw, const Gen<float>& element) {
 }
 KahanMatmulInput draw_any_matmul(Draw& draw) { return draw_matmul(draw, floats<float>()); }
 
-// Specimens are to show rounding, and nothing else.
+// Specimens should show rounding, and nothing else.
 KahanSumInput draw_finite_sum(Draw& draw) {
   KahanSumInput input = draw_sum(draw);
   std::replace_if(
@@ -138,7 +138,7 @@ Floats run_timed_matmul(Device& device, const KahanMatmulInput& input) {
   return run_timed<matmul>(device, input).values;
 }
 
-// For pairs whose reference has more digits than the kernel.
+// For pairs whose reference has higher precision than the kernel.
 template <auto run, class Input>
 Doubles widened(Device& device, const Input& input) {
   const Floats values = run(device, input);
@@ -164,7 +164,7 @@ Floats sequential_matmul(const KahanMatmulInput& input) {
   return with_the_gpus_nan(reference::kahan_matmul(input.a, input.b, input.n));
 }
 
-// Exact where that is a number; else what a compensated sum makes of infinities and NaNs, which
+// Exact if that is a number; else the result of a compensated sum with infinities and NaNs, which
 // does not depend on rounding.
 Doubles exact_sum(const KahanSumInput& input) {
   if (all_finite(input.in)) return {reference::exact_sum(input.in)};
@@ -467,7 +467,7 @@ PROPERTY(kahan_sum, parts_add_up_to_the_whole)(KahanSumInput in) {
             bound_of(whole) + bound_of(left) + bound_of(right));
 }
 
-// What every matrix product must satisfy, bit for bit.
+// Claims that every matrix product must satisfy, bit for bit.
 #define KAHAN_MATMUL_CLAIMS(pair)                                                                  \
   PROPERTY(pair, scaling_by_a_power_of_two_is_exact)(KahanMatmulInput in) {                        \
     const KahanMatmulInput ordinary = moderate(std::move(in));                                     \
@@ -502,7 +502,7 @@ PROPERTY(kahan_sum, parts_add_up_to_the_whole)(KahanSumInput in) {
 KAHAN_MATMUL_CLAIMS(kahan_matmul)
 KAHAN_MATMUL_CLAIMS(kahan_matmul_tiled)
 
-// Both matrices reversed as a whole: the product is, too, and its terms are in reverse order.
+// Both matrices reversed as a whole: so is the product, and its terms are added in reverse order.
 PROPERTY(kahan_matmul, order_matters_by_two_bounds_at_most)(KahanMatmulInput in) {
   const KahanMatmulInput forwards = moderate(std::move(in));
   KahanMatmulInput backwards = forwards;
@@ -525,7 +525,7 @@ PROPERTY(kahan_matmul, every_block_measures_its_time)(KahanMatmulInput in) {
   }
 }
 
-// Tiles change where the factors are read from, and nothing else.
+// Tiling changes only from where the factors are read.
 PROPERTY(kahan_matmul_tiled, has_the_bits_of_the_untiled_product)(KahanMatmulInput in) {
   Device device;
   EXPECT_EQ(bits_of(run(in)), bits_of(run_timed_matmul<::kahan_matmul>(device, in)));

@@ -1,4 +1,4 @@
-// Planted defects that show what feedback is good for: neither is met by chance.
+// Planted defects that show the value of feedback: neither is found by chance.
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +14,7 @@ struct MagicInput {
 };
 FIELDS(MagicInput, bytes);
 
-// Bytes are drawn as they come, so that a fuzzer's byte is the kernel's.
+// Each drawn byte is a byte of the tape, so that a fuzzer's byte is the kernel's.
 KERNEL_PAIR(planted_magic, MagicInput, std::vector<std::uint8_t>) = {
     .family = "planted",
     .origin = "ours: writes past the end behind a 4-byte magic value",

@@ -31,7 +31,7 @@ struct ReducePasses {
 FIELDS(ReducePasses<int>, in, block);
 FIELDS(ReducePasses<float>, in, block);
 
-// Reductions that take the launch's shape.
+// Reductions that use the launch's shape.
 template <class T>
 struct ReduceLaunch {
   std::vector<T> in{};
@@ -40,7 +40,7 @@ struct ReduceLaunch {
 FIELDS(ReduceLaunch<int>, in, launch);
 FIELDS(ReduceLaunch<float>, in, launch);
 
-// One block, over a shared array whose length is given apart.
+// One block, with a shared array whose length is a separate parameter.
 struct ReduceArray {
   std::vector<int> in{};
   int length = 1;  // elements of the shared array
@@ -55,7 +55,7 @@ constexpr std::uint32_t kGridMax = 1024;
 
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;
-// One element: an array, so that a sum can be judged by its error bound.
+// One element, as an array, so that a sum can be judged by its error bound.
 template <class Input>
 using Result = std::vector<Element<Input>>;
 
@@ -69,7 +69,7 @@ bool has_block(const ReducePasses<T>& input) {
 template <class T>
 ReducePasses<T> draw_passes(Draw& draw) {
   const int block = static_cast<int>(draw(blocks(256)));
-  // Enough for several passes, and for small blocks not so many that they take for ever.
+  // Enough for several passes, but limited for small blocks, which would take too long.
   const int n = draw(sizes({.max = std::min(1'500, 60 * block), .block = 2 * block}));
   return {draw(vectors(n, numbers<T>())), block};
 }
@@ -82,7 +82,7 @@ bool is_row_of_blocks(const LaunchConfig& launch) {
          launch.grid.x <= kGridMax && launch.shared_bytes == 0;
 }
 
-// Threads step through the input, so any launch will do.
+// Threads stride through the input, so any launch is valid.
 template <class T>
 bool is_any_launch(const ReduceLaunch<T>& input) {
   return is_row_of_blocks(input.launch);
@@ -315,7 +315,7 @@ std::vector<T> doubled(std::vector<T> values) {
   return values;
 }
 
-// Every NaN as the same bits; both zeros as they are.
+// All NaNs as the same bits; both zeros unchanged.
 std::vector<std::uint32_t> bits_with_one_nan(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
   for (const float x : values) {
@@ -325,8 +325,8 @@ std::vector<std::uint32_t> bits_with_one_nan(const std::vector<float>& values) {
 }
 std::vector<int> bits_with_one_nan(const std::vector<int>& values) { return values; }
 
-// The same digits with exponents near 0: no sum of them is subnormal or overflows, so doubling
-// them is exact at every step.
+// The same digits with exponents near 0: no sum of them is subnormal or overflows, so doubling is
+// exact at every step.
 std::vector<float> tamed(std::vector<float> values) {
   for (float& value : values) {
     int exponent = 0;
@@ -353,7 +353,7 @@ std::vector<float> tamed(std::vector<float> values) {
 SUM_CLAIMS(reduce_sum, ReducePasses<int>)
 SUM_CLAIMS(reduce_sum_host_finish, ReduceLaunch<int>)
 
-// Another order of the same elements, and another way of splitting them, stays within the bound.
+// Another order of the same elements, and another partition of them, stays within the bound.
 #define FLOAT_SUM_CLAIMS(pair, Input)                                                            \
   PROPERTY(pair, order_matters_within_the_bound)(Input input) {                                  \
     EXPECT_LE(detail::excess({run(sorted(input))[0], run(input)[0], sum_error_bound(input.in)}), \

@@ -1,4 +1,4 @@
-// For the tests of pairs: one trial of one input, in one call.
+// For the tests of pairs: runs one trial of one input in one call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace warpcheck {
 
-// The four ways in which every pair is run.
+// The four configurations in which every pair runs.
 inline constexpr Settings kAllSettings[] = {
     {.build = cudart::Build::optimized, .warp_model = vgpu::WarpModel::independent},
     {.build = cudart::Build::optimized, .warp_model = vgpu::WarpModel::lockstep},
@@ -20,7 +20,7 @@ inline constexpr Settings kAllSettings[] = {
     {.build = cudart::Build::unoptimized, .warp_model = vgpu::WarpModel::lockstep},
 };
 
-// "pair" or "pair.property"; throws std::invalid_argument when there is none.
+// "pair" or "pair.property"; throws std::invalid_argument if there is none.
 inline Case case_of(std::string_view title, const Json& input, const Settings& settings = {}) {
   const std::size_t dot = title.find('.');
   Case a_case;

@@ -1,4 +1,4 @@
-// Inclusive scans: six ways that must be clean, in int and float, and four published defects.
+// Inclusive scans: six clean kernels, in int and float, and four published defects.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace warpcheck {
 using Ints = std::vector<int>;
 using Floats = std::vector<float>;
 
-// Scans that take the launch's shape: one block, or a grid of them.
+// Scans that use the launch's shape: one block, or a grid of them.
 struct IntScan {
   Ints in;
   LaunchConfig launch;
@@ -351,7 +351,7 @@ Halves<Input> halves(const Input& input) {
   return halves;
 }
 
-// The scan of a concatenation: the second part goes on from the last sum of the first.
+// The scan of a concatenation: the second part continues from the last sum of the first.
 Ints joined(Ints left, const Ints& right) {
   const auto total = static_cast<unsigned>(left.empty() ? 0 : left.back());
   for (const int sum : right) left.push_back(static_cast<int>(total + static_cast<unsigned>(sum)));
@@ -367,7 +367,7 @@ std::vector<std::uint32_t> leading_bits(const Floats& values, std::size_t count)
 
 }  // namespace
 
-// What every int scan gives back, and how scans of parts make up the scan of the whole.
+// Claims of every int scan, and how scans of parts make up the scan of the whole.
 #define INT_SCAN_CLAIMS(pair, Input)                                     \
   PROPERTY(pair, differences_give_back_the_input)(Input input) {         \
     EXPECT_EQ(differences(run(input)), input.in);                        \
@@ -383,8 +383,8 @@ INT_SCAN_CLAIMS(scan_pairs, IntScan)
 INT_SCAN_CLAIMS(scan_two_level, IntScan)
 INT_SCAN_CLAIMS(scan_multi_level, IntLevels)
 
-// The order of additions depends on an element's place and the block alone, so what follows an
-// element does not change one bit of its sum.
+// The order of additions depends only on an element's place and the block, so the elements after it
+// do not change one bit of its sum.
 #define FLOAT_SCAN_CLAIMS(pair, Input)                                          \
   PROPERTY(pair, later_elements_do_not_matter)(Input input) {                   \
     const Input left = halves(input).left;                                      \

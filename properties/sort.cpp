@@ -26,8 +26,8 @@ namespace warpcheck {
 
 using Words = std::vector<std::uint32_t>;
 
-// The launch's block has a thread for each list.  Merges are given the lists sorted: they are made
-// of the elements before the launch, so that any elements are an input.
+// The launch's block has a thread for each list.  Merges get sorted lists: they are made of the
+// elements before the launch, so that any elements are an input.
 struct WordSort {
   Words in;
   LaunchConfig launch;
@@ -76,13 +76,13 @@ bool has_values(const KeyValueSort& input) {
   return is_one_block(input.launch) && input.values.size() == input.keys.size();
 }
 
-// What fits twice into 48 KiB of shared memory.
+// What fits in 48 KiB of shared memory twice.
 bool fits_shared_memory_twice(const WordSort& input) {
   return is_one_block(input.launch) && input.in.size() <= 6'144;
 }
 
-// Half of them values that code may take for something else: what stands for "no element" in a
-// merge, the sign bit, both zeros, NaNs that differ in their payload.
+// Half of them have a special meaning in some code: the value for "no element" in a merge, the sign
+// bit, both zeros, NaNs that differ in their payload.
 template <class T>
 Gen<T> keys();
 template <>
@@ -105,7 +105,7 @@ Gen<float> keys() {
 }
 
 // Few lists for few elements, as many lists as elements, one more or less, and any number.  A merge
-// takes a round of the whole block for each element, so the two together are kept in bounds.
+// takes a round of the whole block for each element, so their product is limited.
 LaunchConfig draw_lists(Draw& draw, int n) {
   constexpr int kWarpRoundsMax = 600;
   const int lists_max = std::clamp(32 * kWarpRoundsMax / std::max(n, 1), 1, kListsMax);
@@ -125,7 +125,7 @@ Input draw_sort(Draw& draw) {
 
 KeyValueSort draw_key_values(Draw& draw) {
   const int n = draw(sizes({.max = kElementsMax}));
-  // Few keys once in two, so that many are equal and the order of values can be seen.
+  // With probability 1/2 few keys, so that many are equal and the order of values shows.
   const auto few = integers<std::uint32_t>(0, 3);
   auto of_keys = draw(vectors(n, draw.below(2) == 0 ? few : keys<std::uint32_t>()));
   return {std::move(of_keys), draw(vectors(n, integers<std::uint32_t>())), draw_lists(draw, n)};
@@ -203,7 +203,7 @@ Words sorted_by_key(const KeyValueSort& input) {
   return sorted.keys;
 }
 
-// Bits, so that every NaN and both zeros are told apart.
+// Bits, which distinguish all NaNs and both zeros.
 Words bits_of(const std::vector<float>& values) {
   Words bits;
   for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
@@ -380,7 +380,7 @@ Input with_lists(Input input, std::uint32_t lists) {
 // Another number of lists: one for three, 1 where there was one.
 std::uint32_t other_lists(const LaunchConfig& launch) { return 1 + launch.block.x / 3; }
 
-// All elements in another order: every k-th, k near the golden section of n and coprime to it.
+// All elements in another order: every k-th, k near n / 1.618 and coprime to n.
 template <class T>
 std::vector<T> permuted(const std::vector<T>& values) {
   const std::size_t n = values.size();
@@ -429,7 +429,7 @@ std::vector<T> merged(const std::vector<T>& left, const std::vector<T>& right) {
   return all;
 }
 
-// Whether both have the same elements, as often each; floats by their bits.
+// Whether both have the same elements with the same counts; floats by their bits.
 template <class T>
 bool same_elements(std::vector<T> a, std::vector<T> b) {
   std::sort(a.begin(), a.end(), ascends<T>);
@@ -440,7 +440,7 @@ bool same_elements(std::vector<T> a, std::vector<T> b) {
 
 }  // namespace
 
-// What every sort of elements that are their own keys satisfies.
+// Claims of every sort of elements that are their own keys.
 #define SORT_CLAIMS(pair, Input)                                                  \
   PROPERTY(pair, order_of_the_input_does_not_matter)(Input input) {               \
     EXPECT_EQ(run(with(input, permuted(input.in))), run(input));                  \
@@ -486,7 +486,7 @@ std::size_t lists_with_elements(const WordSort& input) {
 
 PROPERTY(radix_sort_lists, lists_do_not_matter_to_each_other)(WordSort input) {
   const WordSort out = with(input, run(input));
-  // The first, a middle and the last: each is a launch.
+  // The first, a middle and the last: each costs a launch.
   const std::size_t lists = lists_with_elements(input);
   if (lists == 0) return;
   for (const std::size_t list : {std::size_t{0}, lists / 2, lists - 1}) {
@@ -556,7 +556,7 @@ PROPERTY(radix_sort_key_value, merged_sorts_of_halves_are_the_sort_of_the_whole)
   const auto right =
       pairs_of(run({right_half(input.keys), right_half(input.values), input.launch}));
   KeyValues all;
-  // Of equal keys those of the left half come first.
+  // Of equal keys, those of the left half come first.
   std::merge(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(all),
              [](const auto& a, const auto& b) { return a.first < b.first; });
   EXPECT_EQ(all, pairs_of(run(input)));

@@ -1,5 +1,5 @@
-// A merge of sorted lists through arrays that all threads share, or are taken to share: the
-// specimen that allocates them by `new` in every thread, and two twins that must be clean.
+// A merge of sorted lists through arrays that all threads share, or are assumed to share: the
+// specimen, which allocates them by `new` in every thread, and two clean twins.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -25,7 +25,7 @@ FIELDS(HeadsToMerge, in, lists);
 namespace {
 
 constexpr int kHeadsMax = 1024;
-// What one thread compares on its own.
+// The comparisons of one thread.
 constexpr int kComparisonsMax = 4'096;
 
 bool has_lists(const HeadsToMerge& input) { return input.lists >= 1 && input.lists <= kHeadsMax; }
@@ -99,7 +99,7 @@ KERNEL_PAIR(kernel_new_published, HeadsToMerge, Keys) = {
 
 namespace {
 
-// The same keys, dealt out to another number of lists.
+// The same keys, divided into another number of lists.
 HeadsToMerge dealt_to(const HeadsToMerge& input, int lists) { return {input.in, lists}; }
 
 }  // namespace

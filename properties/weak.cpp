@@ -1,5 +1,5 @@
-// Blocks that communicate: five idioms without their fences, which must be found, and with them,
-// which must be clean.
+// Blocks that communicate: five idioms without their fences, which must be found, and the same with
+// fences, which must be clean.
 #include <numeric>
 #include <type_traits>
 #include <vector>

@@ -1,5 +1,5 @@
-// Histograms of 1 MiB to 4 GiB of bytes and of 2^28 keys, and sorts of 2^16 to 2^30 keys, beside
-// CUB and the plain kernels.
+// Histograms of 1 MiB to 4 GiB of bytes and of 2^28 keys, and sorts of 2^16 to 2^30 keys, compared
+// with CUB and the plain kernels.
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_radix_sort.cuh>
 

@@ -1,10 +1,10 @@
-// What finds the mutants of the fast kernels, and after how many schedules: rows of the table in
+// After how many schedules a mutant of the fast kernels is found, and as what: rows of the table in
 // docs/gallery.md.
 //
 //   mutant_schedules [SERIES [SCHEDULES_MAX]]
 //
 // A series tries the seeds from 1,000 s + 1 on until one shows an error.  Per strategy: the mean
-// over the series, in brackets how many of them found nothing.
+// over the series, in brackets the number of series that found nothing.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

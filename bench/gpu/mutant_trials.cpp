@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kWords = 2'000;
 
-// Words without a pattern, the same every time.
+// Pseudo-random words, always the same.
 std::vector<std::uint32_t> words() {
   std::vector<std::uint32_t> values;
   std::uint32_t value = 1;
@@ -38,7 +38,7 @@ MutantRun run_mutant(fast::MutantKernel kernel, std::string_view strategy_name,
     out.fill_bytes(0);
     static_cast<void>(kernel(in.data(), out.data(), kWords, scratch.data()));
     run.out.resize(out.size());
-    // A kernel that failed leaves an error, which its finding explains.
+    // A kernel that failed leaves an error; its finding explains it.
     static_cast<void>(cudaMemcpy(run.out.data(), out.data(), out.size() * sizeof(std::uint32_t),
                                  cudaMemcpyDeviceToHost));
   }

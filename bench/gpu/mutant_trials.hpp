@@ -14,15 +14,15 @@ namespace warpcheck {
 
 struct MutantRun {
   std::set<std::string> kinds;     // of the errors
-  std::vector<std::uint32_t> out;  // as many words as mutant_out_words() says
+  std::vector<std::uint32_t> out;  // mutant_out_words() words
 };
 
-// Words enough for several tiles of each kernel, in a trial of its own.
+// Runs enough words for several tiles of each kernel, in a trial of its own.
 MutantRun run_mutant(fast::MutantKernel kernel, std::string_view strategy, std::uint64_t seed);
 
 struct MutantSearch {
-  std::uint64_t schedules = 0;  // until something was found; 0: nothing was
-  std::set<std::string> kinds;  // of that run; "mismatch" where only the output says it
+  std::uint64_t schedules = 0;  // until something was found; 0: never
+  std::set<std::string> kinds;  // of that run; "mismatch" if only the output is wrong
 };
 
 // Tries the seeds from `first` on.

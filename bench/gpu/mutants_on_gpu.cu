@@ -2,9 +2,9 @@
 //
 //   mutants_on_gpu INDEX [RUNS [WORDS]]
 //
-// Prints kernel, missing order and runs whose output is not that of the unchanged kernel, or in
-// which run an access failed, or which had not ended after kSecondsMax.  Each mutant in a process
-// of its own: a GPU does not go on after either.
+// Prints the kernel, the missing synchronisation and the number of runs with another output than
+// the unchanged kernel, or the run in which an access failed or that took more than kSecondsMax.
+// Each mutant needs a process of its own: a GPU context survives neither.
 #include <chrono>
 
 #include "bench/gpu/timing.cuh"
@@ -25,7 +25,7 @@ __global__ void count_wrong_kernel(const std::uint32_t* out, const std::uint32_t
 
 constexpr double kSecondsMax = 5;
 
-// Why the work so far has no end, or none without an error; null: it has one.
+// Why the work so far has not ended, or its error; null: it has ended without an error.
 const char* failure_of_run() {
   const auto begin = std::chrono::steady_clock::now();
   while (true) {
@@ -66,7 +66,7 @@ int main(int count, char** words) {
     if (const char* const failure = failure_of_run()) {
       std::printf("%s,%s,%s in run %u\n", mutant.kernel, mutant.missing, failure, run);
       std::fflush(stdout);
-      std::_Exit(0);  // what waits for the device would wait for ever
+      std::_Exit(0);  // code that waits for the device would wait for ever
     }
   }
   unsigned result[2];

@@ -1,5 +1,5 @@
-// Compensated products of matrices of 512 to 8,192 rows beside cuBLAS and the plain tiled kernel,
-// and how far each is from the exact sums (MPFR), in u times the sum of |a_ik b_kj|.
+// Compensated products of matrices of 512 to 8,192 rows compared with cuBLAS and the plain tiled
+// kernel, and the distance of each from the exact sums (MPFR), in u times the sum of |a_ik b_kj|.
 #include <cublas_v2.h>
 #include <mpfr.h>
 

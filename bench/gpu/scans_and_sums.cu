@@ -1,4 +1,4 @@
-// Scans and reductions of 2^16 to 2^30 ints beside CUB, the plain kernels of kernels/, and a copy.
+// Scans and reductions of 2^16 to 2^30 ints compared with CUB, the plain kernels, and a copy.
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 

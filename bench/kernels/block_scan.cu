@@ -22,7 +22,7 @@ __device__ void scan_block(const int* in, int* out) {
 
 __global__ void bench_block_scan(const int* in, int* out) { scan_block(in, out); }
 
-// The fence orders nothing that matters; that there is one decides how races are checked.
+// The fence orders nothing relevant, but its presence decides how races are checked.
 __global__ void bench_block_scan_fenced(const int* in, int* out) {
   scan_block(in, out);
   __threadfence();

@@ -1,5 +1,5 @@
-// Measured kernels: blocks that communicate.  What the race checker costs them must grow with the
-// accesses, however many blocks there are.
+// Measured kernels: blocks that communicate.  The cost of the race checker must grow with the
+// accesses, not with the number of blocks.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@ namespace bench {
 
 inline constexpr int kCommunicationGroup = 256;  // threads of a block
 
-// What each of them works on.  `out` has kCommunicationHead elements and one for each block, all 0
+// The argument of each kernel: `out` has kCommunicationHead elements and one for each block, all 0
 // before the first launch.
 inline constexpr int kCommunicationHead = 8;
 
@@ -17,7 +17,7 @@ cudaError_t last_block_sum(const int* in, int* out, int n);  // fences and a tic
 cudaError_t volatile_sum(const int* in, int* out, int n);    // the same, all of it volatile
 cudaError_t locked_sum(const int* in, int* out, int n);      // a lock around `+=`
 cudaError_t chained_sum(const int* in, int* out, int n);     // each block waits for the one before
-// In rounds of 16 blocks with a barrier of the grid after each; every block reads all its results.
+// In rounds of 16 blocks with a grid barrier after each; every block reads all results of a round.
 cudaError_t grid_barrier_sum(const int* in, int* out, int n);
 
 }  // namespace bench

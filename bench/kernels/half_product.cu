@@ -1,4 +1,4 @@
-// cp.async needs sm_80; before, it is an ordinary copy.
+// cp.async needs sm_80; on older devices it is an ordinary copy.
 #include "bench/kernels/half_product.hpp"
 
 #include <cuda_fp16.h>
@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kTile = 16;
 
-// Each of 16 x 16 threads has four elements of a tile of 32 x 32; the next tiles come while these
-// are used.
+// Each of 16 x 16 threads has four elements of a tile of 32 x 32; the next tiles are copied while
+// these are used.
 __global__ void bench_half_product(const __half* a, const __half* b, int* out) {
   constexpr int kSide = bench::kHalfSide, kWide = 2 * kTile;
   constexpr int kChunk = 8;  // halves that a thread copies at once

@@ -7,8 +7,8 @@ namespace bench {
 
 inline constexpr int kHalfSide = 128;
 
-// The product of two matrices of halves of kHalfSide rows and columns, which follow each other in
-// `in`, by tiles of 32 x 32 that are copied to shared memory asynchronously, two of each in turn.
+// The product of two matrices of halves of kHalfSide rows and columns, one after the other in `in`,
+// by tiles of 32 x 32 that are copied asynchronously into two buffers of shared memory in turn.
 cudaError_t half_product(const int* in, int* out, int n);
 
 }  // namespace bench

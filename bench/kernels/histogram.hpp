@@ -7,8 +7,8 @@ namespace bench {
 
 inline constexpr int kBins = 256;  // and threads of a block
 
-// Adds to counts[b] how many of in[0 .. n-1] have b as their low byte.  n is a multiple of kBins;
-// counts holds kBins elements, set by the caller.
+// Adds to counts[b] the number of elements in in[0 .. n-1] whose low byte is b.  n is a multiple of
+// kBins; counts holds kBins elements, set by the caller.
 cudaError_t histogram(const int* in, int* counts, int n);
 
 // The same with a __threadfence() at the end.

@@ -1,4 +1,4 @@
-// The families' large inputs on a real GPU, each compared with its reference:
+// Large inputs of each family on a real GPU, each result compared with its reference:
 //
 //   histogram   100 MiB of bytes, by global and by shared atomics
 //   scan        2^28 ints, by as many levels as it takes
@@ -6,7 +6,7 @@
 //
 //   large_inputs [--engine gpu|vgpu] [--bytes N] [--elements N] [--runtime FILE]
 //
-// With --engine vgpu, and smaller inputs, a test runs it without a GPU.  Status: 0 all agree, 1 one
+// With --engine vgpu and smaller inputs, a test runs it without a GPU.  Status: 0 all agree, 1 one
 // does not, 2 it cannot be run.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ struct Sizes {
   std::size_t elements = std::size_t{1} << 28;
 };
 
-// Numbers without a pattern, the same every time (SplitMix64).
+// Pseudo-random numbers, always the same (SplitMix64).
 std::uint64_t number(std::uint64_t i) {
   std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -70,7 +70,7 @@ class Bench {
   }
 
  private:
-  // launch() on a device that is warm, twice; the second is timed.
+  // Calls launch() twice; the second call, on a warm device, is timed.
   void time(const std::string& name, std::size_t bytes, const std::function<void()>& launch,
             const std::function<bool()>& agrees) {
     launch();

@@ -52,7 +52,7 @@ class Exhaustive {
     return pairs;
   }
 
-  // A bit a pair says which of the two is first.
+  // One bit for each pair says which of the two is first.
   [[nodiscard]] Relation ordered(const Pairs& pairs, std::uint64_t bits) const {
     Relation order = program_.none();
     for (std::size_t index = 0; index < pairs.size(); ++index) {

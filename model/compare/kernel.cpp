@@ -37,7 +37,7 @@ std::string_view name_of(Scope scope) {
   return kNames[static_cast<std::size_t>(scope)];
 }
 
-// Each thread of the test is the first lane of a warp of its own.
+// Each thread of the test is the first lane of a separate warp.
 class KernelText {
  public:
   explicit KernelText(const Test& test) : test_(test) {}
@@ -123,7 +123,7 @@ class Kernel::Impl {
     vgpu::link(program_, vgpu::SimdLevel::baseline);
   }
 
-  //   watching: null: nobody
+  // watching: an additional observer, or null
   KernelRun run(vgpu::Strategy& strategy, vgpu::Observer* watching) {
     std::memset(buffer_->data, 0, buffer_->bytes);
     for (std::size_t cell = 0; cell < test_.cells.size(); ++cell) {
@@ -153,7 +153,7 @@ class Kernel::Impl {
     KernelRun result;
     for (const vgpu::Finding& finding : checkers.findings()) {
       if (finding.kind != vgpu::FindingKind::data_race) throw std::runtime_error(finding.message);
-      // Notes are of relaxed accesses, which do not race by the letter.
+      // Notes are about relaxed accesses, which do not race by the letter.
       if (finding.severity == vgpu::Severity::error) result.has_race = true;
     }
     for (const Term& term : test_.observed) {

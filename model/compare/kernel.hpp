@@ -1,4 +1,4 @@
-// A litmus test as a kernel on the virtual GPU: what one schedule of it ends in, and whether the
+// A litmus test as a kernel on the virtual GPU: the final state under one schedule, and whether the
 // race checker finds a race.
 #pragma once
 
@@ -22,18 +22,18 @@ struct KernelRun {
 
 class Kernel {
  public:
-  // Of a test without loops, registers as operands, or aliases, on one device.
+  // For a test without loops, registers as operands, or aliases, on one device.
   explicit Kernel(const Test& test);
   ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  // Whether a kernel does what the test does: all threads of a block use the same barriers.
+  // Whether a kernel can do what the test does: all threads of a block use the same barriers.
   static bool fits(const Test& test);
 
-  // Throws std::runtime_error where it does not end, or where anything but a race is found.
+  // Throws std::runtime_error if it does not end, or if anything but a race is found.
   KernelRun run(std::string_view strategy, std::uint64_t seed);
-  // The same, watched by `observer` beside the checkers.
+  // The same with `observer` in addition to the checkers.
   KernelRun run(vgpu::Strategy& strategy, vgpu::Observer& observer);
 
  private:

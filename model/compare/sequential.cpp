@@ -53,7 +53,7 @@ class Interleavings {
     states_.insert(state);
   }
 
-  // Whether all threads of the block that still use the barrier are at it; then all go on.
+  // Whether all threads of the block that still use the barrier have arrived; then all continue.
   bool arrive(Machine& machine, std::size_t thread, std::size_t barrier) const {
     std::vector<std::size_t> together;
     for (std::size_t other = 0; other < machine.at.size(); ++other) {

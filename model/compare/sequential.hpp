@@ -1,5 +1,5 @@
-// Sequential consistency by running a litmus test: one instruction of one thread at a time, in
-// every order, on one memory.  It shares nothing with the enumerator but the parsed test.
+// Sequential consistency by executing a litmus test: one instruction of one thread at a time, in
+// every order, on one memory.  It shares only the parsed test with the enumerator.
 #pragma once
 
 #include <set>
@@ -8,7 +8,8 @@
 
 namespace warpcheck::model {
 
-// Every final state; of tests without loops, with barriers that wait for all who use them.
+// Every final state; for tests without loops, with barriers that wait for all threads that use
+// them.
 std::set<FinalState> sequential_states(const Test& test);
 
 }  // namespace warpcheck::model

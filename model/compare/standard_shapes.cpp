@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is left out, by the shapes that have some of it.
+// Tests with states that weak memory leaves out, by the reason.
 const std::set<std::string> kLoadBuffering{"LB+acq+rel+relaxed", "LB+acq+rel-apart", "LB+atoms",
                                            "LB+fences-weak",     "LB+relaxed",       "LB+weak",
                                            "WWC+relaxed"};
@@ -29,7 +29,7 @@ bool is_left_out(const std::string& name) {
          kRacingAtomicsThatLoseUpdates.contains(name) || kWritesThatStayUnordered.contains(name);
 }
 
-// Whether Kernel writes such an instruction.
+// Whether Kernel supports such an instruction.
 bool is_plain(const Instruction& code) {
   using Kind = Instruction::Kind;
   constexpr auto kNone = Operand::Kind::none;

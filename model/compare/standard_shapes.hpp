@@ -1,4 +1,4 @@
-// The litmus tests of model/tests that a kernel can be made of.
+// The litmus tests of model/tests that can be converted to a kernel.
 #pragma once
 
 #include <vector>

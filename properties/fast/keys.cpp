@@ -82,8 +82,8 @@ Words run_bytes(Device& device, const FastByteCounts& input) {
 
 Words counted_bytes(const FastByteCounts& input) { return reference::histogram(input.in, 0); }
 
-// Keys around the bins, a few of them beyond; numbers of bins on both sides of what fits in 48 KiB,
-// and in any block.
+// Keys around the bins, a few of them outside; numbers of bins just below and above what fits in 48
+// KiB, and in any block.
 FastKeyCounts draw_keys(Draw& draw) {
   const int n = draw(sizes({.max = 1'000, .block = 256}));
   const auto bins = static_cast<int>(!draw.once_in(8)  ? draw.between(1, 600)

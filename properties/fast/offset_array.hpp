@@ -1,5 +1,5 @@
-// Arrays that begin anywhere: kernels that move 16 bytes at a time have another path for those that
-// are not aligned to them.
+// Arrays with unaligned beginnings: kernels that move 16 bytes at a time have another path for
+// them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace warpcheck {
 
 constexpr int kOffsetMax = 3;  // elements
 
-// `values` on the device, behind `offset` elements that nobody reads.
+// `values` on the device, after `offset` unused elements.
 template <class T>
 class OffsetArray {
  public:
@@ -30,7 +30,7 @@ class OffsetArray {
   DeviceArray<T> array_;
 };
 
-// Mostly none.
+// Mostly 0.
 inline int draw_offset(Draw& draw) {
   return draw.once_in(4) ? static_cast<int>(draw.between(1, kOffsetMax)) : 0;
 }

@@ -63,7 +63,7 @@ std::vector<T> scanned(const LookbackScan<T>& input) {
   return reference::inclusive_scan(input.in);
 }
 
-// Factor and term of each map, one after the other.
+// Factor and term of each map, alternating.
 using Maps = std::vector<std::uint32_t>;
 
 Maps run_maps(Device& device, const AffineLookback& input) {
@@ -117,7 +117,7 @@ KERNEL_PAIR(scan_lookback_large, IntLookback, std::vector<int>) = {
     .required_classes = of_array<int>("in"),
 };
 
-// Which sums are added up depends on what a block finds published.
+// Which sums are added depends on what a block finds published.
 KERNEL_PAIR(scan_lookback_float, FloatLookback, std::vector<float>) = {
     .family = "scan",
     .origin = "ours, after Merrill and Garland 2016: one pass, decoupled look-back",
@@ -150,7 +150,7 @@ KERNEL_PAIR(scan_lookback_affine, AffineLookback, Maps) = {
     .required_classes = {"factors.size: zero", "factors.size: one"},
 };
 
-// A scan of a prefix is the prefix of the scan, wherever the array begins.
+// A scan of a prefix is the prefix of the scan, for any offset of the array.
 PROPERTY(scan_lookback, prefix_of_the_scan_is_the_scan_of_the_prefix)(IntLookback in) {
   const std::vector<int> whole = run(in);
   in.in.resize(in.in.size() / 2);

@@ -30,7 +30,7 @@ using FloatFastReduction = FastReduction<float>;
 FIELDS(IntFastReduction, in, offset, blocks);
 FIELDS(FloatFastReduction, in, offset, blocks);
 
-// Two n x n matrices of finite numbers, by rows.
+// Two n x n matrices of finite numbers, in row-major order.
 struct FastProduct {
   int n = 0;
   std::vector<float> a;
@@ -62,7 +62,7 @@ FastReduction<T> draw_reduction(Draw& draw) {
   return {draw(vectors(n, numbers<T>())), draw_offset(draw), blocks};
 }
 
-// Half of them made so that what is lost matters.
+// Half of them are chosen so that lost low bits matter.
 FloatFastReduction draw_finite_reduction(Draw& draw) {
   FloatFastReduction input = draw_reduction<float, 1'500, 512>(draw);
   if (draw.once_in(2) && !input.in.empty()) {
