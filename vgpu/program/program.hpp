@@ -128,7 +128,6 @@ enum class InstrKind : std::uint8_t {
 //
 // Fields of one family only are in one of the two unions; no instruction uses two fields of a
 // union.
-// that has two of a union.
 struct Instr {
   ComputeFn compute = nullptr;  // set by link(); compute only
   Operands operands{};

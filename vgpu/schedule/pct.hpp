@@ -18,7 +18,6 @@
 // change points whose order of magnitude is uniform.  Under `independent`, lanes are threads too:
 // in two of three launches, three change points in four hold some lanes of the warp instead of
 // demoting the warp.
-// warp instead of demoting it.
 #pragma once
 
 #include <array>

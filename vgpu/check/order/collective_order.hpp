@@ -15,7 +15,6 @@
 // In the same way, a lane can tell the other lanes of its warp that it has acquired something.  If
 // the operation's result decides that they load or store, those accesses come after the acquire.
 // Cooperative groups synchronise tiles of several warps in this way for targets below sm_80.
-// tiles of several warps so, for targets below sm_80.
 #pragma once
 
 #include <array>

@@ -17,7 +17,6 @@
 // closed.  Bulk copies have two such agents for each thread, because a thread can wait for their
 // reads alone.  The copies that an mbarrier counts belong to an agent of that mbarrier, which ticks
 // whenever bytes are complete.
-// mbarrier counts is done by an agent of that mbarrier, which ticks whenever bytes are complete.
 #pragma once
 
 #include <array>

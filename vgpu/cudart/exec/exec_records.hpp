@@ -1,8 +1,8 @@
-// What a plain program under `warpcheck exec` is told, and what it tells: settings in one
-// environment variable, findings in a file that it appends to as they happen.
+// The protocol between `warpcheck exec` and a plain program: the program gets its settings in one
+// environment variable, and appends its findings to a file as they occur.
 //
-// The file has one JSON object a line, each appended by one write, so that several processes share
-// it and a process that is killed has lost nothing that it found before.
+// The file has one JSON object per line, each appended by one write.  So several processes can
+// share it, and a process that is killed loses none of its earlier findings.
 #pragma once
 
 #include <cstddef>
@@ -30,26 +30,29 @@ struct ExecSettings {
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   std::string strategy = "default";  // one of vgpu::strategies()
   std::uint64_t seed = 0;
-  // Of one launch.  Nobody chose this program's sizes: it runs as long as it can end.
+  // For one launch.  Nobody chose the sizes of this program for testing, so it may run as long as
+  // it can end.
   std::uint64_t steps_max = vgpu::kNoLimit;
-  unsigned devices = 1;                             // how many there are
+  unsigned devices = 1;                             // number of devices
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
   unsigned jobs = 1;                                // threads for a launch
-  bool fresh_pattern = false;                       // in managed and page-locked memory; else zeros
-  unsigned device = 0;      // compute capability, 90 for sm_90; 0: of the newest PTX in the program
-  bool leaks = false;       // whether what is still allocated at exit is a finding
-  bool host_bytes = false;  // log what comes to the host (exec_log.hpp)
-  // By operation: of which entries of the log the bytes are kept, in files beside the records.
+  // in managed and page-locked memory; otherwise zeros
+  bool fresh_pattern = false;
+  unsigned device = 0;      // compute capability, 90 for sm_90; 0: that of the program's newest PTX
+  bool leaks = false;       // whether allocations left at exit are a finding
+  bool host_bytes = false;  // whether to log data that reaches the host (exec_log.hpp)
+  // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };
 
-// The program loaded the runtime library, before main.
+// The program has loaded the runtime library, before main.
 struct StartRecord {
   std::string program;  // its path
 };
-// A finding, or a known one again with a new count; later records of a number replace earlier ones.
+// A finding, or a known one with a new count; later records with the same number replace earlier
+// ones.
 struct FindingRecord {
-  std::size_t number = 0;  // of its process
+  std::size_t number = 0;  // within its process
   vgpu::Finding finding;
 };
 // A kernel is launched for the first time.
@@ -57,19 +60,19 @@ struct KernelRecord {
   std::string name;          // mangled
   bool order_shows = false;  // see order_of_arrival.hpp
 };
-// An API function that brings bytes to the host is called for the first time: Arrival::call says
-// the number of this record among those of its process.
+// An API function that brings bytes to the host is called for the first time; Arrival::call is the
+// number of this record among those of its process.
 struct CallRecord {
   std::string name;
 };
 struct RefusalRecord {
   std::string reason;
 };
-// Something that nobody has looked at, and why, although it could have been wrong.
+// Something that was not checked, and the reason, although it may be wrong.
 struct NotCheckedRecord {
   std::string what;
 };
-// The process ended by itself: returned from main, or called exit().
+// The process ended regularly: it returned from main, or called exit().
 struct EndRecord {
   std::uint64_t launches = 0;
   std::vector<std::string> kernels;  // mangled names, each once
@@ -83,13 +86,13 @@ struct ExecRecord {
 };
 
 std::string to_text(const ExecSettings& settings);
-// Nothing when the text is not what to_text() writes.
+// Returns nothing if to_text() does not write such a text.
 std::optional<ExecSettings> parse_exec_settings(std::string_view text);
 
-// One line, with its end.
+// Returns one line, including its end.
 std::string to_text(const ExecRecord& record);
 
-// A line that to_text() does not write.  what(): "wrote 'LINE': REASON".
+// A line that to_text() does not write. what(): "wrote 'LINE': REASON".
 class ExecRecordError : public std::runtime_error {
  public:
   ExecRecordError(std::string_view line, std::string_view reason);

@@ -1,4 +1,4 @@
-// This process under `warpcheck exec`: the settings that it was given, and its records.
+// This process under `warpcheck exec`: its settings and its records.
 #pragma once
 
 #include <cstddef>
@@ -19,35 +19,37 @@ namespace warpcheck::cudart {
 
 class ExecSession {
  public:
-  // nullptr: this process does not run under `warpcheck exec`.  Made at first use.
+  // Returns nullptr if this process does not run under `warpcheck exec`.  Created on first use.
   static ExecSession* instance();
 
-  // What the device runs with outside of trials.
+  // Returns the settings of the device outside trials.
   [[nodiscard]] TrialSettings trial_settings();
-  // The compute capability that was asked for, 90 for sm_90; 0: the program's own.
+  // Returns the requested compute capability, 90 for sm_90; 0: that of the program.
   [[nodiscard]] unsigned device() const { return settings_.device; }
   [[nodiscard]] bool wants_leaks() const { return settings_.leaks; }
-  // Files beside this one are gone when the program and its processes have ended.
+  // Files beside this one are deleted when the program and its processes have ended.
   [[nodiscard]] const std::string& records() const { return settings_.records; }
 
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
-  // Something that was not looked at, and why; each is told once.
+  // Records something that was not checked, and the reason; each text once.
   void not_checked(std::string_view what);
-  // The first launch of a kernel; a launch, of so many; texts of printf(), of so many.
+  // launches_first(): the first launch of a kernel. launched(), printed(): the totals of launches
+  // and of printf() texts.
   void launches_first(const vgpu::Program& kernel);
   void launched(std::uint64_t launches);
-  // Of this process.
+  // The log of this process.
   ExecLog& log();
   void printed(std::uint64_t prints, std::uint64_t hash);
-  // Whether what comes to the host is to be logged, and the bytes of this operation to be kept.
+  // Returns whether data that reaches the host is logged; keeps(): whether the bytes of this
+  // operation are kept.
   [[nodiscard]] bool logs_host_bytes() const { return settings_.host_bytes; }
   [[nodiscard]] bool keeps(std::uint32_t operation) const;
-  // entry.call is set here; call: empty where there is none.
+  // Sets entry.call; call: empty if there is none.
   void came_to_host(Arrival entry, std::string_view call);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
-  // Findings whose counts have grown since they were recorded, and the end.
+  // Records findings whose counts have grown, and the end of the process.
   void end(const TrialResult& result);
 
  private:
@@ -56,11 +58,11 @@ class ExecSession {
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
-  int log_process_ = 0;  // whose log that is: a child of fork() has its own
+  int log_process_ = 0;  // the process of the log; a child of fork() has its own
   std::set<std::string, std::less<>> not_checked_;
-  std::vector<std::string_view> calls_;  // as named in the records
+  std::vector<std::string_view> calls_;  // by the number of their records
   std::unique_ptr<vgpu::Strategy> strategy_;
-  std::vector<std::uint64_t> counts_;  // as recorded, by number
+  std::vector<std::uint64_t> counts_;  // recorded counts, by number
 };
 
 }  // namespace warpcheck::cudart

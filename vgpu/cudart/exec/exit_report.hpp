@@ -1,4 +1,4 @@
-// What a plain program that ran outside any trial is told when it exits: its findings, on stderr.
+// The report of a plain program that ran outside any trial: its findings, on stderr at exit.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace warpcheck::cudart {
 
-// Prints the findings of the device's ambient state, and those kept, when the process exits.
+// Prints the findings of the ambient state, and the kept ones, when the process exits.
 void print_report_at_exit();
 
-// Keeps findings made outside a trial, as a trial is about to start afresh.
+// Keeps findings made outside a trial, because a trial is about to reset the device.
 void keep_for_exit_report(const TrialResult& result);
 
-// One finding in a few lines, ending with a newline.
+// Returns a finding as a few lines, ending with a newline.
 std::string compact_text(const vgpu::Finding& finding);
 
 }  // namespace warpcheck::cudart

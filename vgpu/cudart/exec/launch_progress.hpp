@@ -1,5 +1,5 @@
-// How far the launch that runs has come, for `warpcheck exec`: it shows that while it waits, and
-// tells it where the program had to be ended.  And what launches have come to, by kernel.
+// Reports the progress of the running launch to `warpcheck exec`, which shows it while it waits and
+// when it had to end the program; and the totals of launches, by kernel.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ class LaunchProgress final : public vgpu::Observer {
 
   // kernel: its number among those of the trial (trial.hpp)
   void launched(std::uint32_t kernel);
-  // One that has begun goes on; what ran meanwhile has taken its time.
+  // A launch that has begun continues; the time of what ran in between is not counted for it.
   void goes_on(std::uint32_t kernel) { kernel_ = kernel + 1; }
-  // Of the launch that runs, where nobody tells of each.
+  // Sets the number of ended blocks of the running launch, if blocks are not reported one by one.
   void blocks_ended(std::uint32_t blocks);
   void ended(const vgpu::Outcome& outcome);
 
@@ -29,7 +29,7 @@ class LaunchProgress final : public vgpu::Observer {
 
  private:
   const Trial& trial_;
-  std::uint32_t kernel_ = 0;  // one more than its number
+  std::uint32_t kernel_ = 0;  // its number plus one
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -1,5 +1,5 @@
-// Access-policy windows: hints about the L2 cache, of streams and of launches.  The virtual device
-// has no cache; what is no window is refused as hardware does.
+// Access-policy windows: hints about the L2 cache for streams and launches.  The virtual device has
+// no cache; invalid windows are refused as on hardware.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace warpcheck::cudart {
 
-// CUDA Runtime API, cudaAccessPolicyWindow.
+// Returns whether it is valid: CUDA Runtime API, cudaAccessPolicyWindow.
 inline bool is_window(const cudaAccessPolicyWindow& window) {
   const int hit = number_of(window.hitProp), miss = number_of(window.missProp);
   const bool has_properties =

@@ -1,5 +1,6 @@
-// Memory of the allocation nodes of graphs.  It has one address for good, as kernels know it, so it
-// is the device's until that is reset; the launches of a graph take it and give it back.
+// Memory of the allocation nodes of graphs.  Its address is fixed, because kernels contain it, so
+// it belongs to the device until the device is reset; the launches of a graph take it and return
+// it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ class GraphMemory {
   [[nodiscard]] bool has(const vgpu::Allocation& allocation) const {
     return in_use_.contains(&allocation);
   }
-  // It is memory of a graph, and no launch has taken it.
+  // Returns whether it is memory of a graph that no launch has taken.
   [[nodiscard]] bool is_unused(const vgpu::Allocation& allocation) const {
     const auto found = in_use_.find(&allocation);
     return found != in_use_.end() && !found->second;

@@ -1,8 +1,8 @@
-// How much memory the virtual device may have, by what the host has.
+// How much memory the virtual device may have, depending on the host's memory.
 //
-// Device memory and what the checkers know of it are memory of the host.  A program that asks how
-// much there is and takes all of it must not be killed for it, so the device has no more than a
-// share of what the host could give at present.
+// Device memory and the checkers' shadows of it are host memory.  A program that queries the memory
+// size and allocates all of it must not be killed for that, so the device has only a share of what
+// the host can currently provide.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace warpcheck::cudart {
 
-// Bytes that the host could give to this process at present.
-//   root: of the file system that this is read from (/proc, /sys/fs/cgroup)
+// Returns the bytes that the host can currently provide to this process.
+//   root: of the file system from which this is read (/proc, /sys/fs/cgroup)
 std::uint64_t host_memory_available(const std::filesystem::path& root = "/");
 
-// Bytes of all devices together.
+// Returns the bytes of all devices together.
 //   root: as above
 std::uint64_t device_memory_of_host(const std::filesystem::path& root = "/");
 

@@ -1,5 +1,5 @@
-// What a program has said about its managed memory (cudaMemAdvise, cudaMemPrefetchAsync), kept for
-// programs that ask for it: it changes nothing else.
+// The advice that a program has given about its managed memory (cudaMemAdvise,
+// cudaMemPrefetchAsync).  It is only kept for programs that query it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,16 +13,18 @@
 
 namespace warpcheck::cudart {
 
-// Of one allocation.  Places are numbers as the API has them: a device's, or cudaCpuDeviceId.
+// The advice for one allocation.  Locations are numbers as in the API: a device number, or
+// cudaCpuDeviceId.
 struct ManagedAdvice {
   bool read_mostly = false;
   int preferred = cudaInvalidDeviceId, prefetched = cudaInvalidDeviceId;
   std::set<int> accessed_by;
 
-  // kind: the number of a cudaMemoryAdvise, or of none.  place: nothing where what was given is no
-  // place.
+  // kind: the number of a cudaMemoryAdvise, or an invalid number. place: nothing if the location is
+  // invalid.
   cudaError_t advise(int kind, std::optional<int> place);
-  // attribute: the number of a cudaMemRangeAttribute, or of none; its value goes to *data.
+  // attribute: the number of a cudaMemRangeAttribute, or an invalid number; its value goes to
+  // *data.
   cudaError_t tell(int attribute, void* data, std::size_t bytes) const;
 };
 

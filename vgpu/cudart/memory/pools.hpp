@@ -17,13 +17,13 @@ namespace warpcheck::cudart {
 class Device;
 
 struct MemoryPool {
-  unsigned device = 0;          // whose memory it gives out
-  std::uint16_t open_to = 0;    // other devices (a bit each) that may use it
+  unsigned device = 0;          // the device whose memory it provides
+  std::uint16_t open_to = 0;    // other devices (one bit each) that may use it
   std::uint64_t bytes_max = 0;  // 0: no limit of its own
   std::uint64_t release_threshold = 0;
   std::uint64_t used_high = 0;
   std::array<int, 3> reuse{1, 1, 1};  // follow events, opportunistic, internal dependencies
-  bool destroyed = false;             // what was taken from it lives on
+  bool destroyed = false;             // its allocations remain valid
   std::vector<vgpu::Allocation*> allocations;
   [[nodiscard]] std::uint64_t used_bytes() const;
 };
@@ -33,15 +33,15 @@ class MemoryPools {
   static cudaMemPool_t handle_of(MemoryPool& pool) {
     return reinterpret_cast<cudaMemPool_t>(&pool);
   }
-  // nullptr: no such pool.
+  // Returns nullptr if there is no such pool.
   MemoryPool* find(cudaMemPool_t handle);
   MemoryPool& add(unsigned device);
   MemoryPool& default_pool(unsigned device);
-  // What cudaMallocAsync uses in streams of the device.
+  // Returns the pool that cudaMallocAsync uses in streams of the device.
   MemoryPool& current(unsigned device);
-  // Of the pool's device.
+  // Sets the current pool of the pool's device.
   void set_current(MemoryPool& pool) { current_[pool.device] = &pool; }
-  // Pools of the device are gone.
+  // Drops the pools of the device.
   void forget(unsigned device);
   void clear() {
     pools_.clear();
@@ -54,7 +54,7 @@ class MemoryPools {
   std::map<unsigned, MemoryPool*> default_, current_;  // by device
 };
 
-// As cudaMallocAsync does.
+// Allocates like cudaMallocAsync.
 cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes);
 
 }  // namespace warpcheck::cudart

@@ -1,8 +1,8 @@
-// Files by which processes of one program share device memory and events (cudaIpc...): they lie
-// beside the records of `warpcheck exec`, which takes them away when the program has ended.
+// Files through which processes of one program share device memory and events (cudaIpc...).  They
+// are beside the records of `warpcheck exec`, which deletes them when the program has ended.
 //
-// A file is known by the process that has made it and a number of that process; its bytes are
-// mapped by all who open it.
+// A file is identified by the process that created it and a number in that process; all processes
+// that open it map its bytes.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace warpcheck::cudart {
 
-// What a cudaIpcMemHandle_t or cudaIpcEventHandle_t holds; zeros behind it.
+// The content of a cudaIpcMemHandle_t or cudaIpcEventHandle_t, followed by zeros.
 struct ProcessFileHandle {
   enum class What : std::uint32_t { nothing, memory = 0x6d435057, event = 0x65435057 };
   What what = What::nothing;
   std::int32_t process = 0;
   std::uint64_t number = 0;
-  std::uint64_t bytes = 0;  // of memory
+  std::uint64_t bytes = 0;  // set for memory
   friend auto operator<=>(const ProcessFileHandle&, const ProcessFileHandle&) = default;
 };
 
-// From, and to, one of CUDA's handles.
+// Converts from and to one of CUDA's handles.
 template <class Opaque>
 ProcessFileHandle file_handle_in(const Opaque& handle) {
   std::array<std::byte, sizeof(ProcessFileHandle)> bytes;
@@ -40,14 +40,15 @@ Opaque to_handle(const ProcessFileHandle& known) {
   return handle;
 }
 
-// Throws vgpu::Refusal where this process does not run under exec.
-//   call: what cannot be done then
+// Throws vgpu::Refusal if this process does not run under exec.
+//   call: the function that needs it
 void require_exec(std::string_view call);
 
 // A mapped file.
 class ProcessFile {
  public:
-  // A new one, of zeros; null: there is no room for it, or this process does not run under exec.
+  // Creates a file of zeros; null: there is no room for it, or this process does not run under
+  // exec.
   static std::shared_ptr<ProcessFile> make(ProcessFileHandle::What what, std::uint64_t data_bytes,
                                            std::size_t file_bytes);
   // One that another process, or this one, has made; null: there is none.

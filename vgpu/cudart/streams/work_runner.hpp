@@ -1,4 +1,4 @@
-// Does what the operations of a device say, each kind of work by the component whose it is.
+// Runs the operations of a device; each kind of work is performed by its component.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class WorkRunner final : public OperationRunner {
  public:
   // Nothing is owned.
   struct Needs {
-    std::mutex& mutex;  // as Execution's
+    std::mutex& mutex;  // that of Execution
     Trial& trial;
     PrintBuffer& prints;
     KernelRunner& kernels;

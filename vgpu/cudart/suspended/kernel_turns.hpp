@@ -1,9 +1,9 @@
-// Launches that are in progress at once: one runs, and those that wait are suspended in the middle
-// (suspendable_kernel.hpp).  Each has a machine of its own; what knows of one running launch is
-// told when another is resumed.
+// Launches that are in progress at the same time: one runs, and the others are suspended in the
+// middle (suspendable_kernel.hpp).  Each has its own machine.  Components that follow one running
+// launch are informed when another one is resumed.
 //
-// Which launch comes before which other, the race checkers know by the order of their begins, and
-// they follow one at a time: a launch that begins while another is suspended is not told to them.
+// The race checkers know the order of launches by the order in which they begin, and they follow
+// one launch at a time: a launch that begins while another is suspended is not reported to them.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ class KernelTurns {
  public:
   explicit KernelTurns(vgpu::DeviceMemory& memory) : memory_(memory) {}
 
-  // Of one launch, from its begin to its end.
+  // The turn of one launch, from its begin to its end.
   class Turn final : public vgpu::ConcurrentWork {
    public:
     // Nothing is owned.
@@ -38,7 +38,7 @@ class KernelTurns {
     Turn& operator=(const Turn&) = delete;
 
     [[nodiscard]] vgpu::Machine& machine() const { return *machine_; }
-    // Whether it has begun while another launch was suspended.
+    // Returns whether it has begun while another launch was suspended.
     [[nodiscard]] bool is_concurrent() const { return is_concurrent_; }
 
     bool wait_for_change(const std::vector<vgpu::PolledBytes>& polled, bool of_host) override;
@@ -56,18 +56,18 @@ class KernelTurns {
     std::unique_ptr<vgpu::Machine> machine_;
   };
 
-  // The observers that see a launch which is concurrent with others; the rest is told that there is
-  // one.
+  // Returns the observers that receive a launch which is concurrent with others; the other
+  // observers are told that such a launch exists.
   static std::vector<vgpu::Observer*> of_concurrent_launch(std::span<vgpu::Observer* const> all,
                                                            const vgpu::Sync& kernel_start);
-  // Findings are told with places in the grid of the launch that is resumed.
+  // Makes findings show places in the grid of the launch that is resumed.
   static void tell_reporter(std::span<vgpu::Observer* const> all, const vgpu::Sync& kernel_start);
 
  private:
   vgpu::DeviceMemory& memory_;
   std::vector<std::unique_ptr<vgpu::Machine>> idle_;
   std::size_t in_progress_ = 0;
-  const Turn* last_ = nullptr;  // that has run
+  const Turn* last_ = nullptr;  // the latest one that ran
 };
 
 }  // namespace warpcheck::cudart

@@ -15,27 +15,27 @@ namespace warpcheck::cudart {
 
 class SuspendableKernel final : public vgpu::ConcurrentWork {
  public:
-  // must_suspend: whether somebody has something to do as long as the kernel goes on
+  // must_suspend: returns whether other work has to run although the kernel could continue
   using MustSuspend = std::function<bool(const SuspendableKernel&)>;
   explicit SuspendableKernel(MustSuspend must_suspend) : must_suspend_(std::move(must_suspend)) {}
 
-  // What the next resume() begins with.
+  // Sets what the next resume() starts.
   void begin(OperationPtr operation, std::function<void()> run);
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
-  // Runs it until it ends or is suspended.  True: it has ended; throws what it has thrown.
+  // Runs it until it ends or is suspended.  True: it has ended; its exceptions are rethrown.
   bool resume();
-  // Nobody will change what it waits for: it is told as a deadlock when it is resumed.
+  // No other work will change what it waits for: it is reported as a deadlock when it is resumed.
   void give_up() { is_given_up_ = true; }
   [[nodiscard]] bool is_given_up() const { return is_given_up_; }
-  // Whether the call of the host that resumes it waits for it.
+  // Whether the host call that resumes it waits for it.
   void set_waited_for(bool is) { is_waited_for_ = is; }
   [[nodiscard]] bool is_waited_for() const { return is_waited_for_; }
 
-  // Suspended, while nothing that it waits for is missing.
+  // Returns whether it is suspended and waits for nothing.
   [[nodiscard]] bool can_resume() const { return !waits_; }
-  // What it waits for has changed, or may have.
+  // Returns whether what it waits for has changed, or may have changed.
   [[nodiscard]] bool has_changed() const;
-  // The host, or another process, may change that without a call.
+  // Returns whether the host, or another process, may change that without a call.
   [[nodiscard]] bool waits_for_host() const { return waits_ && of_host_; }
 
   bool wait_for_change(const std::vector<vgpu::PolledBytes>& polled, bool of_host) override;

@@ -183,7 +183,6 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
 
 // isspacep.shared tests for the executing block's shared memory, which has a second address if mapa
 // computed one.
-// mapa has made one.
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::compute;
   if (in.modifiers.space != Space::shared) e.require_form(in);

@@ -142,7 +142,6 @@ void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (parts.size() != in.modifiers.vector) e.refuse(in, "a vector of another length");
   // Eight elements are moved as two times four: a vector access accesses its elements in any order
   // (PTX ISA 8.2).
-  // (PTX ISA 8.2).
   for (std::size_t first = 0; first < parts.size(); first += 4) {
     const std::size_t count = std::min<std::size_t>(parts.size() - first, 4);
     Instr part = out;
