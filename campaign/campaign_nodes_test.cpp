@@ -1,4 +1,4 @@
-// A campaign of several nodes: the parts, then whole campaigns over small pairs.
+// A campaign of several nodes: first the parts, then whole campaigns over small pairs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class NodesTest : public testing::Test {
   NodesTest() { fs::remove_all(root_); }
   ~NodesTest() override { fs::remove_all(root_); }
 
-  // An empty one for jobs, executions and pairs.
+  // jobs, executions and pairs are still to be set.
   CampaignOptions options(const std::string& pair) {
     CampaignOptions made;
     made.directory = root_;
@@ -113,7 +113,7 @@ TEST(FindingFile, SaysWhatIsWrong) {
             "a.json: finding.key: missing");
 }
 
-// --- what nodes show each other -----------------------------------------------------------------
+// --- exchange between nodes ---------------------------------------------------------------------
 
 TEST_F(NodesTest, FindingsAreReadOnceAndAgainWhenTheyHaveChanged) {
   const Directory first(node_directory(root_, 1)), second(node_directory(root_, 2));
@@ -164,7 +164,7 @@ TEST_F(NodesTest, CorporaAreTakenOverOnce) {
                                                (root_ / "nodes/1/corpus/scan" / damaged).string() +
                                                "; left out"});
   EXPECT_EQ(read_corpus(merged, "scan").entries.size(), 2u);
-  // One that was dropped here does not come back.
+  // An entry that was dropped here is not copied again.
   fs::remove(merged.corpus("scan") / corpus_name(b));
   EXPECT_EQ(exchange.take_corpus("scan", messages), 0u);
 }
@@ -210,7 +210,7 @@ TEST_F(NodesTest, TheStatusNamesEveryState) {
   write(root_ / "nodes/1/status.json", node_status_text(status));
   write(root_ / "nodes/2/status.json", "{");
   fs::create_directories(root_ / "nodes/3");
-  fs::create_directories(root_ / "nodes/notes");  // no number
+  fs::create_directories(root_ / "nodes/notes");  // not a number
   const std::vector<SeenNode> nodes = look_at_nodes(root_);
   ASSERT_EQ(nodes.size(), 3u);
   EXPECT_EQ(nodes_text("night", nodes),
@@ -226,7 +226,7 @@ TEST_F(NodesTest, TheStatusNamesEveryState) {
                 "1 of 3 nodes are running; 5,000,000 trials, 1,234/s\n");
 }
 
-// --- what is known better -----------------------------------------------------------------------
+// --- merging what is known ----------------------------------------------------------------------
 
 class AdoptTest : public NodesTest {
  protected:
@@ -249,7 +249,7 @@ TEST_F(AdoptTest, WhatIsKnownBetterIsTakenOver) {
   EXPECT_EQ(finding.stage, Stage::confirmed);
   EXPECT_EQ(finding.case_text, theirs.case_text);
   EXPECT_TRUE(finding.reproducible());
-  EXPECT_EQ(finding.found_at, 1'700'000'000);  // its discovery is ours
+  EXPECT_EQ(finding.found_at, 1'700'000'000);  // the discovery stays ours
 }
 
 TEST_F(AdoptTest, WhatIsKnownWorseIsNot) {
@@ -284,7 +284,7 @@ TEST_F(NodesTest, WhatNodesFoundIsMergedOnce) {
       fs::exists(root_ / "cases/wrong_number" / (outcome.findings.front().key.hash + ".case")));
   ASSERT_EQ(outcome.progress.size(), 1u);
   EXPECT_GE(outcome.progress.front().executions, 4'000);
-  // After the nodes are gone for good all is still there.
+  // After the nodes are gone for good, everything is still there.
   fs::remove_all(root_ / "nodes/1");
   fs::remove_all(root_ / "nodes/2");
   EXPECT_EQ(run_campaign(asked).findings.size(), 1u);

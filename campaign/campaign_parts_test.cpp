@@ -1,4 +1,4 @@
-// The parts that decide and keep, without any process: scheduler, ledger, corpus, coverage, view.
+// The parts that decide and store, without processes: scheduler, ledger, corpus, coverage, view.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -71,7 +71,7 @@ TEST(Scheduler, TheFloorIsForTheOwnShareAndWhatPaysIsForAll) {
   for (std::int64_t slots = 0; slots < 40; ++slots) {
     EXPECT_EQ(choose_arm(arms, slots, prng), slots % 4 == 0 ? 1u : 2u) << slots;
   }
-  EXPECT_EQ(choose_arm(std::span(arms).subspan(2), 0, prng), 0u);  // of the share all is finished
+  EXPECT_EQ(choose_arm(std::span(arms).subspan(2), 0, prng), 0u);  // all of the share are finished
 }
 
 TEST(Scheduler, LeavesOutTheFinishedAndPrefersTheIdle) {

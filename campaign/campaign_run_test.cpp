@@ -22,7 +22,7 @@
 
 namespace warpcheck {
 
-// Right in every second trial: what it shows cannot be shown again.
+// Correct in every second trial, so that its failure does not show again.
 KERNEL_PAIR(forgetful, Number, int) = {
     .family = "test",
     .origin = "ours",
@@ -35,14 +35,14 @@ KERNEL_PAIR(forgetful, Number, int) = {
     .reference = [](const Number&) { return 0; },
 };
 
-// Four bytes that nobody guesses.
+// Four bytes that no search finds by chance.
 struct Secret {
   std::vector<int> bytes{};
 };
 FIELDS(Secret, bytes);
 const std::vector<std::uint8_t> kSecret{0x5c, 0xe7, 0x3a, 0x91};
 
-// Where another node adds the secret to the corpus, once, while it is searched.
+// Another node adds the secret to this corpus, once, during the search.
 std::filesystem::path corpus_of_secret;
 
 KERNEL_PAIR(secret, Secret, bool) = {
@@ -137,7 +137,7 @@ TEST_F(CampaignTest, WhatOthersAddToACorpusIsTakenUpByTheSearchThatRuns) {
     for (const StoredFinding& finding : outcome.findings) {
       EXPECT_EQ(finding.stage, Stage::confirmed);
     }
-    // The first search found it, and had begun before the entry came; the second one ran between
+    // The first search found it, and had begun before the entry was added; the second ran between
     // shrinking and confirming.
     EXPECT_EQ(outcome.progress.at(0).slots, is_added ? 2 : 1);
   }
@@ -150,7 +150,7 @@ TEST_F(CampaignTest, ACrashOfHostCodeIsAnIncidentWithItsInput) {
   ASSERT_EQ(outcome.incidents.size(), 1u);
   const Incident& incident = outcome.incidents.front();
   EXPECT_EQ(incident.what, "killed by signal 6 (Aborted)");
-  // In a corpus it would end every search; it is set aside.
+  // In a corpus it would end every search, so it is set aside.
   const Directory directory(root_);
   fs::create_directories(directory.corpus("host_crash"));
   save_corpus_entry(
@@ -161,7 +161,7 @@ TEST_F(CampaignTest, ACrashOfHostCodeIsAnIncidentWithItsInput) {
   EXPECT_TRUE(fs::exists(root_ / "damaged/corpus/host_crash"));
 }
 
-// The text of an exception reaches the user, and its pair can be run.
+// The text of the exception is reported, and the pair can still be run.
 TEST_F(CampaignTest, AnErrorThatNobodyForesawIsAnIncidentWithItsText) {
   for (const unsigned jobs : {1u, 2u}) {
     fs::remove_all(root_);
@@ -177,7 +177,7 @@ TEST_F(CampaignTest, AnErrorThatNobodyForesawIsAnIncidentWithItsText) {
   }
 }
 
-// It is no message, and the search goes on.
+// The line is no message, and the search continues.
 TEST_F(CampaignTest, WhatAWorkerWritesThatIsNotUnderstoodIsAnIncident) {
   foreign_pipes = open_pipes();
   const CampaignOutcome outcome = run_campaign(options("stray_writer", 5'000));
@@ -272,7 +272,7 @@ TEST_F(CampaignTest, APairThatCouldNotBeRunIsTriedAgain) {
   const CampaignOutcome outcome = run_campaign(asked);
   EXPECT_FALSE(outcome.refused());
   EXPECT_EQ(outcome.findings.size(), 1u);
-  // Where it still cannot be run, it is tried once, and that ends the campaign.
+  // If it still cannot be run, it is tried once, and that ends the campaign.
   asked = options("refused", 500);
   asked.jobs = 1;
   EXPECT_TRUE(run_campaign(asked).refused());
@@ -310,7 +310,7 @@ TEST_F(CampaignTest, FailuresTravelInAnArchiveAndAreReplayed) {
   TrialRunner runner;
   const ReplayedFailures replayed =
       here.replay(pairs, (root_ / "cases_of_check").string(), runner, nullptr);
-  ASSERT_EQ(replayed.failures.size(), 1u);  // the corpus shows nothing else
+  ASSERT_EQ(replayed.failures.size(), 1u);  // the corpus has no other failure
   EXPECT_EQ(replayed.failed_claims, std::set<std::string>{"wrong_number"});
   EXPECT_EQ(replayed.replayed, 1u + imported.coverage);
   EXPECT_TRUE(replayed.problems.empty());
@@ -336,7 +336,7 @@ TEST_F(CampaignTest, ACaseThatPassesBecomesARegression) {
   EXPECT_EQ(database.findings().at(0).tier, Tier::regression);
   EXPECT_EQ(database.contents({"regression"}, pairs).size(), 1u);
   EXPECT_TRUE(database.contents({"crashing"}, pairs).empty());
-  // It is fixed: the next replay has nothing to note.
+  // It passes: the next replay has no note.
   EXPECT_TRUE(database.replay(pairs, root_.string(), runner, nullptr).notes.empty());
 }
 

@@ -1,4 +1,4 @@
-// The command line as a user sees it: runs the built program.
+// The command line as a user runs it: starts the built program.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -232,14 +232,14 @@ TEST_F(Cli, NewWritesAPairAndNeverOverTheOldOne) {
 
 TEST_F(Cli, CompletesCommandsOptionsValuesAndPairs) {
   EXPECT_EQ(run("__complete re").out, "replay\n");
-  EXPECT_EQ(run("__complete g").out, "");  // gpu-worker is nobody's to call
+  EXPECT_EQ(run("__complete g").out, "");  // users do not call gpu-worker
   EXPECT_EQ(run("__complete check --wa").out, "--warp-model\n");
   EXPECT_EQ(run("__complete check --build o").out, "optimized\n");
   EXPECT_EQ(run("__complete check scan_hillis_steele_p").out, std::string(kPair) + "\n");
   EXPECT_EQ(run("__complete hunt --pairs scan_tree,scan_hillis_steele_p").out,
             std::string("scan_tree,") + kPair + "\n");
   EXPECT_EQ(run("__complete completion ''").out, "bash\nfish\nzsh\n");
-  // Files are the shell's.
+  // The shell completes files.
   EXPECT_EQ(run("__complete replay ''").out, "");
   EXPECT_EQ(run("__complete check --json ''").out, "");
   EXPECT_EQ(run("__complete no_such_command ''").out, "");
@@ -296,7 +296,7 @@ TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
 }
 
 TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
-  // Interrupted long before its end, and long after it began.
+  // Interrupted long before its end, and long after its start.
   const Outcome outcome =
       shell(std::string("timeout --foreground --preserve-status -s INT -k 60 4 " WARPCHECK_PROGRAM
                         " hunt --pairs ") +
@@ -364,7 +364,7 @@ TEST_F(Cli, WhatIsStoredAndCannotBeReadIsNamed) {
   expect_one_line_error(run("campaign night --pairs histogram_shared --runs 10"), error);
 }
 
-// The search does not know what a pair expects.
+// The search does not use what a pair expects.
 TEST_F(Cli, ASpecimenGetsTheTrialsOfACleanPair) {
   const Outcome outcome =
       run("hunt --pairs kahan_sum_contracted,naive_sum --trials 50 2>/dev/null; exit $?");
@@ -392,7 +392,7 @@ TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   EXPECT_EQ(read("hunt.json"), json);
 }
 
-// A proof, a failure and its case, and what is kept.
+// With a proof, a failure and its case, and the state file.
 TEST_F(Cli, ProveIsTheSameWithOneProcessAndWithThree) {
   const std::string prove =
       std::string("prove histogram_shared scan_tree ") + kPair +

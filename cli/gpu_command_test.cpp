@@ -1,4 +1,4 @@
-// --engine gpu as a user sees it, with a fake runtime library
+// --engine gpu as a user runs it, with a fake runtime library
 // (vgpu/cudart/testing/fake_runtime.cpp) and a fake compute-sanitizer.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class Gpu : public ShellTest {
                  " --engine gpu --runtime " + WARPCHECK_FAKE_RUNTIME);
   }
 
-  // Takes the place of compute-sanitizer, runs the program and writes `log`.
+  // Replaces compute-sanitizer; runs the program and writes `log`.
   std::string fake_sanitizer(const std::string& log) const {
     std::ofstream(directory_ / "log.txt") << log;
     std::ofstream(directory_ / "compute-sanitizer")
@@ -89,8 +89,7 @@ TEST_F(Gpu, WithoutADeviceNothingPasses) {
   EXPECT_EQ(run(std::string(kClean) + " --require-gpu", "FAKE_GPU=none").status, 1);
 }
 
-// In each of the processes, the fifth launch does it: once for each claim, and nothing else is
-// lost.
+// In each process the fifth launch fails with it: once for each claim, and no other case is lost.
 TEST_F(Gpu, AStickyErrorCostsOneCase) {
   const Outcome outcome = run(kClean, "FAKE_GPU=illegal");
   EXPECT_EQ(outcome.status, 1);
@@ -138,7 +137,7 @@ TEST_F(Gpu, ASanitizersFindingsAreInTheReport) {
       << outcome.out;
 }
 
-// What the process that uses the GPU says is understood, or it is an error.
+// A line of the process that uses the GPU is a message, or an error.
 TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
   std::ofstream(directory_ / "compute-sanitizer") << "#!/bin/sh\n"
                                                      "for task; do :; done\n"

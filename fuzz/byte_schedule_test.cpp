@@ -75,7 +75,7 @@ TEST(ByteSchedule, AStopIsDecidedAtStopsOnly) {
   EXPECT_TRUE(schedule.decides_stops());
   EXPECT_EQ(schedule.next_access(0, {0, 0}, 0), kNever);
   const Ready ready{{0, 1}, {0, 2}, {0, 3}};
-  // What is chosen depends on the choice bytes; some of them choose another than the default.
+  // The choice bytes decide; some of them choose another warp than the default.
   int others = 0;
   for (std::uint8_t choice = 0; choice < 64; ++choice) {
     ByteSchedule one = schedule_of({kStop, 0, 0, 0, 0, 0, choice, 0});

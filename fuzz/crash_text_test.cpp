@@ -1,5 +1,5 @@
-// The text of each kind, to the byte: services group crashes by it, so a change here splits every
-// group that they have.
+// The text of each kind, to the byte: services group crashes by it, so a change here splits all of
+// their groups.
 #include "fuzz/crash_text.hpp"
 
 #include <gtest/gtest.h>

@@ -126,7 +126,7 @@ TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
   std::filesystem::remove_all(directory);
 }
 
-// Of a failure that shrinks to a part of it, the case that was kept before stays.
+// If a failure shrinks to a part of it, an earlier case of the whole failure is kept.
 TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
   const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test_kept";
   InputRunner runner(pair("scan_hillis_steele_published"), counters_,

@@ -51,7 +51,7 @@ class FeedbackTest : public testing::Test {
     feedback_.on_sync(sync);
   }
 
-  // The counters that are not zero, by index, and clears them.
+  // Returns the nonzero counters by index, and clears them.
   std::map<std::size_t, int> take() {
     std::map<std::size_t, int> taken;
     for (std::size_t i = 0; i < counters_.size(); ++i) {
@@ -60,7 +60,7 @@ class FeedbackTest : public testing::Test {
     std::ranges::fill(counters_, std::uint8_t{0});
     return taken;
   }
-  // The one counter that a read at pc 20 of `lane` in (block, warp) steps.
+  // The single counter that a read at pc 20 of `lane` in (block, warp) increments.
   std::size_t read_by(std::uint32_t block, std::uint32_t warp, unsigned lane) {
     take();
     access(AccessKind::read, 20, block, warp, {{lane, 0}});
@@ -151,7 +151,7 @@ TEST_F(FeedbackTest, AnAtomicReadsAndThenWrites) {
 
 TEST_F(FeedbackTest, AtomicLanesOfOneRowSeeEachOther) {
   access(AccessKind::atomic, 10, 0, 0, {{0, 0}, {1, 0}, {2, 0}});
-  // Lane 0 saw the initial value; lanes 1 and 2, alike, another lane of the warp.
+  // Lane 0 saw the initial value; lanes 1 and 2 both saw another lane of the warp.
   EXPECT_EQ(take().size(), 2u);
 }
 

@@ -1,4 +1,4 @@
-// run_fuzz(): what the jobs of a search leave behind.
+// run_fuzz(): the results of a search's jobs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class FuzzTest : public testing::Test {
     return made;
   }
 
-  // Tests run in processes of their own at the same time.
+  // Tests run in parallel, in separate processes.
   std::filesystem::path directory_ =
       std::filesystem::path(testing::TempDir()) /
       (std::string("fuzz_run_") + testing::UnitTest::GetInstance()->current_test_info()->name());
@@ -100,7 +100,7 @@ TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
   const Report known = run_fuzz(asked).reports.at(0);
   const std::filesystem::path path = known.replay_path;
   std::filesystem::remove(path);
-  // Directories of all the names that the case could have.
+  // Directories with all names that the case could have.
   std::string name;
   for (unsigned digits = 4; digits <= 16; ++digits) {
     name = case_file_name(known.a_case, known.verdict, digits);
@@ -117,13 +117,13 @@ TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
             "cannot write " + path.string() + ": it and all longer names are taken");
 }
 
-// An error of the harness, not of the kernel: what it says reaches the caller.
+// An error of the harness, not of the kernel: its text is reported to the caller.
 TEST_F(FuzzTest, AnErrorThatNobodyForesawIsTold) {
   const FuzzOutcome outcome = run_fuzz(options("broken_reference", 100'000));
   EXPECT_EQ(outcome.errors, std::vector<std::string>{"internal error: no table for 77"});
 }
 
-// It is no message; those before and after it are.
+// The line is no message; the lines before and after it are.
 TEST_F(FuzzTest, WhatAJobWritesThatIsNotUnderstoodIsTold) {
   foreign_pipes = open_pipes();
   const FuzzOutcome outcome = run_fuzz(options("stray_writer", 100'000));

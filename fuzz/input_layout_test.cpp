@@ -67,7 +67,7 @@ TEST(InputLayout, TheTailGoesOnAfterTheData) {
   EXPECT_EQ(Bytes(seven.begin(), seven.begin() + 3), data);
   EXPECT_EQ(seven, tape_bytes({.data = data, .tail = 7}));
   EXPECT_NE(seven, eight);
-  // More data hides bytes of the tail, and moves none.
+  // More data replaces bytes of the tail, and shifts none.
   const Bytes more{1, 2, 3, 4};
   const Bytes longer = tape_bytes({.data = more, .tail = 7});
   EXPECT_EQ(Bytes(longer.begin() + 4, longer.end()), Bytes(seven.begin() + 4, seven.end()));

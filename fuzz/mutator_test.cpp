@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// Appends a byte where there is room, else changes the first.
+// Appends a byte if there is room, else changes the first.
 std::size_t append(std::span<std::uint8_t> bytes, std::size_t size) {
   if (size == bytes.size()) {
     ++bytes[0];

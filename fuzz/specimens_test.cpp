@@ -1,4 +1,4 @@
-// Every published defect is found from an empty corpus, by a number of executions, not by time.
+// Every published defect is found from an empty corpus, within a number of executions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Fuzzing, EverySpecimen, testing::ValuesIn(specimens()),
                          [](const auto& test) { return test.param; });
 
 TEST_P(EverySpecimen, IsFoundFromAnEmptyCorpus) {
-  // Tests run side by side: a place for each.
+  // Tests run in parallel, each with its own directory.
   const std::filesystem::path cases =
       std::filesystem::path(testing::TempDir()) / ("fuzz_" + GetParam());
   FuzzOptions options;
@@ -34,7 +34,7 @@ TEST_P(EverySpecimen, IsFoundFromAnEmptyCorpus) {
   options.executions = 20'000;
   options.cases = cases.string();
   options.stop_when_found = true;
-  options.shrink.trials_max = 200;  // shrinking has tests of its own
+  options.shrink.trials_max = 200;  // shrinking is tested elsewhere
   const FuzzOutcome outcome = run_fuzz(options);
   EXPECT_EQ(outcome.errors, std::vector<std::string>{});
   EXPECT_TRUE(std::ranges::includes(outcome.kinds(), options.pair->expects()))

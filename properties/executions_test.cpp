@@ -1,4 +1,4 @@
-// Every execution of pairs that communicate: how many there are, and which one fails.
+// Every execution of pairs that communicate: their number, and the one that fails.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,11 +14,11 @@ namespace {
 struct CountedIdiom {
   std::string name;
   Json input;
-  std::uint64_t executions;  // with fences
+  std::uint64_t executions;  // of the idiom with fences
 };
 
-// A lock, a queue and a last block may be come to in any order; what hands on a value has no
-// choice.
+// Threads may reach a lock, a queue and a last block in any order; passing a value on has one
+// order.
 const std::vector<CountedIdiom> kCountedIdioms{
     {"message_passing", {{"in", {5, 7}}}, 1},
     {"look_back_scan", {{"in", {1, 2, 3}}}, 1},
@@ -88,7 +88,7 @@ PairProof proof_of(const char* pair, std::uint64_t runs, unsigned jobs = 1,
 
 TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
   const PairProof proof = proof_of("ticket_lock", 100);
-  ASSERT_EQ(proof.points.size(), 2U);  // of 1 and 2 blocks
+  ASSERT_EQ(proof.points.size(), 2U);  // with 1 and 2 blocks
   EXPECT_EQ(proof.worst(), Proof::every_execution);
   EXPECT_EQ(proof.executions(), 3U);
 
@@ -105,8 +105,8 @@ TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
   EXPECT_EQ(kinds_of(run_case(failed.failures.front())), "mismatch");
 }
 
-// Larger points than one that was cut are not tried, whoever cut it; where a worker tried one, as
-// it could not know, nobody is told.
+// Points larger than one that was cut are not tried, whichever worker cut it; if a worker tried one
+// before it could know, the result is dropped.
 TEST(EveryExecution, IsCutAtTheSamePointsHoweverManyProcesses) {
   for (const char* const pair : {"ticket_lock", "last_block"}) {
     for (const std::uint64_t runs : {2u, 20u}) {

@@ -1,4 +1,4 @@
-// Where exactly the published histogram is wrong, and where not.
+// Where exactly the published histogram is wrong, and where it is right.
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -1,5 +1,5 @@
-// What compensated sums make of special numbers, where exactly the naive ones leave their bound,
-// and how accurate both are.
+// Compensated sums of special numbers, where exactly the naive sums leave their bound, and the
+// accuracy of both.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -35,7 +35,7 @@ Json product_of(int n, const Floats& a, const Floats& b) {
   return {{"n", n}, {"a", to_json(a)}, {"b", to_json(b)}};
 }
 
-// What the pair's kernel puts out, in a trial of its own.
+// The output of the pair's kernel, in a trial of its own.
 template <class Number>
 std::vector<Number> output_of(std::string_view pair, const Json& input) {
   const Case a_case = case_of(pair, input);
@@ -69,7 +69,7 @@ TEST(KahanSum, OfSubnormalsIsExactUnlessTheyAreFlushed) {
   EXPECT_EQ(output_of<float>("kahan_sum", tiny)[0], 0x1p-149F + 0x1p-130F + 0x1p-126F);
   EXPECT_EQ(output_of<double>("kahan_sum_contracted", tiny)[0], 0x1p-149 + 0x1p-130 + 0x1p-126);
   EXPECT_EQ(output_of<double>("kahan_sum_fast_math", tiny)[0], 0x1p-126);
-  // A difference of normal numbers that is not one.
+  // A subnormal difference of normal numbers.
   const Json close = sum_of({0x1.8p-126F, -0x1p-126F});
   EXPECT_EQ(output_of<float>("kahan_sum", close)[0], 0x1p-127F);
   EXPECT_EQ(output_of<double>("kahan_sum_fast_math", close)[0], 0);
@@ -159,7 +159,7 @@ TEST(NaiveMatmul, LeavesTheBoundAtItsFourthRounding) {
 
 // --- the published report ---------------------------------------------------------------------
 
-// Matrices of numbers between 0 and 1, as the published program means to make them.
+// Matrices of numbers between 0 and 1, as the published program intends.
 TEST(KahanMatmul, HasTheSmallerErrorsOfThePublishedReport) {
   constexpr int kRows = 64;
   std::mt19937 random(1);

@@ -1,4 +1,4 @@
-// The planted defects are there, and hidden.
+// The planted defects exist, and are hidden.
 #include <gtest/gtest.h>
 
 #include <string>

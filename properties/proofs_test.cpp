@@ -1,5 +1,5 @@
-// Proofs of every pair, specimens too, held against trials: what is proved for every schedule shows
-// nothing under any, and what is proved for all data shows nothing for other data.
+// Proofs of every pair, including specimens, checked by trials: a proof for every schedule has no
+// finding under any schedule, and a proof for all data has none for other data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void expect_nothing(const Case& a_case) {
   }
 }
 
-// Other data is tried under the same schedule.
+// Tries other data under the same schedule.
 void expect_nothing_of_other_data(const Case& proved) {
   for (const InputEdit::Data data : kOtherData) {
     Case other = proved;
@@ -56,7 +56,7 @@ TEST(OtherData, IsOfStructsToo) {
   EXPECT_EQ(items, std::vector<ProofItem>(2));
 }
 
-// Of zeros, no other order and no zeros are other data: then there are ones.
+// The reverse of zeros, and zeros, are no other data: then there are ones.
 TEST(OtherData, IsThereForZeros) {
   const AnyPair& pair = *Registry::global().find("scan_tree");
   Case a_case = nth_case(pair, "", {}, 7, 60);
@@ -70,7 +70,7 @@ TEST(OtherData, IsThereForZeros) {
   EXPECT_EQ(certificate.proof, Proof::all_data) << certificate.reason;
 }
 
-// A proof for this data would say little of equal elements.
+// A proof for equal elements would say little.
 TEST(PointsOfPairs, HaveVariedData) {
   for (const char* name : {"scan_tree", "histogram_shared", "radix_sort", "reduce_max_float"}) {
     const AnyPair& pair = *Registry::global().find(name);
@@ -107,7 +107,7 @@ TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {
   EXPECT_GT(for_all_data, 60u);
 }
 
-// A certifier that knows where data decides says of other inputs what one that follows values says.
+// A certifier that knows where data decides gives the same results as one that follows values.
 TEST(ProofsOfPairs, AreTheSameWhereDecisionsAreKnown) {
   for (const std::string_view name : {"histogram_shared", "radix_sort"}) {
     const AnyPair& pair = *Registry::global().find(std::string(name));
@@ -122,7 +122,7 @@ TEST(ProofsOfPairs, AreTheSameWhereDecisionsAreKnown) {
   }
 }
 
-// Which line holds a point back is no matter of who has proved others.
+// The line that prevents a proof does not depend on the process that proves.
 TEST(ProofsOfPairs, AreTheSameHoweverManyProcesses) {
   const std::array<const AnyPair*, 3> pairs{Registry::global().find("radix_sort"),
                                             Registry::global().find("histogram_shared"),
@@ -144,7 +144,7 @@ TEST(ProofsOfPairs, AreTheSameHoweverManyProcesses) {
   }
 }
 
-// A race is there at some sizes, and at those nothing is proved.
+// At sizes with a race nothing is proved.
 TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
   int specimens = 0;
   for (const AnyPair* pair : Registry::global().pairs()) {
@@ -152,7 +152,7 @@ TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
     bool races = false;
     for (std::uint64_t i = 9; i < 1000 && !races; ++i) {
       Case a_case = nth_case(*pair, "", {}, 3, i);
-      // The optimiser may leave a race out.
+      // The optimiser may remove a race.
       a_case.settings.build = i % 2 == 0 ? cudart::Build::optimized : cudart::Build::unoptimized;
       const auto kinds = failure_kinds(TrialRunner().run(a_case));
       races = std::ranges::count(kinds, vgpu::FindingKind::data_race) != 0;
@@ -166,7 +166,7 @@ TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
   EXPECT_GE(specimens, 5);
 }
 
-// What a run shows does not depend on what ran before.
+// The result of a run does not depend on earlier runs.
 TEST(ProofsOfPairs, NoneWhereASpecimenRacesWhateverRanBefore) {
   const AnyPair& pair = *Registry::global().find("scan_hillis_steele_published");
   Points points(pair, {.size_max = 40, .blocks = {32, 64}});

@@ -1,5 +1,5 @@
-// Every pair's own tests (harness/adaptors/pair_tests.hpp) beside the hand-written ones of this
-// directory.
+// Every pair's own tests (harness/adaptors/pair_tests.hpp), together with the hand-written ones of
+// this directory.
 #include <gtest/gtest.h>
 
 #include "harness/adaptors/pair_tests.hpp"

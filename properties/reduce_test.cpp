@@ -1,4 +1,4 @@
-// Where exactly the published reductions are wrong, and where not; what the right ones make of NaN.
+// Where exactly the published reductions are wrong; the results of the correct ones with NaN.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -94,7 +94,7 @@ TEST(ReduceMaxHostFinishPublished, CopiesTooMuchWhereThereAreFewerBlocksThanElem
 
 // --- sum_by_atomics_planted ---------------------------------------------------------------------
 
-// Added up in order the two ones are lost beside 2^24; ahead of it they are not.
+// In order of index the two ones are lost when added to 2^24; added before it they are not.
 Case atomic_sum(std::vector<float> values, int grid, int block, const Settings& settings = {}) {
   return case_of("sum_by_atomics_planted", launch_input(values, grid, block), settings);
 }
@@ -102,7 +102,7 @@ Case atomic_sum(std::vector<float> values, int grid, int block, const Settings& 
 TEST(SumByAtomicsPlanted, DependsOnTheScheduleByOneDecision) {
   Case a_case = atomic_sum({0x1p24F, 1, 1}, 1, 3);
   EXPECT_EQ(kinds_of(run_case(a_case)), "");
-  // Thread 0 stays behind; access 0 is the load of `in`, 1 the addition.
+  // Thread 0 is held back; access 0 is the load of `in`, 1 the addition.
   a_case.schedule = vgpu::Schedule{{{.at = {}, .index = 1, .held = 0b001, .next = {}}}};
   const Verdict verdict = run_case(a_case);
   ASSERT_EQ(verdict.findings.size(), 1U);
@@ -125,7 +125,7 @@ TEST(SumByAtomicsPlanted, NeedsThreeElements) {
 
 TEST(SumByAtomicsPlanted, IsShrunkToThreeElementsAndOneDecision) {
   std::vector<float> values(40, 1);
-  values[7] = 0x1p24F;  // takes in the ones that come before it, and loses those after it
+  values[7] = 0x1p24F;  // includes the elements before it, and loses those after it
   for (const Settings& settings : kAllSettings) {
     Case a_case = atomic_sum(values, 3, 16, settings);
     TrialRunner runner;
@@ -147,7 +147,7 @@ TEST(SumByAtomicsPlanted, IsShrunkToThreeElementsAndOneDecision) {
 
 using Floats = std::vector<float>;
 
-// What both finishes give, which has to be the same to the bit unless it is a NaN.
+// The results of both finishes, which must be the same bits unless NaN.
 template <auto on_device, auto on_host>
 float reduced(const Floats& in, const Settings& settings) {
   float finished_on_host = 0, finished_on_device = 0;

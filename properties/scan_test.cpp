@@ -1,4 +1,4 @@
-// Where exactly the published scans are wrong, and where not.
+// Where exactly the published scans are wrong, and where they are right.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -28,7 +28,7 @@ const vgpu::Finding* find_kind(const Verdict& verdict, vgpu::FindingKind kind) {
   return nullptr;
 }
 
-// Blocks up to `max`, of as many elements as they hold, for which the output is wrong.
+// Blocks up to `max`, with as many elements as they hold, whose output is wrong.
 std::set<int> wrong_blocks(std::string_view pair, int max, int elements_per_thread) {
   std::set<int> wrong;
   for (int block = 1; block <= max; ++block) {
@@ -71,7 +71,7 @@ TEST(ScanHillisSteelePublished, NeedsThreeElements) {
 
 TEST(ScanHillisSteelePublished, IsWrongWithinAWarpByOneDecision) {
   Case a_case = case_of("scan_hillis_steele_published", one_block(3, 3));
-  // Thread 2 stays behind as thread 1 adds; access 0 is the load of `in`, 1 the store to share.
+  // Thread 2 is held back while thread 1 adds; access 0 is the load of `in`, 1 the store to share.
   a_case.schedule = vgpu::Schedule{{{.at = {}, .index = 2, .held = 0b100, .next = {}}}};
   EXPECT_EQ(kinds_of(run_case(a_case)), "data-race, mismatch");
 }

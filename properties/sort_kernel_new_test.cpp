@@ -1,4 +1,4 @@
-// Where a kernel that takes `new` for shared memory is wrong, and how.
+// Where and how a kernel is wrong that takes memory of `new` for shared memory.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace warpcheck {
 namespace {
 
-// What bytes that nobody has written hold on the virtual GPU.
+// The contents of unwritten bytes on the virtual GPU.
 constexpr unsigned kUnwritten = 0xa5a5a5a5;
 
 Case heads(std::string_view pair, const std::vector<unsigned>& in, int lists,

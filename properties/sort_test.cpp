@@ -1,4 +1,4 @@
-// Where exactly the published sorts are wrong, and where not.
+// Where exactly the published sorts are wrong, and where they are right.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,8 +29,8 @@ std::string kinds(std::string_view pair, const Words& in, std::size_t lists,
   return kinds_of(run_case(case_of(pair, lists_of(in, lists), settings)));
 }
 
-// All inputs of n elements: of every order that n elements can have, the value that stands for "no
-// element" among them.
+// All inputs of n elements: every order that n elements can have, including the value for "no
+// element".
 void for_each_input(std::size_t n, const std::function<void(const Words&)>& visit) {
   Words values{kLargestWord};
   for (std::uint32_t value = 0; value < n; ++value) values.push_back(value);
@@ -155,7 +155,7 @@ TEST(MergeListsAtomicPublished, IsSilentInLockstepWithinAWarp) {
 
 TEST(MergeListsTreeNoBarrier, MovesOnAListThatIsBeingRead) {
   for (const Settings& settings : kAllSettings) {
-    // In lockstep list 32 has to win, for its thread is the first of another warp.
+    // In lockstep list 32 must win, because its thread is the first of another warp.
     const std::size_t lists = settings.warp_model == kLockstep ? 33 : 2;
     Words in(lists, 1);
     in.back() = 0;
@@ -221,7 +221,7 @@ TEST(SharedArraysAlias, IsWrongWhereAListHasDifferentElements) {
   }
 }
 
-// All inputs of up to four elements, "no element" among them, in up to five lists.
+// All inputs of up to four elements, including "no element", in up to five lists.
 TEST(Sorts, AreRightForEveryShortInput) {
   for (const char* const pair : {"merge_lists_atomic", "merge_lists_tree", "radix_sort"}) {
     for (std::size_t n = 0; n <= 4; ++n) {

@@ -1,4 +1,4 @@
-// What only weak memory shows, and how soon.
+// Defects that only weak memory shows, and after how many schedules.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -64,7 +64,7 @@ TEST(WeakSpecimens, WithFencesAreSilent) {
   }
 }
 
-// The reader sees the flag, and leaves out the write of the message.
+// The reader sees the flag, and its read leaves out the write of the message.
 TEST(WeakSpecimens, AMessageIsLostByOneDecision) {
   Case a_case = case_of("message_passing_unfenced", {{"in", {5}}});
   a_case.schedule = StrategyChoice{"weak_memory", 0};

@@ -1,5 +1,5 @@
-// Every barrier, fence and strong access of the fast kernels is there for a reason: without it a
-// finding says so; and the kernels that the mutants are compared with are silent.
+// Every barrier, fence and strong access of the fast kernels is necessary: without it there is a
+// finding.  The kernels without mutation have no finding.
 #include <gtest/gtest.h>
 
 #include <string>

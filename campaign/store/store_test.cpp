@@ -1,4 +1,4 @@
-// The store by itself: what is committed survives a kill at any write, a full disk and damage.
+// The store alone: committed data survives a kill at any write, a full disk and damage.
 #include "campaign/store/store.hpp"
 
 #include <fmt/format.h>
@@ -186,10 +186,10 @@ TEST_F(StoreTest, ManyProcessesBeginOneStore) {
   }
 }
 
-// --- system calls of SQLite that fail or kill ---------------------------------------------------
+// --- system calls of SQLite that fail or end the process ----------------------------------------
 
 int writes_left = 0;  // until the one that fails
-bool dies = false;    // it kills the process when it has written half
+bool dies = false;    // it ends the process after half of the write
 const int kNoLimit = 1 << 30;
 
 ssize_t write_or_not(int file, const void* bytes, size_t size, off_t at) {
@@ -211,7 +211,7 @@ void count_writes(int until, bool kill) {
   }
 }
 
-// Adds findings one by one and tells each that is committed.
+// Adds findings one by one and reports each that is committed.
 void add_and_tell(const fs::path& path, int count, int pipe) {
   Store store(path);
   for (int i = 0; i < count; ++i) {
@@ -243,7 +243,7 @@ TEST_F(StoreTest, AKillAtAnyWriteLosesNothingThatWasCommitted) {
     ::waitpid(child, &status, 0);
     Store store(path_);
     const auto findings = store.findings();
-    // One more may have been committed and not told any more; never a part of one.
+    // One more may have been committed but not reported; never a part of one.
     EXPECT_GE(findings.size(), told) << "killed at write " << until;
     EXPECT_LE(findings.size(), told + 1) << "killed at write " << until;
     EXPECT_TRUE(store.damaged().empty());

@@ -1,4 +1,4 @@
-// Runs under different schedules, compared by what came to the host.
+// Compares runs under different schedules by the data that reached the host.
 #include "cli/exec/output_comparison.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ ProgramRun run_with(const std::vector<std::uint32_t>& values, bool order_shows =
 TEST(OutputComparison, DifferencesComeInTheOrderOfTheCalls) {
   const RunOutput a = output_of(run_with({1, 2, 3}));
   EXPECT_TRUE(differences(a, a).empty());
-  // What only one of them has is no difference: it follows from an earlier one.
+  // A copy that only one of them has is no difference: it follows from an earlier one.
   EXPECT_TRUE(differences(a, output_of(run_with({1, 2}))).empty());
   ProgramRun other = run_with({4, 2, 5});
   other.status = 3;
@@ -49,7 +49,7 @@ class OutputComparisonTest : public testing::Test {
   void SetUp() override { fs::create_directories(directory_); }
   void TearDown() override { fs::remove_all(directory_); }
 
-  // What a repeated run gives, and leaves in files.
+  // The result of a repeated run, and its files.
   ProgramRun repeated(int run, const std::vector<std::uint32_t>& values,
                       const std::vector<std::uint32_t>& kept, const fs::path& text,
                       bool order_shows) {
@@ -102,7 +102,7 @@ TEST_F(OutputComparisonTest, RunsThatAgreeAreNotRepeated) {
   EXPECT_FALSE(comparison.is_unsteady());
 }
 
-// The first run is not what it was, or the other one is not.
+// The repetition of the first run, or of the other one, differs.
 TEST_F(OutputComparisonTest, WhatDiffersUnderTheSameScheduleIsLeftOut) {
   for (const int unsteady : {1, 2}) {
     OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {

@@ -1,4 +1,4 @@
-// Which files `exec` runs, and what it says of others.
+// Which files `exec` runs, and its messages about others.
 #include "cli/exec/program_file.hpp"
 
 #include <elf.h>

@@ -1,4 +1,4 @@
-// What `exec` makes of the records of a program: counts, merged runs, text.
+// How `exec` converts the records of a program: counts, merged runs, text.
 #include "cli/exec/program_report.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(ProgramReportTest, RunsAndProcessesCountTogether) {
   ProgramReport report =
       report_of({{1, StartRecord{"/sum"}}, {1, EndRecord{1, {"a"}}}, {2, StartRecord{"/sum"}}});
   EXPECT_TRUE(report.findings.empty());
-  // Numbers are a process's own.
+  // Numbers are unique within a process.
   report.add({.status = 0,
               .signal = 0,
               .records = {{3, FindingRecord{0, race(2)}},
@@ -123,7 +123,7 @@ TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
             "========= no findings, 1 ignored; 2 launches of 1 kernel\n");
   EXPECT_EQ(report_with({"*/kernels/*"}, race(3)).errors(), 0u);
   EXPECT_EQ(report_with({"*/cub/*", "kernels"}, race(3)).errors(), 1u);
-  // One line elsewhere, or one that is not known, and it counts; the host has none.
+  // A finding with one line elsewhere, or an unknown line, counts; sides of the host have none.
   vgpu::Finding finding = race(3);
   finding.accesses[1].file = "/other/sum.cu";
   EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 1u);
@@ -172,7 +172,7 @@ TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
             std::string::npos);
 }
 
-// As the file of a run has them: between good ones, and half of one at the end.
+// As in the file of a run: between good records, and half of one at the end.
 TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
   const auto path = std::filesystem::path(testing::TempDir()) / "records_that_are_none";
   std::ofstream(path) << to_text(ExecRecord{1, StartRecord{"/sum"}})
@@ -199,7 +199,7 @@ TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
             "========= no findings, 3 refused; 2 launches of 1 kernel\n");
 }
 
-// Without lines an access is known by its instruction.
+// Accesses without lines are distinguished by their instructions.
 TEST(ProgramReportTest, AccessesWithoutLinesAreToldApart) {
   vgpu::Finding first = race(1);
   for (vgpu::AccessSide& one : first.accesses) one.file.clear();
@@ -216,7 +216,7 @@ TEST(ProgramReportTest, AccessesWithoutLinesAreToldApart) {
   EXPECT_NE(findings[0].at("hash"), findings[1].at("hash"));
 }
 
-// What a killed process has logged is counted; it never told its end.
+// The launches in the log of a killed process are counted, although it did not record its end.
 TEST(ProgramReportTest, LaunchesOfAKilledRun) {
   cudart::ExecLogContents log;
   log.counts.launches = 500;
@@ -262,7 +262,7 @@ TEST(ProgramReportTest, WhatNobodyLookedAtIsInAllFormats) {
   EXPECT_EQ(notification.at("message").at("text"), "not checked: " + gap);
 }
 
-// Times are in the text alone, and only where they are long.
+// Times are in the text alone, and only if they are long.
 TEST(ProgramReportTest, WhatKernelsHaveTaken) {
   const auto ran = [](std::uint64_t nanoseconds) {
     cudart::ExecLogContents log;
@@ -305,7 +305,7 @@ TEST(ProgramReportTest, AProgramWithoutTheRuntime) {
             "========= the program never loaded the CUDA runtime library: nothing was checked\n");
 }
 
-// One missing barrier, met at several lines.
+// One missing barrier that shows at several lines.
 TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
   vgpu::Finding first = race(1);
   first.variable = "s";

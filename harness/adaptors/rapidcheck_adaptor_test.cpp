@@ -41,7 +41,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return count;
 }
 
-// The property fails with every seed, and its counterexample ends as pinned.
+// The property fails with every seed, and its counterexample ends with the given text.
 void expect_counterexample(const std::string& filter, const std::string& counterexample) {
   for (const char* seed : {"1", "2", "3", "4", "5"}) {
     const ChildRun run = run_child(filter, std::string("seed=") + seed + " max_success=1000");

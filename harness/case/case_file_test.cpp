@@ -278,7 +278,7 @@ TEST_F(CaseDirectory, WritesAtomicallyAndReadsBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1);
 }
 
-// A failure that another seed finds again is the same case, though other choices drew it.
+// A failure that another seed finds again is the same case, although other choices drew it.
 TEST_F(CaseDirectory, LeavesACaseAloneThatDiffersInItsTapeOnly) {
   FakeEngine engine;
   Case a_case = parse(kText).a_case;
@@ -310,7 +310,7 @@ TEST_F(CaseDirectory, NoFileOfAnotherFailureIsWrittenOver) {
   EXPECT_EQ(longer, directory_ / case_file_name(a_case, verdict, 5));
   EXPECT_EQ(text_of(short_name), others);
   EXPECT_EQ(text_of(longer), case_text(record_of(a_case, verdict)));
-  // It keeps its name, also when the shorter one is free.
+  // It keeps its name, even if the shorter one is free.
   EXPECT_EQ(keep_case(directory_, a_case, verdict), longer);
   fs::remove(short_name);
   EXPECT_EQ(keep_case(directory_, a_case, verdict), longer);
@@ -352,7 +352,7 @@ TEST_F(CaseDirectory, StoredCasesThatCannotBeReadAreNotNone) {
 }
 
 TEST_F(CaseDirectory, AppendsToWhatIsOpenAlready) {
-  // As /dev/stdout is; nothing can be renamed over what is in /proc.
+  // A path like /dev/stdout; no file in /proc can be replaced by renaming.
   const fs::path path = directory_ / "out.txt";
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0666);
   ASSERT_EQ(::write(file, "before ", 7), 7);

@@ -14,7 +14,7 @@
 namespace warpcheck {
 namespace {
 
-// The classes that 1,000 draws of each of 20 seeds saw, all of them in the generator's domain.
+// The classes that occurred in 1,000 draws with each of 20 seeds; all values are in the domain.
 template <class T>
 std::set<std::string> seen_by(const Gen<T>& generator) {
   std::set<std::string> seen_by_all;

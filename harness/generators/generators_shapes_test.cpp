@@ -1,4 +1,4 @@
-// Generators for one purpose: edges of sizes, 16-bit floats, sums that cancel, streams of bytes.
+// Generators for special purposes: edges of sizes, 16-bit floats, cancelling sums, byte streams.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST(Halves, LeaveOutWhatIsExcluded) {
   EXPECT_THROW(halves({.magnitude_max = -1}), std::invalid_argument);
 }
 
-// Every pattern can be drawn, and stands for itself: a fuzzer writes numbers.
+// Every pattern can be drawn, and represents itself: a fuzzer writes numbers.
 TEST(Halves, TakeAPatternLiterally) {
   for (std::uint32_t bits = 0; bits < 0x10000; bits += 7) {
     const std::uint8_t bytes[] = {static_cast<std::uint8_t>(bits),

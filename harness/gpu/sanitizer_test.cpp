@@ -1,5 +1,5 @@
-// Texts are those of compute-sanitizer 2025.3 (CUDA 13.0) on an H200, on exported specimens; the
-// host's frames are left out.
+// Texts are those of compute-sanitizer 2025.3 (CUDA 13.0) on an H200, for exported specimens,
+// without the host's frames.
 #include "harness/gpu/sanitizer.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace warpcheck {
 namespace {
 
-// Everything that a log says of a finding.
+// All fields of a finding from a log.
 std::string text_of(const vgpu::Finding& finding) {
   std::string text = fmt::format("{} {}: kernel '{}', space '{}', object '{}', {} times, '{}'",
                                  name_of(finding.severity), name_of(finding.kind), finding.kernel,

@@ -113,7 +113,7 @@ TEST(Draw, OfAnEmptyTapeIsTheSimplestValue) {
   EXPECT_EQ(draw(elements_of({7, 8, 9})), 7);
 }
 
-// A fuzzer that writes a number's literal bytes must be able to produce it.
+// A fuzzer must be able to produce a number by writing its literal bytes.
 TEST(Draw, TakesANumbersBytesLiterally) {
   const Bytes word{0xef, 0xbe, 0xad, 0xde};
   const auto drawn = [&](const auto& generator) {

@@ -1,4 +1,4 @@
-// Bounds hold, and where they can be reached they are not larger than they must be.
+// Bounds hold, and where they can be reached they are not larger than necessary.
 #include "harness/pair/error_bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ float compensated(const Floats& values) {
   return sum;
 }
 
-// Of the same sign and few: exact in long double.
+// Few terms of the same sign: exact in long double.
 double error_in_shares(const Floats& values) {
   long double exact = 0, magnitudes = 0;
   for (const float value : values) {
@@ -66,7 +66,7 @@ double error_in_shares(const Floats& values) {
   return static_cast<double>(std::fabs(compensated(values) - exact) / magnitudes);
 }
 
-// Found by hill climbing over sequences whose terms outgrow their sum.
+// Found by hill climbing over sequences whose terms grow faster than their sum.
 TEST(KahanErrorShare, TwoUnitRoundoffsAreNotEnough) {
   const Floats values{0x1.000014p-1F, 0x1.00000ep+1F,  0x1.000006p+0F, 0x1.000006p+3F,
                       0x1.000006p+4F, 0x1.000006p+5F,  0x1.000006p+6F, 0x1.00000ep+7F,
@@ -87,7 +87,7 @@ TEST(KahanErrorShare, IsThreeRoundingsHoweverManyTerms) {
   EXPECT_THROW(kahan_error_share(300'000), std::invalid_argument);
 }
 
-// Terms that double, with a few low bits, are the worst that is known.
+// Terms that double, with a few low bits, are the worst known ones.
 TEST(KahanErrorShare, HoldsForTermsThatOutgrowTheirSum) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 20'000; ++trial) {
@@ -115,7 +115,7 @@ TEST(KahanDotErrorBound, CountsTheRoundingOfEachProductOnce) {
   const Floats inexact{1 + 0x1p-12F};
   EXPECT_DOUBLE_EQ(kahan_dot_error_bound(inexact, inexact), 0x1p-24);
   EXPECT_EQ(kahan_dot_error_bound(Floats{3}, Floats{5}), 0);
-  // Below the normal range products lose more: all of it.
+  // Below the normal range the product is lost completely.
   EXPECT_DOUBLE_EQ(kahan_dot_error_bound(Floats{0x1p-100F}, Floats{0x1p-100F}), 0x1p-200);
   EXPECT_EQ(kahan_dot_error_bound(Floats{0x1p100F}, Floats{0x1p100F}), HUGE_VAL);
   EXPECT_EQ(kahan_dot_error_bound(Floats{kInf}, Floats{0}), 0);

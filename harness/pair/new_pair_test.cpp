@@ -79,7 +79,7 @@ TEST_F(NewPair, AProjectThatIsThereStaysAsItIs) {
 
 TEST_F(NewPair, NothingIsLeftWhereItCannotBeWritten) {
   EXPECT_THROW(write_new_pair(directory_ / "none", "sum", false), NewPairError);
-  // A name that is taken without being there: only opening it tells.
+  // A broken link: only opening it shows that the name is taken.
   fs::create_symlink("nowhere/at_all", directory_ / "sum_pair.cpp");
   EXPECT_THROW(write_new_pair(directory_, "sum", false), NewPairError);
   EXPECT_EQ(files_there(), 1U);

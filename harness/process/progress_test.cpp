@@ -11,7 +11,7 @@ namespace warpcheck {
 namespace {
 
 struct Step {
-  double seconds = 0;  // shown then
+  double seconds = 0;  // at which it was shown
   bool clears = false;
 };
 constexpr Step kClear{.clears = true};
@@ -21,9 +21,9 @@ struct Row {
   bool terminal;
   int columns;
   std::vector<Step> steps;
-  std::string written;  // by these
-  int asked;            // for the text
-  std::string erased;   // at the end
+  std::string written;  // text written by these
+  int asked;            // calls for the text
+  std::string erased;   // written at the end
 };
 
 const std::string kErase = "\r\x1b[K";

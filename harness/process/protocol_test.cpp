@@ -11,8 +11,8 @@ namespace {
 
 const std::string kHello = "hello {\"version\":3}\n";
 
-// What a reader makes of these bytes: "error: ..." for what it refuses, and the line of each
-// message behind hello.
+// The messages that a reader finds in these bytes: "error: ..." for what it refuses, and the line
+// of each message after hello.
 std::vector<std::string> read(const std::vector<std::string>& parts) {
   std::vector<std::string> said;
   MessageReader reader;
@@ -75,7 +75,7 @@ std::vector<Message> one_of_each() {
   };
 }
 
-// Byte by byte, as a pipe may give them.
+// Byte by byte, as a pipe may deliver them.
 TEST(Protocol, MessagesComeBackAsTheyWere) {
   std::string text;
   for (const Message& message : one_of_each()) text += line_of(message);
@@ -99,7 +99,7 @@ TEST(Protocol, AMessageIsItsTagAndItsFields) {
             "\"kernel\":\"scan\",\"lack\":\"output\",\"message\":\"out[0]\"}]}\n");
 }
 
-// What is read behind a line that is none is read on.
+// Reading continues after a line that is no message.
 TEST(Protocol, ALineThatIsNoMessageIsQuotedWithTheReason) {
   const std::vector<std::pair<std::string, std::string>> kLines{
       {"trialz {\"count\":1}", "no message has the tag 'trialz'"},
@@ -157,7 +157,7 @@ TEST(Protocol, AMessageThatIsCutOffIsNone) {
             std::vector<std::string>{"trials {\"count\":1}\n"});
 }
 
-// Nothing else is read of it: it may mean something else.
+// Nothing else is read: it may have another meaning.
 TEST(Protocol, AnotherVersionIsRefusedAsAWhole) {
   EXPECT_EQ(read({"hello {\"version\":9}\ntrials {\"count\":1}\n", "done {}\nhalf"}),
             std::vector<std::string>{"error: wrote 'hello {\"version\":9}': it speaks version 9 of "

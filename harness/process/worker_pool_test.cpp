@@ -1,5 +1,5 @@
-// The pool alone, with small workers that do wrong what can be done wrong: as functions in forks,
-// and as shell scripts, which can write whatever they like.
+// The pool alone, with small workers that misbehave in every possible way: functions in forks, and
+// shell scripts, which can write anything.
 #include "harness/process/worker_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST_F(WorkerPoolTest, AnExceptionIsToldAsWhatItSays) {
   EXPECT_EQ(heard_[1].ends.at(0).failure, "internal error: an exception that says nothing");
 }
 
-// What the second one has started ends with it.
+// Processes that the second one has started end with it.
 TEST_F(WorkerPoolTest, AWorkerThatHangsIsKilledWhenItsTimeIsOver) {
   pool_.start(0, [](const Emit& emit) {
     emit(TrialsMessage{1});
@@ -126,7 +126,7 @@ TEST_F(WorkerPoolTest, AWorkerThatHangsIsKilledWhenItsTimeIsOver) {
   }
 }
 
-// It closes its end, as host code that closes what it does not know.
+// It closes its end of the pipe, as host code does that closes unknown descriptors.
 TEST_F(WorkerPoolTest, AWorkerThatHangsWithItsPipeClosedIsKilledToo) {
   pool_.start(0, [](const Emit&) {
     for (int file = 3; file < 256; ++file) ::close(file);
@@ -183,7 +183,7 @@ TEST_F(WorkerPoolTest, AWorkerThatExitsEarlyIsNotDone) {
   EXPECT_EQ(heard_[2].ends.at(0).failure, "ended with status 127");
 }
 
-// A child that it has left holds the pipe open, for as long as this test runs.
+// A child of it holds the pipe open, for as long as this test runs.
 TEST_F(WorkerPoolTest, TheEndOfAWorkerIsNotThatOfItsChildren) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -224,7 +224,7 @@ TEST_F(WorkerPoolTest, WorkersDoNotHearOfCtrlC) {
   EXPECT_TRUE(heard_[0].ends.at(0).finished);
 }
 
-// The pool of a process that is killed: its worker says who it is, and is gone then.
+// The pool of a killed process: its worker sends its process id, and has ended then.
 TEST_F(WorkerPoolTest, WorkersEndWithTheirParent) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -241,7 +241,7 @@ TEST_F(WorkerPoolTest, WorkersEndWithTheirParent) {
   ASSERT_EQ(::read(ends[0], &byte, 1), 1);
   pool_.kill(0);
   wait_for_all();
-  EXPECT_EQ(::read(ends[0], &byte, 1), 0);  // nobody is left who could write
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0);  // no process is left that could write
   ::close(ends[0]);
 }
 

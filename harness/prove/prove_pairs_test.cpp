@@ -1,4 +1,4 @@
-// Proofs of pairs by several processes: they tell the same as one, whatever happens to them.
+// Proofs of pairs by several processes give the same results as by one, whatever happens to them.
 #include "harness/prove/prove.hpp"
 
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@
 namespace warpcheck {
 namespace {
 
-// Of processes that are forked: whether kernels do something else than they should, and how often.
+// Shared with forked processes: whether kernels misbehave, and how often.
 struct Mishap {
-  std::atomic<int> crashes;  // still to come
+  std::atomic<int> crashes;  // remaining ones
   std::atomic<bool> waits;
 };
 const SharedMemory<Mishap> kMishap;
 
-// As many threads as elements; something happens to 13 elements and more.
+// As many threads as elements; from 13 elements on something happens.
 FakeInput draw_sized(Draw& draw) {
   const auto n = static_cast<std::size_t>(draw.between(1, 100));
   FakeInput in{.values = {}, .launch = {.grid = 1, .block = n}};
@@ -65,10 +65,10 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What is proved of these pairs by so many processes; their log, where a path is given.
+// The proofs of these pairs by several processes, and their log if a path is given.
 struct Proofs {
   std::vector<PairProof> of{};
-  std::string text{};  // all of it
+  std::string text{};  // of all proofs
   std::string log{};
 };
 Proofs proofs_of(const std::vector<const char*>& names, unsigned jobs, const std::string& path = "",
@@ -97,14 +97,14 @@ Proofs proofs_of(const std::vector<const char*>& names, unsigned jobs, const std
   return proofs;
 }
 
-// In the order of the plan of proofs_of().
+// Counted in the order of the plan of proofs_of().
 std::uint64_t points_before(std::uint32_t size) {
   std::uint64_t count = 0;
   for (const std::uint32_t block : {8u, 16u, 32u, 40u}) count += std::min(size, block + 1);
   return count;
 }
 
-// Of one that is clean, one that fails for two reasons, and one that ends early.
+// One clean pair, one that fails for two reasons, and one that ends early.
 TEST(ProvePairs, TellTheSameHoweverManyProcesses) {
   const std::string path = testing::TempDir() + "prove_jobs.jsonl";
   const std::vector<const char*> pairs{"fake_clean", "fake_two_bugs", "refused_from_13_on",
@@ -123,14 +123,14 @@ TEST(ProvePairs, TellTheSameHoweverManyProcesses) {
     const Proofs other = proofs_of(pairs, jobs, path);
     EXPECT_EQ(other.text, one.text) << jobs;
     EXPECT_EQ(other.log, one.log) << jobs;
-    // What is known is not written again, and says the same.
+    // Known results are not written again, and are the same.
     const Proofs again = proofs_of(pairs, jobs, path);
     EXPECT_EQ(again.text, one.text) << jobs;
     EXPECT_EQ(again.log, one.log) << jobs;
   }
 }
 
-// The first of the plan that kills its worker is named, and all before it are proved.
+// The first point of the plan that kills its worker is named, and all points before it are proved.
 TEST(ProvePairs, ACrashIsToldWithItsSize) {
   const Proofs one = proofs_of({"crashes_from_13_on", "fake_clean"}, 1);
   const PairProof& proof = one.of.at(0);
@@ -153,7 +153,7 @@ TEST(ProvePairs, ACrashThatDoesNotHappenAgainIsToldToo) {
   }
 }
 
-// What was proved until then is kept; the rest comes later, and it ends as without a break.
+// Results until then are kept; the rest comes later, and the total is as without an interruption.
 TEST(ProvePairs, AreResumedWhereTheyWereInterrupted) {
   const std::string path = testing::TempDir() + "prove_stop.jsonl";
   const std::string whole = proofs_of({"waits_from_13_on", "fake_clean"}, 2).text;

@@ -1,4 +1,4 @@
-// What programs and pages are told of proofs.
+// JSON and HTML of proofs.
 #include "harness/prove/prove_report.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(ProveReport, WhatIsInterruptedIsNotProved) {
   EXPECT_EQ(prove_text(proof), "TRIED " + two + "  interrupted: there are more points\n");
 }
 
-// Sizes that are proved alike are one rectangle of their block's row.
+// Sizes with the same result are one rectangle in their block's row.
 TEST(ProveReport, PageMapsSizeAgainstBlock) {
   const std::string page = prove_html({proof_of_three_points()});
   for (const std::string_view part :
@@ -61,7 +61,7 @@ TEST(ProveReport, PageMapsSizeAgainstBlock) {
   }
 }
 
-// However many points there are, one can be seen, and what is less is not hidden.
+// Among any number of points a single one is visible, and weaker results are not hidden.
 TEST(ProveReport, PageShowsSinglePointsOfMany) {
   PairProof proof = proof_of_three_points();
   proof.points.clear();

@@ -1,4 +1,4 @@
-// Proofs of pairs on the virtual GPU: what is proved, why not more, which points, and what is kept.
+// Proofs of pairs on the virtual GPU: results, reasons, points, and the log.
 #include "harness/prove/prove.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(ProofLog, KeepsWhatIsProvedAndForgetsHalfALine) {
   EXPECT_EQ(again.find("other"), nullptr);
 }
 
-// What a later release or a hand has written is told, and never taken for less.
+// An unknown value, of a later release or edited by hand, is an error, not a weaker proof.
 TEST(ProofLog, AnUnknownProofIsAnError) {
   const std::string path = testing::TempDir() + "unknown_proof.jsonl";
   std::ofstream(path) << R"({"key":"a","proof":"most"})" << '\n';

@@ -52,7 +52,7 @@ TEST(InputView, ShowsTheExtremesOfALongListToo) {
   EXPECT_EQ(
       field.elements,
       (std::vector<Shown>{{0, "0", ""}, {1, "0", ""}, {4, "9", "largest"}, {6, "-9", "smallest"}}));
-  // But not without end.
+  // But not more than the limit.
   EXPECT_EQ(view(R"({"in": ["-0","-0","-0","-0","-0","-0"]})", 2).elements.size(), 4U);
 }
 

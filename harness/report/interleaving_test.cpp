@@ -64,7 +64,7 @@ Report report_of(vgpu::Finding finding, std::vector<vgpu::Decision> decisions = 
   return report;
 }
 
-// "lane 0  RW|.": a row of the picture; `#` where it is held back, `<` where that was decided.
+// "lane 0  RW|.": a row of the picture; `#` while it is held back, `<` where that was decided.
 std::vector<std::string> rows_of(const Interleaving& picture) {
   const std::map<Mark, char> letters{
       {Mark::none, '.'},  {Mark::read, 'R'},  {Mark::write, 'W'},   {Mark::atomic, 'A'},
@@ -161,7 +161,7 @@ TEST(Interleaving, OfTwoWarpsHasWarpsAsRows) {
     launch.start({3, 1, 1}, {64, 1, 1});
     for (std::uint32_t block = 0; block < 3; ++block) launch.start_block(block, block);
     launch.one(AccessKind::atomic, out, 0, 40, 1, 0);
-    launch.one(AccessKind::write, out, 1, 0, 2, 9);  // of no interest
+    launch.one(AccessKind::write, out, 1, 0, 2, 9);  // irrelevant
     launch.barrier(2);
     launch.one(AccessKind::read, out, 2, 0, 3, 0);
   });
@@ -255,7 +255,7 @@ TEST(Interleaving, OfWhatNoStepShowsThereIsNone) {
   EXPECT_FALSE(interleavings(report_of(copy), engine)[0]);
 }
 
-// A wrong result that no step shows, and a schedule that let a load find an older write.
+// A wrong result without a step, and a schedule that let a load find an older write.
 TEST(Interleaving, OfAMismatchShowsWhereWritesWereLeftOut) {
   const vgpu::FakeMemory data(7, ptx::Space::global, 256, "data");
   const vgpu::Decision decision{.launch = 0,

@@ -19,7 +19,7 @@ vgpu::AccessSide side(std::string role, unsigned thread, std::string ptx) {
           .ptx = std::move(ptx)};
 }
 
-// The report of docs and README.
+// The report in docs and README.
 Report published_report() {
   FakeInput in{.values = std::vector<int>(33), .launch = {.grid = 1, .block = 33}};
   in.values[30] = 1;

@@ -174,7 +174,7 @@ TEST(ReportSarif, AMismatchStandsWhereItsReportHasALineElseInItsCase) {
   EXPECT_EQ(place({mismatch()}, 0)["artifactLocation"]["uri"], "cases/a.case");
 }
 
-// SARIF 2.1.0, 3.11.5 and 3.11.6: what a viewer would take for a placeholder or a link.
+// SARIF 2.1.0, 3.11.5 and 3.11.6: text that a viewer would read as a placeholder or a link.
 TEST(ReportSarif, AMessageHoldsNoPlaceholderAndNoLink) {
   vgpu::Finding finding = race_at("map<int[]>::operator[](int)", 14);
   finding.message = "in[0](1) is {0}, {a";
@@ -186,7 +186,7 @@ TEST(ReportSarif, AMessageHoldsNoPlaceholderAndNoLink) {
       text.starts_with("data-race on shared memory share[1], 4 bytes: in[0] (1) is {{0}}, {{a.\n"))
       << text;
   EXPECT_TRUE(text.ends_with("replay: warpcheck replay cases/{{0}}.case\n")) << text;
-  // What is no message stays as it is.
+  // Text outside messages is not changed.
   EXPECT_EQ(result["properties"]["case"], "cases/{0}.case");
   EXPECT_EQ(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],
             "map<int[]>::operator[](int)");

@@ -17,7 +17,7 @@ namespace warpcheck {
 
 namespace {
 
-// Launches a kernel, and says nothing of it.
+// Launches a kernel without evaluating an expectation.
 void launch_something() {
   std::vector<int> one{1};
   FakeEngine::current().racy_scan(one);
@@ -34,7 +34,7 @@ std::vector<int> launch_and_copy(Device&, const FakeInput& in) {
 
 std::vector<int> copy(const FakeInput& in) { return in.values; }
 
-// What the reference of health_timed was asked for.
+// Sizes of the calls of health_timed's reference.
 std::vector<std::size_t> timed_sizes;
 
 }  // namespace
@@ -75,7 +75,7 @@ KERNEL_PAIR(health_no_comparison, FakeInput, std::vector<int>) = {
     .reference = [](const FakeInput&) { return std::vector<int>{}; },
 };
 
-// One drawn input in eight is of the domain.
+// One of eight drawn inputs is in the domain.
 KERNEL_PAIR(health_discards, FakeInput, std::vector<int>) = {
     .domain = [](const FakeInput& in) { return in.values.size() == 3; },
     .arbitrary = draw_some,
@@ -153,7 +153,7 @@ TEST(Health, Discards) {
   EXPECT_NE(problems[0].message.find(" inputs that .arbitrary drew were outside .domain"),
             std::string::npos)
       << problems[0].message;
-  // A hundred draws are needed before it is judged.
+  // It is judged only after a hundred draws.
   EXPECT_EQ(checks_of("health_discards", "", 1), Checks{});
 }
 

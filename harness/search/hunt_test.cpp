@@ -12,7 +12,7 @@
 
 namespace warpcheck {
 
-// Without a kernel; one is what it declares, one is not there, one is something else.
+// Pairs without a kernel: one is as declared, one shows nothing, one shows something else.
 KERNEL_PAIR(never_fails, FakeInput, int) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
@@ -34,7 +34,7 @@ KERNEL_PAIR(fails_otherwise, FakeInput, int) = {
     .reference = [](const FakeInput&) { return 0; },
 };
 
-// What they write is that of each of their workers.
+// Each of their workers writes the text.
 #define STRAY_KERNEL_PAIR(name, text)                                            \
   KERNEL_PAIR(name, FakeInput, int) = {                                          \
       .family = "fake",                                                          \
@@ -98,7 +98,7 @@ TEST(HuntTable, SaysWhatWasFoundInThePlaceOfWhatIsExpected) {
             "NOT FOUND: mismatch; UNEXPECTED: data-race");
 }
 
-// What a pair declares neither ends its search nor prolongs it.
+// A pair's declaration neither ends its search nor prolongs it.
 TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
   HuntOptions options;
   for (const char* pair : {"never_fails", "never_fails_declared", "fails_otherwise"}) {
@@ -117,7 +117,7 @@ TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
   EXPECT_EQ(verdict_text(outcomes[2]), "NOT FOUND: data-race");
 }
 
-// Each of the four workers of a pair writes it; what a hunt was told before and after counts.
+// Each of the four workers of a pair writes it; messages before and after it count.
 TEST(Hunt, WhatAWorkerWritesThatIsNotUnderstoodIsTold) {
   foreign_pipes = open_pipes();
   HuntOptions options;

@@ -1,4 +1,4 @@
-// The loop alone: what becomes of verdicts, whoever drives it.
+// The loop alone: how it handles verdicts, whichever code drives it.
 #include "harness/search/search_loop.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = vgpu::FindingKind;
 
-// A trial whose case is known by its seed.
+// A trial whose case is identified by its seed.
 TriedCase tried(std::uint64_t seed, const std::vector<Kind>& kinds) {
   TriedCase made;
   made.a_case.pair = Registry::global().find("fake_clean");
@@ -27,7 +27,7 @@ TriedCase tried(std::uint64_t seed, const std::vector<Kind>& kinds) {
   return made;
 }
 
-// Trials of a table, one after the other.
+// Trials from a table, one after the other.
 class Source {
  public:
   using Row = std::optional<std::vector<Kind>>;  // nothing: outside the domain
@@ -76,7 +76,7 @@ TEST(SearchLoop, EndsWhenItsRuleSaysSo) {
     loop.run(6, source);
     EXPECT_EQ(source.taken(), row.taken);
     EXPECT_EQ(failures, row.failures);
-    // The case is that of the trial: the one outside the domain is none.
+    // The case is that of the trial; the trial outside the domain has none.
     for (std::size_t i = 0; i < cases.size(); ++i) EXPECT_EQ(cases[i], failures[i] + 1);
     EXPECT_TRUE(loop.failed());
     EXPECT_EQ(loop.trials(), row.taken - 1);
@@ -154,7 +154,7 @@ TEST(KnownFailures, PlacesMayBeKnownFromTheStart) {
   EXPECT_TRUE(known.add(tried(1, {Kind::trap}).verdict));
 }
 
-// Its seed would decide something else after other trials.
+// The seed would decide differently after other trials.
 TEST(SearchLoop, FailuresOfGuidedTrialsGoOnAsRecordedDecisions) {
   const vgpu::Schedule recorded{{{.launch = 0, .index = 3, .held = 1}}};
   std::vector<Failure> failures;

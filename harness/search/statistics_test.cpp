@@ -11,7 +11,7 @@
 
 namespace warpcheck {
 
-// Never draws an input of two elements, which it should.
+// Never draws an input of two elements, although it is required.
 KERNEL_PAIR(fake_statistics, FakeInput, int) = {
     .family = "fake",
     .arbitrary =

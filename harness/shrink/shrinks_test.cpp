@@ -37,7 +37,7 @@ struct Matrix {
 };
 FIELDS(Matrix, rows, columns, elements, launch);
 
-// Square: both of n x n.
+// Square matrices, both n x n.
 struct Squares {
   int n = 0;
   std::vector<int> a;
@@ -163,7 +163,7 @@ TEST(VectorShrinks, NeverRepeatTheVectorItself) {
   }
 }
 
-// Pinned: three elements over 100, found in vectors of every shape.
+// Exact results: three elements over 100, found in vectors of every shape.
 TEST(VectorShrinks, FindThreeElementsOver100) {
   const auto fails = [](const std::vector<int>& values) {
     return std::count_if(values.begin(), values.end(), [](int x) { return x > 100; }) >= 3;
@@ -335,7 +335,7 @@ TEST(StructShrinks, FindABlockOf3) {
   }
 }
 
-// Nothing can be dropped from the five, and the four are none of their parts.
+// Nothing can be dropped from the five elements, and the four are not a part of them.
 TEST(StructShrinks, MakeShortVectorsAnew) {
   const auto fails = [](const OneBlock& in) {
     return in.launch.block.x == 4 &&

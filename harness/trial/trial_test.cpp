@@ -44,7 +44,7 @@ KERNEL_PAIR(fake_order_sensitive, FakeInput, std::vector<float>) = {
     .agreement = within_error_bound([](const FakeInput&) { return std::vector<double>{0.5}; }),
 };
 
-// The same, and says that it may.
+// The same, but declared as order-sensitive.
 KERNEL_PAIR(fake_order_declared, FakeInput, std::vector<float>) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
@@ -56,7 +56,7 @@ KERNEL_PAIR(fake_order_declared, FakeInput, std::vector<float>) = {
                   .order_sensitive = true},
 };
 
-// A zero, or a NaN, whose bits follow the schedule; equal to the reference either way.
+// A zero, or a NaN, whose bits depend on the schedule; equal to the reference either way.
 KERNEL_PAIR(fake_other_bits, FakeInput, std::vector<float>) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
@@ -73,7 +73,7 @@ KERNEL_PAIR(fake_other_bits, FakeInput, std::vector<float>) = {
         },
 };
 
-// Shows its finding only where nobody is held back.
+// Shows its finding only if no lane is held back.
 KERNEL_PAIR(fake_fails_by_default, FakeInput, std::vector<float>) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
@@ -129,7 +129,7 @@ TEST(Trial, ACleanPairHasNoFinding) {
   EXPECT_FALSE(TrialRunner(engine).run(case_of("fake_clean")).failed());
 }
 
-// Launches one kernel that finds nothing, and remembers under what it ran.
+// Launches one kernel without findings, and records the settings of its run.
 class LaunchingEngine final : public Engine {
  public:
   TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
@@ -145,7 +145,7 @@ class LaunchingEngine final : public Engine {
   std::string order_source;
 };
 
-// Where order cannot show, the default schedule stands for all, and the next trial is of another
+// If the order cannot show, the default schedule holds for all, and the next trial is of another
 // input.
 TEST(Trial, AStrategyIsFollowedOnlyWhereTheOrderOfThreadsCanShow) {
   using Ran = std::vector<std::string>;
@@ -208,7 +208,7 @@ TEST(Trial, AnInexactAnswerMayNotDependOnTheSchedule) {
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].kind, vgpu::FindingKind::schedule_dependent);
   EXPECT_EQ(verdict.findings[0].message, "out[0] = 1, under the default schedule 1.25");
-  EXPECT_EQ(references_run, 1);  // remembered for the input
+  EXPECT_EQ(references_run, 1);  // cached for the input
 }
 
 TEST(Trial, WhatAnAgreementDeclaresToFollowTheScheduleMay) {
@@ -254,7 +254,7 @@ TEST(Trial, WhatTheDefaultScheduleShowsIsNotLostInTheComparison) {
   Case a_case = case_of("fake_fails_by_default");
   EXPECT_EQ(show_kinds(failure_kinds(runner.run(a_case))), "out-of-bounds");
   a_case.schedule = hold_lane_1();
-  for (int i = 0; i < 2; ++i) {  // the second time it is remembered
+  for (int i = 0; i < 2; ++i) {  // the second time it is cached
     const Verdict verdict = runner.run(a_case);
     ASSERT_EQ(verdict.findings.size(), 1u);
     EXPECT_EQ(verdict.findings[0].kind, vgpu::FindingKind::out_of_bounds);
@@ -325,12 +325,12 @@ TEST(Search, EveryPolicyTakesPart) {
   for (std::uint64_t i = 0; i < 400; ++i) {
     ++seen[std::get<StrategyChoice>(nth_case(pair, "", {}, 1, i).schedule).name];
   }
-  // Others are run only by name.
+  // Other strategies run only by name.
   for (const vgpu::StrategyRow& row : vgpu::strategies()) {
     EXPECT_EQ(seen.contains(std::string(row.name)),
               row.draw_weight != 0 || !row.shares_seeds_of.empty());
   }
-  // Two share the seeds of one.
+  // Two strategies share the seeds of one.
   for (const auto& [name, count] : seen) EXPECT_GT(count, 40) << name;
 }
 

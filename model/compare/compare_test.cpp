@@ -1,12 +1,12 @@
-// Random tests: what the enumerator allows, beside sequential consistency and the race checker.
+// Random tests: the enumerator compared with sequential consistency and with the race checker.
 //
 // - Every sequentially consistent state is allowed.
-// - Trying everything gives the same executions.
-// - What the virtual GPU ends in is sequentially consistent: it runs one warp at a time.
-// - Where no execution that the model allows has a data race, no schedule shows one to the race
-//   checker; where some execution has one, some schedule shows it.
-// - A test that synchronizes as seq_cst atomics do and has no race has no other states than the
-//   sequentially consistent ones.
+// - Brute force gives the same executions.
+// - Final states on the virtual GPU are sequentially consistent: it runs one warp at a time.
+// - If no execution that the model allows has a data race, the race checker finds none under any
+//   schedule; if some execution has one, it finds it under some schedule.
+// - A test that synchronizes as seq_cst atomics do and has no race has only sequentially consistent
+//   states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Tally {
   unsigned weak = 0;             // tests with states beyond sequential consistency
   unsigned racy = 0, found = 0;  // of those on the virtual GPU
   unsigned race_free = 0;
-  unsigned tried = 0;  // every candidate
+  unsigned tried = 0;  // brute force
 };
 
 std::set<FinalState> states_of(const Outcome& outcome) {

@@ -1,11 +1,11 @@
-// Every execution, as they are enumerated by running kernels, beside what shares nothing with it:
-// an interpreter that tries all interleavings, and the axioms.
+// Every execution, enumerated by running kernels, compared with two methods that share nothing with
+// it: an interpreter that tries all interleavings, and the axioms.
 //
-// - Where memory is sequentially consistent, the states are those of all interleavings.
-// - Where it is weak, on random tests: all are allowed, and all that a random strategy shows are
-//   among them; on the standard shapes they are the allowed ones, but for what
-//   check/weak/write_histories.hpp leaves out.
-// - Programs of which the number of executions is known have as many.
+// - On sequentially consistent memory, the states are those of all interleavings.
+// - On weak memory, with random tests: all states are allowed, and all states that a random
+//   strategy shows are among them; for the standard shapes they are the allowed ones, except those
+//   that check/weak/write_histories.hpp leaves out.
+// - Programs with a known number of executions have that number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ Explored explore(Kernel& kernel, bool weak) {
   return explored;
 }
 
-// Calls `compare` with each of the random tests that fit, until one fails; returns how many.
+// Calls `compare` for each random test that fits, until one fails; returns their number.
 template <class Compare>
 unsigned for_each_random_test(unsigned seeds, Compare compare) {
   unsigned compared = 0;
@@ -69,7 +69,7 @@ unsigned for_each_random_test(unsigned seeds, Compare compare) {
   return compared;
 }
 
-// Each run is another execution: no work is done twice.
+// Each run is a different execution: no work is done twice.
 TEST(Executions, AreAllInterleavings) {
   std::uint64_t executions = 0;
   const unsigned compared = for_each_random_test(200, [&](const auto& test, Kernel& kernel) {
@@ -106,7 +106,7 @@ TEST(Executions, OnWeakMemoryAreTheAllowedOnesOfTheStandardShapes) {
     const Outcome outcome = enumerate(shape.test);
     std::set<FinalState> allowed;
     for (const auto& [state, executions] : outcome.states) allowed.insert(state);
-    // A filter leaves states out that a kernel shows.
+    // A filter omits states that a kernel shows.
     if (shape.test.filter.kind == Condition::Kind::always) {
       EXPECT_TRUE(std::ranges::includes(allowed, explored.states));
     }

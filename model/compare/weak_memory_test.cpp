@@ -1,10 +1,8 @@
-// What the strategy `weak_memory` shows on the virtual GPU, beside what the axioms allow.
+// What the strategy `weak_memory` produces on the virtual GPU, compared with what the axioms allow.
 //
-// - On random tests it shows nothing that is not allowed, and the race checker, which is told what
-// each
-//   access found, sees no race where no allowed execution has one.
-// - On the standard shapes it shows every state that is allowed, but for load buffering and what
-// else
+// - On random tests it produces only allowed states, and the race checker, which is told which write
+//   each access found, sees no race if no allowed execution has one.
+// - On the standard shapes it produces every allowed state, except load buffering and what else
 //   write_histories.hpp leaves out (standard_shapes.cpp).
 #include <gtest/gtest.h>
 

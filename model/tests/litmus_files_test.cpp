@@ -1,4 +1,4 @@
-// Every litmus test below this directory has the result that its comment argues for.
+// Every litmus test below this directory has the result that its comment derives.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The verdicts of the tests of Lustig, Cooksey, Giroux, "Mixed-Proxy Extensions for the NVIDIA PTX
 // Memory Consistency Model", ISCA 2022 (github.com/NVlabs/mixedproxy), as tables: a write, fences
-// behind it, fences before the read, the read, and whether the read may miss the write.
+// after it, fences before the read, the read, and whether the read may miss the write.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -145,7 +145,7 @@ TEST(MixedProxies, OneAddressInTwoBlocks) {
               kOneAddress, "gpu", "1");
 }
 
-// Those that hold in one block and in two alike.
+// Verdicts that are the same in one block and in two.
 std::vector<Row> rows_of_two_addresses() {
   return {{kStore, "", "", kLoadY, true},
           {kStore, "", "", kSurfaceLoad, true},

@@ -1,4 +1,4 @@
-// What the parser takes, and where and how it says what is wrong.
+// What the parser accepts, and its errors with their places.
 #include "model/parser.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST(LitmusParser, TakesTheSpellingsOfPublishedTests) {
             "Observation names Always 1 0\n\n");
 }
 
-// Whatever is cut off or damaged, it is told as such or still a test.
+// A truncated or damaged file is reported as such, or is still a test.
 TEST(LitmusParser, DamagedFilesAreTold) {
   const std::string whole =
       "PTX whole\n\"s\"\n{ a[2]={1,2}; y aliases x; P0:r1=3; }\n P0@cta 0,gpu 0|P1@cta 1,gpu 0;\n"
