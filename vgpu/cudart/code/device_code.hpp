@@ -1,6 +1,6 @@
-// The PTX of one translation unit in one build, on one device: parsed at first use, each kernel
-// decoded and linked at its first launch, variables placed in the device's memory once a generation
-// (a trial).
+// The PTX of one translation unit in one build, on one device.  It is parsed on first use; each
+// kernel is decoded and linked at its first launch; variables are placed in the device's memory
+// once per generation (a trial).
 #pragma once
 
 #include <cstddef>
@@ -25,49 +25,49 @@ class Allocations;
 
 class DeviceCode;
 
-// A kernel ready to launch.
+// A kernel that is ready to launch.
 struct LinkedKernel {
-  DeviceCode* code = nullptr;  // that has it
+  DeviceCode* code = nullptr;  // the code that contains it
   vgpu::Program program;
   std::uint64_t ptx_hash = 0;
   vgpu::OrderSource order_source;
-  std::uint64_t patched_in = 0;  // generation in which variable addresses were written to it
+  std::uint64_t patched_in = 0;  // generation whose variable addresses were written to it
 };
 
 class DeviceCode {
  public:
   // name: for messages.
   DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
-  // Several texts are the parts of relocatable device code, to be linked.
+  // Several texts are the parts of relocatable device code, which must be linked.
   DeviceCode(const std::vector<std::string>& texts, std::string name);
 
   [[nodiscard]] std::string_view text() const { return text_; }
 
-  // Whether the text has `identifier` as a whole word; does not parse.
+  // Returns whether the text contains `identifier` as a whole word; does not parse.
   [[nodiscard]] bool mentions(std::string_view identifier) const;
 
-  // Throws vgpu::Refusal (every time) for a kernel that cannot run, ptx::ParseError for a text
-  // that is not PTX.
+  // Throws vgpu::Refusal (every time) for a kernel that cannot run, ptx::ParseError for a text that
+  // is not PTX.
   LinkedKernel& link(std::string_view kernel);
-  // The same, with the addresses of this generation's variables in it.
+  // Does the same, and writes the addresses of this generation's variables to it.
   LinkedKernel& load(std::string_view kernel, Allocations& allocations);
 
-  // The kernel whose address device code has taken; nullptr: there is none.
+  // Returns the kernel whose address device code has taken; nullptr: there is none.
   LinkedKernel* load_at(std::uint64_t address, Allocations& allocations);
 
-  // A module variable, placed in this generation; nullptr if there is no such variable.
+  // Returns a module variable, placed in this generation; nullptr if there is no such variable.
   vgpu::Allocation* variable(std::string_view name, Allocations& allocations);
 
-  // The module is unloaded: gives back the memory of its variables.
+  // Called when the module is unloaded: frees the memory of its variables.
   void free_variables(Allocations& allocations);
 
-  // Where host code keeps the address of a __managed__ variable.
+  // Sets the host variable that holds the address of a __managed__ variable.
   void add_managed(std::string name, void** host_pointer) {
     managed_.emplace_back(std::move(name), host_pointer);
   }
 
   const ptx::Module& module();
-  // Bytes of all constant variables.
+  // Returns the bytes of all constant variables.
   std::size_t constant_bytes();
 
  private:
@@ -75,7 +75,7 @@ class DeviceCode {
   [[nodiscard]] vgpu::Allocation* placed_elsewhere(const ptx::Variable& variable,
                                                    const Allocations& allocations) const;
   [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
-  // Of a variable that has been placed, or of a device function.
+  // Returns the address of a variable that has been placed, or of a device function.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;
   void patch(LinkedKernel& kernel);
 
@@ -98,7 +98,7 @@ class DeviceCode {
   std::unordered_map<std::string, Cached, Hash, std::equal_to<>> kernels_;
   std::vector<std::pair<std::string, void**>> managed_;
   std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
-  std::vector<std::string> unplaced_reason_;  // beside places_: why a variable must not be used
+  std::vector<std::string> unplaced_reason_;  // beside places_: why a variable cannot be used
   std::uint64_t placed_in_ = 0;               // generation
 };
 

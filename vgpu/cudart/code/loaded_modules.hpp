@@ -1,6 +1,6 @@
-// Modules and libraries: device code that the program loads while it runs, and that of its own
-// translation units, seen the same way.  A CUmodule and a CUlibrary are the same object; a CUkernel
-// and a CUfunction are a Kernel, as cudaKernel_t is.
+// Modules and libraries: device code that the program loads at run time, and the code of its own
+// translation units in the same form.  A CUmodule and a CUlibrary are the same object; a CUkernel
+// and a CUfunction are a Kernel, like cudaKernel_t.
 #pragma once
 
 #include <map>
@@ -26,12 +26,12 @@ class LoadedModules {
  public:
   static LoadedModules& instance();
 
-  // Parses the texts, so that errors are told now.  Throws ptx::ParseError, vgpu::Refusal.
+  // Parses the texts, so that errors are reported now.  Throws ptx::ParseError, vgpu::Refusal.
   LoadedModule& load(Device& device, std::vector<std::string> texts);
   void unload(Device& device, LoadedModule& module);
-  // nullptr: it is none, or has been unloaded.
+  // Returns nullptr if it is no module, or has been unloaded.
   [[nodiscard]] LoadedModule* find(const void* handle) const;
-  // That of a kernel.
+  // Returns the module of a kernel.
   LoadedModule& module_of(const Kernel& kernel);
 
  private:

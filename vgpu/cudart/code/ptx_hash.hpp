@@ -1,4 +1,4 @@
-// A hash of a kernel's PTX that stays the same until its code changes.
+// A hash of a kernel's PTX that changes only if its code changes.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace warpcheck::cudart {
 
-// Over the text of `kernel` (its .entry) in the translation unit `ptx`, and of every .func.  What
-// changes without the code is left out: source lines (.loc, .file), comments, debug sections and
+// Hashes the text of `kernel` (its .entry) in the translation unit `ptx`, and of every .func.  Left
+// out is what can change without the code: source lines (.loc, .file), comments, debug sections and
 // labels, the number of the function in its block labels, and the hash of the file's path in names
 // of internal linkage.
 std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel);

@@ -1,7 +1,7 @@
-// What static constructors told us before main: translation units, their kernels and variables,
-// and the texts of unoptimised builds.  Nothing is parsed here.
+// The registry of everything that static constructors register before main: translation units,
+// their kernels and variables, and the texts of unoptimised builds.  Nothing is parsed here.
 //
-// nvcc's host objects call __cudaRegisterFatBinary once a translation unit and then name its
+// nvcc's host objects call __cudaRegisterFatBinary once per translation unit, and then register its
 // kernels and variables, each by a host address (the stub function, the shadow variable) and a
 // mangled device name.
 #pragma once
@@ -25,7 +25,7 @@ class Allocations;
 class Trial;
 class Unit;
 
-// What cudaFuncSetAttribute has set.
+// The attributes set by cudaFuncSetAttribute.
 struct KernelAttributes {
   int dynamic_shared_bytes_max = -1;  // -1: not set
   int carveout = -1;
@@ -34,13 +34,13 @@ struct KernelAttributes {
   int cluster_policy = 0;
 };
 
-// What a host function pointer, or a cudaKernel_t, stands for.
+// The kernel that a host function pointer, or a cudaKernel_t, denotes.
 struct Kernel {
   Unit* unit = nullptr;
   const void* host_function = nullptr;
   std::string name;  // mangled
 
-  // On the device that has this memory, until it is reset.
+  // Returns the attributes on the device that owns this memory; valid until it is reset.
   KernelAttributes& attributes_on(const Allocations& device);
 
  private:
@@ -51,31 +51,32 @@ struct Kernel {
   std::map<const Allocations*, OfDevice> attributes_;
 };
 
-// A __device__ or __constant__ variable as the host sees it.
+// A __device__ or __constant__ variable for the host.
 struct Symbol {
   Unit* unit = nullptr;
   std::string name;  // in the PTX
   std::size_t bytes = 0;
 };
 
-// One translation unit.
+// A translation unit.
 class Unit {
  public:
   explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
-  // Of PTX that the program brings while it runs, the same in both builds: several texts are
+  // For PTX that the program loads at run time; it is the same in both builds.  Several texts are
   // linked.
   explicit Unit(std::vector<std::string> texts) : loaded_texts_(std::move(texts)) {}
 
-  // The unit's code in the build of the trial, on the device that has this memory; found at first
-  // use: in the fatbinary, as the device's compute capability wants it, or among the registered
-  // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
+  // Returns the unit's code in the build of the trial, on the device that owns this memory.  It is
+  // found on first use: in the fatbinary, by the device's compute capability, or among the
+  // registered texts. user: the requested kernel or variable, for messages.  Throws vgpu::Refusal.
   DeviceCode& code(const Trial& trial, const Allocations& device, std::string_view user);
 
-  [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded
+  [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded at run time
 
-  // A variable as it was registered, for a real runtime to be told the same.
+  // A variable with all arguments of its registration, so that it can be registered with a real
+  // runtime too.
   struct Variable {
-    void* host = nullptr;  // its shadow, or what points to it
+    void* host = nullptr;  // its shadow, or a pointer to it
     std::string name;
     std::size_t bytes = 0;
     int external = 0, constant = 0, global = 0;
@@ -85,7 +86,7 @@ class Unit {
 
   std::vector<std::string> names;  // of its kernels and variables
   bool removed = false;
-  // Gives the __managed__ variables their addresses, before host code uses them.
+  // Sets the addresses of the __managed__ variables, before host code uses them.
   void place_managed(const Trial& trial, Allocations& allocations);
 
  private:
@@ -100,14 +101,14 @@ class Unit {
 
   const void* wrapper_ = nullptr;
   std::vector<std::string> loaded_texts_;
-  std::vector<std::string_view> unoptimized_texts_;  // empty: not looked for, or there are none
+  std::vector<std::string_view> unoptimized_texts_;  // empty: not searched for, or there are none
   bool unoptimized_is_linked_ = false;               // of relocatable device code
   std::map<const Allocations*, OfDevice> code_;
 };
 
 class Registry {
  public:
-  // Made at first use, which may be before main, and never destroyed.
+  // Created on first use, which may be before main, and never destroyed.
   static Registry& instance();
 
   Unit& add_unit(const void* fatbinary_wrapper);
@@ -116,22 +117,22 @@ class Registry {
   // units has one host function and equal device functions.
   void add_kernel(Unit& unit, const void* host_function, std::string_view name);
   void add_symbol(Unit& unit, const Unit::Variable& variable);
-  // Of modules that the program loads: kernels are known by their handles alone.
+  // For modules that the program loads: their kernels have only handles.
   Unit& add_loaded_unit(std::vector<std::string> texts);
   Kernel& add_loaded_kernel(Unit& unit, std::string_view name);
   void add_unoptimized(std::string_view text);
-  // Of the unoptimised text that begins at `text`.
+  // Registers the source of the unoptimised text that begins at `text`.
   void add_source(const char* text, const KernelSource& source);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
   [[nodiscard]] std::vector<const Kernel*> kernels_of(const Unit& unit) const;
 
-  // By host function or by handle; nullptr if there is none.
+  // Finds a kernel by host function or by handle; nullptr if there is none.
   [[nodiscard]] Kernel* find_kernel(const void* function) const;
   [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
-  // The newest target of PTX that any unit carries, 75 for compute_75; 0: nobody has PTX.
+  // Returns the newest PTX target of all units, 75 for compute_75; 0: no unit has PTX.
   [[nodiscard]] unsigned newest_target() const;
-  // The file that a unit was compiled from; an empty path: nobody told us.
+  // Returns the file that a unit was compiled from; an empty path: it was not registered.
   [[nodiscard]] KernelSource source_of(Unit& unit);
 
  private:
@@ -143,9 +144,10 @@ class Registry {
     bool taken = false;  // belongs to a unit
   };
 
-  // The texts that name anything of the unit's, and those that define what these only declare.
+  // Returns the texts that mention one of the unit's names, and the texts that define what these
+  // only declare.
   std::vector<std::string_view> claim_linked(const std::vector<std::string>& names);
-  // The unit's own text: the first not taken that names everything the unit does; or none.
+  // Returns the unit's own text: the first free one that mentions all of the unit's names; or none.
   std::vector<std::string_view> claim_text(const std::vector<std::string>& names);
 
   std::vector<std::unique_ptr<Unit>> units_;

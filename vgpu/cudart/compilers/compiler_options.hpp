@@ -1,5 +1,5 @@
-// What a program asks the toolkit's compilers for, as the virtual GPU needs it (NVRTC
-// documentation, "Supported Compile Options"; nvvm.h).
+// The options that a program passes to the toolkit's compilers, translated for the virtual GPU
+// (NVRTC documentation, "Supported Compile Options"; nvvm.h).
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@ namespace warpcheck::cudart {
 
 struct CompilerOptions {
   std::vector<std::string> words;
-  bool wants_machine_code = false;    // a real architecture: nvrtcGetCUBIN() has an answer
-  bool wants_link_time_code = false;  // code that nvJitLink is to optimise: nvrtcGetLTOIR() has one
+  bool wants_machine_code = false;  // a real architecture: nvrtcGetCUBIN() returns a result
+  // code for nvJitLink's optimisation: nvrtcGetLTOIR() returns a result
+  bool wants_link_time_code = false;
 };
 
-// Of a real architecture the virtual one of the same number, and lines of the source in any case.
-// Code for link-time optimisation becomes PTX that can be linked.
+// Replaces a real architecture by the virtual one with the same number, and always requests source
+// lines.  Code for link-time optimisation becomes linkable PTX.
 CompilerOptions nvrtc_options_for_the_virtual_gpu(std::vector<std::string> words);
 
 // Code for link-time optimisation becomes PTX.

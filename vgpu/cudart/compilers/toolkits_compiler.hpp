@@ -1,7 +1,8 @@
-// What a library in front of one of the toolkit's compilers is made of.
+// Common parts of the libraries that wrap the toolkit's compilers.
 //
-// The audit library (vgpu/cudart/redirect) puts it in the toolkit's place as a program looks for
-// that, and writes where that is into warpcheck_compiler_path before any code of this runs.
+// When a program searches for a toolkit compiler, the audit library (vgpu/cudart/redirect)
+// substitutes the wrapper, and writes the path of the toolkit's library to warpcheck_compiler_path
+// before any code of the wrapper runs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace warpcheck::cudart {
 
-// nullptr: the toolkit's has no function of this name.
+// Returns nullptr if the toolkit's library has no function of this name.
 void* function_of_the_toolkits(const char* name);
 
 template <class Function>
@@ -27,7 +28,7 @@ Function* toolkits(Function*, const char* name) {
 
 #define TOOLKITS(name) toolkits(&name, #name)
 
-// The module images that stand for what programs of a compiler were compiled to.
+// The module images that replace the compiled code of a compiler's programs.
 template <class Program>
 class Images {
  public:
@@ -39,7 +40,7 @@ class Images {
     const std::lock_guard lock(mutex_);
     images_.erase(program);
   }
-  // False: there is none, or nowhere to put it.
+  // Returns false if there is no image, or no place for its size.
   bool give_size(Program program, std::size_t* bytes) {
     return bytes != nullptr && with(program, [&](const auto& image) { *bytes = image.size(); });
   }
@@ -62,12 +63,13 @@ class Images {
   std::map<Program, std::string> images_;
 };
 
-// The image of PTX as a compiler gives it, which may end with null bytes.
+// Returns the image for PTX from a compiler, whose text may end with null bytes.
 std::string image_of_ptx(std::string text);
 
 }  // namespace warpcheck::cudart
 
-// A function that is the toolkit's alone is a jump: all take up to six integers or pointers.
+// A function that is forwarded to the toolkit is a jump: all of them take up to six integers or
+// pointers.
 #define FORWARDED(name)                       \
   asm(".pushsection .text\n"                  \
       ".globl " #name                         \

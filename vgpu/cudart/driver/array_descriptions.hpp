@@ -1,4 +1,5 @@
-// Formats, arrays and copies of boxes as the driver describes them, in the runtime's structures.
+// Converts the driver's descriptions of formats, arrays and copies of boxes to the runtime's
+// structures.
 #pragma once
 
 #include <cuda.h>
@@ -8,13 +9,14 @@
 
 namespace warpcheck::cudart {
 
-// Nothing: a format that the runtime has no name for (packed, compressed, of video).
+// Returns nothing for a format that the runtime has no name for (packed, compressed, video
+// formats).
 std::optional<cudaChannelFormatDesc> format_of(CUarray_format format, unsigned channels);
-// The other way round: the format of an element, and how many of them.
+// The reverse: the format of an element, and the number of channels.
 CUarray_format format_of(const cudaChannelFormatDesc& format);
 unsigned channels_of(const cudaChannelFormatDesc& format);
 
-// Nothing: a side that is none.
+// Returns nothing if a side is invalid.
 std::optional<cudaMemcpy3DParms> parameters_of(const CUDA_MEMCPY3D& copy);
 
 }  // namespace warpcheck::cudart

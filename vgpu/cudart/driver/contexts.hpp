@@ -1,6 +1,6 @@
-// The driver API's contexts.  A device has one memory and one set of streams here, whichever
-// context they were made in; what a context of the program's own has allocated goes with it.  The
-// primary context is the runtime's (CUDA Runtime API, "Interactions with the CUDA Driver API").
+// The driver API's contexts.  A device has one memory and one set of streams here, whatever context
+// they were created in; memory allocated in a non-primary context is freed with it.  The primary
+// context is that of the runtime (CUDA Runtime API, "Interactions with the CUDA Driver API").
 #pragma once
 
 #include <cuda.h>
@@ -15,34 +15,35 @@ struct Context {
   unsigned flags = 0;
   bool is_primary = false;
   unsigned long long id = 0;
-  unsigned retained = 0;           // the primary one: by cuDevicePrimaryCtxRetain
-  std::set<CUdeviceptr> memory{};  // of one that is not primary
+  unsigned retained = 0;           // of the primary context: by cuDevicePrimaryCtxRetain
+  std::set<CUdeviceptr> memory{};  // of a non-primary context
 };
 
 inline CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
-// nullptr: it is none, or has been destroyed.
+// Returns nullptr if it is no context, or has been destroyed.
 Context* find_context(CUcontext handle);
 
-// By cuInit(), or the runtime's first call.
+// It is initialised by cuInit(), or by the first call of the runtime.
 bool driver_is_initialized();
 void initialize_driver();
-// This thread has called the runtime, which makes the primary context current where there is none.
+// This thread has called the runtime, which makes the primary context current if the thread has no
+// context.
 void note_runtime_call();
 
 Context& primary_context(int device);
-// Whether the primary context is there: somebody has retained it, or used the runtime.
+// Returns whether the primary context is active: it was retained, or the runtime was used.
 bool primary_is_active(int device);
 Context& create_context(int device, unsigned flags);
-// Of all threads' stacks.
+// Removes it from the stacks of all threads.
 void forget_context(Context& context);
 
-// Of this thread; nullptr: none.
+// Returns the current context of this thread; nullptr: none.
 Context* current_context();
 void push_context(Context& context);
 Context* pop_context();
 void set_current_context(Context* context);
 
-// What the current context owns.
+// The memory that the current context owns.
 void own_memory(CUdeviceptr address);
 void disown_memory(CUdeviceptr address);
 

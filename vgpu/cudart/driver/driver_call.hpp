@@ -1,8 +1,8 @@
-// The frame of every driver API function: most do what a function of the runtime API does, which
-// they call, and answer with the driver's number for its error.
+// The common frame of all driver API functions.  Most of them call the runtime function with the
+// same effect, and return the driver's number for its error.
 //
-// Entry points (driver_entry_points.cpp) have noted the call, so a failure is told under the name
-// that the program called, and the runtime's last error stays what it was (Errors::record()).
+// Entry points (driver_entry_points.cpp) have recorded the call, so a failure is reported under the
+// name that the program called, and the runtime's last error stays unchanged (Errors::record()).
 #pragma once
 
 #include <cuda.h>
@@ -23,7 +23,8 @@ namespace warpcheck::cudart {
 inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
 inline CUresult fail(CUresult result) { return result_of(fail(error_of(result))); }
 
-// A call that needs nothing: a null stream is that of the thread where the name says so.
+// A call without requirements.  If the function's name says so, a null stream is that of the
+// thread.
 class DriverCall {
  public:
   DriverCall() {
@@ -35,7 +36,7 @@ class DriverCall {
   std::optional<PerThreadDefaultStream> per_thread_;
 };
 
-// Runs `body()`, of which the answer is the runtime's, where cuInit() has been called.
+// Runs `body()`, which returns a runtime error, if cuInit() was called.
 template <typename Body>
 CUresult after_init(Body&& body) {
   const DriverCall call;
@@ -43,7 +44,7 @@ CUresult after_init(Body&& body) {
   return result_of(body());
 }
 
-// The same, where the thread has a context.
+// Runs it if the thread has a context.
 template <typename Body>
 CUresult in_context(Body&& body) {
   const DriverCall call;
@@ -54,7 +55,7 @@ CUresult in_context(Body&& body) {
   return result_of(body());
 }
 
-// After cuInit(), for a device that exists.
+// Runs it after cuInit(), for an existing device.
 template <typename Body>
 CUresult of_device(CUdevice device, Body&& body) {
   return after_init([&] {

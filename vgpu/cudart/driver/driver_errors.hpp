@@ -1,4 +1,4 @@
-// The driver API's errors: names, texts, and the runtime's numbers as the driver's.
+// The driver API's errors: names, texts, and the conversion from runtime errors.
 #pragma once
 
 #include <cuda.h>
@@ -8,7 +8,7 @@
 
 namespace warpcheck::cudart {
 
-// The driver has the runtime's numbers, where it has the error at all.
+// The driver uses the runtime's numbers for all errors that it has.
 CUresult result_of(cudaError_t error);
 // Null pointers: there is no such error.
 ErrorText driver_text_of(CUresult error);

@@ -1,4 +1,4 @@
-// Every function of the driver API, by name and version: what cuGetProcAddress looks up.
+// Every function of the driver API, by name and version, for cuGetProcAddress.
 #pragma once
 
 #include <span>
@@ -8,8 +8,9 @@ namespace warpcheck::cudart {
 
 struct DriverFunction {
   std::string_view name;   // "cuMemAlloc_v2"
-  std::string_view asked;  // "cuMemAlloc"; of per-thread default streams "cuMemcpy_ptds"
-  int version = 0;         // of CUDA, 3020, from which on it is what the name means
+  std::string_view asked;  // "cuMemAlloc"; for per-thread default streams "cuMemcpy_ptds"
+  // of CUDA, e.g. 3020: the first one in which the name means this function
+  int version = 0;
   void* function = nullptr;
 };
 
@@ -17,10 +18,10 @@ std::span<const DriverFunction> driver_functions();
 
 struct FoundDriverFunction {
   void* function = nullptr;
-  bool is_too_new = false;  // there is one, in later versions only
+  bool is_too_new = false;  // there is one, but only in later versions
 };
 
-// per_thread: the one of per-thread default streams where there is one.
+// per_thread: prefer the function for per-thread default streams.
 FoundDriverFunction find_driver_function(std::string_view asked, int version, bool per_thread);
 
 }  // namespace warpcheck::cudart

@@ -1,5 +1,5 @@
-// Arguments of a launch as programs of the driver API pass them: the address of each, or one block
-// of all (`extra`), which the runtime API does not have.
+// Arguments of a launch as driver API programs pass them: the address of each argument, or one
+// block with all of them (`extra`), which the runtime API does not have.
 #pragma once
 
 #include <cuda.h>
@@ -17,12 +17,12 @@ class LaunchArguments {
         parameters_(parameters),
         extra_(extra) {}
 
-  // cudaSuccess: get() has the address of each.
+  // cudaSuccess: get() returns the address of each argument.
   cudaError_t read();
   [[nodiscard]] void** get() const { return parameters_; }
 
  private:
-  // Whether there is such a parameter, and where it lies in the block.
+  // Returns whether there is such a parameter, with its place in the block.
   bool find_parameter(std::size_t index, std::size_t& offset, std::size_t& size) const;
 
   const void* function_;

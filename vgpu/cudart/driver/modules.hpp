@@ -1,4 +1,4 @@
-// Loading of modules for both APIs: options of the compiler, logs, and errors.
+// Loads modules for both APIs: compiler options, logs, and errors.
 #pragma once
 
 #include <cuda.h>
@@ -13,32 +13,33 @@
 
 namespace warpcheck::cudart {
 
-// Options of cuModuleLoadDataEx and cuLinkCreate.  What says how to compile changes nothing here;
-// what is not known is refused.
+// Options of cuModuleLoadDataEx and cuLinkCreate.  Options about how to compile have no effect
+// here; unknown options are refused.
 class JitOptions {
  public:
-  // Throws vgpu::Refusal.  False: a value that is none.
+  // Throws vgpu::Refusal.  False: a value is invalid.
   bool read(unsigned count, CUjit_option* options, void** values);
-  // Writes the logs where the program wants them, with how long they are.
+  // Writes the logs to the program's buffers, with their lengths.
   void write_logs(std::string_view info, std::string_view error);
 
  private:
   struct Log {
     char* buffer = nullptr;
     std::size_t bytes = 0;
-    void** length = nullptr;  // the value of the option that says the size
+    void** length = nullptr;  // the value of the option for the size
     void write(std::string_view text) const;
   };
   Log info_, error_;
 };
 
-// Under the device's lock.  *module: what was loaded.
+// Requires the device's lock. *module: receives the loaded module.
 cudaError_t load_module(Device& device, const void* image, JitOptions& options,
                         LoadedModule** module);
-// Empty: it cannot be read.
+// Returns an empty string if it cannot be read.
 std::string read_module_file(const char* path);
 
-// A variable of the module.  cudaErrorSymbolNotFound: there is none.  managed: only one that is.
+// Finds a variable of the module. cudaErrorSymbolNotFound: there is none. managed: finds only
+// managed variables.
 cudaError_t find_variable(Device& device, const LoadedModule& module, const char* name,
                           bool managed, void** address, std::size_t* bytes);
 

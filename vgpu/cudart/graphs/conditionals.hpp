@@ -1,4 +1,4 @@
-// The values that conditional nodes of graphs ask for: set by device code, by their handles (CUDA
+// The conditions of conditional graph nodes: values that device code sets by their handles (CUDA
 // Programming Guide, "Conditional Graph Nodes").
 #pragma once
 
@@ -15,12 +15,12 @@ struct Graph;
 
 struct Conditional {
   unsigned value = 0;
-  std::optional<unsigned> at_launch;  // what each launch of the graph begins with
+  std::optional<unsigned> at_launch;  // the initial value in each launch of the graph
 };
 
 using Conditionals = std::map<cudaGraphConditionalHandle, std::shared_ptr<Conditional>>;
 
-// What a conditional node does: it lives on in launches when its graph is gone.
+// The choice of a conditional node.  It survives in launches after its graph was destroyed.
 struct Choice {
   std::shared_ptr<Conditional> condition;
   cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;

@@ -1,4 +1,4 @@
-// Nodes of graphs, as the functions of the API find and make them.
+// Helpers by which the API's functions find and create nodes of graphs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,18 +13,18 @@
 
 namespace warpcheck::cudart {
 
-// Runs the destructors of objects that no graph, and nobody else, holds any more: at the end of a
-// call, as the mutex is released meanwhile.
+// Runs the destructors of user objects that are no longer referenced.  Called at the end of a call,
+// because the mutex is released during a destructor.
 cudaError_t end_objects(Device& device);
 
-// What an edge allows the node that it leads to.
+// Applies what an edge allows its target node.
 inline void take_edge(Node& later, const cudaGraphEdgeData& edge) {
   auto* const kernel = std::get_if<KernelWork>(&later.work);
   if (kernel != nullptr && edge.type == cudaGraphDependencyTypeProgrammatic)
     kernel->may_begin_early = true;
 }
 
-// ---- the work of nodes that move memory, of their parameters ----
+// ---- the work of nodes that move memory, from their parameters ----
 
 cudaError_t copy_work(Device& device, const cudaMemcpy3DParms* given, Work& work);
 
@@ -43,7 +43,7 @@ cudaError_t fill_work(Device& device, const Parameters& given, Work& work) {
   return error;
 }
 
-// ---- where the node is ----
+// ---- the place of a node in a graph ----
 
 inline bool list_nodes(const Graphs& graphs, const Graph& graph, const cudaGraphNode_t* handles,
                        std::size_t count, std::vector<Node*>& nodes) {
@@ -56,7 +56,7 @@ inline bool list_nodes(const Graphs& graphs, const Graph& graph, const cudaGraph
   return true;
 }
 
-// Where a node is to be, and what it comes after.
+// Where a node is to be added, and its dependencies.
 struct NodeSite {
   cudaGraphNode_t* node;
   cudaGraph_t graph;
@@ -64,7 +64,7 @@ struct NodeSite {
   std::size_t count;
 };
 
-// Adds a node of `type` that fill(device, node) completes.
+// Adds a node of `type`, which fill(device, node) completes.
 template <typename Fill>
 cudaError_t add_node(const NodeSite& site, cudaGraphNodeType type, Fill&& fill) {
   return answer([&](Device& device) {
@@ -101,7 +101,7 @@ cudaError_t with_node(cudaGraphNode_t handle, cudaGraphNodeType type, Body&& bod
   });
 }
 
-// The same for the node that stands for it in an instantiated graph.
+// Runs it for the corresponding node of an instantiated graph.
 template <typename Body>
 cudaError_t with_node(cudaGraphExec_t executable, cudaGraphNode_t handle, cudaGraphNodeType type,
                       Body&& body) {

@@ -1,8 +1,8 @@
-// Graphs: work with its dependencies, made by hand or captured from streams, and launched as often
-// as one likes (CUDA Programming Guide, "CUDA Graphs").
+// Graphs: work with dependencies, created by calls or captured from streams, which can be launched
+// any number of times (CUDA Programming Guide, "CUDA Graphs").
 //
-// A launch asks for one operation a node, so the nodes of a graph that nothing orders run in any
-// order that the strategy likes, as streams do.
+// A launch requests one operation per node, so nodes that are not ordered run in any order that the
+// strategy chooses, like operations of streams.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -28,22 +28,22 @@ struct Stream;
 struct Node {
   Graph* graph = nullptr;
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
-  Work work;                       // of a kernel, copy, fill or host function
-  cudaEvent_t event = nullptr;     // of a record or a wait
-  std::unique_ptr<Graph> child;    // of a child graph
-  std::vector<Node*> after;        // in the order in which they were given
-  const Node* original = nullptr;  // of a clone
+  Work work;                       // set for a kernel, copy, fill or host function
+  cudaEvent_t event = nullptr;     // set for a record or a wait
+  std::unique_ptr<Graph> child;    // set for a child graph
+  std::vector<Node*> after;        // dependencies, in the order in which they were given
+  const Node* original = nullptr;  // set in a clone
   bool enabled = true;
-  Choice choice;                                         // of a conditional node
-  std::map<int, cudaLaunchAttributeValue> attributes{};  // of a kernel node
+  Choice choice;                                         // set for a conditional node
+  std::map<int, cudaLaunchAttributeValue> attributes{};  // set for a kernel node
   std::vector<cudaGraph_t> bodies_given_out{};           // cudaConditionalNodeParams::phGraph_out
-  std::vector<void*> arguments;  // what cudaGraphKernelNodeGetParams gives out
-  // Its child graph, or the bodies of a conditional node.
+  std::vector<void*> arguments;                          // returned by cudaGraphKernelNodeGetParams
+  // Returns its child graph, or the bodies of a conditional node.
   [[nodiscard]] std::vector<Graph*> inner_graphs() const;
 };
 
-// An object of the program, which its destructor ends when nobody holds it any more: then the end
-// of the call runs that.
+// A user object.  When its last reference is released, its destructor is queued and runs at the end
+// of the call.
 class HeldObject {
  public:
   HeldObject(const HostWork& destructor, std::vector<HostWork>& to_end)
@@ -60,23 +60,24 @@ class HeldObject {
 // cudaUserObject_t
 struct UserObject {
   std::shared_ptr<HeldObject> held;
-  unsigned references = 0;  // of the program
+  unsigned references = 0;  // held by the program
 };
 
 struct Graph {
   std::vector<std::shared_ptr<HeldObject>> objects;  // each as often as it was retained
   std::vector<std::unique_ptr<Node>> nodes;
-  Graph* parent = nullptr;  // of a child graph
+  Graph* parent = nullptr;  // set for a child graph
 
   Node& add(cudaGraphNodeType type, std::vector<Node*> after);
-  // An equal graph whose nodes remember those of this one.
+  // Returns an equal graph whose nodes refer to the nodes of this one.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
-  // The node that was cloned from `original`, here or in a child graph.
+  // Returns the node that was cloned from `original`, here or in a child graph.
   [[nodiscard]] Node* find_clone(const Node* original) const;
   [[nodiscard]] std::vector<Node*> dependents_of(const Node& node) const;
-  // Dependencies first, else in the order of their making.  Fewer than all: there is a cycle.
+  // Returns the nodes with dependencies first, otherwise in the order of creation.  If not all
+  // nodes are returned, there is a cycle.
   [[nodiscard]] std::vector<Node*> in_order() const;
-  // What conditional nodes ask for, here and in inner graphs.
+  // Visits the conditions of conditional nodes, here and in inner graphs.
   void visit_conditions(
       const std::function<void(const std::shared_ptr<Conditional>&)>& visit) const;
 };
@@ -84,12 +85,13 @@ struct Graph {
 struct ExecutableGraph {
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;
-  std::vector<OperationPtr> last;  // of the latest launch: it never runs beside itself
+  // of the latest launch, because a graph never runs concurrently with itself
+  std::vector<OperationPtr> last;
 };
 
-// What streams capture together.
+// A capture that one or several streams take part in.
 struct Capture {
-  std::unique_ptr<Graph> own;  // null: into a graph of the program
+  std::unique_ptr<Graph> own;  // null: the capture adds to a graph of the program
   Graph* graph = nullptr;
   Stream* origin = nullptr;
   unsigned long long id = 0;
@@ -98,7 +100,7 @@ struct Capture {
 
 // Handles are addresses of the objects.
 struct Graphs {
-  std::vector<HostWork> to_end;  // destructors of objects that nobody holds any more
+  std::vector<HostWork> to_end;  // destructors of objects without references
   std::map<cudaUserObject_t, UserObject> objects;
   std::map<const void*, std::unique_ptr<Graph>> graphs;
   std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
@@ -106,7 +108,7 @@ struct Graphs {
   Conditionals conditionals;
   cudaGraphConditionalHandle next_conditional = 1;
 
-  // nullptr: no such graph or node; child graphs and their nodes count.
+  // Return nullptr if there is no such graph or node; child graphs and their nodes are found too.
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;
   [[nodiscard]] Node* find(cudaGraphNode_t handle) const;
   [[nodiscard]] ExecutableGraph* find(cudaGraphExec_t handle) const;
@@ -115,19 +117,19 @@ struct Graphs {
 inline cudaGraph_t handle_of(Graph* graph) { return reinterpret_cast<cudaGraph_t>(graph); }
 inline cudaGraphNode_t handle_of(Node* node) { return reinterpret_cast<cudaGraphNode_t>(node); }
 
-// The type of the node that does it.
+// Returns the type of the node for this work.
 cudaGraphNodeType type_of(const Work& work);
 
-// Asks for the nodes after `before`; the operations that are last.
+// Requests the nodes after `before`.  Returns the last operations.
 std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
                                        const std::vector<OperationPtr>& before, unsigned device);
 
-// Memory for an allocation node, and what the node does.  nullptr: out of memory.
+// Allocates memory for an allocation node, and sets the node's work. nullptr: out of memory.
 void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work);
 
-// A call in a stream that is captured makes a node.  A call that waits cannot be captured.
+// Adds a node for a call in a captured stream.  A call that waits cannot be captured.
 cudaError_t capture_work(Stream& stream, Work work, bool until_done);
-// What a synchronising call on such a stream answers: the capture is spoilt.
+// Invalidates the capture, and returns the error of a synchronising call on such a stream.
 cudaError_t spoil_capture(Stream& stream);
 
 }  // namespace warpcheck::cudart

@@ -1,4 +1,5 @@
-// What an instruction that could not reach memory was about to do there, decoded by Capstone.
+// Decodes a host instruction that has caused a page fault, by Capstone: which memory it was about
+// to access.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +7,11 @@
 namespace warpcheck::cudart {
 
 struct FaultingInstruction {
-  std::uint8_t bytes = 1;    // that it reads or writes at one address
-  bool is_repeated = false;  // rep movs and its like: as often as a register says
+  std::uint8_t bytes = 1;    // bytes accessed at one address
+  bool is_repeated = false;  // rep movs etc.: repeated as often as a register says
 };
 
-// code: where it begins, readable.  write: which of its operands is meant.  1 byte where the
+// code: the instruction, readable. write: which of its operands is meant.  Returns 1 byte if the
 // instruction is not known.
 FaultingInstruction decode_faulting(const void* code, bool write);
 

@@ -1,9 +1,9 @@
-// What a plain program does by itself, without a call, to memory that it shares with kernels, as
-// the streams see it: each load and store comes after what the host has waited for, and before what
-// it asks for later; nothing orders it with the rest.
+// The accesses of a plain program, without a call, to memory that it shares with kernels, as part
+// of the order of streams: each load and store comes after what the host has waited for and before
+// what it requests later, and is unordered with everything else.
 //
-// So memory that an unfinished operation may use is watched from the call that asks for it until
-// the host has waited for everything.  Without a watch (host_watch.hpp) nothing is seen.
+// So memory that a pending operation may use is watched from the call that requests the operation
+// until the host has waited for everything.  Without a watch (host_watch.hpp), no access is seen.
 #pragma once
 
 #include <cstdint>
@@ -36,33 +36,34 @@ class HostAccesses {
   explicit HostAccesses(const Needs& needs) : needs_(needs), signals_(needs.memory) {}
 
   SignalsOfKernels& signals() { return signals_; }
-  // Whether memory is to be mapped so that it can be watched.
+  // Returns whether memory must be mapped so that it can be watched.
   [[nodiscard]] bool are_watched() const;
 
   // An operation may run from now on.
   void asked_for(const Work& work);
-  // A launch is about to run; it has run.
+  // A launch is about to run; or has run.
   void launch_begins(std::uint32_t launch);
   void launch_ended(std::uint32_t launch, const Operation& operation);
-  // The one that has begun has been left: it may have told the host something.
+  // The running launch has been suspended: it may have signalled the host.
   void launch_left(const Operation& operation);
-  // It goes on; another may have begun meanwhile.
+  // It is resumed; another launch may have begun in the meantime.
   void launch_goes_on(std::uint32_t launch) {
     running_ = launch;
     signals_.go_on(launch);
   }
-  // What comes before all that the host asks for, beside what it has waited for; nullptr: nothing.
+  // Returns what comes before everything that the host requests, in addition to what it has waited
+  // for; nullptr: nothing.
   [[nodiscard]] const OperationSet* may_know() const { return knows_more_ ? &may_know_ : nullptr; }
-  // A function of the program's runs in a stream: it may tell the host what comes before it.
+  // A function of the program runs in a stream: it may tell the host what comes before it.
   void host_function_begins(const Operation& operation) { may_know_.join(operation.clock); }
-  // Tells what was seen until now.
+  // Reports the accesses seen so far.
   void tell(Operations& operations);
   // The host has waited for all operations.
   void host_knows_all();
   // The API frees the allocation, or everything.
   void freed(const vgpu::Allocation& allocation);
   void forget_all();
-  // What of it was not seen, and why; empty: nothing.
+  // Returns which accesses were not seen, and why; empty: none.
   [[nodiscard]] std::string not_checked() const;
 
  private:
@@ -81,19 +82,19 @@ class HostAccesses {
 
   Needs needs_;
   SignalsOfKernels signals_;
-  // What the host may know without having waited for it by a call.
+  // What the host may know without having waited for it in a call.
   OperationSet may_know_;
-  bool knows_more_ = false;    // by a signal of a launch
+  bool knows_more_ = false;    // through a signal of a launch
   std::uint32_t running_ = 0;  // the launch that has begun
-  // Launches that have run, or were left, and that the host may not know.
+  // Launches that have run or were suspended, and that the host may not know of.
   std::vector<Ended> ended_;
-  std::deque<vgpu::HostPlace> places_;  // found by their addresses, so they stay
+  std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
   std::map<std::uint32_t, const vgpu::HostPlace*> place_of_code_;
   std::map<const vgpu::Allocation*, const vgpu::HostPlace*> freed_at_;
 };
 
-// Whether the host waits for a kernel by reading again and again what it will write.  Needs no
-// lock.
+// Returns whether the host waits for a kernel by repeatedly reading what the kernel will write.
+// Needs no lock.
 bool host_polls();
 
 }  // namespace warpcheck::cudart

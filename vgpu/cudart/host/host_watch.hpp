@@ -1,8 +1,8 @@
-// Whoever sees what the host does in memory that it shares with kernels, without a call of the API:
-// ordinary loads and stores of the program.
+// The interface of a watch: it sees the ordinary loads and stores of a program, without calls of
+// the API, to memory that it shares with kernels.
 //
-// Such a watch takes pages away from the program and gets its faults (page_watch.hpp).  It is
-// linked into libraries that stand for the toolkit's, and not into the harness: then there is none.
+// Such a watch protects pages and handles the program's page faults (page_watch.hpp).  It is linked
+// into the libraries that replace the toolkit's, and not into the harness, which has no watch.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace warpcheck::cudart {
 
-// Bytes at addresses of the program, [begin, end).
+// Addresses of the program, [begin, end).
 struct AddressRange {
   std::uint64_t begin = 0, end = 0;
 };
@@ -21,46 +21,46 @@ struct SeenAccess {
   std::uint32_t bytes = 0;
   bool write = false;
   std::uint32_t launches = 0;  // that had begun to run
-  std::uint32_t code = 0;      // where: its number in HostWatch::code()
+  std::uint32_t code = 0;      // the place, as its number in HostWatch::code()
 };
 
 class HostWatch {
  public:
   virtual ~HostWatch() = default;
 
-  // Accesses to these ranges are seen from now on, beside those that are seen already.  Ranges of
-  // one allocation share no page with others.
+  // Watches accesses to these ranges from now on, in addition to those watched already.  Ranges of
+  // different allocations share no page.
   virtual void watch(const std::vector<AddressRange>& ranges) = 0;
-  // Pages that were given back to the program, as it used them often, are watched again.
+  // Watches pages again that were released to the program because it used them often.
   virtual void watch_again() = 0;
-  // Nothing is watched any more but what was freed.
+  // Watches only freed memory from now on.
   virtual void stop() = 0;
-  // The range is not the program's any more, for good.
+  // The range no longer belongs to the program, permanently.
   virtual void watch_freed(const AddressRange& range) = 0;
-  // All of it is unmapped: nothing is known of it any more.
+  // All memory is unmapped: nothing is watched any more.
   virtual void forget_all() = 0;
 
-  // So many launches have begun to run.
+  // The number of launches that have begun to run.
   virtual void count_launches(std::uint32_t launches) = 0;
-  // What was seen since the last time, in the order of time.
+  // Returns the accesses seen since the last call, in the order of time.
   virtual std::vector<SeenAccess> take() = 0;
-  // Pages that were given back since they were watched again: what the program does there is not
+  // Returns the pages that were released since they were last watched: accesses to them are not
   // seen.
   [[nodiscard]] virtual std::vector<AddressRange> given() const = 0;
-  // The return addresses that lead to an access: first the instruction's own place.
+  // Returns the return addresses that lead to an access; the first is the place of the instruction
+  // itself.
   virtual std::vector<const void*> code(std::uint32_t number) = 0;
-  // Whether the program has read one place again and again since the last time.
+  // Returns whether the program has repeatedly read one location since the last call.
   virtual bool takes_polls() = 0;
-  // Why accesses are not seen, or not all; empty: they are.
+  // Returns why accesses are not seen, or not all of them; empty: they are all seen.
   [[nodiscard]] virtual std::string why_incomplete() const = 0;
 };
 
-// nullptr: there is none.
+// Returns nullptr if there is no watch.
 HostWatch* host_watch();
 void set_host_watch(HostWatch* watch);
 
-// While a thread answers a call of the API: what it reads and writes itself is no access of the
-// program's.
+// Exists while a thread executes an API call: its own accesses are not accesses of the program.
 class InEngine {
  public:
   InEngine() { ++depth(); }

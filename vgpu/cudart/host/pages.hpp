@@ -1,5 +1,5 @@
-// Pages of memory that host and device share, and which of them the program has been given for the
-// time being.  Called by signal handlers, under a lock of the caller's.
+// Pages of memory that host and device share, and which of them are released to the program at the
+// moment.  Called by signal handlers, under a lock of the caller.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ class Pages {
   static constexpr std::uint64_t kBytes = 4096;
   static std::uint64_t page_of(std::uint64_t address) { return address & ~(kBytes - 1); }
 
-  // The program cannot use these any more.
+  // Protects these pages: the program cannot access them any more.
   void take(const AddressRange& range);
-  // The same for good.
+  // Protects them permanently.
   void take_freed(const AddressRange& range);
-  // What was given is taken again.
+  // Protects the released pages again.
   void take_again();
-  // The program gets back all but what was freed: until take_again(), or until take().
+  // Releases all pages except freed ones: until take_again(), or until take().
   void give_all_for_now();
   void give_all();
   void forget_all();
@@ -31,20 +31,20 @@ class Pages {
   [[nodiscard]] bool is_freed(std::uint64_t page) const { return is_in(freed_, page); }
   [[nodiscard]] bool takes_any() const { return !taken_.empty(); }
   [[nodiscard]] std::size_t ranges() const { return taken_.size(); }
-  // Gives one for an instruction, or until take_again() or give_all().
+  // lend(): releases a page for one instruction. give(): until take_again() or give_all().
   void lend(std::uint64_t page) const;
   void give(std::uint64_t page);
-  // One that is neither taken nor freed, any more.  False: there is no such page.
+  // Releases a page that is neither protected nor freed any more.  False: there is no such page.
   static bool give_unknown(std::uint64_t page);
-  // Takes it again after an instruction, if it is still to be taken.
+  // Protects it again after an instruction, if it still should be.
   void take_back(std::uint64_t page);
-  // How often accesses to it have been seen since it was taken.
+  // Returns how often accesses to it have been seen since it was protected.
   std::uint32_t count(std::uint64_t page) { return ++counts_[page]; }
-  // The system has refused to change a page: nothing is taken any more.
+  // The system has refused to change a page's protection: nothing is protected any more.
   [[nodiscard]] bool has_failed() const { return has_failed_; }
 
  private:
-  // By beginning; whole pages, none twice.
+  // Sorted by beginning; whole pages, each at most once.
   using Ranges = std::vector<AddressRange>;
   static bool is_in(const Ranges& ranges, std::uint64_t page);
   static void insert(Ranges& ranges, AddressRange range);

@@ -1,9 +1,9 @@
-// Which memory that host and device share an operation may use: what a copy and a library function
-// name, and what the parameters of a kernel lead to.
+// Finds the memory shared by host and device that an operation may use: the memory that a copy or a
+// library function names, and the memory that a kernel's parameters lead to.
 //
-// A kernel gets at memory by addresses.  Those that its parameters hold are followed into the
-// memory there, as far as kBytesFollowed of each object and kBytesFollowedInAll: so structures that
-// hold pointers, and short lists, are found; what lies behind the megabytes of a graph is not.
+// A kernel accesses memory by addresses.  Addresses in its parameters are followed into memory, up
+// to kBytesFollowed of each object and kBytesFollowedInAll in total.  So structures with pointers,
+// and short lists, are found; the megabytes of a graph data structure are not.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ namespace warpcheck::cudart {
 inline constexpr std::size_t kBytesFollowed = 64 * 1024;
 inline constexpr std::size_t kBytesFollowedInAll = 256 * 1024;
 
-// Ranges of mapped memory with two views.
+// Returns ranges of mapped memory with two views.
 std::vector<AddressRange> shared_ranges(vgpu::DeviceMemory& memory, const Work& work);
 
 }  // namespace warpcheck::cudart

@@ -1,11 +1,11 @@
-// How kernels and the host may have told each other something while a kernel ran: by strong
-// accesses (volatile, atomic, release and acquire) to memory that they share.
+// Signals between kernels and the host while a kernel runs: strong accesses (volatile, atomic,
+// release and acquire) to memory that they share.
 //
-// The host's machine code does not say whether a load is an acquire, and what a polling host has
-// seen is ordered for it, so any place that a kernel has accessed strongly counts as a signal that
-// has been understood: what comes behind it is not told as a race.  What the kernel's side of it
-// lacks is known: a thread that gives a signal behind data of its own must have released these at
-// system scope (PTX ISA 8.8), itself or by what any other thread has released since.
+// The host's machine code does not show whether a load is an acquire, and on the host a polling
+// load orders what follows it.  So any place that a kernel has accessed strongly counts as a
+// received signal, and what comes after it is not reported as a race.  The kernel's side can be
+// checked: a thread that signals after weak writes of its own must have released these at system
+// scope (PTX ISA 8.8), by itself or through a later release by another thread.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ class SignalsOfKernels final : public vgpu::Observer {
   explicit SignalsOfKernels(const vgpu::DeviceMemory& memory) : memory_(memory) {}
 
   void begin(std::uint32_t launch);
-  // One that has begun goes on, and others have run since.
+  // A launch is resumed after others have run.
   void go_on(std::uint32_t launch) {
     if (launch != launch_) begin(launch);
   }
-  // Nothing is asked about earlier launches any more.
+  // Earlier launches are not queried any more.
   void forget();
 
-  // Whether a strong write, or read, of the launch was within the bytes.
+  // wrote(), read(): whether a strong write, or read, of the launch touched the bytes.
   [[nodiscard]] bool wrote(std::uint32_t launch, const vgpu::Allocation& allocation,
                            std::uint32_t offset, std::uint32_t bytes) const {
     return has({launch, allocation.id, true}, offset, bytes);
@@ -41,11 +41,11 @@ class SignalsOfKernels final : public vgpu::Observer {
     return has({launch, allocation.id, false}, offset, bytes);
   }
 
-  // Whether any launch has accessed memory strongly that it shares with the host.
+  // Returns whether any launch has made strong accesses to memory that it shares with the host.
   [[nodiscard]] bool has_any() const { return !places_.empty(); }
 
-  // A write of the launch within the bytes, by a thread that has then given a signal without
-  // releasing it; null: none.
+  // Returns a write of the launch to the bytes by a thread that has then signalled without a
+  // release; null: none.
   [[nodiscard]] const vgpu::CodePlace* unreleased(std::uint32_t launch,
                                                   const vgpu::Allocation& allocation,
                                                   std::uint32_t offset, std::uint32_t bytes) const;
@@ -73,8 +73,9 @@ class SignalsOfKernels final : public vgpu::Observer {
   mutable std::map<const vgpu::Program*, bool> has_strong_accesses_;
   std::uint32_t launch_ = 0;
   Dim3 grid_, block_;                              // of the launch
-  std::map<Key, std::set<std::uint32_t>> places_;  // words of 4 bytes
-  // Weak writes since the latest release at system scope, and those behind which a signal came.
+  std::map<Key, std::set<std::uint32_t>> places_;  // 4-byte words
+  // Weak writes since the latest release at system scope; and (unreleased_) those that were
+  // followed by a signal.
   std::map<Thread, std::vector<std::pair<Word, std::uint32_t>>> open_;  // with their pc
   std::size_t open_count_ = 0;
   std::map<std::pair<std::uint32_t, Word>, vgpu::CodePlace> unreleased_;  // by launch

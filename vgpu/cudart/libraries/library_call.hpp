@@ -1,5 +1,5 @@
-// A call of a function of a library (library_interface.hpp) as an operation of a stream, or as the
-// node of a graph.
+// A call of a library function (library_interface.hpp) as an operation of a stream or a node of a
+// graph.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace warpcheck::cudart {
 
 class LibraryCall {
  public:
-  // Takes over the state of the request.
+  // Takes ownership of the request's state.
   explicit LibraryCall(const LibraryRequest& request);
   ~LibraryCall();
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
 
   [[nodiscard]] const char* function() const { return request_.function; }
-  // An operand with a name of its own.
+  // An operand with its own copy of its name.
   struct Operand {
     LibraryRegion region;  // its name is the other's
     std::shared_ptr<const vgpu::LibraryOperand> told_as;
   };
   [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
-  // Those that the contents of operands() lead to.
+  // Returns the operands that the contents of operands() lead to.
   [[nodiscard]] std::vector<Operand> expand(const LibraryView* views) const;
   void compute(const LibraryView* views) const { request_.compute(request_.state, views); }
 

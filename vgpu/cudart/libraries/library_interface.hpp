@@ -1,8 +1,8 @@
-// What the virtual GPU offers to libraries that stand for the vendor's (vgpu/libraries): functions
-// that the host computes when their stream comes to them, checked as kernels are.
+// The interface of the virtual GPU for libraries that replace the vendor's (vgpu/libraries): their
+// functions are computed by the host when it is their turn in the stream, and checked like kernels.
 //
-// Such a library is a shared library of its own, with a C++ runtime of its own, so that only plain
-// data and functions of C pass between the two.  Both are built together: nothing here is stable.
+// Such a library is a separate shared library with its own C++ runtime, so only plain data and C
+// functions pass between the two.  Both are built together; the interface is not stable.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,49 +14,51 @@
 
 namespace warpcheck::cudart {
 
-// Where in memory an operand lies: slices of rows of elements.  A matrix in the order of BLAS is a
-// slice whose rows are the matrix's columns; a strided vector one whose rows have one element; a
+// The place of an operand in memory: slices of rows of elements.  A matrix in BLAS order is a slice
+// whose rows are the matrix's columns; a strided vector is a slice whose rows have one element; a
 // batch has several slices.
 struct LibraryRegion {
   const char* name = "";    // "A of cublasSgemm, 64 x 64, lda 60"
   void* pointer = nullptr;  // to element 0 of row 0
   std::uint32_t element_bytes = 1;
   std::int64_t width = 0, height = 1, depth = 1;  // elements of a row, rows, slices
-  std::int64_t pitch = 0, slice = 0;              // bytes from a row to the next; of slices
-  RowShape shape{};                               // in elements
+  // bytes from one row to the next, and from one slice to the next
+  std::int64_t pitch = 0, slice = 0;
+  RowShape shape{};  // in elements
   bool reads = false, writes = false;
-  bool leaves_undefined = false;  // it is overwritten, with what nobody may rely on
-  bool on_host = false;           // memory that the function itself uses, not the device
-  bool addresses = false;  // its values are addresses or indices: undefined ones are told at once
+  bool leaves_undefined = false;  // it is overwritten with undefined values
+  bool on_host = false;           // the function accesses host memory here
+  // its values are addresses or indices: undefined ones are reported at once
+  bool addresses = false;
 };
 
-// The bytes of a region for the function that computes: at the region's own place, or elsewhere
-// where that is not all memory.  Pitch and slice may be others than the region's.
+// The bytes of a region for the computing function: at the region's own place, or elsewhere if the
+// region is not entirely in memory.  Pitch and slice may differ from those of the region.
 struct LibraryView {
   std::byte* data = nullptr;
   std::int64_t pitch = 0, slice = 0;
 };
 
-// An operation to be done in a stream.
+// An operation to be executed in a stream.
 struct LibraryRequest {
   const char* function = "";             // "cublasSgemm"; lives as long as the process
   const void* return_address = nullptr;  // of the call in the program
   cudaStream_t stream = nullptr;
-  const LibraryRegion* regions = nullptr;  // with their names they are copied
+  const LibraryRegion* regions = nullptr;  // copied with their names
   std::size_t region_count = 0;
-  // Of the library; a graph may compute it often.
+  // State of the library; a graph may compute it repeatedly.
   void* state = nullptr;
-  // Names further regions, which the contents of the first ones lead to; may be null.
+  // Adds regions that the contents of the first ones lead to; may be null.
   void (*expand)(void* state, const LibraryView* views, void* sink,
                  void (*add)(void* sink, const LibraryRegion*)) = nullptr;
-  // Computes what is written from what is read, and from nothing else: where bytes are undefined it
-  // is called several times, to see what depends on them.
+  // Computes the written regions from the read regions and from nothing else: if bytes are
+  // undefined, it is called several times to find what depends on them.
   void (*compute)(void* state, const LibraryView* views) = nullptr;
   void (*release)(void* state) = nullptr;
-  bool waits = false;  // the call returns when it has been done
+  bool waits = false;  // the call returns after the operation has run
 };
 
-// A copy between host and device as cudaMemcpy2D makes it, by a function of a library.
+// A copy between host and device as by cudaMemcpy2D, made by a library function.
 struct LibraryCopy {
   const char* function = "";
   const void* return_address = nullptr;
@@ -69,7 +71,7 @@ struct LibraryCopy {
   bool asynchronous = false;
 };
 
-// A call that has failed: a note of kind api-error.
+// A failed call: a note of kind api-error.
 struct LibraryFailure {
   const char* function = "";
   const void* return_address = nullptr;

@@ -51,7 +51,7 @@ class ProcessFile {
   // exec.
   static std::shared_ptr<ProcessFile> make(ProcessFileHandle::What what, std::uint64_t data_bytes,
                                            std::size_t file_bytes);
-  // One that another process, or this one, has made; null: there is none.
+  // Opens a file that this process or another one has created; null: there is none.
   static std::shared_ptr<ProcessFile> open(const ProcessFileHandle& handle, std::size_t file_bytes);
   ~ProcessFile();
   ProcessFile(const ProcessFile&) = delete;

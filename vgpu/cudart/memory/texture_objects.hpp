@@ -1,4 +1,4 @@
-// Texture and surface objects for the machine: what their descriptions say about which memory.
+// Describes texture and surface objects to the machine: their memory and how it is read.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,12 +9,13 @@
 
 namespace warpcheck::cudart {
 
-// The resource has been checked to exist.  Throws vgpu::Refusal for what the machine cannot do.
+// The resource must have been checked to exist.  Throws vgpu::Refusal for what the machine does not
+// support.
 cudaError_t describe(const Arrays& arrays, const Allocations& allocations,
                      const TextureObject& object, vgpu::Texture& texture);
-// What the runtime refuses and the driver does not, as CUDA 13.0 answers it:
+// Returns the errors that the runtime has and the driver has not, as in CUDA 13.0:
 // cudaErrorInvalidFilterSetting for a linear filter over integers that are not read as fractions,
-// cudaErrorInvalidNormSetting for fractions of numbers of 32 bits, or of floats.
+// cudaErrorInvalidNormSetting for fractions of 32-bit numbers or of floats.
 //   texture: described by `desc`
 cudaError_t check_filter(const cudaTextureDesc& desc, const vgpu::Texture& texture);
 vgpu::Surface describe_surface(const Array& array);

@@ -1,8 +1,8 @@
-// Addresses that a program reserves, memory that it creates without any, and where it has mapped
-// which (CUDA Driver API, "Virtual Memory Management").
+// Reserved addresses, memory created without addresses, and mappings of that memory (CUDA Driver
+// API, "Virtual Memory Management").
 //
-// A mapping is an allocation to everybody else: found by its addresses, open to the devices that
-// cuMemSetAccess names.  Mappings of one handle are the same memory.
+// For all other code, a mapping is an allocation: found by its addresses, and accessible to the
+// devices that cuMemSetAccess names.  Mappings of one handle are the same memory.
 #pragma once
 
 #include <cuda.h>
@@ -20,31 +20,32 @@ class Allocations;
 
 class VirtualMemory {
  public:
-  // Of what is created and mapped, as on devices: sizes and addresses are multiples of it.
+  // Sizes and addresses of created and mapped memory are multiples of this, as on devices.
   static constexpr std::uint64_t kGranularity = std::uint64_t{2} << 20;
 
-  // Answers are the driver's.  hint: an address that is given if it is free.
+  // The functions return the errors of the driver. hint: an address that is used if it is free.
   CUresult reserve(CUdeviceptr& address, std::uint64_t bytes, std::uint64_t alignment,
                    CUdeviceptr hint);
   CUresult free_address(CUdeviceptr address, std::uint64_t bytes);
 
-  // allocations: of the device that the properties name; they outlive this, or clear() is called.
+  // allocations: of the device in the properties; it must live until clear() or the end of this
+  // object.
   CUresult create(CUmemGenericAllocationHandle& handle, std::uint64_t bytes,
                   const CUmemAllocationProp& properties, Allocations& allocations);
   CUresult release(CUmemGenericAllocationHandle handle);
   CUresult retain(CUmemGenericAllocationHandle& handle, CUdeviceptr address);
-  // nullptr: no such handle.
+  // Returns nullptr if there is no such handle.
   [[nodiscard]] const CUmemAllocationProp* properties(CUmemGenericAllocationHandle handle) const;
 
   CUresult map(CUdeviceptr address, std::uint64_t bytes, CUmemGenericAllocationHandle handle);
   CUresult unmap(CUdeviceptr address, std::uint64_t bytes);
-  // accesses: of devices that exist.
+  // accesses: of existing devices.
   CUresult set_access(CUdeviceptr address, std::uint64_t bytes,
                       std::span<const CUmemAccessDesc> accesses);
   CUresult access(unsigned long long& flags, unsigned device, CUdeviceptr address) const;
 
   void clear();
-  // What was created on the device is gone, wherever it is mapped.
+  // Drops what was created on the device, with all its mappings.
   void forget(unsigned device);
 
  private:
@@ -52,7 +53,7 @@ class VirtualMemory {
     CUmemAllocationProp properties{};
     Allocations* allocations = nullptr;
     vgpu::Allocation* memory = nullptr;
-    unsigned references = 0;  // of the program; 0: the handle is none any more
+    unsigned references = 0;  // held by the program; 0: the handle is invalid
     unsigned mappings = 0;
   };
   struct Mapping {
@@ -62,13 +63,13 @@ class VirtualMemory {
   using Mappings = std::map<CUdeviceptr, Mapping>;
 
   [[nodiscard]] bool is_reserved(CUdeviceptr address, std::uint64_t bytes) const;
-  // The first of the mappings that make up the whole range; end(): they do not.
+  // Returns the first of the mappings that cover the whole range; end(): the range is not covered.
   Mappings::iterator mappings_of(CUdeviceptr address, std::uint64_t bytes);
   Mappings::iterator unmap(Mappings::iterator mapping);
   [[nodiscard]] Mappings::const_iterator mapping_at(CUdeviceptr address) const;
   void free_if_unused(CUmemGenericAllocationHandle handle);
 
-  std::map<CUdeviceptr, std::uint64_t> reserved_;  // bytes by address
+  std::map<CUdeviceptr, std::uint64_t> reserved_;  // size by address
   std::map<CUmemGenericAllocationHandle, Created> created_;
   Mappings mappings_;
   CUmemGenericAllocationHandle last_handle_ = 0;

@@ -1,16 +1,17 @@
-// Which words of global memory one machine of a team has read and written in a launch.
+// The footprint of one machine of a team: the words of global memory that it has read and written
+// in a launch.
 //
-// Two machines that have touched the same word, one of them with a write, may have done what one
-// machine would not have done; where there is no such word, each block found what it would have
-// found if all had run one after the other, and so all is as if they had.  Words are of four bytes:
-// machines that touch different bytes of a word are taken to have met.
+// If two machines have touched the same word, and one of them has written it, the launch may have
+// behaved differently than on one machine.  If there is no such word, each block has found what it
+// would have found if all blocks had run one after the other, so the result is the same.  Words
+// have four bytes: machines that touch different bytes of a word count as having met.
 //
-// Atomic operations whose order cannot show may meet each other (reduced_pages.hpp), where they are
-// of one kind; what nobody may do to their words is read or write them, not the same machine
-// either, as what memory holds is not what they have come to.
+// Atomic operations of one kind whose order is not visible may meet each other (reduced_pages.hpp).
+// But no machine, including the same one, may read or write the words of such operations in another
+// way, because memory does not contain their results during the launch.
 //
-// Whatever one machine alone has to do (faults, prints, what threads hand to each other while they
-// run) gives the launch up.
+// Everything that only a single machine can do (faults, prints, communication between threads while
+// they run) gives the launch up.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +30,20 @@ class Footprint final : public vgpu::Observer {
  public:
   explicit Footprint(SavedPages& saved) : saved_(saved), reduced_(saved) {}
 
-  //   reductions: of the program that is launched; lives on
+  //   reductions: of the launched program; must outlive the launch
   void begin(vgpu::SharedGrid& grid, const Reductions& reductions) {
     grid_ = &grid;
     reductions_ = &reductions;
     reduced_.begin(reductions, grid);
   }
   [[nodiscard]] ReducedPages& reduced() { return reduced_; }
-  // Whether two of them have met, as above.
+  // Returns whether two of them have met, as defined above.
   [[nodiscard]] static bool have_met(std::span<Footprint* const> all);
-  // Puts global memory back as it was, as far as this machine has kept it.
+  // Restores global memory, as far as this machine has saved it.
   void put_back() const { kept_.put_back(); }
-  // Forgets what was touched and kept.
+  // Forgets what was touched and saved.
   void clear();
-  // Gives back what it holds for an allocation; not while a launch runs.
+  // Frees what it holds for an allocation; must not be called while a launch runs.
   void forget(const vgpu::Allocation& allocation) {
     if (allocation.id < touched_.size()) touched_[allocation.id] = {};
   }
@@ -50,7 +51,7 @@ class Footprint final : public vgpu::Observer {
   void on_access(vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;
   bool lends_notes(std::uint32_t /*slot*/, vgpu::RowNotes& /*notes*/) override {
-    return true;  // shared memory leaves none
+    return true;  // shared memory leaves no footprint
   }
   void on_fault(const vgpu::Fault& /*fault*/) override { grid_->give_up(); }
   void on_undefined_use(const vgpu::UndefinedUse& /*use*/) override { grid_->give_up(); }
@@ -63,13 +64,13 @@ class Footprint final : public vgpu::Observer {
   void on_print(const vgpu::Print& /*print*/) override { grid_->give_up(); }
 
  private:
-  // Of one allocation; a bit a word, a byte a page.
+  // The footprint in one allocation: one bit per word, one byte per page.
   struct Touched {
-    // kKnown: in this launch or an earlier one.
+    // kKnown: touched in this launch or an earlier one.
     static constexpr std::uint8_t kRead = 1, kWritten = 2, kReduced = 4, kKnown = 8;
     const vgpu::Allocation* allocation = nullptr;  // null: nothing was touched
     SavedPages::Flags* flags = nullptr;
-    std::uint64_t bytes = 0;  // of the allocation that there is room for
+    std::uint64_t bytes = 0;  // size of the allocation that the bits cover
     vgpu::HostPages read_bits, written_bits, reduced_bits;
     std::vector<std::uint8_t> pages;
 

@@ -1,15 +1,15 @@
-// Several machines that run one launch together, each on a thread of its own, with checkers of its
-// own, over the same global memory.
+// A team: several machines that run one launch together on the same global memory, each on its own
+// thread and with its own checkers.
 //
-// A launch whose blocks do not communicate is as if one machine had run it: no word is touched by
-// two machines, one of which writes (footprint.hpp), and no checker has anything to say.  Wherever
-// that is not so, memory is put back, and the caller runs the launch on one machine, as if nobody
-// had tried.  Both give the same, so that nobody sees which of the two it was: as long as no
-// machine has found what another one wrote, each block does what it would have done by itself.
+// A launch whose blocks do not communicate behaves as on one machine: no word is touched by two
+// machines of which one writes it (footprint.hpp), and no checker has a finding.  Otherwise, memory
+// is restored, and the caller runs the launch on one machine, as if there had been no attempt.
+// Both ways give the same result: as long as no machine has read what another one wrote, each block
+// does what it would have done alone.
 //
-// What the team leaves behind is what one machine would have left: bytes, what is known of them,
-// and counts.  It does not leave which threads have accessed what, so nothing may come later that
-// is unordered with the launch (Execution says which launches those are).
+// The team leaves the same state as one machine would: bytes, their shadows, and counters.  It does
+// not record which threads have accessed what, so nothing later may be unordered with the launch
+// (Execution says for which launches that holds).
 #pragma once
 
 #include <chrono>
@@ -32,37 +32,39 @@ class MachineTeam final : public vgpu::Observer {
   explicit MachineTeam(vgpu::DeviceMemory& memory);
   ~MachineTeam() override;
 
-  // Throughout a trial, `whole` sees all that is done outside of the team.
+  // Throughout a trial, `whole` receives all events outside the team.
   struct Settings {
     unsigned machines = 1;
-    // Warp instructions of a launch that take as long as threads take to begin and to end.
+    // The number of warp instructions of a launch that take as long as starting and joining the
+    // threads.
     double steps_min = 50'000;
     vgpu::CheckerSet checkers{};
     vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
     vgpu::Limits limits{};
     vgpu::Checkers* whole = nullptr;
-    // Called now and then while the launch runs, with how many blocks have ended.
+    // Called at intervals while the launch runs, with the number of ended blocks.
     std::function<void(std::uint32_t)> on_progress{};
   };
-  // Nothing: the launch has to be run by one machine, and memory is as it was.
+  // Returns nothing if one machine must run the launch; memory is then restored.
   std::optional<vgpu::Outcome> run(const vgpu::Launch& launch, const Settings& settings);
-  // One machine has run it.
+  // Called after one machine has run the launch.
   void learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome);
 
-  // Between launches: machines give back what they hold for an allocation.
+  // Called between launches: machines free what they hold for an allocation.
   [[nodiscard]] bool watches_accesses() const override { return false; }
   [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_free(const vgpu::Allocation& allocation) override;
 
  private:
   class Member;
-  // What is known of a program that was launched.
+  // What is known about a program that was launched.
   struct Known {
-    std::shared_ptr<const vgpu::NativeTier> tier;  // which no other program has
+    // identifies the program; no other program has it
+    std::shared_ptr<const vgpu::NativeTier> tier;
     bool may_run_apart = false;
-    std::shared_ptr<const Reductions> reductions{};  // where it may
+    std::shared_ptr<const Reductions> reductions{};  // set if it may run on a team
     bool is_given_up = false;
-    double steps_of_block = 0;  // warp instructions; 0: not known
+    double steps_of_block = 0;  // in warp instructions; 0: not known
   };
 
   Known& known_of(const vgpu::Program& program);
@@ -75,10 +77,11 @@ class MachineTeam final : public vgpu::Observer {
   vgpu::DeviceMemory& memory_;
   SavedPages saved_;
   std::vector<std::unique_ptr<Member>> members_;
-  std::uint32_t ids_end_ = 0;  // from which on the members' own allocations are numbered
+  std::uint32_t ids_end_ = 0;  // the first id of the members' own allocations
   std::map<const vgpu::Program*, Known> known_;
-  std::chrono::steady_clock::time_point asked_at_{};  // the host
-  std::uint64_t memory_left_ = 0;                     // what it said
+  // the last time the host's free memory was queried
+  std::chrono::steady_clock::time_point asked_at_{};
+  std::uint64_t memory_left_ = 0;  // the result of that query
 };
 
 }  // namespace warpcheck::cudart

@@ -1,10 +1,10 @@
-// What one machine's atomic operations come to, where their order cannot show: sums of integers and
-// the like, whose old values nobody uses.
+// The results of one machine's reductions: atomic operations whose order is not visible, such as
+// sums of integers whose old values are unused.
 //
-// The machine performs them in pages of its own, which begin with what changes nothing (0 for a
-// sum); when all machines are done, what each has come to is combined with global memory.  So
-// machines need not wait for each other where all of them count in the same words.  Of a page, all
-// operations are of one kind, and nobody reads or writes its words otherwise (footprint.hpp).
+// The machine performs them in pages of its own, which begin with the neutral element (0 for a
+// sum).  When all machines are done, the pages of all machines are combined with global memory.  So
+// machines need not wait for each other if all of them count in the same words.  All operations in
+// a page are of one kind, and its words are not accessed in any other way (footprint.hpp).
 #pragma once
 
 #include <array>
@@ -20,11 +20,11 @@
 
 namespace warpcheck::cudart {
 
-// Which atomic operations of a program those are.
+// The atomic operations of a program that are reductions.
 class Reductions {
  public:
   explicit Reductions(const vgpu::Program& program);
-  // A number of its kind; 0: it is none.
+  // Returns a number for its kind; 0: it is no reduction.
   [[nodiscard]] std::uint8_t kind_at(std::uint32_t pc) const { return kind_of_pc_[pc]; }
   [[nodiscard]] const vgpu::Reduction& operator[](std::uint8_t kind) const {
     return kinds_[kind - 1u];
@@ -39,15 +39,15 @@ class ReducedPages final : public vgpu::ReductionPages {
  public:
   explicit ReducedPages(SavedPages& saved) : saved_(saved) {}
 
-  // Begins a launch of the program that `reductions`, which has to live on, are of.
+  // Begins a launch of the program of `reductions`, which must outlive the launch.
   void begin(const Reductions& reductions, vgpu::SharedGrid& grid);
   std::byte* page_of(const vgpu::Allocation& allocation, std::uint32_t page,
                      std::uint32_t pc) override;
-  // 0: there is none.
+  // Returns 0 if there is none.
   [[nodiscard]] std::uint8_t kind_of(std::uint32_t allocation_id, std::uint32_t page) const;
   // Combines all pages with global memory.
   void combine() const;
-  // Forgets all pages; host memory is kept for reuse, up to a bound.
+  // Drops all pages; host memory is kept for reuse, up to a limit.
   void clear();
 
  private:
@@ -64,8 +64,9 @@ class ReducedPages final : public vgpu::ReductionPages {
   const Reductions* reductions_ = nullptr;
   vgpu::SharedGrid* grid_ = nullptr;
   std::vector<Page> pages_;
-  std::vector<std::unique_ptr<Bytes>> memory_;            // of pages_, and of earlier ones
-  std::vector<std::vector<std::uint32_t>> page_numbers_;  // in pages_; by Allocation::id and page
+  std::vector<std::unique_ptr<Bytes>> memory_;  // of pages_, and of earlier pages
+  // indices in pages_; by Allocation::id and page
+  std::vector<std::vector<std::uint32_t>> page_numbers_;
 };
 
 }  // namespace warpcheck::cudart

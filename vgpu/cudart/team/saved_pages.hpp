@@ -1,7 +1,7 @@
-// Global memory as it was before a launch that several machines run: each page is kept before the
-// first byte of it is written, so that all can be put back.
+// Global memory as it was before a launch that several machines run: each page is saved before its
+// first byte is written, so that all pages can be restored.
 //
-// With the bytes goes what the checkers keep of each of them (Checker::states_of).
+// The checkers' states of each byte are saved with the bytes (Checker::states_of).
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ namespace warpcheck::cudart {
 
 inline constexpr std::uint32_t kTeamPageBytes = 4096;
 
-// What one machine has kept.
+// The pages that one machine has saved.
 class KeptPages {
  public:
   //   data, states: of `bytes` bytes, up to a page; states may be null
   void add(std::byte* data, std::uint8_t* states, std::uint32_t bytes);
   void put_back() const;
-  // Host memory is kept for reuse, up to a bound.
+  // Host memory is kept for reuse, up to a limit.
   void clear();
 
  private:
@@ -34,7 +34,7 @@ class KeptPages {
     std::byte* data = nullptr;
     std::uint8_t* states = nullptr;
     std::uint32_t bytes = 0;
-    const std::byte* kept = nullptr;  // the states behind the bytes
+    const std::byte* kept = nullptr;  // followed by the states
   };
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
   using Block = std::array<std::byte, kBlockBytes>;
@@ -43,24 +43,24 @@ class KeptPages {
 
   std::vector<Page> pages_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  std::size_t used_ = 0;  // bytes of blocks_
+  std::size_t used_ = 0;  // used bytes of blocks_
 };
 
 class SavedPages {
  public:
-  // Of one allocation: which of its pages are kept.
+  // Which pages of one allocation are saved.
   using Flags = std::vector<std::atomic<std::uint8_t>>;
 
   // Begins a launch.
-  //   bytes_max: of the host's memory that it may take up, shadows included
+  //   bytes_max: limit for the host memory that it may use, including shadows
   void begin(const vgpu::Checkers& whole, std::uint64_t bytes_max);
-  // May be called by all machines.
+  // May be called by all machines at once.
   Flags& flags_of(const vgpu::Allocation& allocation);
-  // Returns when the page is kept, by whomever.  False: there is no memory for it.
+  // Returns when the page is saved, by any machine.  False: there is not enough memory.
   bool keep(Flags& flags, const vgpu::Allocation& allocation, std::uint32_t page, KeptPages& by);
-  // A machine takes up so much more.  False: there is no memory for it.
+  // A machine uses that much more memory.  False: there is not enough.
   bool count_bytes(std::int64_t bytes);
-  // A machine has shadows of one page more.
+  // A machine has created shadows for one more page.
   bool count_shadows();
   void clear() { flags_.clear(); }
 
