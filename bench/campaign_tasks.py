@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The coverage of one campaign beside that of four nodes that share the same CPU time.
+"""The coverage of one campaign compared with that of four nodes that share the same CPU time.
 
   campaign_tasks.py WARPCHECK [CPU_SECONDS [RUNS [PAIR...]]]
 
 RUNS (3) times, each with its own seed: a campaign of one worker, until it has used CPU_SECONDS (120) of
-CPU time, then four nodes of one worker each that share a directory and use as much together, so what else
-the machine does is no part of it.  Then the corpora of both are replayed by a fresh campaign, whose count
-of features is printed.
+CPU time, then four nodes of one worker each that share a directory and use the same CPU time together, so
+that other work on the machine does not matter.  Then a fresh campaign replays the corpora of both, and its
+count of features is printed.
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(sessions):
-    """Of the processes of these sessions, and of those that have ended and were waited for."""
+    """CPU seconds of the processes of these sessions, including those that have ended and were waited for."""
     ticks = 0
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -36,7 +36,7 @@ def cpu_seconds(sessions):
 
 
 def search(commands, seconds):
-    """Runs the commands beside each other until they have used so many seconds of CPU time."""
+    """Runs the commands in parallel until they have used this many seconds of CPU time."""
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   start_new_session=True) for command in commands]
     sessions = {process.pid for process in processes}
@@ -53,8 +53,8 @@ def search(commands, seconds):
 
 
 def features(warpcheck, directory, pairs):
-    """How many a fresh campaign counts that begins with all inputs of the directory, and how many of these
-    it keeps."""
+    """The features that a fresh campaign counts that begins with all inputs of the directory, and the number
+    of inputs that it keeps."""
     merged = subprocess.run([warpcheck, "campaign", directory, "--jobs", "1", "--runs", "1", *pairs],
                             capture_output=True, text=True)
     assert merged.returncode in (0, 1), merged

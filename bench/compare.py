@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the figures of one benchmark run, ours beside those of Oclgrind and PoCL, as Markdown tables.
+"""Prints the figures of one benchmark run of warpcheck, Oclgrind and PoCL as Markdown tables.
 
   compare.py WARPCHECK_JSON OCLGRIND_TEXT POCL_TEXT
 
@@ -11,7 +11,7 @@ import json
 import sys
 
 KERNELS = ["block_scan", "histogram", "tree_reduction"]
-# Our checkers beside the nearest that Oclgrind has.
+# Our checkers and the most similar ones of Oclgrind.
 PEER_MODES = {"off": "plain", "race": "data-races", "all": "data-races+uninitialized"}
 
 

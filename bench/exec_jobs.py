@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How much faster several threads run one program: bench/exec_jobs.py WARPCHECK JOBS... [--nvcc NVCC]
 
-Programs under `exec` with all checks, on as many threads as each of JOBS says; the first is
-what the others are compared with (give 1 first).  Seconds of the whole process, and ratios.
+Programs under `exec` with all checks, once for each number of threads in JOBS; the others
+are compared with the first (give 1 first).  Seconds of the whole process, and ratios.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Fuzzes every pair that must be clean, all for the same time, and says how often each was executed.
+"""Fuzzes every clean pair, all for the same time, and prints how often each was executed.
 
   bench/fuzz_clean_pairs.py [--warpcheck build/warpcheck] [--minutes 40] [--jobs 2] [--least 20000]
 
-Every pair begins with an empty corpus.  One that its time did not suffice for is given the executions that are
-left.  Exit status 1 if anything was found.
+Every pair begins with an empty corpus.  A pair that did not reach the least number of executions in its time gets the
+missing ones afterwards.  Exit status 1 if anything was found.
 """
 import argparse
 import concurrent.futures

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long the campaign of a directory takes to take over what many nodes have found.
+"""How long the campaign of a directory takes to merge the results of many nodes.
 
   merge_nodes.py WARPCHECK [NODES [ENTRIES [PAIR...]]]
 
-Makes NODES (100) directories of ENTRIES (1,000) corpus entries each, all different, dealt over the pairs
-(all that are clean), then runs `campaign DIR` there and prints its time beside that of reading and
+Makes NODES (100) directories of ENTRIES (1,000) corpus entries each, all different, divided among the pairs
+(all clean ones), then runs `campaign DIR` there and prints its time and that of reading and
 writing the same files, in one run.
 """
 import json

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What memory costs that is allocated, and that is touched: bench/sparse_memory.py WARPCHECK [NVCC]
+"""The cost of memory that is allocated, and of memory that is touched: bench/sparse_memory.py WARPCHECK [NVCC]
 
-A program allocates so many GiB and touches so many MiB of them, under `exec --memory 16G`, without
-checkers but for bounds and with all of them.  Peak of resident memory and time of the whole process.
+A program allocates some GiB and touches some MiB of them, under `exec --memory 16G`, with the bounds
+check alone and with all checkers.  Peak of resident memory and time of the whole process.
 """
 
 import pathlib

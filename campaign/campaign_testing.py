@@ -1,4 +1,4 @@
-"""What the tests of campaigns share: the specimens and what they expect, and corpora to begin with."""
+"""Shared by tests of campaigns: the specimens with their expectations, and initial corpora."""
 import json
 import subprocess
 
@@ -11,7 +11,7 @@ def expected_of_specimens(warpcheck):
 
 
 def seed_corpora(directory, repository, pairs):
-    """The tapes of the repository's cases: a search by chance alone would take minutes."""
+    """The tapes of the repository's cases: a search without them would take minutes."""
     for pair in pairs:
         for case in sorted((repository / "fuzz" / "cases" / pair).glob("*.case")):
             tape = json.loads(case.read_text()).get("tape", "")

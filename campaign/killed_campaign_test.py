@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A campaign over every third specimen and some clean pairs is killed a hundred times, at moments drawn
-from a fixed seed, and then run to its end: nothing that was stored is ever lost or goes backwards,
-and in the end every defect that is expected is stored once, shrunk and confirmed.
+from a fixed seed, and then run to its end: stored data is never lost and never goes back to an earlier
+stage, and in the end every expected defect is stored once, shrunk and confirmed.
 
 usage: killed_campaign_test.py WARPCHECK REPOSITORY
 """
@@ -31,7 +31,7 @@ def stored(directory):
     with sqlite3.connect(store) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if database.execute("PRAGMA user_version").fetchone() == (0,):
-            return {}  # killed before the schema was there
+            return {}  # killed before the schema existed
         rows = database.execute("SELECT pair, hash, kind, stage, found_at, found_text FROM findings")
         found = {row[:2]: row[2:] for row in rows.fetchall()}
     database.close()
@@ -48,7 +48,7 @@ def check_nothing_is_lost(before, after):
 def main():
     warpcheck, repository = sys.argv[1], pathlib.Path(sys.argv[2])
     expected = expected_of_specimens(warpcheck)
-    # All of them would take minutes.
+    # All specimens would take minutes.
     specimens = sorted({pair for pair, _ in expected})[::3]
     expected = {(pair, kind) for pair, kind in expected if pair in specimens}
     moments = random.Random(20260101)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A campaign of four tasks under a real Slurm: slurmctld and two slurmd on this machine's loopback
 addresses.  Tasks are killed or requeued fifty times, at moments drawn from a fixed seed, and one
-machine is taken away.  Every finding that any task has printed is in the merged store, once, and
+machine is drained.  Every finding that any task has printed is in the merged store, once, and
 every kind that the specimens expect is confirmed there.
 
 usage: slurm_campaign_test.py WARPCHECK REPOSITORY
@@ -22,10 +22,10 @@ import time
 from campaign_testing import expected_of_specimens, seed_corpora
 
 KILLS = 50
-DOWN_AFTER = 35       # kills, one of the two machines is set down
+DOWN_AFTER = 35       # kills; then one of the two machines is drained
 REQUEUE_EVERY = 5     # the others are SIGKILL for the search
 TASKS = 4
-WAIT_SECONDS = 300    # for anything
+WAIT_SECONDS = 300    # longest wait for an event
 
 CONFIGURATION = """\
 ClusterName=test
@@ -74,7 +74,7 @@ def wait_until(condition, what):
 
 
 class Cluster:
-    """Slurm's daemons, for the time of a `with` statement."""
+    """Slurm's daemons, during a `with` statement."""
 
     def __init__(self, root):
         self.root = root
@@ -120,13 +120,13 @@ class Cluster:
                               stderr=subprocess.STDOUT, check=False).stdout
 
     def running(self, job):
-        """Numbers of the job's tasks that run."""
+        """Numbers of the job's running tasks."""
         return [int(line) for line in self.ask("squeue", "-h", "-j", job, "-t", "R", "-o", "%K").split()
                 if line.isdigit()]
 
 
 def searches(directory, task):
-    """Processes of a task's search: its campaign first."""
+    """Processes of a task's search, its campaign first."""
     pattern = f"campaign {directory} --node {task}/{TASKS} "
     found = subprocess.run(["pgrep", "-of", re.escape(pattern)], capture_output=True, text=True, check=False)
     return [int(line) for line in found.stdout.split()]
@@ -158,7 +158,7 @@ def disturb(cluster, directory, job, moments):
 
 
 def printed(directory):
-    """{(pair, hash)} that tasks said they have found."""
+    """{(pair, hash)} of the findings that tasks printed."""
     return {(pair, finding) for log in directory.glob("nodes/*/slurm.log")
             for finding, pair in re.findall(r"^\S+  found +([0-9a-f]{16}) (\S+) ", log.read_text(), re.MULTILINE)}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""AFL++ finds the planted defect: our coverage reaches its map.
+"""AFL++ finds the planted defect, because our coverage reaches its map.
 
   afl_test.py AFL_FUZZ TARGET
 """
@@ -30,7 +30,7 @@ def main():
         kept = list((found / "queue").glob("id:*"))
         if not crashes:
             sys.exit(f"no crash after {EXECUTIONS} executions, {len(kept)} inputs kept\n{ran.stdout[-3000:]}")
-        # Nothing of the target is instrumented: what is kept is kept for our coverage.
+        # The target is not instrumented, so entries are kept for our coverage alone.
         if len(kept) < 2:
             sys.exit(f"only {len(kept)} inputs kept: no coverage reached AFL's map")
         again = subprocess.run([target, crashes[0]], text=True, stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ ENGINE = ["vgpu/ptx", "vgpu/program", "vgpu/machine", "vgpu/schedule", "vgpu/che
 MAY_INCLUDE = {
     "vgpu/ptx": [],
     "vgpu/program": ["vgpu/ptx"],
-    # The schedule's vocabulary is below the machine, which asks a strategy what to run next.
+    # schedule/ is below machine/, because the machine asks a strategy what to run next.
     "vgpu/schedule": [],
     "vgpu/machine": ["vgpu/ptx", "vgpu/program", "vgpu/schedule"],
     "vgpu/check": ENGINE[:4],

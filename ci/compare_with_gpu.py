@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whole programs on a real GPU and under `warpcheck exec`, the same executables: do they print the same?
+"""Compares the output of the same executables on a real GPU and under `warpcheck exec`.
 
     compare_with_gpu.py record FOLDER RECORDING              on a machine with a GPU; needs nothing else
     compare_with_gpu.py compare FOLDER RECORDING WARPCHECK   anywhere
 
-FOLDER holds what ctest -L programs has built (build/vgpu/cudart/programs): AREA/default is an executable
-that without an argument prints the names of its programs, and with one runs that program.  It carries
-PTX alone, which the driver compiles for its GPU.
+FOLDER contains the programs that ctest -L programs has built (build/vgpu/cudart/programs). AREA/default is
+an executable that prints the names of its programs without an argument, and runs the program that an
+argument names.  It carries PTX alone, which the driver compiles for its GPU.
 
-Programs print their verdict, and with PROGRAM_DIGESTS set a digest of each buffer that they have
-computed in (check.hpp), so that results are compared to the bit.  Each is run several times on both
-sides: lines that are not the same in all runs of one side depend on who comes first, and are left out.
+Programs print their verdict and, with PROGRAM_DIGESTS set, a digest of each buffer of results
+(check.hpp), so that results are compared to the bit.  Each runs several times on both sides: lines that
+differ between runs of one side depend on the order of threads, and are left out.
 `compare` writes a table in Markdown; status 1: something differs.
 """
 
@@ -26,7 +26,7 @@ TIME_S = 120
 
 
 def run(command, **more):
-    """What a program prints, line by line, and its status as one line more."""
+    """A program's output as lines, with its status as an additional line."""
     environment = {**os.environ, "PROGRAM_DIGESTS": "1"}
     try:
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
@@ -37,8 +37,8 @@ def run(command, **more):
 
 
 def steady(runs):
-    """The lines that all runs have at one place, None where they differ; where some print more lines
-    than others, the status alone."""
+    """The lines that are the same in all runs, None where they differ; only the status if the runs have
+    different numbers of lines."""
     if len({len(lines) for lines in runs}) != 1:
         runs = [lines[-1:] for lines in runs]
     return [lines[0] if len(set(lines)) == 1 else None for lines in zip(*runs)]
@@ -69,7 +69,7 @@ def record(arguments):
 
 
 def difference(real, ours):
-    """How many lines are compared, and what the first one that differs is; '' if none does."""
+    """The number of compared lines, and the first difference; '' if there is none."""
     if 1 in (len(real), len(ours)):
         real, ours = real[-1:], ours[-1:]
     if len(real) != len(ours):

@@ -1,5 +1,5 @@
-"""compare_with_gpu.py takes what runs without `exec` for a real GPU: programs that print the same
-there and here are the same, what depends on order is left out, and what differs is named.
+"""Tests compare_with_gpu.py, with runs without `exec` in place of a real GPU: equal outputs are equal,
+lines that depend on the order are left out, and differences are named.
 
 compare_with_gpu_test.py WARPCHECK SOURCE_DIRECTORY
 """
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 WARPCHECK, SOURCES = sys.argv[1:3]
-# $WARPCHECK_EXEC tells a program where it runs.
+# With $WARPCHECK_EXEC a program knows whether it runs under exec.
 PROGRAM = """#!/bin/sh
 case "$1" in
   "") echo alike ordered other dead ;;

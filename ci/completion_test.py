@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Completion works in the shells themselves.
+"""Completion works in real shells.
 
   completion_test.py WARPCHECK SHELL
 
 Starts SHELL (bash, zsh or fish) on a terminal of its own, loads the script that `warpcheck completion`
-prints, types beginnings of commands with a Tab behind each, and looks at the words that the command
-is then given.
+prints, types beginnings of commands with a Tab after each, and checks the words that the command
+then receives.
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "
 LOAD = {"bash": "source <(warpcheck completion bash)",
         "zsh": "autoload -Uz compinit && compinit -u -D && source <(warpcheck completion zsh)",
         "fish": "warpcheck completion fish | source"}
-# What is typed before the Tab, and the words that come of it.
+# Typed text before the Tab, and the completed words.
 TYPED = {
     "warpcheck camp": ["campaign"],
     "warpcheck fuzz --corp": ["fuzz", "--corpus"],
@@ -34,7 +34,7 @@ TYPED = {
 }
 SECONDS_MAX = 60
 
-# Answers the scripts, and takes down what it is called with otherwise.
+# Answers the completion scripts, and records the arguments of every other call.
 PROGRAM = """#!/bin/sh
 case $1 in
   completion|__complete) exec {program} "$@" ;;
@@ -59,7 +59,7 @@ class Terminal:
         os.write(self.file, text.encode())
 
     def wait_for(self, path):
-        """Reads what the shell writes, so that it is not held up, until the file is there."""
+        """Reads the shell's output, so that the shell does not block, until the file exists."""
         end = time.monotonic() + SECONDS_MAX
         while not path.exists():
             if time.monotonic() > end:

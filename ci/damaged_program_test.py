@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Device code that cannot be read is one line that names it, and status 2.
+"""Unreadable device code gives one line that names it, and status 2.
 
   damaged_program_test.py WARPCHECK
 
-Each damage is done to a copy of the program: to the fatbinaries that nvcc embedded (their layout:
-vgpu/ptx/fatbinary.hpp), or to the text of the unoptimised build beside them.
+Each test damages a copy of the program: the fatbinaries that nvcc embedded (their layout:
+vgpu/ptx/fatbinary.hpp), or the text of the unoptimised build.
 """
 import pathlib
 import struct
@@ -50,7 +50,7 @@ def change_text(old, new):
     return change
 
 
-# What is done, the build that then cannot be run, and what the line says.
+# The damage, the build that cannot be run, and the text of the line.
 DAMAGES = [
     (cut_container, "optimized", "truncated entry at offset 16: 40 bytes are left, its header needs 64"),
     (cut_entry, "optimized", "truncated entry at offset 16: "),

@@ -3,9 +3,9 @@
 
   export_test.py WARPCHECK NVCC CASES
 
-The programs are compiled for any GPU and not linked: nothing here runs them.  They are written to a
-directory far from the sources that they must not need.  Those with the same options are compiled
-together, each in a namespace of its own, as most of the time goes into the headers that all include.
+The programs are compiled for any GPU, but neither linked nor run.  They are written to a directory
+outside the repository, because they must not need its sources.  Those with the same options are compiled
+together, each in its own namespace, because common headers take most of the time.
 """
 import collections
 import concurrent.futures
@@ -22,7 +22,7 @@ def run(command, **options):
 
 
 def export(warpcheck, case, directory):
-    """Returns the program's file and the options that it wants, or what is wrong with it."""
+    """Returns the program's file and its options, or an error."""
     source = directory / f"{case.parent.name}_{case.stem}.cu"
     exported = run([warpcheck, "export", case, "-o", source])
     if exported.returncode != 0 or exported.stdout or exported.stderr:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The gallery shows what the tool prints, and every specimen.
+"""The gallery shows the tool's output, for every specimen.
 
   gallery_test.py WARPCHECK REPOSITORY
 
-Every block of a page in docs/gallery that ends with a replay command must be what that command prints, and
+Every block of a page in docs/gallery that ends with a replay command must be the output of that command, and
 every pair that expects a finding must have such a block.
 """
 import json

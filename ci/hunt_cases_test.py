@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""fuzz/cases holds all that a hunt finds, so that a hunt leaves the tree as it is.
+"""fuzz/cases contains everything that a hunt finds, so that a hunt does not change the tree.
 
   hunt_cases_test.py WARPCHECK REPOSITORY
 
-Hunts the specimens over a copy of what is committed: no file may come or change.  Cases that an earlier
-hunt found stay.  A hunt does not read the cases that are there.
+Hunts the specimens with a copy of the committed cases: no file may be added or changed.  Cases of earlier
+hunts stay.  A hunt does not read existing cases.
 """
 import filecmp
 import json

@@ -1,4 +1,4 @@
-"""What the tests of an installed warpcheck share: commands, README.md's five of them, a program with a defect.
+"""Shared by tests of an installed warpcheck: commands, README.md's five commands, a program with a defect.
 """
 import re
 import subprocess
@@ -36,10 +36,10 @@ def expect(text, *parts):
 
 
 def five_commands(repository):
-    """Those of README.md; the last two find and replay."""
+    """The five commands of README.md; the last two find and replay."""
     block = re.search(r"<!-- five commands -->\n```\n(.*?)```", (repository / "README.md").read_text(),
                       re.DOTALL)
-    # What follows a # is for the reader.
+    # Text after a # is a comment.
     commands = [line.split("#")[0].strip() for line in block.group(1).splitlines()]
     if len(commands) != COMMANDS:
         sys.exit(f"{COMMANDS} commands expected in README.md, found {commands}")
@@ -47,6 +47,6 @@ def five_commands(repository):
 
 
 def expect_same_report(found, replayed):
-    """But for the line that says how it was found."""
+    """Without the line that says how it was found."""
     if found.splitlines()[1:] != replayed.splitlines()[1:]:
         sys.exit(f"found\n{found}but replayed\n{replayed}")

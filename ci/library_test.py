@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Another project uses an installed copy, as its users would.
+"""A user's project works with an installed copy.
 
   library_test.py CMAKE BUILD_DIRECTORY REPOSITORY CLANGXX
 
 Installs into a fresh prefix.  There, examples/saxpy lists, checks and tests its pair, and has a fuzz
-target; a second pair in it, from `warpcheck new`, builds and passes as it is, and a third, which is planted, fails, is
+target; a second pair in it, from `warpcheck new`, builds and passes unchanged, and a third, with a planted bug, fails, is
 exported and replayed first by its suite; and the five commands of
 README.md, run literally, find, shrink and replay a planted bug.  A CUDA program that plain nvcc
-built runs under the installed `warpcheck exec`, whichever way it is linked.
+built runs under the installed `warpcheck exec`, however it is linked.
 """
 import os
 import pathlib
@@ -18,12 +18,12 @@ import tempfile
 
 from installed_testing import PROGRAM, expect, expect_same_report, five_commands, run
 
-LINES_MAX = 40  # of kernel, reference and pair, blank ones too; fewer than that
+LINES_MAX = 40  # of kernel, reference and pair, blank ones too
 
 
 def check_planted(directory):
-    """The newcomer's project, whose kernel gets a header in a directory of its own: its case can be exported,
-    and what is stored comes first in its suite."""
+    """A new user's project, whose kernel gets a header in a separate directory: its case can be exported,
+    and stored cases run first in its suite."""
     (directory / "headers").mkdir()
     (directory / "headers" / "scale.cuh").write_text("#pragma once\n// The header.\n")
     kernel, project = directory / "saxpy.cu", directory / "CMakeLists.txt"
@@ -83,7 +83,7 @@ def check_readme(repository, directory, clangxx):
 
 
 def check_exec(prefix, directory):
-    """The libraries are found beside the program, wherever it is called from."""
+    """The libraries are found next to the program, from any working directory."""
     directory.mkdir()
     libraries = run(directory, "warpcheck libdir").strip()
     if libraries != f"{prefix}/lib/warpcheck":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The manual page is well formed and says what --help says.
+"""The manual page is well formed and has the text of --help.
 
   manual_test.py MAN WARPCHECK PAGE
 
-man renders it without a warning; the page that was built is the one that the program prints; and every
-command of --help has a section with the options of its own --help and its examples.
+man renders it without a warning; the built page is the one that the program prints; and every
+command of --help has a section with its options and examples.
 """
 import os
 import re

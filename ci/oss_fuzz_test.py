@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ci/oss-fuzz/build.sh, run outside Docker, makes what a fuzzing service can use.
+"""ci/oss-fuzz/build.sh, run outside Docker, builds targets that a fuzzing service can use.
 
   oss_fuzz_test.py REPOSITORY BUILD_DIRECTORY WARPCHECK CLANG CLANGXX NVCC
 
@@ -39,7 +39,7 @@ def run(command, **options):
 
 
 def check_names(prebuilt, warpcheck):
-    """What the script builds leaves out exactly the specimens."""
+    """The script builds all pairs except the specimens."""
     pairs = json.loads(run([warpcheck, "list", "--json"]).stdout)["pairs"]
     clean = {"fuzz_" + pair["name"] for pair in pairs if not pair["expects"]}
     named = run([prebuilt / "fuzz" / "targets" / "clean_fuzz_targets"]).stdout.split()
@@ -47,7 +47,7 @@ def check_names(prebuilt, warpcheck):
 
 
 def check_placeholders(repository):
-    """What is to be filled in is where docs/fuzzing-services.md says, and nowhere else."""
+    """Placeholders are where docs/fuzzing-services.md says, and nowhere else."""
     page = (repository / "docs" / "fuzzing-services.md").read_text()
     documented = re.findall(r"^ *\| `(project\.yaml|Dockerfile)` \| (?:`(\w+)`|the address of the `(.*?)`)", page,
                             re.MULTILINE)
@@ -103,7 +103,7 @@ def check_instrumentation(program, output):
 
 
 def check_runs(out, elsewhere):
-    """From a directory of another place, which is all that it may write."""
+    """Runs in another directory, the only one that it may write to."""
     program = elsewhere / "bin" / TARGET
     program.parent.mkdir()
     shutil.copy(out / TARGET, program)

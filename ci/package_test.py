@@ -3,8 +3,8 @@
 
   package_test.py CMAKE BUILD_DIRECTORY REPOSITORY TOOLKIT_DIRECTORY
 
-Makes the package, installs it with apt into a minimal root, which debootstrap makes, and there, with nothing
-else but the CUDA Toolkit: version, manual page, completion; the five commands of README.md, of which the last two
+Builds the package, and installs it with apt into a minimal root that debootstrap makes.  There, with nothing else
+but the CUDA Toolkit, it tests: version, manual page, completion; the five commands of README.md, of which the last two
 find and replay a planted bug; and `exec` of a program that nvcc built.
 """
 import os
@@ -16,7 +16,7 @@ import tempfile
 
 from installed_testing import PROGRAM, expect, expect_same_report, five_commands, run
 
-# Runs as root of its own mounts, which end with it.
+# Runs as root with its own mounts, which end with the process.
 INSIDE = """
 set -e
 mount --bind {toolkit} {root}/opt/cuda

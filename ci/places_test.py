@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Holds the pages docs/adding-a-*.md to the truth.
+"""Checks that the pages docs/adding-a-*.md are correct.
 
   places_test.py REPOSITORY
 
-A page shows what one thing of its kind costs by an example that is in the tree.
+A page shows all places that one new thing touches, by an example in the tree.
 - Every path in backticks exists.  NAME in a path stands for any name.
-- A block of code under a line "`PATH`:" stands in that file, word for word; "..." leaves lines out.
-- The table "| file | lines | what |" names every file in which the example's identifier stands,
-  and how many lines of it, outside its own files, comments, tests, docs and recorded cases.
+- A block of code under a line "`PATH`:" is in that file, word for word; "..." leaves lines out.
+- The table "| file | lines | what |" names every file that contains the example's identifier, with
+  the number of lines, outside its own files, comments, tests, docs and recorded cases.
 - No page is longer than LINES_MAX lines.
-Beside that, nobody knows a strategy, a checker or a command by name who can ask the rows, and what people and
-tools read lists the rows that there are.  And the test is tested: a page that is
-changed so that it lies is found out.
+Further, no shared code names a strategy, a checker or a command instead of using the rows, and documents list all
+rows.  The test also tests itself: a page with a false statement must be found.
 """
 import fnmatch
 import functools
@@ -35,7 +34,7 @@ EXAMPLES = {
     "adding-a-runtime-function.md": (r"\bcudaMemGetInfo\b", ()),
     "adding-an-instruction.md": (r"\bbrev(?:_\b|\b)|\bBrev\b", ()),
 }
-# Its example is not in the tree: the reader writes it.
+# Its example is not in the tree, because the reader writes it.
 WRITTEN_BY_THE_READER = {"adding-a-kernel.md": "reverse"}
 
 
@@ -46,7 +45,7 @@ def files_below(root):
 
 
 def code_of(path):
-    """Without comments: what is said about a thing is no place of it."""
+    """The code without comments, which do not count as places."""
     text = path.read_text(errors="replace")
     mark = "#" if path.suffix in {".txt", ".cmake", ".py", ".sh"} else "//"
     return [line.split(mark)[0] for line in text.splitlines()]
@@ -70,7 +69,7 @@ def places(root, identifier, own):
 
 
 def named_paths(text):
-    """What stands in backticks outside blocks of code and looks like a path."""
+    """Text in backticks outside blocks of code that looks like a path."""
     prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
     for token in re.findall(r"`([^`\s]+)`", prose):
         if re.fullmatch(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)+/?", token):
@@ -111,7 +110,7 @@ def errors_of(root, page, text):
 
 
 def errors_of_names(root):
-    """Who knows by name what only its row should know."""
+    """Shared code that contains a name that only its row should contain."""
     for kind, rows, row, form, elsewhere, names_min in (
             ("command", "cli/command_*.cpp", r'\.name = "([^"]+)"', '"%s"', r"cli/(?!command_)[^/]*", 10),
             ("strategy", "vgpu/schedule/strategies.cpp", r'\.name = "(?!default)([^"]+)"', '"%s"',
@@ -132,7 +131,7 @@ def errors_of_names(root):
 
 
 def errors_of_lists(root):
-    """What is written by hand beside the rows."""
+    """Hand-written lists must contain all rows."""
     for rows, row, lists in (
             ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
                 "README.md": "`%s`", "docs/report.schema.json": '"%s"'}),
@@ -148,7 +147,7 @@ def errors_of_lists(root):
 
 
 def lies(text):
-    """The page with one of its statements changed, for each of them."""
+    """The page with one false statement, for each statement."""
     for row in re.findall(r"^\| `[^`]+` \| \d+ \|.*\n", text, re.MULTILINE):
         yield text.replace(row, "")
         yield text.replace(row, re.sub(r"\| \d+ \|", "| 99 |", row))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The defect that warpcheck was made for: found and shrunk to the same size from every seed.
+"""The defect for which warpcheck was made is found and shrunk to the same size from every seed.
 
   published_scan_test.py WARPCHECK
 

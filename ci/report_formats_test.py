@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What warpcheck writes for programs is what it says it is.
+"""The machine-readable reports are valid.
 
   report_formats_test.py WARPCHECK ROOT
 
 Runs hunt, check, replay, shrink, fuzz and campaign with every report, and list --json, and validates: JSON against
 docs/report.schema.json, JUnit and SARIF against harness/report/schemas/, lcov and HTML by parsing
-them.  A schema must also refuse: each is shown a damaged copy of what it has just accepted.
+them.  A schema must also refuse: each gets a damaged copy of a report that it has accepted.
 """
 import copy
 import json

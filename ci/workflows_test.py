@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Workflows for CI services are what their published schemas say, and what they run exists.
+"""Workflows for CI services match their published schemas, and their commands exist.
 
   workflows_test.py REPOSITORY WARPCHECK
 
@@ -22,7 +22,7 @@ PROGRAM = re.compile(r"(?:\$PROGRAM|build/warpcheck) (\w+)((?: [^\n|]*)?)")
 
 
 def load(text):
-    """YAML 1.2 as services read it: `on` is a word."""
+    """YAML 1.2 as services read it: `on` is a string."""
     loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": {
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool"]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()}})

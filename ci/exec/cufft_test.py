@@ -87,7 +87,7 @@ class Defects(unittest.TestCase):
     def test_a_host_that_does_not_wait(self):
         result = run("--json", str(HERE / "report.json"), "--", "./cufft", "managed-too-early")
         (finding,) = json.loads((HERE / "report.json").read_text())["findings"]
-        # The host comes first here, and reads what was there before.
+        # The host reads before the device writes, and gets the old values.
         self.assertEqual((result.returncode, result.stdout), (66, "sum: 1, not 24\n"), result.stderr)
         self.assertEqual((finding["kind"], finding["message"]),
                          ("data-race", "the host does not wait for data of cufftExecC2C, 24 complex "

@@ -21,7 +21,7 @@ class RightPrograms(unittest.TestCase):
             with self.subTest(mode):
                 self.assertEqual(findings(mode, expect=0), [])
 
-    # What each sequence that differs from the vendor's is said once, and of no other.
+    # Each sequence that differs from the vendor's is named once, and no other.
     def test_sequences_that_are_not_the_vendors_are_named(self):
         def told(mode):
             lines = run("--", "./curand", mode).stderr.splitlines()

@@ -24,7 +24,7 @@ PTX = """.version 7.0
   ret;
 }
 """
-# As Triton does: no header, no cuGetProcAddress.
+# Like Triton: no header, no cuGetProcAddress.
 LOADER = """
 import ctypes
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -43,7 +43,7 @@ print(loaded, found, launched)
 print(value.value)
 """
 
-# As frameworks do: by what dlopen() finds, and dlsym().
+# Like frameworks: by dlopen() and dlsym().
 ASKER = """
 import ctypes, sys
 nvrtc = ctypes.CDLL(sys.argv[1])

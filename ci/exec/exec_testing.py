@@ -1,5 +1,5 @@
-"""What the tests of `warpcheck exec` share: their arguments (WARPCHECK NVCC SOURCE_DIRECTORY), a
-directory for the time being, and a program that plain nvcc has built there.
+"""Shared by tests of `warpcheck exec`: their arguments (WARPCHECK NVCC SOURCE_DIRECTORY), a
+temporary directory, and a program that plain nvcc has built there.
 """
 
 import json
@@ -16,7 +16,7 @@ HERE = pathlib.Path(DIRECTORY.name)
 
 
 class Source:
-    """A source of ci/exec/, copied as `name`; its lines are known by the comments at their ends."""
+    """A source of ci/exec/, copied as `name`; the comments at the ends of its lines identify them."""
 
     def __init__(self, file, name):
         self.text = pathlib.Path(SOURCES, "ci", "exec", file).read_text()
@@ -30,7 +30,7 @@ LINKED = {"-cudart": 2, "-L": 2, "-Xlinker": 2}  # options of the linker alone, 
 
 
 def build(source, name, *options):
-    """The same source with the same options is compiled once, and linked as often as wanted."""
+    """The same source with the same options is compiled once, and linked for each call."""
     compiler, linker, rest = [], [], list(options)
     while rest:
         words = LINKED.get(rest[0], 1)
@@ -50,7 +50,7 @@ def run(*words, **more):
 
 
 def findings_of(program, mode, expect):
-    """What a program's mode shows, where exec ends with the status that is expected."""
+    """The findings of a program's mode; checks the expected status of exec."""
     report = HERE / "report.json"
     result = run("--json", str(report), "--", program, mode)
     assert result.returncode == expect, (result.returncode, result.stdout, result.stderr)

@@ -1,4 +1,4 @@
-"""What the host does without a call to memory that kernels use, under `warpcheck exec`:
+"""Host accesses without a call to memory that kernels use, under `warpcheck exec`:
 host_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 
 One program by plain nvcc with its default, the static runtime, and once more with the shared one.
@@ -161,7 +161,7 @@ class Ends(unittest.TestCase):
         report.unlink(missing_ok=True)
         process = subprocess.Popen([WARPCHECK, "exec", "--json", str(report), "--", "./host", "long"],
                                    cwd=HERE, stderr=subprocess.PIPE, text=True)
-        while not report.exists():  # the launch is something new to tell
+        while not report.exists():  # the launch is new data for the report
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         self.assertRegex(process.communicate()[1], """\

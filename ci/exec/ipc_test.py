@@ -19,7 +19,7 @@ def setUpModule():
 
 
 def report_of(mode, expect):
-    """What a mode prints, and its report."""
+    """The output of a mode, and its report."""
     path = HERE / "report.json"
     result = run("--json", str(path), "--", "./ipc", mode)
     assert result.returncode == expect, (result.returncode, result.stdout, result.stderr)
@@ -35,7 +35,7 @@ class SharedMemory(unittest.TestCase):
     def test_a_kernel_of_another_process_changes_it(self):
         printed, report = report_of("memory", 66)
         self.assertEqual(printed, "1 cudaErrorInvalidValue\n42\n")
-        (found,) = report["findings"]  # cudaFree of what is to be closed
+        (found,) = report["findings"]  # cudaFree of memory that must be closed instead
         self.assertEqual(found["kind"], "invalid-free")
 
     def test_atomics_of_two_processes_lose_nothing(self):

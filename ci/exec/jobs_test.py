@@ -1,6 +1,6 @@
 """Launches on several threads under `warpcheck exec`: jobs_test.py WARPCHECK NVCC SOURCES.
 
-Whatever a program does, --jobs changes neither what it computes nor a byte of what is reported.
+For any program, --jobs changes neither its results nor a byte of the report.
 """
 
 import json
@@ -23,7 +23,7 @@ def setUpModule():
 
 
 def seen(mode, jobs):
-    """Everything that a user sees but for times."""
+    """Everything that a user sees, except times."""
     path = HERE / f"jobs-{jobs}.json"
     result = run("--jobs", str(jobs), "--json", str(path), "--", "./jobs", mode)
     report = [line for line in result.stderr.splitlines() if not re.search(r"instructions? in ", line)]
@@ -32,7 +32,7 @@ def seen(mode, jobs):
 
 class AnyNumberOfThreads(unittest.TestCase):
     def check(self, mode, findings, status=0):
-        """The pairs of kind and first line that one thread finds, and the others as well."""
+        """Checks that one thread and several find the same pairs of kind and first line."""
         alone = seen(mode, 1)
         self.assertEqual(alone[2], status, alone)
         found = {(finding["kind"], finding["accesses"][0].get("line"))

@@ -1,7 +1,7 @@
-"""Much memory under `warpcheck exec`: memory_test.py WARPCHECK NVCC SOURCES.
+"""Large memory under `warpcheck exec`: memory_test.py WARPCHECK NVCC SOURCES.
 
-Allocations larger than an offset of 32 bits can reach, memory that is not touched, and what a
-program is answered when there is none left.
+Allocations larger than a 32-bit offset can reach, untouched memory, and the answers to a
+program when no memory is left.
 """
 
 import json
@@ -29,7 +29,7 @@ def line_of(marker):
 
 
 def peak_megabytes(*words, **more):
-    """What `exec` of the program prints, and how much memory its processes had at most."""
+    """The output of `exec`, and the peak memory of its processes."""
     measured = ("import resource, subprocess, sys\n"
                 "result = subprocess.run(sys.argv[1:])\n"
                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)\n"

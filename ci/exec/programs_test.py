@@ -1,4 +1,4 @@
-"""`warpcheck exec` as a user meets it: programs_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+"""`warpcheck exec` as a user runs it: programs_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 
 Programs are compiled by plain nvcc, with the shared runtime library and with our static one, and
 run as they are.
@@ -377,7 +377,7 @@ def wait_until(condition):
 
 
 class Ends(unittest.TestCase):
-    """However `exec` ends, the program ends as well, and what was found is in the reports."""
+    """However `exec` ends, the program ends as well, and its findings are in the reports."""
 
     def begin(self, *words, **more):
         self.json = HERE / "ends.json"
@@ -422,7 +422,7 @@ class Ends(unittest.TestCase):
 
     def test_the_process_that_watches_is_killed(self):
         process = self.begin("./shared", "race-wait")
-        # What was found is written while the program runs.
+        # Findings are written while the program runs.
         self.assertTrue(wait_until(self.json.exists))
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
         os.kill(int(children), signal.SIGKILL)
@@ -479,7 +479,7 @@ class Ends(unittest.TestCase):
 
 
 class Outputs(unittest.TestCase):
-    """Several runs are compared by what comes to the host."""
+    """Several runs are compared by the data that reaches the host."""
 
     def findings(self, mode, *options, runs="8"):
         path = HERE / "outputs.json"

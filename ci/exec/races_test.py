@@ -107,7 +107,7 @@ class InPlaceShuffles(unittest.TestCase):
 
 
 class Headers(unittest.TestCase):
-    """Code of the toolkit that nobody can mend."""
+    """Code of the toolkit that users cannot change."""
 
     def assert_notes(self, found, argument):
         self.assertTrue(found)

@@ -177,7 +177,7 @@ class Refusals(unittest.TestCase):
     def test_a_library_that_is_opened_at_run_time(self):
         self.library("libcudnn.so.9")
         program = self.program("opens")
-        # Frameworks open many, and use few.
+        # Frameworks open many libraries, and use few.
         self.assertEqual(run("--", program, "./nothing.so").returncode, 0)
         self.assertEqual(run("--", program, "./libcudnn.so.9").returncode, 0)
         self.library("libcudnn.so.9", source=ITS_RUNTIME)

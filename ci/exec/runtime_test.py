@@ -1,4 +1,4 @@
-"""How the runtime library answers under `warpcheck exec`: runtime_test.py WARPCHECK NVCC SOURCES.
+"""Results of the runtime library under `warpcheck exec`: runtime_test.py WARPCHECK NVCC SOURCES.
 
 Calls that fail, the device's memory, what the host copies, and functions of the API.  Programs are
 compiled by plain nvcc.

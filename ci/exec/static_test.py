@@ -15,7 +15,7 @@ INCLUDE = f"-I{sys.argv[4]}"
 TOOLKIT_LIBRARIES = pathlib.Path(sys.argv[5])
 SOURCE = Source("static_programs.cu", "programs.cu")
 
-# One object serves for programs at fixed and at any addresses, and for a library.
+# One object is used for programs at fixed and at any addresses, and for a library.
 OPTIONS = ["-arch=compute_75", "-lineinfo"]
 LINKED = {"program": [], "fixed": ["-Xcompiler", "-no-pie"], "shared": ["-cudart", "shared"],
           "unlinked": ["-Xcompiler", "-static"], "libstatic.so": ["-shared"]}
@@ -362,7 +362,7 @@ class Refusals(StaticTest):
 
 
 class OtherRuntimes(StaticTest):
-    """Functions are known by their names and by where they stand."""
+    """Functions are recognised by their names and their places."""
 
     def runtime(self, release, *options):
         return compile_c(RUNTIME, f"release_{release}", f"-DRELEASE={release}",
