@@ -1,5 +1,5 @@
-// The CUDA driver of a real GPU, opened when it is asked for, so that a program which can use one
-// also builds, and runs, where there is none.
+// The CUDA driver of a real GPU.  It is opened on demand, so a program that can use it also builds
+// and runs where there is none.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace warpcheck::conformance {
 
-// A call of the driver that failed.
+// A failed call of the driver.
 class DriverError : public std::runtime_error {
  public:
   DriverError(const char* call, CUresult result, const std::string& more);
@@ -22,10 +22,10 @@ class DriverError : public std::runtime_error {
   CUresult result_;
 };
 
-// The first device, its context current in this thread.
+// The first device, with its context current in this thread.
 class Driver {
  public:
-  // Throws std::runtime_error where there is no driver, or no device.
+  // Throws std::runtime_error if there is no driver or no device.
   Driver();
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
@@ -38,7 +38,8 @@ class Driver {
     if (result != CUDA_SUCCESS) throw DriverError(name, result, {});
   }
 
-  // Assembles PTX, at this optimisation level (4: all).  A DriverError holds the assembler's text.
+  // Assembles PTX at this optimisation level (4: full).  A DriverError contains the assembler's
+  // text.
   CUmodule load(const std::string& ptx, unsigned optimization = 4);
 
   int attribute(CUdevice_attribute which);

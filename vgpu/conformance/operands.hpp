@@ -1,8 +1,8 @@
-// The operands of conformance vectors: the same on every machine, so that they need not be stored.
+// The operands of conformance vectors.  They are the same on every machine, so they are not stored.
 //
 // For each form: every special value of each operand against every special value of each other
-// one, then random and extreme ones.  Forms whose operands have the same types get the same
-// operands, which makes their results alike and the recording small.
+// operand, then random and extreme values.  Forms with the same operand types get the same
+// operands, so their results are similar and the recording is small.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,18 @@
 
 namespace warpcheck::conformance {
 
-// Values at which instructions tend to go wrong; `type` is a word of forms.def.
+// Returns values at which instructions tend to fail; `type` is a word of forms.def.
 std::vector<std::uint64_t> special_values(std::string_view type);
 
-// Bytes of a value of the type; 1 for pred.
+// Returns the bytes of a value of the type; 1 for pred.
 std::size_t bytes_of(std::string_view type);
 
 // values[k][i]: operand k of vector i, zero-extended.
 using OperandTable = std::vector<std::vector<std::uint64_t>>;
 OperandTable make_operands(std::span<const std::string> types);
 
-// The vectors of a form; of sequences and whole kernels some of them, or recordings would be large.
+// Returns the vectors of a form; for sequences and whole kernels only some, to keep recordings
+// small.
 OperandTable operands_of(const ptx::InstructionForm& form);
 
 }  // namespace warpcheck::conformance

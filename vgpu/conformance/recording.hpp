@@ -1,9 +1,9 @@
-// Results of a real GPU, as a file: which forms were run, and the bits of every result.
+// A file with results of a real GPU: the forms that were run, and the bits of every result.
 //
 // The file is one zstd frame: a line about the GPU, a line `count base text` for each form, an
-// empty line, then the results.  Those of one form stand result by result, byte position by byte
-// position; with a base, the number of an earlier form, they are xored with that form's.  So forms
-// that hardly differ cost next to nothing.
+// empty line, then the results.  The results of one form are stored result by result, byte position
+// by byte position.  With a base, the number of an earlier form, they are xored with the results of
+// that form, so forms that hardly differ take little space.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +29,13 @@ struct Recording {
   std::vector<Recorded> forms;
 };
 
-// The recording is damaged, or is not one.
+// The file is damaged, or is no recording.
 class RecordingError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Every form must be one of `known`, which says how wide results are.
+// Every form must be in `known`, which determines the width of results.
 std::string pack(const Recording& recording, const std::vector<ptx::InstructionForm>& known);
 Recording unpack(const std::string& bytes, const std::vector<ptx::InstructionForm>& known);
 

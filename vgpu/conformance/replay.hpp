@@ -12,25 +12,25 @@
 
 namespace warpcheck::conformance {
 
-// The results of one form on the virtual GPU, in the order of Recorded::values.
-// Throws Refusal where the virtual GPU does not execute the form.
+// Returns the results of one form on the virtual GPU, in the order of Recorded::values.  Throws
+// Refusal if the virtual GPU does not support the form.
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
-// The same for a kernel of a module; `form` says what it takes and gives.
+// The same for a kernel of a module; `form` describes its operands and results.
 std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
                                           const ptx::InstructionForm& form,
                                           const std::string& name);
 
-// What became of one form.
+// The result of comparing one form.
 struct Comparison {
   std::string text;     // of the form
-  std::string refusal;  // why the virtual GPU does not execute it; empty: it does
+  std::string refusal;  // why the virtual GPU does not support it; empty: it does
   std::size_t vectors = 0;
   std::size_t differences = 0;
-  std::string first;  // operands and both results of the first difference
+  std::string first;  // operands and both results at the first difference
 };
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded);
-// Of results that were calculated already, which may differ by so many units of the last place.
+// Compares results that were already calculated; they may differ by `ulps` units in the last place.
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,
                    const std::vector<std::uint64_t>& got, unsigned ulps = 0);
 

@@ -11,7 +11,7 @@ namespace warpcheck::conformance {
 const std::vector<ptx::InstructionForm>& sequences();
 bool is_sequence(const ptx::InstructionForm& form);
 
-// All that has vectors: the forms of forms.def and the sequences.
+// Returns all forms with vectors: the forms of forms.def and the sequences.
 const std::vector<ptx::InstructionForm>& recorded_forms();
 
 }  // namespace warpcheck::conformance

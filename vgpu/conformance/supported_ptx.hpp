@@ -1,11 +1,11 @@
-// docs/supported-ptx.md, written from the tables.
+// Generates docs/supported-ptx.md from the tables.
 #pragma once
 
 #include <string>
 
 namespace warpcheck::conformance {
 
-// The whole page, as Markdown.
+// Returns the whole page, as Markdown.
 std::string supported_ptx();
 
 }  // namespace warpcheck::conformance

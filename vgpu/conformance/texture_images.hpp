@@ -1,4 +1,4 @@
-// Memory with a texture over it, and a surface: every kind of image that textures.cu looks at.
+// Images for textures.cu: memory with a texture and a surface on it, of every kind.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -57,7 +57,7 @@ struct Setup {
   Size size;
   int levels = 1;
   bool wild = false;  // texels: any bits, NaN and infinities too
-  bool flat = false;  // every texel is the number of its level
+  bool flat = false;  // every texel contains the number of its level
   unsigned flags = 0;
   bool normalized = false, scaled = false, smooth = false, srgb = false;
   cudaTextureAddressMode address = cudaAddressModeClamp;
@@ -103,7 +103,7 @@ inline std::vector<unsigned char> texels(const Setup& setup, std::size_t count,
       const auto level = static_cast<float>(seed - kLevelSeed);
       std::memcpy(&bits, &level, sizeof bits);
     } else if (setup.format.kind == Kind::f && !setup.wild) {
-      // Within some powers of two of 1.
+      // Values within a few powers of two of 1.
       if (width == 4) bits = (bits & 0x807f'ffffu) | (124 + (bits >> 23) % 6) << 23;
       if (width == 2) bits = (bits & 0x83ffu) | (12 + (bits >> 16) % 6) << 10;
     }
@@ -115,7 +115,7 @@ inline std::vector<unsigned char> texels(const Setup& setup, std::size_t count,
 inline bool is_layered(Shape shape) { return shape >= Shape::lines; }
 inline bool is_cube(Shape shape) { return shape >= Shape::cube; }
 
-// Memory with a texture over it, and a surface.
+// Memory with a texture and a surface on it.
 class Image {
  public:
   explicit Image(const Setup& setup) : setup_(setup), name_(name_of(setup)) {

@@ -1,4 +1,4 @@
-// What the text of a litmus program expects of it; see litmus.hpp.
+// What the text of a litmus program expects; see litmus.hpp.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ struct Expectation {
 using Mark = std::pair<std::uint32_t, std::string>;
 
 struct Listing {
-  std::string name;                       // of its LITMUS
-  std::vector<Expectation> expectations;  // none: clean
+  std::string name;                       // the argument of its LITMUS
+  std::vector<Expectation> expectations;  // empty: clean
   std::set<Mark> marks;
 };
 
-// Reads the programs of one source text.  Throws std::runtime_error, which names the line, where
-// the text does not follow the rules.
+// Reads the programs of one source text.  Throws std::runtime_error, with the line, if the text
+// violates the rules.
 std::vector<Listing> read_listings(std::string_view text);
 
 }  // namespace warpcheck::litmus

@@ -1,4 +1,4 @@
-// Names of C++ as their source writes them (Itanium C++ ABI, 5.1).
+// Demangles C++ names (Itanium C++ ABI, 5.1).
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace warpcheck::ptx {
 
-// "_Z3addiPf" -> "add(int, float*)".  Nothing for what is no mangled name: `extern "C"` names and
-// plain words, which the ABI's function would read as types.
+// Converts "_Z3addiPf" to "add(int, float*)".  Returns nothing for a name that is not mangled:
+// `extern "C"` names and plain words, which the ABI's function would read as types.
 std::optional<std::string> demangle(std::string_view mangled);
 
 }  // namespace warpcheck::ptx

@@ -1,7 +1,8 @@
-// The container that nvcc puts into a host object: PTX and machine code, maybe compressed.
+// Reads fatbinaries, the containers that nvcc puts into host objects: PTX and machine code,
+// possibly compressed.
 //
-// NVIDIA publishes no description; the layout below is what nvcc 13 writes, and every length is
-// checked against the bytes.  All numbers are little-endian.
+// NVIDIA publishes no description; the layout below is that of nvcc 13, and every length is checked
+// against the size of the data.  All numbers are little-endian.
 //   header   +0 u32 magic 0xBA55ED50, +4 u16 version 1, +6 u16 header bytes (16),
 //            +8 u64 bytes of the entries
 //   entry    +0 u16 kind (1 PTX, 2 machine code), +4 u32 header bytes, +8 u64 stored bytes,
@@ -22,7 +23,7 @@ struct PtxImage {
   unsigned sm = 0;   // 75 for compute_75
 };
 
-// One line: what is wrong, and at which offset.
+// what() is one line: the error and its offset.
 class FatbinaryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -30,16 +31,16 @@ class FatbinaryError : public std::runtime_error {
 
 inline constexpr std::size_t kFatbinaryHeaderBytes = 16;
 
-// Bytes of the whole fatbinary, from its first kFatbinaryHeaderBytes bytes: for the loader, which
-// is given a pointer and no size.  Throws FatbinaryError if it is none.
+// Returns the size of the whole fatbinary from its first kFatbinaryHeaderBytes bytes, for the
+// loader, which gets a pointer without a size.  Throws FatbinaryError if it is no fatbinary.
 std::size_t fatbinary_bytes(std::span<const std::byte, kFatbinaryHeaderBytes> header);
 
-// Every PTX text in a fatbinary, in its order.  Throws FatbinaryError if the bytes are damaged or
-// truncated, or hold no PTX but only machine code.
+// Returns every PTX text in a fatbinary, in order.  Throws FatbinaryError if the bytes are damaged
+// or truncated, or contain only machine code.
 std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes);
 
-// The newest target among the PTX texts, 75 for compute_75; 0: there is none.  Reads no text, and
-// throws as read_fatbinary() does where the bytes are damaged.
+// Returns the newest target among the PTX texts, 75 for compute_75; 0: there is no PTX.  Does not
+// decompress texts; throws like read_fatbinary() if the bytes are damaged.
 unsigned newest_ptx_target(std::span<const std::byte> bytes);
 
 }  // namespace warpcheck::ptx

@@ -8,18 +8,18 @@
 
 namespace warpcheck::ptx {
 
-// One row of forms.def with every alternative chosen.
+// A row of forms.def with one alternative chosen in each pair of braces.
 struct InstructionForm {
   std::string family;
-  int target = 0;                    // the lowest sm that has it
+  int target = 0;                    // the lowest sm that supports it
   std::string mnemonic;              // "add.rn.f32"
   std::vector<std::string> results;  // types of d, e
   std::vector<std::string> sources;  // types of a, b, c, f
   std::string text;                  // "add.rn.f32 d, a, b;"
-  bool recorded = true;              // false: nobody has compared it with a GPU
+  bool recorded = true;              // false: it was never compared with a GPU
 };
 
-// A row of forms.def as it is written, alternatives in braces.
+// A row of forms.def as written, with alternatives in braces.
 struct FormRow {
   std::string_view family;
   int target = 0;
@@ -28,13 +28,13 @@ struct FormRow {
 };
 std::span<const FormRow> form_rows();
 
-// Every form of such rows, in their order; no text occurs twice.
+// Returns every form of such rows, in order; each text occurs once.
 std::vector<InstructionForm> expand_forms(std::span<const FormRow> rows);
 
-// Every form, in the order of the table; no text occurs twice.
+// Returns every form, in the order of the table; each text occurs once.
 const std::vector<InstructionForm>& instruction_forms();
 
-// Whether some form has that mnemonic.
+// Returns whether some form has that mnemonic.
 bool has_form(std::string_view mnemonic);
 
 }  // namespace warpcheck::ptx

@@ -1,8 +1,8 @@
-// A parsed PTX translation unit: what the text says, nothing decided yet.
+// A parsed PTX translation unit: the content of the text, before any decisions.
 //
-// The parser resolves names to indices (registers, `.param` variables and labels are scoped, and
-// `{ ... }` scopes may redeclare a name, so names are not unique; indices are).  Everything that
-// needs a second look at the program (frame layout, reconvergence) belongs to vgpu/program.
+// The parser resolves names to indices.  Registers, `.param` variables and labels are scoped, and
+// `{ ... }` scopes may redeclare a name, so names are not unique; indices are.  Everything that
+// needs another pass over the program (frame layout, reconvergence) belongs to vgpu/program.
 // Source: PTX ISA 9.0, chapters 4 (syntax), 5 (state spaces, types), 9 (instructions).
 #pragma once
 
@@ -19,8 +19,8 @@ namespace warpcheck::ptx {
 
 inline constexpr std::uint32_t kNone = 0xffffffffu;
 
-// Where an instruction comes from.  `file` indexes Module::files; line 0 means "unknown".
-// nvcc's inlined code has a chain: the innermost location, then where it was inlined.
+// The source location of an instruction.  `file` indexes Module::files; line 0 means "unknown".
+// Code that nvcc inlined has a chain: the innermost location, then the place where it was inlined.
 struct SourceLocation {
   std::uint32_t file = kNone;
   std::uint32_t line = 0;
@@ -178,24 +178,25 @@ class ParseError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Modules that do not fit together.  what() names the symbol and both modules.
+// Modules that cannot be linked together. what() names the symbol and both modules.
 class LinkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Links the modules of a program that was compiled in parts (nvcc -rdc=true) to one: declarations
-// find their definitions; of weak definitions one stays; internal names that clash are changed.
-// What has no definition stays a declaration: only kernels that need it cannot run.
-//   name: of the whole.
+// Links the modules of a program that was compiled in parts (nvcc -rdc=true): declarations get
+// their definitions; one of several weak definitions remains; clashing internal names are changed.
+// A name without a definition remains a declaration: only kernels that need it cannot run.
+//   name: of the linked module.
 // Throws LinkError for a name that is defined twice, or as different things.
 Module link_modules(std::vector<Module> modules, std::string_view name);
 
-// Parses PTX text of one translation unit.
-//   text: the whole source, NUL bytes at the end are ignored.
+// Parses the PTX text of one translation unit.
+//   text: the whole source; NUL bytes at the end are ignored.
 //   name: shown in errors.
-// Throws ParseError.  An unknown opcode or modifier is not an error here: the instruction carries
-// Opcode::invalid or a non-empty `unsupported`, and the kernel that holds it is refused at launch.
+// Throws ParseError.  An unknown opcode or modifier is not an error here: the instruction gets
+// Opcode::invalid or a non-empty `unsupported`, and the kernel that contains it is refused at
+// launch.
 Module parse(std::string_view text, std::string_view name);
 
 }  // namespace warpcheck::ptx

@@ -182,7 +182,7 @@ enum class Family : std::uint8_t {
   warpgroup,
 };
 
-// What undefined bits of the sources make of the result: see opcodes.def.
+// How undefined bits of the sources propagate to the result: see opcodes.def.
 enum class UndefinedRule : std::uint8_t {
   whole,
   moves,
@@ -194,9 +194,9 @@ enum class UndefinedRule : std::uint8_t {
   comparison,
 };
 
-// The files that have functions of compute instructions, in the order in which they are asked.
+// The files with functions of compute instructions, in the order in which they are searched.
 enum class FunctionFile : std::uint8_t {
-  carry,  // before those that do not look at .cc
+  carry,  // before the files that ignore .cc
   integer,
   bits,
   compare,
@@ -204,7 +204,7 @@ enum class FunctionFile : std::uint8_t {
   float_,
   approximate,
   convert,
-  exact,  // after those that are faster
+  exact,  // after the faster files
   half_approximate,
   half_compare,
   packed,
@@ -217,7 +217,7 @@ std::string_view name_of(FunctionFile file);  // "float"
 struct OpcodeRow {
   std::string_view name;
   Family family = Family::none;
-  std::uint16_t functions = 0;  // a bit for each FunctionFile
+  std::uint16_t functions = 0;  // one bit for each FunctionFile
   UndefinedRule undefined = UndefinedRule::whole;
   std::string_view operands, modifiers;
 
@@ -253,10 +253,10 @@ constexpr std::uint32_t bytes_of(Type type) {
 constexpr bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
-// Several values in a register, or one in a part of it.
+// Returns whether a register holds several values of this type, or one in a part of it.
 constexpr bool is_packed(Type type) { return type >= Type::u16x2 && type <= Type::tf32; }
 constexpr bool is_float(Type type) { return type >= Type::f16; }
-// Of a register that holds two elements: the bytes of one; 0 if it holds no two.
+// For a register with two elements: returns the bytes of one; 0 if it does not hold two.
 constexpr std::uint32_t half_bytes_of(Type type) {
   switch (type) {
     case Type::u16x2:

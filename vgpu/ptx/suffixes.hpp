@@ -30,20 +30,22 @@ enum class SuffixClass : std::uint8_t {
 
 std::string_view name_of(SuffixClass suffix_class);
 
-// The class of that name, or -1.
+// Returns the class of that name, or -1.
 int find_suffix_class(std::string_view name);
 
-// A word may stand for several suffixes (`.add`, `.lo`, `.and`); the opcode's row decides.
+// A word may denote several suffixes (`.add`, `.lo`, `.and`); the opcode's row decides which one it
+// is.
 struct Suffix {
   std::string_view word;  // without the dot
   SuffixClass suffix_class;
-  std::uint8_t value;  // of the class's enumeration; 0 where there is none
+  std::uint8_t value;  // in the enumeration of the class; 0 if it has none
 };
 
-// Every suffix with that word; empty if the word is unknown.
+// Returns every suffix with that word; empty if the word is unknown.
 std::span<const Suffix> find_suffixes(std::string_view word);
 
-// Sets what the suffix means.  False if its class is set already (a type: if both types are).
+// Sets the modifier of the suffix.  False if its class is set already (for a type: if both types
+// are).
 bool apply(const Suffix& suffix, Modifiers& modifiers);
 
 }  // namespace warpcheck::ptx

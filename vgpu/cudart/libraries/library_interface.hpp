@@ -81,8 +81,8 @@ struct LibraryFailure {
 };
 
 enum class LibraryMemory : std::uint8_t {
-  host,    // or nothing
-  device,  // the host cannot use it
+  host,    // or no memory
+  device,  // the host cannot access it
   shared,  // managed, or page-locked
 };
 
@@ -90,14 +90,16 @@ struct LibraryServices {
   cudaError_t (*enqueue)(const LibraryRequest*);
   cudaError_t (*copy)(const LibraryCopy*);
   void (*tell_failure)(const LibraryFailure*);
-  // What cannot be done: `exec` reports it, and ends with the status of an unsupported program.
+  // Refuses an unsupported operation: `exec` reports it, and ends with the status of an unsupported
+  // program.
   void (*refuse)(const char* function, const char* why);
   LibraryMemory (*memory_at)(const void* pointer);
-  // What a finding cannot be made of here: `exec` says it once, as "not checked: WHAT".
+  // Reports something that is not checked here: `exec` shows it once, as "not checked: WHAT".
   void (*tell_gap)(const char* what);
 };
 
 }  // namespace warpcheck::cudart
 
-// The one function that the libraries of the virtual GPU export beyond the runtime's.
+// The only function that the virtual GPU exports for libraries in addition to the runtime's
+// functions.
 extern "C" const warpcheck::cudart::LibraryServices* warpcheck_library_services();

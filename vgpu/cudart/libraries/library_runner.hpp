@@ -1,10 +1,10 @@
-// Functions of libraries when their turn has come: every operand is looked for in memory, the
-// checkers are told what is read, the host computes, and the checkers are told what was written.
+// Runs library functions when it is their turn: finds every operand in memory, reports the reads to
+// the checkers, computes on the host, and reports the writes to the checkers.
 //
-// What is not inside one allocation is told; the function gets zeros for it, and what it writes
-// there is dropped, as with a kernel.  It may compute with undefined bytes: they matter where
-// another value of them changes a result, so it is computed with other values, and bytes that come
-// out different are undefined.
+// An operand outside one allocation is reported; the function gets zeros for the missing bytes, and
+// what it writes there is dropped, as for a kernel.  The function may compute with undefined bytes.
+// They matter only if another value of them changes a result, so the function is computed again
+// with other values, and bytes whose results differ are undefined.
 #pragma once
 
 #include "vgpu/cudart/streams/execution.hpp"

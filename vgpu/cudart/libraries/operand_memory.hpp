@@ -1,5 +1,5 @@
-// An operand of a library function as memory: the bytes that the function gets, and those of them
-// that are in an allocation.
+// An operand of a library function in memory: the bytes that the function gets, and which of them
+// are in an allocation.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,20 @@ class Findings;
 
 class OperandMemory {
  public:
-  // Findings where it is not all in memory.
+  // Adds findings if the operand is not entirely in memory.
   OperandMemory(LibraryCall::Operand operand, Allocations& allocations, Findings& findings);
 
   [[nodiscard]] const LibraryRegion& region() const { return operand_.region; }
   [[nodiscard]] const vgpu::LibraryOperand& told_as() const { return *operand_.told_as; }
   [[nodiscard]] vgpu::OperandRef ref() const { return {operand_.told_as}; }
   [[nodiscard]] const LibraryView& view() const { return view_; }
-  // It is larger than anything that memory can hold: nothing can be computed.
+  // Returns whether it is larger than any memory, so that nothing can be computed.
   [[nodiscard]] bool is_impossible() const { return is_impossible_; }
-  // What it is in device memory; nothing: it is not all in one allocation, or the host's.
+  // Returns its place in device memory; nothing: it is not inside one allocation, or it is in host
+  // memory.
   [[nodiscard]] std::optional<Rows> rows() const;
 
-  // A row's bytes that are in device memory.
+  // The bytes of a row that are in device memory.
   struct Row {
     std::int64_t number = 0;  // counted over all slices
     const vgpu::Allocation* allocation = nullptr;
@@ -49,7 +50,7 @@ class OperandMemory {
                 static_cast<std::uint64_t>(inside), data});
     });
   }
-  // visit(number of the row, offset from the operand's begin, bytes of the view, how many)
+  // Calls visit(row number, offset from the operand's begin, bytes of the view, count).
   template <typename Visit>
   void for_each_row(Visit&& visit) const {
     const LibraryRegion& all = operand_.region;
@@ -64,7 +65,7 @@ class OperandMemory {
       }
     }
   }
-  // What the function has written goes to memory, where it got other bytes than those.
+  // Copies what the function has written to memory, if the function got other bytes.
   void bring_back() const;
 
  private:
@@ -77,7 +78,7 @@ class OperandMemory {
   }
 
   LibraryCall::Operand operand_;
-  std::optional<std::uint64_t> extent_;  // bytes, from the first to the last; nothing: too many
+  std::optional<std::uint64_t> extent_;  // from the first to the last byte; nothing: too many
   vgpu::Allocation* allocation_ = nullptr;
   std::uint64_t offset_ = 0;
   LibraryView view_;

@@ -1,6 +1,5 @@
-// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections,
-// segments, notes.  ELF-64 as the System V ABI describes it; whatever a file says is checked before
-// it is followed.
+// Reads ELF files for `exec`: the libraries that they need, symbols, sections, segments, notes.
+// ELF-64 as the System V ABI describes it; every field of a file is checked before it is used.
 #pragma once
 
 #include <elf.h>
@@ -14,10 +13,10 @@
 
 namespace warpcheck::cudart {
 
-// A file's bytes, mapped: libraries can be large, and little of them is looked at.
+// The bytes of a file, memory-mapped, because libraries can be large and only a small part is read.
 class MappedFile {
  public:
-  // is_open() is false where it cannot be read; errno says why.
+  // is_open() is false if the file cannot be read; errno then has the reason.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
@@ -33,16 +32,17 @@ class MappedFile {
 
 class ElfFile {
  public:
-  // bytes: must outlive this.
+  // bytes: must outlive this object.
   explicit ElfFile(std::string_view bytes);
 
   [[nodiscard]] bool is_x86_64() const;
-  // "32-bit ELF program", "ELF program for AArch64" ...; empty: it is for x86-64, or no ELF file.
+  // Returns "32-bit ELF program", "ELF program for AArch64" ...; empty: it is for x86-64, or no ELF
+  // file.
   [[nodiscard]] std::string foreign_kind() const;
   [[nodiscard]] bool has_section(std::string_view name) const;
-  // What the entries of this tag (DT_NEEDED, DT_RUNPATH ...) of the dynamic section name.
+  // Returns the strings of the dynamic section's entries with this tag (DT_NEEDED, DT_RUNPATH ...).
   [[nodiscard]] std::vector<std::string> dynamic(std::int64_t tag) const;
-  // Whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined here or elsewhere.
+  // Returns whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined or undefined.
   [[nodiscard]] bool has_symbol(std::uint32_t table, std::string_view name, bool defined) const;
   // Calls visit(name, symbol) for every symbol of the table.
   template <class Visit>
@@ -51,11 +51,12 @@ class ElfFile {
       visit(text_at(strings.sh_offset + symbol.st_name), symbol);
     });
   }
-  // The program headers of this type (PT_LOAD, PT_INTERP ...).
+  // Returns the program headers of this type (PT_LOAD, PT_INTERP ...).
   [[nodiscard]] std::vector<Elf64_Phdr> segments(std::uint32_t type) const;
-  // What the file has for `count` bytes at an address of its own; empty: it has no such bytes.
+  // Returns the file's content for `count` bytes at a virtual address; empty: the file has no such
+  // bytes.
   [[nodiscard]] std::string_view bytes_at(std::uint64_t address, std::size_t count) const;
-  // Whether there is a note of this owner.
+  // Returns whether there is a note of this owner.
   [[nodiscard]] bool has_note(std::string_view owner) const;
 
  private:
@@ -69,7 +70,7 @@ class ElfFile {
 
   [[nodiscard]] std::string_view text_at(std::uint64_t at) const;
 
-  // Every entry of the sections of this type, with the section of its strings.
+  // Visits every entry of the sections of this type, with the section of its strings.
   template <class Entry, class Visit>
   void for_each(std::uint32_t type, Visit&& visit) const {
     for (const Elf64_Shdr& section : sections_) {

@@ -1,12 +1,12 @@
-// Jumps at the starts of functions of a loaded file, to functions that are known later.
+// Writes jumps at the starts of functions of a loaded file; their targets are set later.
 //
-// A jump of 5 bytes reaches 2 GiB, and a library lies further away.  So it leads to a page near the
-// file, where each function has a stub that jumps on through a slot of 8 bytes.  Until a slot is
-// set, its stub asks the resolver, as a procedure linkage table does (System V ABI, x86-64
-// supplement, "Procedure Linkage Table").
+// A jump of 5 bytes reaches 2 GiB, and libraries are further away.  So it leads to a page near the
+// file, where each function has a stub that jumps through a slot of 8 bytes.  Until a slot is set,
+// its stub calls the resolver, like a procedure linkage table (System V ABI, x86-64 supplement,
+// "Procedure Linkage Table").
 //
-// endbr64, with which a function may start, is overwritten.  Linux does not enforce indirect branch
-// tracking in user space (only shadow stacks, which jumps leave alone), so nobody looks for it.
+// An endbr64 at the start of a function is overwritten.  Linux does not enforce indirect branch
+// tracking in user space (only shadow stacks, which jumps do not affect), so it is not needed.
 #pragma once
 
 #include <atomic>
@@ -21,25 +21,26 @@
 namespace warpcheck::cudart {
 
 struct RedirectOutcome {
-  std::string failure;  // what the system did not allow, "mprotect: Permission denied"; empty: done
+  // what the system did not allow, "mprotect: Permission denied"; empty: success
+  std::string failure;
   bool is_broken = false;  // the file's code cannot be executed any more
 };
 
-// The functions of one loaded file.  Lives as long as its stubs: until the process ends, as nobody
-// knows who calls them last.
+// The redirected functions of one loaded file.  It lives as long as its stubs: until the process
+// ends, because the last call of a stub is not known.
 class RedirectedFile {
  public:
-  // load_address: what is added to the file's own addresses.
+  // load_address: the difference between addresses in memory and in the file.
   RedirectedFile(StaticRuntime runtime, std::uintptr_t load_address)
       : runtime_(std::move(runtime)), load_address_(load_address) {}
   RedirectedFile(const RedirectedFile&) = delete;
   RedirectedFile& operator=(const RedirectedFile&) = delete;
 
-  // Writes stubs and jumps.  elf: what is loaded there.
+  // Writes stubs and jumps. elf: the file that is loaded there.
   [[nodiscard]] RedirectOutcome write(const ElfFile& elf);
 
   [[nodiscard]] const StaticRuntime& runtime() const { return runtime_; }
-  // From now on calls of function i go there.
+  // Sets the target of function i for all future calls.
   void lead(std::size_t i, void* target) { std::atomic_ref(slots_[i]).store(target); }
 
  private:
@@ -53,8 +54,8 @@ class RedirectedFile {
   void** slots_ = nullptr;
 };
 
-// What a stub without a target asks, on the thread that called the function: where to go on.
-// Defined by the library that these jumps are for.
+// Returns the target for a stub without one, on the thread that called the function.  Defined by
+// the library that these jumps are for.
 extern "C" void* warpcheck_target_of(RedirectedFile* file, std::size_t function);
 
 }  // namespace warpcheck::cudart

@@ -1,4 +1,4 @@
-// A kernel by which tests of streams and graphs see in what order operations ran.
+// A kernel that shows tests of streams and graphs in which order operations ran.
 #pragma once
 
 namespace warpcheck::cudart {

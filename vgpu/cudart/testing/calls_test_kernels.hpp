@@ -1,5 +1,5 @@
-// Functions of device code as real programs use them, for calls_test.cpp.  Each gives one value a
-// thread of one block of 64 threads, from which the test can say what was called.
+// Device functions as real programs use them, for calls_test.cpp.  Each returns one value per
+// thread of one block of 64 threads, from which the test can tell what was called.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ std::vector<int> lambdas();                  // with and without captures
 std::vector<int> recursion_by_pointer();     // a function that calls itself through a table
 std::vector<int> structures_by_value();      // packed, large, returned
 std::vector<int> variadic_sums();
-std::vector<int> stack_arrays();  // alloca of another size in each thread
+std::vector<int> stack_arrays();  // alloca of a different size in each thread
 std::vector<int> local_arrays_of_recursion();
 std::vector<int> heap_nodes();  // a list of virtual objects on the device heap
 std::vector<int> switches();    // a dense switch
 
-// printf of every conversion; returns what printf returned.
+// Uses every conversion of printf; returns the results of printf.
 std::vector<int> prints();
 void prints_much(int lines);
 void prints_from_threads();
-// Fails for threads >= limit.
+// Fails in threads >= limit.
 void asserts(int limit);
 void breaks();
 void calls_address(std::uint64_t address);

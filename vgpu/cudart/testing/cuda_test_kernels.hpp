@@ -5,14 +5,14 @@
 
 namespace warpcheck::cudart::cuda_test {
 
-// values[i] * weights[i % 4] + i through __constant__ weights {2, 3, 5, 7} that the host sets, in
-// a grid of two dimensions.
+// Returns values[i] * weights[i % 4] + i, using __constant__ weights {2, 3, 5, 7} that the host
+// sets, in a two-dimensional grid.
 std::vector<int> weigh(const std::vector<int>& values);
 
-// The same array by a template kernel with dynamic shared memory; one block.
+// Returns the reversed array, by a template kernel with dynamic shared memory; one block.
 std::vector<double> reverse(const std::vector<double>& values);
 
-// How many threads of three launches saw the __device__ counter.
+// Returns how many threads of three launches incremented the __device__ counter.
 int count_threads(int threads);
 
 // The published single-buffer scan, without a barrier between read and write; one block.

@@ -1,4 +1,4 @@
-// The components that most tests of one component need beside it; each of these makes its own.
+// The components that tests of one component need in addition to it; each test creates its own.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace warpcheck::cudart {
 
-// What it was told, a text for each event: "allocate 16", "host write 4+8, unordered 2".
+// Records its events as texts: "allocate 16", "host write 4+8, unordered 2".
 class EventLog final : public vgpu::Observer {
  public:
   void on_allocate(const vgpu::Allocation& one) override { add("allocate {}", one.bytes); }

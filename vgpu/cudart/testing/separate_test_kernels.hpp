@@ -1,4 +1,4 @@
-// Device code of two translation units, compiled with -rdc=true: what each takes of the other's.
+// Device code of two translation units, compiled with -rdc=true: what each uses of the other.
 #pragma once
 
 namespace warpcheck::cudart::separate_test {
@@ -19,9 +19,10 @@ extern __device__ Function chosen;
 __device__ int own(int x);
 #endif
 
-// Of separate_test_kernels.cu: one value a thread of 32, by functions of both files.
+// In separate_test_kernels.cu: returns one value per thread of 32, computed by functions of both
+// files.
 void run_kernels(int* results);
-// Of separate_test_functions.cu: the total that the kernel of the other file has counted.
+// In separate_test_functions.cu: the total counted by the kernel of the other file.
 int total();
 
 }  // namespace warpcheck::cudart::separate_test

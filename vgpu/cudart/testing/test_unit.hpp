@@ -1,5 +1,5 @@
-// A translation unit for tests without nvcc: hand-written PTX in a fatbinary, registered as a host
-// object would register it.
+// A translation unit for tests without nvcc: hand-written PTX in a fatbinary, registered like a
+// host object.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -32,14 +32,14 @@ class TestUnit {
  public:
   // kind: 1 PTX, 2 machine code; sm: its target, 75 for compute_75.
   explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1, std::uint32_t sm = 75);
-  // Relocatable device code: a text for each translation unit, and its target.
+  // Relocatable device code: one text and its target for each translation unit.
   explicit TestUnit(const std::vector<std::string_view>& parts,
                     const std::vector<std::uint32_t>& targets = {});
   ~TestUnit() { __cudaUnregisterFatBinary(handle_); }
   TestUnit(const TestUnit&) = delete;
   TestUnit& operator=(const TestUnit&) = delete;
 
-  // The address of any object stands for the kernel or variable.
+  // The address of any object can identify the kernel or variable.
   void kernel(const void* host, const char* name) {
     __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr,
                            nullptr, nullptr, nullptr, nullptr);
@@ -47,7 +47,7 @@ class TestUnit {
   void variable(void* host, const char* name, std::size_t bytes) {
     __cudaRegisterVar(handle_, static_cast<char*>(host), nullptr, name, 0, bytes, 0, 0);
   }
-  // host: where the host keeps its address.
+  // host: the host variable that receives its address.
   void managed(void** host, const char* name, std::size_t bytes) {
     __cudaRegisterManagedVar(handle_, host, nullptr, name, 0, bytes, 0, 0);
   }
@@ -63,7 +63,7 @@ class TestUnit {
 
   std::vector<std::byte> image_;
   std::vector<std::vector<std::byte>> parts_;
-  std::vector<const std::byte*> list_;  // of the parts; a null pointer ends it
+  std::vector<const std::byte*> list_;  // the parts, followed by a null pointer
   Wrapper wrapper_;
   void** handle_ = nullptr;
 };

@@ -1,5 +1,6 @@
-// Proofs are sound: what data or the order of threads decides is no certificate, and the reason is
-// the right line; what they flow through is one, and other data then makes the same accesses.
+// Proofs are sound: if data or the order of threads decides something, there is no certificate, and
+// the reason names the right line; otherwise there is one, and other data then makes the same
+// accesses.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,10 +24,10 @@ namespace {
 
 using vgpu::ValueFlow;
 
-// What the text says of a program: what it is to be, and the marked lines.
+// What the text expects of a program, and its marked lines.
 struct Expected {
   std::string what;     // "refused", "all data", "every schedule" ...
-  std::string because;  // of a refusal by the host: the reason
+  std::string because;  // the reason of a refusal because of the host
   std::set<std::uint32_t> lines, perhaps;
 };
 
@@ -36,7 +37,7 @@ std::optional<std::string> after(const std::string& line, std::string_view mark)
   return line.substr(at + mark.size());
 }
 
-// A program's text begins with what it is to be and ends with its name.
+// A program's text begins with the expectation and ends with its name.
 Expected expected_of(const Program& program) {
   std::ifstream file(program.file);
   Expected expected, common;
@@ -66,7 +67,7 @@ Expected expected_of(const Program& program) {
   throw std::runtime_error(fmt::format("{} says nothing of {}", program.file, program.name));
 }
 
-// What a run did, but for the values: to be compared with that of other data.
+// What a run did, except for the values; to be compared with a run with other data.
 class Trace final : public vgpu::HostCalls {
  public:
   [[nodiscard]] bool watches_accesses() const override { return true; }
@@ -116,7 +117,7 @@ std::string texts_of(const std::vector<vgpu::Obstacle>& obstacles) {
   return text;
 }
 
-// Every marked line, and no other but those that depend on the build.
+// Expects every marked line and no other, apart from lines that depend on the build.
 void expect_lines(const Expected& expected, const std::vector<vgpu::Obstacle>& obstacles) {
   const std::set<std::uint32_t> lines = lines_of(obstacles);
   for (const std::uint32_t line : expected.lines) {
@@ -128,8 +129,8 @@ void expect_lines(const Expected& expected, const std::vector<vgpu::Obstacle>& o
   }
 }
 
-// What the code alone says is no more than what following values says, but for branches that choose
-// between values, of which following says that data decides them.
+// The analysis of the code must not prove more than the followed values do, except for branches
+// that select between values: there, following reports that data decides them.
 void expect_proved_by_code(const Program& program, cudart::Build build, const ValueFlow& flow) {
   for (const vgpu::Obstacle& obstacle : flow.obstacles()) {
     EXPECT_EQ(obstacle.kind, vgpu::Obstacle::Kind::branch) << text_of(obstacle, "data");
@@ -139,7 +140,7 @@ void expect_proved_by_code(const Program& program, cudart::Build build, const Va
   EXPECT_EQ(trace_of(program, build, 2), trace);
 }
 
-// The host asks for the same where kernels execute nothing and it reads what they once gave.
+// The host makes the same calls when kernels execute nothing and it reads their earlier results.
 void expect_the_same_rehearsed(const Program& program, cudart::Build build,
                                const vgpu::OrdinaryRun& ordinary) {
   static constexpr bool kAtOnce = true;
@@ -152,8 +153,8 @@ void expect_the_same_rehearsed(const Program& program, cudart::Build build,
   EXPECT_EQ(result.steps, 0u);
 }
 
-// What has decided is seen to decide again in a run in which nothing is followed, unless there
-// are branches between the load and what it decides.
+// A decision must be detected again in a run in which nothing is followed, unless there are
+// branches between the load and the decision.
 bool decides_again(const Program& program, cudart::Build build, const ValueFlow& flow) {
   vgpu::DataUses uses;
   vgpu::KnownDecisions decisions;

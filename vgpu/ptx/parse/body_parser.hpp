@@ -5,7 +5,7 @@
 
 namespace warpcheck::ptx {
 
-// Reads `{ ... }` into the function, whose parameters and registers of the header are known.
+// Parses `{ ... }` into the function, whose parameters and header registers are already known.
 void parse_body(Context& context, Function& function);
 
 }  // namespace warpcheck::ptx

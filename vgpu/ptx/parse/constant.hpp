@@ -14,16 +14,16 @@ struct Constant {
   bool is_real = false;
   bool is_double = false;
 
-  [[nodiscard]] double real() const;  // of any constant
+  [[nodiscard]] double real() const;  // the value of any constant
 };
 
-// True if a constant can begin here: a number, a sign, `~`, `!`, `(` or WARP_SZ.
+// Returns whether a constant can begin here: a number, a sign, `~`, `!`, `(` or WARP_SZ.
 bool starts_constant(const Lexer& lexer);
 
-// An integer expression, or a real with an optional sign.
+// Parses an integer expression, or a real with an optional sign.
 Constant parse_constant(Lexer& lexer);
 
-// An integer expression from 0 to `max`; `what` names it in the error.
+// Parses an integer expression from 0 to `max`; `what` names it in the error.
 std::uint64_t parse_count(Lexer& lexer, std::string_view what, std::uint64_t max);
 
 }  // namespace warpcheck::ptx

@@ -1,4 +1,4 @@
-// What all parts of the parser share while they read one module.
+// The state that all parts of the parser share while they parse one module.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace warpcheck::ptx {
 
-// Bounds what a short text can make the parser allocate: `.reg .b32 %r<4000000000>`, or rows of an
-// initialiser far apart.  A text of nvcc's never comes near.
+// Limits what a short text can make the parser allocate: `.reg .b32 %r<4000000000>`, or rows of an
+// initialiser that are far apart.  Texts of nvcc are far below these limits.
 struct Budget {
   std::uint64_t registers;
   std::uint64_t padding_bytes;  // of initialisers
@@ -24,7 +24,7 @@ struct Context {
   Module& module;
   Budget budget;
   SymbolTable symbols;
-  std::unordered_map<std::string_view, Mnemonic> mnemonics;  // each is read once
+  std::unordered_map<std::string_view, Mnemonic> mnemonics;  // each is decoded once
 };
 
 }  // namespace warpcheck::ptx

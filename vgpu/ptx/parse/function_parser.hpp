@@ -5,11 +5,11 @@
 
 namespace warpcheck::ptx {
 
-// Reads what follows `.func` or `.entry` into the module.  A prototype and its later body are one
+// Parses what follows `.func` or `.entry` into the module.  A prototype and its later body are one
 // function.
 Function& parse_function(Context& context, bool is_entry);
 
-// `(.param .b32 a, .param .b64 b)`: the parameters, which registers may stand for in old PTX.
+// The parameters in `(.param .b32 a, .param .b64 b)`; in old PTX they may be registers.
 struct ParameterList {
   std::vector<Variable> variables;
   std::vector<Register> registers;

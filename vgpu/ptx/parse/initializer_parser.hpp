@@ -8,8 +8,8 @@
 
 namespace warpcheck::ptx {
 
-// Reads what follows `=` into out.initial and out.relocations.  A first dimension of 0 takes its
-// size, and out.bytes, from the number of values.
+// Parses what follows `=` into out.initial and out.relocations.  If the first dimension is 0, the
+// number of values determines it, and out.bytes.
 void parse_initializer(Context& context, const std::vector<std::uint64_t>& dimensions,
                        Variable& out);
 

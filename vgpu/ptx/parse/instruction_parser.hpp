@@ -8,13 +8,14 @@
 
 namespace warpcheck::ptx {
 
-// A label that an instruction names; it may be defined further down, so the body resolves it.
+// A label operand of an instruction.  The label may be defined later, so the body parser resolves
+// it.
 struct LabelUse {
   std::string_view name;
   std::uint32_t line;
 };
 
-// Reads `[@[!]p] mnemonic operands;`.  `label` is set for bra: its operand 0 lacks the index.
+// Parses `[@[!]p] mnemonic operands;`.  `label` is set for bra, whose operand 0 has no index yet.
 Instruction parse_instruction(Context& context, const Function& function,
                               std::optional<LabelUse>& label);
 

@@ -34,7 +34,7 @@ struct Token {
   }
 };
 
-// One token of look-ahead over the text, and the errors that name a place in it.
+// Provides one token of look-ahead over the text, and errors with a place in it.
 class Lexer {
  public:
   // Both texts must outlive the lexer.
@@ -47,18 +47,18 @@ class Lexer {
   void expect(char punctuation);
   std::string_view expect_identifier(std::string_view what);
 
-  // True if a `:` follows the current token.
+  // Returns whether a `:` follows the current token.
   [[nodiscard]] bool at_label() const;
-  // Grows the current identifier by its `.suffix` parts, as instructions have them.
+  // Extends the current identifier by its `.suffix` parts, as in mnemonics.
   void extend_mnemonic();
-  // The current token is `{`: goes behind its `}` without looking at what is between.
+  // The current token must be `{`: continues after its `}` without parsing what is in between.
   void skip_braces();
-  // Goes on behind the next `;`.
+  // Continues after the next `;`.
   void skip_statement();
 
-  // "FILE:LINE: expected WHAT, found 'TOKEN'"
+  // Throws "FILE:LINE: expected WHAT, found 'TOKEN'".
   [[noreturn]] void expected(std::string_view what) const;
-  // "FILE:LINE: MESSAGE"
+  // Throws "FILE:LINE: MESSAGE".
   [[noreturn]] void fail(std::uint32_t line, std::string_view message) const;
   [[noreturn]] void fail(std::string_view message) const { fail(token_.line, message); }
 
@@ -80,7 +80,7 @@ class Lexer {
   Token token_;
 };
 
-// A token as errors show it: without control characters, and not longer than a line can take.
+// Returns a token as errors show it: without control characters, and shortened to fit a line.
 std::string printable(std::string_view text);
 
 }  // namespace warpcheck::ptx

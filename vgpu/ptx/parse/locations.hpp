@@ -1,4 +1,4 @@
-// The .loc directive (PTX ISA 9.0, 11.5.5): where the following instructions come from.
+// The .loc directive (PTX ISA 9.0, 11.5.5): the source of the following instructions.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace warpcheck::ptx {
 
-// Of one function.
+// Reads the .loc directives of one function.
 class LocationReader {
  public:
   explicit LocationReader(Context& context) : context_(context) {}
@@ -24,14 +24,14 @@ class LocationReader {
   Place read_place();
   std::uint32_t intern(const SourceLocation& location);
 
-  // The chain of a call.  A function that is inlined several times has one call with several
-  // chains, and nvcc does not state a chain again that it has stated before.  The one is meant that
-  // shares most callers with the directive before; of several, the latest.
+  // Returns the chain of callers of a call.  A function that is inlined several times has one call
+  // with several chains, and nvcc does not repeat a chain that it has stated before.  The chain is
+  // the one that shares most callers with the previous directive; among several, the latest.
   std::uint32_t chain_of(const Place& place) const;
   std::vector<std::uint32_t> with_callers(const SourceLocation& location) const;
 
   Context& context_;
-  std::map<Place, std::vector<std::uint32_t>> chains_;  // of each place, the latest last
+  std::map<Place, std::vector<std::uint32_t>> chains_;  // by place, the latest last
   std::vector<std::uint32_t>
       callers_;  // of what the last directive said, and that itself if it calls
   std::map<std::pair<Place, std::uint32_t>, std::uint32_t> interned_;

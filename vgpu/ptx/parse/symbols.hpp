@@ -1,4 +1,5 @@
-// The names that are visible at a place of the text: `{ ... }` scopes shadow what is outside.
+// The names that are visible at a place of the text: a `{ ... }` scope shadows names of outer
+// scopes.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Symbol {
   Kind kind = Kind::reg;
   VariableRef::Scope variables = VariableRef::Scope::none;  // variable: the list
   std::uint32_t index = 0;
-  std::uint32_t depth = 0;  // of the scope that declares it; the module is 0
+  std::uint32_t depth = 0;  // of the declaring scope; the module has 0
 };
 
 class SymbolTable {
@@ -25,7 +26,7 @@ class SymbolTable {
   void close_scope();
   [[nodiscard]] std::uint32_t depth() const { return static_cast<std::uint32_t>(scopes_.size()); }
 
-  // False if the scope has that name already.  The name must outlive the table.
+  // Returns false if the scope has that name already.  The name must outlive the table.
   bool declare(std::string_view name, Symbol symbol);
   // `.reg .b32 %r<count>` declares %r0 ... %r(count - 1), with the indices from `first` on.
   bool declare_registers(std::string_view prefix, std::uint32_t first, std::uint32_t count);
@@ -45,8 +46,9 @@ class SymbolTable {
   [[nodiscard]] std::optional<Symbol> find_in_ranges(std::string_view name) const;
 
   std::unordered_map<std::string_view, Symbol> names_;
-  std::unordered_map<std::string_view, std::vector<Range>> ranges_;  // the innermost is the last
-  std::vector<std::string_view> range_undo_;                         // prefixes as declared
+  std::unordered_map<std::string_view, std::vector<Range>> ranges_;  // the innermost scope is last
+  // prefixes in the order of declaration
+  std::vector<std::string_view> range_undo_;
   std::vector<Undo> undo_;
   std::vector<ScopeStart> scopes_;
 };

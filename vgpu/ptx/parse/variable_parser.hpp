@@ -5,10 +5,10 @@
 
 namespace warpcheck::ptx {
 
-// The type that a directive such as `.u32` names; Type::none if it is not a type.
+// Returns the type that a directive such as `.u32` names; Type::none if it is not a type.
 Type find_type(std::string_view directive);
 
-// The space that a directive such as `.global` names; Space::generic if it is not one.
+// Returns the space that a directive such as `.global` names; Space::generic if it is not one.
 Space find_space(std::string_view directive);
 
 struct Declaration {
@@ -17,12 +17,12 @@ struct Declaration {
   std::uint32_t line;
 };
 
-// What follows the state space: alignment, type, name, dimensions and initialiser.
+// Parses what follows the state space: alignment, type, name, dimensions and initialiser.
 Declaration parse_variable(Context& context, Space space);
-// The same for a statement, which may name several variables: `.u32 a, b = 1;`
+// The same for a statement that declares several variables: `.u32 a, b = 1;`
 std::vector<Declaration> parse_variables(Context& context, Space space);
 
-// A power of two.
+// Returns a power of two.
 std::uint32_t parse_alignment(Lexer& lexer);
 
 }  // namespace warpcheck::ptx
