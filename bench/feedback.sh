@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Whether feedback guides the search: the two planted pairs, 10 seeds each, with feedback and
-# without, in equal numbers of executions.  Exits 0 when all are found with it and none without.
+# without, in equal numbers of executions.  Exits 0 if all are found with it and none without.
 #
 #   bench/feedback.sh [BUILD_DIRECTORY [--seeds N] [--executions N]]      default: build
 set -euo pipefail

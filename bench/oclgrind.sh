@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How fast Oclgrind runs the measured kernels, in million work-item instructions a second on one
-# thread: as counted by itself (--inst-counts), divided by the time of the launch.
+# The speed of Oclgrind on the measured kernels, in million work-item instructions a second on one
+# thread: its own count (--inst-counts) divided by the time of the launch.
 #
 #   bench/oclgrind.sh [HOST [ELEMENTS]]     HOST: build/bench/opencl_host
 #

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How fast the native code is that PoCL makes of the measured kernels, on one core, the shortest of
-# many launches:
+# The speed of PoCL's native code for the measured kernels, on one core, the shortest of many
+# launches:
 #
 #   bench/pocl.sh [HOST [ELEMENTS]]     HOST: build/bench/opencl_host
 #

@@ -13,19 +13,19 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
 if(WARPCHECK_SERVICE)
-  # Targets run where nothing of the build is left, with the service's C++ library: what is linked is
-  # static, and C or compiled here.
+  # Targets run without the files of the build, with the service's C++ library: everything linked is
+  # static, and written in C or compiled here.
   set(WARPCHECK_NO_GTEST ON CACHE BOOL "" FORCE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   find_path(FMT_INCLUDE_DIRECTORY fmt/format.h REQUIRED)
   add_library(warpcheck_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
   target_include_directories(warpcheck_fmt PUBLIC ${FMT_INCLUDE_DIRECTORY})
   add_library(fmt::fmt ALIAS warpcheck_fmt)
-  set(gmp gmp)  # which a shared mpfr would bring along
+  set(gmp gmp)  # dependency of a shared mpfr
 else()
   find_package(fmt REQUIRED)
 endif()
-# Debian has it as a static library alone.  What is older has other functions.
+# Debian has it only as a static library.  Older versions have other functions.
 find_library(WARPCHECK_ASMJIT libasmjit.a)
 if(WARPCHECK_ASMJIT)
   include(CheckCXXSourceCompiles)

@@ -15,7 +15,7 @@ function(warpcheck_find_libfuzzer variable name)
     execute_process(COMMAND ${WARPCHECK_CLANG} --print-resource-dir
       OUTPUT_VARIABLE resources OUTPUT_STRIP_TRAILING_WHITESPACE)
   endif()
-  # The runtime may be there without the compiler.
+  # The runtime may be installed without the compiler.
   file(GLOB runtimes /usr/lib/llvm-*/lib/clang/*)
   list(SORT runtimes COMPARE NATURAL ORDER DESCENDING)
   foreach(resources ${resources} ${runtimes})
@@ -37,7 +37,7 @@ add_library(warpcheck::libfuzzer STATIC IMPORTED)
 set_target_properties(warpcheck::libfuzzer PROPERTIES
   IMPORTED_LOCATION ${WARPCHECK_FUZZER_NO_MAIN})
 
-# warpcheck_fuzz_target(PAIR LIBRARY): the program `fuzz_PAIR`; LIBRARY has the pair.
+# warpcheck_fuzz_target(PAIR LIBRARY): the program `fuzz_PAIR`; LIBRARY contains the pair.
 function(warpcheck_fuzz_target pair library)
   set(WARPCHECK_PAIR ${pair})
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fuzz_target.cpp.in fuzz_${pair}.cpp @ONLY)
@@ -48,8 +48,8 @@ function(warpcheck_fuzz_target pair library)
 endfunction()
 
 # warpcheck_fuzz_targets_of(LIBRARY [TARGET]): a program for every KERNEL_PAIR in the sources of
-# LIBRARY_archive, so that none is forgotten; all of them are built by TARGET (default fuzz_targets).
-# A macro that declares pairs ends its name with KERNEL_PAIR.
+# LIBRARY_archive, so that none is forgotten; TARGET (default fuzz_targets) builds all of them. The
+# name of a macro that declares pairs ends in KERNEL_PAIR.
 function(warpcheck_fuzz_targets_of library)
   set(all fuzz_targets)
   if(ARGC GREATER 1)
@@ -75,17 +75,18 @@ function(warpcheck_fuzz_targets_of library)
   endforeach()
 endfunction()
 
-# Fuzz targets of the project's own readers, with sanitizers and feedback, need Clang, whatever compiler
-# builds the rest.  ci/sanitize has them; other builds read their corpora once (fuzz/targets).
+# Fuzz targets of the project's own readers, with sanitizers and feedback, need Clang, whatever
+# compiler builds the rest.  ci/sanitize builds them; other builds run their corpora once
+# (fuzz/targets).
 find_program(WARPCHECK_CLANGXX NAMES clang++ clang++-14 clang++-15 clang++-16 clang++-17)
 option(WARPCHECK_READER_FUZZERS "Compile the readers once more, with Clang, libFuzzer and sanitizers" OFF)
 if(WARPCHECK_READER_FUZZERS AND NOT WARPCHECK_CLANGXX)
   message(FATAL_ERROR "WARPCHECK_READER_FUZZERS needs clang++; ci/setup installs it")
 endif()
 
-# warpcheck_instrumented_fuzzer(NAME SOURCES files... [ALONE files...] LIBRARIES names...): the program
-# NAME, all of whose sources are compiled once more, with libFuzzer and sanitizers; ten at a time, but
-# for those that must stay alone.
+# warpcheck_instrumented_fuzzer(NAME SOURCES files... [ALONE files...] LIBRARIES names...): the
+# program NAME, whose sources are compiled once more with libFuzzer and sanitizers, ten at a time,
+# except those that must be compiled alone.
 function(warpcheck_instrumented_fuzzer name)
   cmake_parse_arguments(arg "" "" "SOURCES;ALONE;LIBRARIES" ${ARGN})
   set(flags -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

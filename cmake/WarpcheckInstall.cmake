@@ -3,7 +3,7 @@
 #   bin/warpcheck                 the command line with this project's own pairs; `warpcheck new`
 #   share/man/man1/warpcheck.1    its manual page
 #   include/warpcheck/            headers; <warpcheck/warpcheck.hpp> has all that a pair needs
-#   lib/, lib/cmake/warpcheck/    libraries, and the functions that pairs and kernels are added with
+#   lib/, lib/cmake/warpcheck/    libraries, and the functions that add pairs and kernels
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

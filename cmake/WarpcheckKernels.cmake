@@ -8,25 +8,25 @@
 #                    extern "C" void warpcheck_register_unoptimized(const char* text, size_t bytes)
 #                  which the runtime library defines.  Kernels have the same mangled names in both.
 #
-# ARCHITECTURE is the oldest that nvcc knows, unless the kernels need a newer one.
-# OPTIONS and INCLUDES reach both builds; an option that changes floating-point contraction in one of them only
-# would make the builds disagree.  RUNTIME is the library that answers the CUDA runtime calls of
-# the host code (default warpcheck::cudart); the real runtime is never linked.
+# ARCHITECTURE is the oldest that nvcc supports, unless the kernels need a newer one. OPTIONS and
+# INCLUDES apply to both builds, because an option that changes floating-point contraction in only
+# one would make the builds disagree.  RUNTIME is the library that implements the CUDA runtime calls
+# of the host code (default warpcheck::cudart); the real runtime is never linked.
 #
 # SEPARATE compiles with -rdc=true: files may call each other's device functions.
 #
-# TOGETHER compiles so many files at a time, as most of nvcc's time goes into headers that they share;
-# their names must not clash.
+# TOGETHER compiles this many files at a time, because most of nvcc's time goes into their common
+# headers; their names must not clash.
 #
-# `target` is an interface over the static library `target`_archive that keeps every object of it,
-# so registrations in static constructors survive, however far away the executable is.
+# `target` is an interface over the static library `target`_archive that links every object of it,
+# so that registrations in static constructors are kept in any executable.
 #
 # Limits of nvcc that shape this file:
-#   - CMake 3.25.1 does not know that nvcc 13 has C++20, and drops or refuses CUDA_STANDARD 20; it
-#     is told below.
+#   - CMake 3.25.1 does not know that nvcc 13 supports C++20, and drops or refuses CUDA_STANDARD
+#     20; so the option is set below.
 #   - nvcc writes absolute paths into `.file` and has no prefix map for device code.  They are made
-#     relative to the repository in the embedded text; in the fatbinary they stay, so whoever hashes
-#     or prints PTX must leave the prefix out.
+#     relative to the repository in the embedded text; in the fatbinary they stay absolute, so code
+#     that hashes or prints PTX must remove the prefix.
 include_guard(GLOBAL)
 
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
@@ -77,13 +77,13 @@ function(warpcheck_kernels target)
       "${unoptimized_options}" "${arg_INCLUDES}")
   endforeach()
 
-  # The device linker names the toolkit's device runtime in every link.
+  # The device linker adds the toolkit's device runtime to every link.
   if(arg_SEPARATE)
     find_library(WARPCHECK_CUDADEVRT cudadevrt HINTS ${CUDAToolkit_LIBRARY_DIR} REQUIRED)
     target_link_libraries(${archive} INTERFACE ${WARPCHECK_CUDADEVRT})
   endif()
 
-  # So that the runtime follows the archive on every link line, whoever else names it.
+  # So that the runtime follows the archive on every link line.
   target_link_libraries(${archive} INTERFACE $<LINK_ONLY:${arg_RUNTIME}>)
 
   add_library(${target} INTERFACE)

@@ -17,12 +17,12 @@ add_library(warpcheck_options INTERFACE)
 target_include_directories(warpcheck_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 set(warpcheck_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   -ffp-contract=off
-  # Sources that are compiled together look like headers of one another.
+  # Sources that are compiled together look like headers to the compiler.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
 target_compile_options(warpcheck_options INTERFACE
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:${warpcheck_warnings}>>")
-# Of those who link an installed copy; this project sets CMAKE_CXX_STANDARD above.
+# For projects that link an installed copy; this project sets CMAKE_CXX_STANDARD above.
 target_compile_features(warpcheck_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
 
 # Also for executables that only link kernels: CMake would add the real CUDA runtime to them.
@@ -30,8 +30,8 @@ set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
 # warpcheck_sources(target FILES...): adds sources to a target of this or of an outer directory.
 #
-# Files that mention WARPCHECK_SOURCE_DIR are told it; all others compile to the same objects in
-# every checkout, and a compiler cache serves them.
+# Only files that mention WARPCHECK_SOURCE_DIR get its definition; all others compile to the same
+# objects in every checkout, so a compiler cache works.
 function(warpcheck_sources target)
   foreach(source ${ARGN})
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
@@ -44,43 +44,45 @@ function(warpcheck_sources target)
   endforeach()
 endfunction()
 
-# Presets other than `dev` compile several sources of a target at a time (CMAKE_UNITY_BUILD), as most
-# of their time goes into headers that they share.
+# Presets other than `dev` compile several sources of a target at a time (CMAKE_UNITY_BUILD),
+# because most of their time goes into common headers.
 #
-# warpcheck_alone(target FILES...): not together with other sources, because their names would clash.
+# warpcheck_alone(target FILES...): not together with other sources, because their names would
+# clash.
 function(warpcheck_alone target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# warpcheck_cold(target): its speed does not matter, the time to compile it does.
+# warpcheck_cold(target): its compile time matters, not its speed.
 set(WARPCHECK_COLD_OPTIONS -O1 CACHE STRING "Options of sources whose speed does not matter")
 function(warpcheck_cold target)
   target_compile_options(${target} PRIVATE
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
-# warpcheck_cold_files(target FILES...): the same of tables that the build makes.
+# warpcheck_cold_files(target FILES...): the same for generated tables.
 function(warpcheck_cold_files target)
   set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY
     COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
-# warpcheck_first_in_links(library): of a function that several objects have, a template's say, the linker keeps the
-# first one's.  Where objects that are not optimised come first, the library would run theirs, so it is named before them.
-# (mold takes an archive's members when they are asked for, wherever it stands; to ld.bfd its first place means nothing.)
+# warpcheck_first_in_links(library): if several objects contain the same function, of a template for
+# example, the linker keeps the first one's.  If unoptimised objects came first, the library would
+# call their copies, so the library is named before them. (mold extracts an archive's members when
+# they are needed, wherever the archive is; for ld.bfd the first place has no effect.)
 function(warpcheck_first_in_links library)
   target_link_options(${library} INTERFACE $<BUILD_INTERFACE:$<TARGET_FILE:${library}>>)
 endfunction()
 
-# warpcheck_unoptimized(target): tests, and what runs for a moment beside trials.  clang++ without optimisation takes
-# less than half the time of g++ -O1 to compile it, which is no slower than g++ -O0.  Half of what is left would go into
-# headers that all of them include, so those are compiled once.
+# warpcheck_unoptimized(target): for tests, and for code that runs only briefly.  clang++ without
+# optimisation takes less than half the time of g++ -O1 to compile it, and g++ -O0 is not faster
+# than -O1.  Half of the rest would go into common headers, so those are precompiled.
 set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests and of what is not optimised, if not CMAKE_CXX_COMPILER")
 function(warpcheck_compile_by_test_compiler target)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
     "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
-  # The precompiled headers serve libraries and executables.
+  # The precompiled headers are used by libraries and executables.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-O0> $<$<COMPILE_LANGUAGE:CXX>:-g0> $<$<COMPILE_LANGUAGE:CXX>:-fPIC>
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-command-line-argument>)
@@ -94,9 +96,9 @@ function(warpcheck_unoptimized target)
   if(NOT TARGET warpcheck_common_headers)
     add_library(warpcheck_common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
     warpcheck_compile_by_test_compiler(warpcheck_common_headers)
-    # So are the templates that they instantiate.
+    # The templates that they instantiate are precompiled, too.
     target_compile_options(warpcheck_common_headers PRIVATE "SHELL:-Xclang -fpch-instantiate-templates"
-      "SHELL:-Xclang -fno-pch-timestamp")  # nor does a compiler cache keep the time
+      "SHELL:-Xclang -fno-pch-timestamp")  # same bytes each time, for a compiler cache
     target_link_libraries(warpcheck_common_headers PRIVATE
       warpcheck_options GTest::gtest fmt::fmt nlohmann_json::nlohmann_json)
     target_precompile_headers(warpcheck_common_headers PRIVATE
@@ -108,9 +110,10 @@ function(warpcheck_unoptimized target)
   target_precompile_headers(${target} REUSE_FROM warpcheck_common_headers)
 endfunction()
 
-# warpcheck_test(NAME [LONG] [APART suites...] [SOURCES files...] LINK libraries...): a GoogleTest executable,
-# each suite of which is a test of ctest (discover_suites.cmake); directories below may add sources to it.
-# LONG: its own code runs for longer than it takes to optimise.  APART: suites each of whose tests has a process of its own.
+# warpcheck_test(NAME [LONG] [APART suites...] [SOURCES files...] LINK libraries...): a GoogleTest
+# executable; each of its suites is a test of ctest (discover_suites.cmake); directories below may
+# add sources to it. LONG: optimised, because its own code runs long.  APART: suites whose tests
+# each need a separate process.
 function(warpcheck_test name)
   cmake_parse_arguments(arg "LONG" "" "APART;SOURCES;LINK" ${ARGN})
   add_executable(${name})

@@ -1,9 +1,9 @@
-# The Debian package: `cpack -G DEB` in the build directory makes warpcheck_VERSION_ARCH.deb of what
-# `cmake --install` copies (docs/ci.md).  nvcc comes from elsewhere: the CUDA Toolkit is no package of
-# Debian's, and which one a project uses is its own matter.
+# The Debian package: `cpack -G DEB` in the build directory makes warpcheck_VERSION_ARCH.deb of the
+# files of `cmake --install` (docs/ci.md).  nvcc is not a dependency: the CUDA Toolkit is no package
+# of Debian's, and each project chooses its own.
 include(GNUInstallDirs)
 
-# Shells find completion in these places.
+# The directories in which shells find completion.
 set(completions)
 foreach(shell_file "bash bash-completion/completions/warpcheck" "zsh zsh/vendor-completions/_warpcheck"
                    "fish fish/vendor_completions.d/warpcheck.fish")
@@ -37,7 +37,7 @@ list(JOIN CPACK_PACKAGE_DESCRIPTION "" CPACK_PACKAGE_DESCRIPTION)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-# What runs needs these libraries, which dpkg-shlibdeps finds; what builds pairs, these.
+# dpkg-shlibdeps finds the libraries for running; these are needed for building pairs.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/warpcheck)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS

@@ -1,13 +1,13 @@
 # warpcheck_add_pairs(target FILES kernel.cu ... pair.cpp ... [OPTIONS nvcc options ...]
 #                     [INCLUDES directory ...] [LINK libraries ...]):
-# everything that warpcheck makes of kernels and their pairs, in a project of their own.
+# everything that warpcheck builds from kernels and their pairs, for a user's project.
 #
 #   target          the command line: list, hunt, check, replay, shrink, fuzz
 #   target_test     the pairs as a GoogleTest suite, registered with ctest
 #   fuzz_PAIR       a fuzz target for each pair, built by target_fuzz_targets
 #
-# .cu files are kernels under test: OPTIONS and INCLUDES are how both of their builds are compiled
-# (WarpcheckKernels.cmake).  All other files are pairs and what they need; LINK is for them.
+# .cu files are kernels under test: OPTIONS and INCLUDES apply to both of their builds
+# (WarpcheckKernels.cmake).  All other files are pairs and their helpers; LINK is for them.
 include_guard(GLOBAL)
 
 function(warpcheck_add_pairs target)
@@ -33,11 +33,11 @@ function(warpcheck_add_pairs target)
   add_library(${target}_pairs_archive STATIC
     ${pairs} ${CMAKE_CURRENT_BINARY_DIR}/${target}_project.cpp)
   target_include_directories(${target}_pairs_archive PRIVATE ${arg_INCLUDES})
-  # The reference rounds as it is written.
+  # The reference must round as written.
   target_compile_options(${target}_pairs_archive PRIVATE -ffp-contract=off)
   target_link_libraries(${target}_pairs_archive
     PUBLIC warpcheck::harness ${kernels} ${arg_LINK})
-  # Every object of it: pairs register themselves in static constructors.
+  # With every object: pairs register themselves in static constructors.
   add_library(${target}_pairs INTERFACE)
   target_link_libraries(${target}_pairs
     INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,${target}_pairs_archive>)

@@ -1,6 +1,6 @@
-# The virtual GPU and the harness of another build of the same sources, WARPCHECK_PREBUILT, in place of
-# vgpu/ and harness/: for a test of ci/oss-fuzz/build.sh that cannot wait for a second build of all.
-# They are not instrumented, and know GoogleTest.
+# The virtual GPU and the harness of another build of the same sources, WARPCHECK_PREBUILT, in place
+# of vgpu/ and harness/: for a test of ci/oss-fuzz/build.sh that does not build everything again.
+# They are not instrumented, and use GoogleTest.
 function(warpcheck_prebuilt directory name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   set(archive ${WARPCHECK_PREBUILT}/${directory}/libwarpcheck_${name}.a)
@@ -17,7 +17,7 @@ warpcheck_prebuilt(vgpu/program program LINK warpcheck_ptx)
 warpcheck_prebuilt(vgpu/machine machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
 warpcheck_prebuilt(vgpu/schedule schedule)
 warpcheck_prebuilt(vgpu/check check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
-# What GCC built reads lines by the libbacktrace that comes with GCC.
+# Objects built by GCC read lines by the libbacktrace that comes with GCC.
 execute_process(COMMAND g++ -print-file-name=libbacktrace.a
   OUTPUT_VARIABLE backtrace OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT EXISTS ${backtrace})

@@ -1,10 +1,10 @@
 # warpcheck_simd_sources(target FILES...): compiles each file once per instruction set.  Several
 # directories may add files to one target.
 #
-# The copies live in different namespaces (WARPCHECK_SIMD: baseline, avx2, avx512) and are chosen
-# at run time, so what is shipped runs on any x86-64.  A file compiled this way must not define or
-# instantiate inline functions of other headers that could be emitted out of line: the linker
-# would keep one copy for all.
+# The copies are in different namespaces (WARPCHECK_SIMD: baseline, avx2, avx512) and are selected
+# at run time, so a build runs on any x86-64.  A file compiled this way must not define or
+# instantiate inline functions of other headers that could be emitted out of line: the linker would
+# keep one copy for all.
 set(WARPCHECK_SIMD_LEVELS baseline avx2 avx512)
 set(WARPCHECK_SIMD_FLAGS_baseline -march=x86-64)
 set(WARPCHECK_SIMD_FLAGS_avx2 -march=x86-64-v3)

@@ -1,11 +1,11 @@
-# warpcheck_discover_suites(EXECUTABLE FILE DIRECTORY APART): writes FILE, which adds the tests of a GoogleTest
-# executable to ctest: one for each suite, "Suite", as to start a process and ctest's own work take longer than
-# most tests do; of the suites in the list APART one for each test, "Suite.Test".  ctest includes this file and
-# calls it before the first run of a new executable.
-# Suites of many tests begin first, as the last one should not be long.
+# warpcheck_discover_suites(EXECUTABLE FILE DIRECTORY APART): writes FILE, which adds the tests of a
+# GoogleTest executable to ctest: one entry "Suite" for each suite, because starting a process and
+# ctest's own work take longer than most tests; for suites in the list APART one entry "Suite.Test"
+# for each test.  ctest includes this file and calls it before the first run of a new executable.
+# Suites with many tests begin first, so that the last suite to run is short.
 #
-# A skipped test may be an entry of its own, told as skipped.  In a suite that is one entry it would be lost among
-# the others, so it fails: name its suite in APART.
+# A skipped test with an entry of its own is reported as skipped.  In a suite with a common entry it
+# would go unnoticed, so it fails there: put its suite into APART.
 macro(warpcheck_add_entry name filter cost where_skipped)
   string(APPEND text "add_test([==[${name}]==] \"${executable}\" [==[--gtest_filter=${filter}]==])\n"
     "set_tests_properties([==[${name}]==] PROPERTIES WORKING_DIRECTORY \"${directory}\" TIMEOUT 600\n"
@@ -18,7 +18,7 @@ function(warpcheck_discover_suites executable file directory apart)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${executable} --gtest_list_tests: ${status}")
   endif()
-  # Values of parameters may hold what is special in a list.
+  # Values of parameters may contain characters that are special in a list.
   string(REGEX REPLACE " +#[^\n]*" "" listed "${listed}")
   string(REGEX REPLACE "[][;]" "_" listed "${listed}")
   string(REPLACE "\n" ";" listed "${listed}")

@@ -1,16 +1,16 @@
 #!/bin/bash -eu
-# Builds the fuzz targets by the contract of OSS-Fuzz and ClusterFuzzLite: with $CC, $CXX, $CXXFLAGS and
-# $LIB_FUZZING_ENGINE, from $SRC/warpcheck, in $WORK, into $OUT; beside each target X go
-# X_seed_corpus.zip, X.dict and X.options.  docs/fuzzing-services.md says how to use it.
+# Builds the fuzz targets by the contract of OSS-Fuzz and ClusterFuzzLite: with $CC, $CXX, $CXXFLAGS
+# and $LIB_FUZZING_ENGINE, from $SRC/warpcheck, in $WORK, into $OUT; next to each target X,
+# X_seed_corpus.zip, X.dict and X.options.  docs/fuzzing-services.md describes its use.
 #
-# WARPCHECK_TARGETS: names of targets, to build only these.  Else every pair that has to be clean, the
-# PTX parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory to take the virtual
-# GPU and the harness from, for a test that cannot wait.
+# WARPCHECK_TARGETS: names of targets, to build only these.  Default: every clean pair, the PTX
+# parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory from which the virtual
+# GPU and the harness are taken, for a fast test.
 repository=$SRC/warpcheck
 build=$WORK/warpcheck
 here=$repository/ci/oss-fuzz
 
-# Targets run in another image: nothing but the C library may be shared.
+# Targets run in another image: only the C library may be shared.
 linker_flags=
 [[ $CXXFLAGS == *-stdlib=libc++* ]] || linker_flags='-static-libstdc++ -static-libgcc'
 cmake -S "$repository" -B "$build" -G Ninja \
@@ -20,7 +20,7 @@ cmake -S "$repository" -B "$build" -G Ninja \
   -DWARPCHECK_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DWARPCHECK_SERVICE=ON -DWARPCHECK_WERROR=OFF \
   -DWARPCHECK_PREBUILT="${WARPCHECK_PREBUILT:-}"
 
-# Specimens are known to fail, so a service would report them for ever.
+# Specimens always fail, so a service would report them for ever.
 targets=${WARPCHECK_TARGETS:-}
 if [[ -z $targets ]]; then
   ninja -C "$build" clean_fuzz_targets

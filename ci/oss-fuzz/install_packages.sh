@@ -1,6 +1,7 @@
 #!/bin/bash -eu
-# What the build images of fuzzing services need beside the services' compilers: nvcc, which only
-# compiles (no GPU is needed, neither here nor where the targets run), and what ci/setup installs.
+# Packages that the build images of fuzzing services need in addition to the services' compilers:
+# nvcc, which only compiles (no GPU is needed, neither here nor where the targets run), and the
+# packages of ci/setup.
 apt-get update
 apt-get install -y --no-install-recommends wget
 keyring=cuda-keyring_1.1-1_all.deb
