@@ -1,4 +1,4 @@
-// Programs with cuFFT for cufft_test.py: right ones that check their results, and each defect
+// Programs with cuFFT for cufft_test.py: correct ones that check their results, and each defect
 // that a program can have at a call of the library.
 #include <cufft.h>
 #include <cufftXt.h>
@@ -53,7 +53,7 @@ __global__ void fill(cufftComplex* values, int count) {
   if (i < count) values[i] = {1.0F, 0.0F};  // the kernel
 }
 
-// There and back, batch by batch, with a kernel between.
+// Forward and inverse, batch by batch, with a kernel in between.
 void round_trip() {
   const auto values = signal(kLength * kBatch);
   cufftComplex* const data = to_device(values);
@@ -109,8 +109,8 @@ void real_transforms() {
   }
 }
 
-// The columns of a matrix, of which only every other has been written, on a stream, with a work
-// area of the program's; and half precision.
+// The columns of a matrix, of which only every other one has been written, on a stream, with the
+// program's own work area; and half precision.
 void layouts() {
   constexpr int kWidth = 4;
   auto* const matrix = allocate<cufftComplex>(kLength * kWidth);
@@ -152,7 +152,7 @@ void layouts() {
   CHECK(cudaFree(halves));
 }
 
-// Captured once, launched twice: there and back each time.
+// Captured once, launched twice: forward and inverse each time.
 void graph() {
   const auto values = signal(kLength);
   cufftComplex* const data = to_device(values);
@@ -181,7 +181,7 @@ void graph() {
   CHECK(cudaFree(data));
 }
 
-// What is said of them in the guide.
+// The statuses that the guide documents.
 void statuses() {
   cufftHandle plan = 0;
   std::size_t bytes = 0;
@@ -210,7 +210,7 @@ void statuses() {
   std::printf("%zu\n", bytes);
 }
 
-// The defects.
+// Programs with defects.
 void short_output() {
   float* const input = to_device(real_signal(kLength));
   auto* const output = allocate<cufftComplex>(kLength / 2);  // one less than there are
@@ -304,7 +304,7 @@ void consumed_input() {
   to_host(spectrum, kLength / 2 + 1);           // consumed input
 }
 
-// Managed memory is the host's again when it has waited.
+// Managed memory may be used by the host again when it has waited.
 void managed(bool waits) {
   cufftComplex* data = nullptr;
   CHECK(cudaMallocManaged(&data, kLength * sizeof *data));

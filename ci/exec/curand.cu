@@ -34,7 +34,7 @@ void expect_moments(const std::vector<T>& values, double mean, double variance, 
   }
 }
 
-// The host's generators: every type, every distribution, on the device and on the host alike.
+// The host's generators: every type, every distribution, on the device and on the host.
 void host_functions() {
   auto* const floats = allocate<float>(kCount);
   auto* const doubles = allocate<double>(kCount);
@@ -130,7 +130,7 @@ void device_functions() {
   of_kernels<curandStatePhilox4_32_10_t>("Philox");
   of_kernels<curandStateMRG32k3a>("MRG32k3a");
 
-  // A generator of the host begins with the first numbers of the subsequences.
+  // A host generator begins with the first numbers of the subsequences.
   auto* const bits = allocate<unsigned>(kCount);
   first_of_each<<<1, 64>>>(bits);
   const auto of_kernel = to_host(bits, 64);
@@ -187,7 +187,7 @@ void statuses() {
   std::puts("");
 }
 
-// The defects.
+// Programs with defects.
 void short_output() {
   auto* const floats = allocate<float>(63);
   curandGenerator_t generator = nullptr;
@@ -227,7 +227,7 @@ void on_host() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// Numbers that are the vendor's.
+// Numbers that equal the vendor's.
 void right_order() {
   auto* const floats = allocate<float>(64);
   curandGenerator_t generator = nullptr;

@@ -1,5 +1,5 @@
-// A program of the driver API and NVRTC, as an application would have it: no nvcc, no runtime
-// library, kernels that are compiled while it runs.  The first argument says what it does.
+// A program of the driver API and NVRTC, as an application may use them: no nvcc, no runtime
+// library, kernels that are compiled at run time.  The first argument selects what it does.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -177,7 +177,7 @@ int use_after_free() {
   return 0;
 }
 
-// Two streams, and nothing that orders them.
+// Two streams without synchronisation.
 int missing_order() {
   Session session;
   if (open(session, compile("--gpu-architecture=compute_75")) != 0) return 1;
@@ -195,7 +195,7 @@ int missing_order() {
   return print(session);
 }
 
-// What NVRTC gives for a real architecture, as frameworks keep it in files.
+// NVRTC's output for a real architecture, as frameworks store it in files.
 int open_machine_code(Session& session, const Compiled& compiled) {
   const std::string kept(compiled.cubin.data(), compiled.cubin.size() - 1);  // as CuPy does
   CHECK(cuInit(0));
@@ -234,7 +234,7 @@ int machine_code() {
   return 0;
 }
 
-// A graph by hand and one that was captured, over memory of the runtime API.
+// A graph made by calls and a captured one, over memory of the runtime API.
 int graphs() {
   Session session;
   if (open(session, compile("--gpu-architecture=compute_75")) != 0) return 1;
@@ -291,7 +291,7 @@ int graphs() {
   return 0;
 }
 
-// Texts that are linked, and a texture over an array.
+// Linked texts, and a texture over an array.
 int linked() {
   static const char* const kCaller = R"(.version 7.0
 .target sm_75
@@ -363,7 +363,7 @@ int linked() {
   return 0;
 }
 
-// What the driver answers to mistakes.
+// The driver's errors for invalid calls.
 int errors() {
   CUdeviceptr data = 0;
   CUmodule module = nullptr;

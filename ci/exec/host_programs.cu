@@ -1,5 +1,5 @@
-// What the host does by itself, without a call, to memory that a kernel or a copy may be using:
-// program MODE.  Comments at the ends of lines name them for host_test.py.
+// Host accesses without a call to memory that a kernel or a copy may be using: program MODE.
+// Comments at the ends of lines identify them for host_test.py.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -37,7 +37,7 @@ __global__ void signal_too_narrowly(int* data, volatile int* flag, bool fences) 
   if (fences) __threadfence();
   *flag = 1;
 }
-// The whole block writes, and one thread releases what it has.
+// The whole block writes, and one thread releases its own writes.
 __global__ void signal_for_the_block(int* data, volatile int* flag) {
   data[threadIdx.x] = 42;
   __syncthreads();
@@ -62,7 +62,7 @@ __global__ void double_list(Node* list) {
   for (; list != nullptr; list = list->next) list->value *= 2;  // the list's update
 }
 
-// Two blocks end at once, the others as good as never.
+// Two blocks end at once, the others take very long.
 __global__ void compute(int* values) {
   int value = values[blockIdx.x];
   for (long long i = 0; blockIdx.x >= 2 && i < 1LL << 60; ++i) value = value * 1664525 + 1013904223;
@@ -71,7 +71,7 @@ __global__ void compute(int* values) {
 
 static int *values, *result;
 
-// Half of the values are the kernel's, the others the host's.
+// The kernel writes half of the values, the host the others.
 static void launch_half() { fill<<<kHalf / 256, 256>>>(values, kHalf); }
 
 static void races(const std::string& mode) {
@@ -168,7 +168,7 @@ static void clean(const std::string& mode) {
   cudaDeviceSynchronize();
 }
 
-// Each beside a kernel that has not been waited for.
+// Each while a kernel has not been waited for.
 static void system_calls(const char* path) {
   int* const own = values + kHalf;
   const std::size_t bytes = kHalf * sizeof(int);

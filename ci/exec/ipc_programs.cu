@@ -1,5 +1,5 @@
-// Two processes of one program that share device memory and events, for ipc_test.py:
-// program MODE.  It starts itself once more, as program MODE HANDLES, with a pipe each way.
+// Two processes of one program that share device memory and events, for ipc_test.py: program MODE.
+// It starts itself again as program MODE HANDLES, with a pipe in each direction.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -35,7 +35,7 @@ static void require(cudaError_t error, int line) {
 }
 #define REQUIRE(call) require(call, __LINE__)
 
-// One byte each way is a turn.
+// The processes alternate by single bytes in each direction.
 struct Pipes {
   int in = 0, out = 0;
   void tell() const { static_cast<void>(!::write(out, "x", 1)); }
@@ -51,8 +51,8 @@ static int get(const int* value) {
   return host;
 }
 
-// The driver's function of this name.  The program is not linked with libcuda.so.1, as its other
-// modes need none.
+// The driver's function of this name.  The program is not linked with libcuda.so.1, because its
+// other modes do not need it.
 template <class Function>
 static Function* driver(const char* name) {
   static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
@@ -152,7 +152,7 @@ static void child(const std::string& mode, const Pipes& pipes) {
   pipes.tell();
 }
 
-// What child() does for an event, by the driver's functions.
+// child() for an event, by the driver's functions.
 static void child_by_driver(const std::string& mode, const Pipes& pipes) {
   Shared shared{};
   if (::read(pipes.in, &shared, sizeof shared) != sizeof shared) std::exit(2);

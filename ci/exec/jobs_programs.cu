@@ -31,7 +31,7 @@ struct Pixel {
   unsigned char red, green, blue, alpha;
 };
 
-// As many rounds as the place asks for: blocks take longer and less long.
+// The number of rounds depends on the place, so blocks take different times.
 __global__ void draw(Pixel* pixels) {
   const int i = number();
   int rounds = 0;

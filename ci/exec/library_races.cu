@@ -1,5 +1,5 @@
-// What races_test.py runs: algorithms of the toolkit's libraries that race by the letter and cannot
-// go wrong, and the same headers called from a user's line; chosen by the first argument.
+// Programs for races_test.py: algorithms of the toolkit's libraries that race by the letter and
+// cannot go wrong, and the same headers called from a user's line; the first argument selects one.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 

@@ -1,4 +1,4 @@
-// What memory_test.py runs: much memory, told by the first argument.
+// Programs for memory_test.py with large memory; the first argument selects one.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ constexpr size_t kGiga = size_t{1} << 30;
 // Around these bytes of a large allocation, offsets need one more bit.
 constexpr size_t kEdges[] = {2 * kGiga, 4 * kGiga};
 
-// A row of warps on both sides of a place.
+// A row of warps on both sides of `middle`.
 __global__ void fill_around(int* out, size_t middle, int first) {
   const size_t i = blockIdx.x * blockDim.x + threadIdx.x;
   out[middle - gridDim.x * blockDim.x / 2 + i] = first + int(i);
@@ -36,14 +36,14 @@ __global__ void touch(int* data, size_t n) {
 
 int* allocate(size_t bytes, bool managed = false) {
   int* data = nullptr;
-  const cudaError_t error =
-      managed ? cudaMallocManaged(&data, bytes) : cudaMalloc(reinterpret_cast<void**>(&data), bytes);
+  const cudaError_t error = managed ? cudaMallocManaged(&data, bytes)
+                                    : cudaMalloc(reinterpret_cast<void**>(&data), bytes);
   if (error == cudaSuccess) return data;
   std::printf("%s\n", cudaGetErrorName(error));
   std::exit(1);
 }
 
-// Kernels, copies that overlap and fills, all of them across the edges.
+// Kernels, overlapping copies and fills, all across the edges.
 void across(bool managed) {
   int* const data = allocate(6 * kGiga, managed);
   int* const sum = allocate(sizeof(int));
@@ -79,7 +79,7 @@ void defects() {
   cudaDeviceSynchronize();
 }
 
-// Little of much is used.
+// Uses a small part of large memory.
 void sparse() {
   int* const data = allocate(8 * kGiga);
   for (size_t part = 0; part < 8; ++part) {
@@ -90,7 +90,7 @@ void sparse() {
   cudaFree(data);
 }
 
-// One after the other, none of them for long.
+// One allocation after the other, each for a short time.
 void in_turn() {
   for (int i = 0; i < 64; ++i) {
     int* const data = allocate(512 << 20);
@@ -101,7 +101,7 @@ void in_turn() {
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 
-// As long as there is some; all of it is used.
+// Allocates until nothing is left, and uses all of it.
 void until_there_is_none(size_t bytes) {
   size_t free_bytes, total, sum = 0;
   cudaMemGetInfo(&free_bytes, &total);

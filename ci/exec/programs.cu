@@ -1,4 +1,4 @@
-// What programs_test.py runs: one program with many ways to behave, chosen by its first argument.
+// The program of programs_test.py: its first argument selects the behaviour.
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ __global__ void twice(int* data, int n) {
   if (i < n) data[i] *= 2;
 }
 
-// Reads out of bounds where block 1 comes to the counter first.
+// Reads out of bounds if block 1 reaches the counter first.
 __global__ void overtake(int* counter, const int* data, int* sum) {
   for (int i = 0; i < 64; ++i) atomicAdd(sum, 1);
   if (atomicAdd(counter, 1) == 0 && blockIdx.x == 1) {
@@ -34,7 +34,7 @@ __global__ void overtake(int* counter, const int* data, int* sum) {
   }
 }
 
-// Strong accesses are no race, and yet the last of them decides.
+// Strong accesses do not race, but the last one decides.
 __global__ void last_writer(volatile int* last) {
   for (int i = 0; i < 64; ++i) *last = 1000 + blockIdx.x;
 }
@@ -51,7 +51,7 @@ __global__ void count_up(int* count) {
   *count += threadIdx.x;  // update
 }
 
-// Each block would need a scratch set of its own.
+// Each block would need its own scratch memory.
 __global__ void share_scratch(int* scratch, int* data) {
   const int i = threadIdx.x;
   scratch[i] = blockIdx.x;      // scratch: begin
@@ -103,7 +103,7 @@ bool doubled() {
   return host == std::vector<int>(n, 2);
 }
 
-// One byte of each copy is another stream's, too.
+// Another stream's copy overlaps each copy by one byte.
 void race_of_copies(int times, bool same_bytes) {
   char* const data = reinterpret_cast<char*>(device_array(64));
   static char host[256];
@@ -126,7 +126,7 @@ bool doubled_by_threads() {
   return right[0] && right[1] && right[2] && right[3];
 }
 
-// Where the array lies; prints the last of its elements, and hands them to `show`.
+// Passes a device array of n elements to `show`.
 template <typename Show>
 void with_array(int n, Show show) {
   int* const data = device_array(n);
@@ -140,7 +140,7 @@ void print_copy(const int* data, int n) {
   for (const int each : host) std::printf("%d\n", each);
 }
 
-// Programs whose output may depend on the schedule, each in its way, or on the host alone.
+// Programs whose output may depend on the schedule, for different reasons, or on the host alone.
 void outputs(const std::string& mode) {
   if (mode == "last-writer") {
     with_array(1, [](int* last) {

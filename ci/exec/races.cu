@@ -1,11 +1,11 @@
-// What races_test.py runs: races that are more, or less, than the letter of PTX says, chosen by the
-// first argument.
+// Programs for races_test.py: races that are judged more strictly or more leniently than by the
+// letter of PTX; the first argument selects one.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <string>
 
-// A sum as it was written for warps in lockstep.
+// A sum in the style for warps in lockstep.
 __global__ void tree(const int* in, int* out) {
   __shared__ volatile int s[64];
   const int t = threadIdx.x;

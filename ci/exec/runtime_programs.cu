@@ -1,4 +1,5 @@
-// What runtime_test.py runs: how the runtime library answers, told by the first argument.
+// Programs for runtime_test.py about results of the runtime library; the first argument selects
+// one.
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +103,8 @@ void questions() {
   cudaGetLastError();
 }
 
-// Ends with 0 if what nobody has written is as it is.
+// Returns 0 if the last element, which the kernel does not write, has another value than it would
+// write.
 int compares_garbage() {
   int *data, host[32];
   cudaMalloc(&data, sizeof host);

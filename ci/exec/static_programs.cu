@@ -1,5 +1,5 @@
-// What static_test.py builds as nvcc does by default, with the static runtime library inside:
-// a program, and a library that calls the runtime before and after main.
+// Programs for static_test.py, built by nvcc's default with the static runtime library inside: a
+// program, and a library that calls the runtime before and after main.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ __global__ void overrun(int* data, int n) {
   data[n] = 1;  // overrun
 }
 
-// Multiplies what is in device memory by 3, whoever has allocated it; 0: all calls succeeded.
+// Multiplies data in device memory of any owner by 3; 0: all calls succeeded.
 extern "C" int scale_by_three(int* data, int n) {
   const int three = 3;
   if (cudaMemcpyToSymbol(factor, &three, sizeof three) != cudaSuccess) return 1;
@@ -34,7 +34,7 @@ extern "C" int scale_by_three(int* data, int n) {
   return cudaStreamDestroy(stream) == cudaSuccess ? 0 : 1;
 }
 
-// 0: results are right.
+// Returns 0 if the results are right.
 extern "C" int use_device(int is_wrong) {
   int host[32], *data, blocks = 0;
   const int n = 32;
