@@ -1,5 +1,5 @@
-// One random program on the machine, in every way that must not matter, on the reference, and on
-// a real GPU.
+// Compares the results of one random program: on the machine in all its modes, which must not
+// matter, on the reference interpreter, and on a real GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,20 @@
 namespace warpcheck::vgpu {
 
 struct Comparison {
-  std::string difference;  // between whom, at which register of which thread; empty: none
-  std::string parties;     // who differ, or what is wrong with one of them
-  std::string unknown;     // what the reference does not know; empty: it took part
+  std::string difference;  // between which engines, at which register of which thread; empty: none
+  std::string parties;     // the engines that differ, or the problem of one engine
+  std::string unknown;     // what the reference does not support; empty: it took part
 };
 
 struct Engines {
   bool reference = true;
   Gpu* gpu = nullptr;
-  bool optimized = false;  // the GPU also runs what its assembler has optimised
+  bool optimized = false;  // the GPU also runs the program with full assembler optimisation
 };
 
-// The machine with each instruction set of the host, as interpreter and with machine code, with
-// another schedule, and with all checks, which must find nothing; then whoever else takes part.
+// Runs the machine with each instruction set of the host, as interpreter and with machine code,
+// with another schedule, and with all checks, which must find nothing; then runs the other
+// requested engines.
 Comparison compare(std::string_view text, std::string_view name, const Engines& engines);
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// Which forms of forms.def random programs hold.
+// Counts which forms of forms.def random programs contain.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ class FormCoverage {
  public:
   explicit FormCoverage(const ProgramOptions& options) : options_(options) {}
   void add(std::string_view program);
-  [[nodiscard]] std::size_t count() const;  // mnemonics of forms that were held
-  // "4312 of 5,104 mnemonics", and with `names` those that are missing, a line each.
+  [[nodiscard]] std::size_t count() const;  // mnemonics of forms that occurred
+  // Returns "4312 of 5,104 mnemonics"; with `names` also the missing ones, one per line.
   [[nodiscard]] std::string summary(bool names) const;
 
  private:

@@ -1,4 +1,4 @@
-// Runs the text of a random program: on the machine, and on a real GPU.
+// Engines that run the text of a random program: the machine, and a real GPU.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace warpcheck::vgpu {
 
 class Observer;
 
-// What a program leaves in its buffer, buffer_bytes() of them.
+// The content of a program's buffer after the run, buffer_bytes() of it.
 struct Result {
   std::vector<std::uint8_t> bytes;
-  std::string problem;  // not empty: why there are none
+  std::string problem;  // not empty: why there are no bytes
   std::uint64_t steps = 0, lane_steps = 0;
   std::vector<Decision> decisions;
 };
@@ -27,11 +27,11 @@ struct Result {
 struct MachineSettings {
   SimdLevel level = SimdLevel::baseline;
   std::string_view strategy = "default";  // see schedule/strategies.hpp
-  std::uint64_t seed = 0;                 // of the strategy
-  bool checks = false;                    // a finding is a problem
-  bool compiles = false;                  // to machine code, at once; else it interprets
+  std::uint64_t seed = 0;                 // for the strategy
+  bool checks = false;                    // with all checks; a finding is a problem
+  bool compiles = false;                  // compiles to machine code at once; otherwise interprets
   std::uint32_t quantum = 4'096;          // warp instructions
-  Observer* watches = nullptr;            // all that happens, edges included; null: nobody
+  Observer* watches = nullptr;            // receives all events, edges included; null: none
 };
 
 // Throws Refusal for a program that the machine cannot run.
@@ -40,16 +40,16 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
 
 class Gpu {
  public:
-  // Throws std::runtime_error where there is none.
+  // Throws std::runtime_error if there is no GPU.
   Gpu();
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
 
-  // "NVIDIA H200, sm_90, driver for CUDA 13.0"
+  // Returns "NVIDIA H200, sm_90, driver for CUDA 13.0".
   [[nodiscard]] std::string description() const;
-  // optimization: of its assembler, 0 to 4.  A program that it does not assemble is a problem;
-  // throws std::runtime_error when a program breaks the device, which cannot be used any more.
+  // optimization: level of its assembler, 0 to 4.  A program that it does not assemble is a problem
+  // of the result.  Throws std::runtime_error when a program makes the device unusable.
   Result run(std::string_view text, unsigned optimization = 4);
 
  private:

@@ -1,4 +1,4 @@
-// The parts of random_program(): see random_program.hpp for what a program may hold.
+// The parts of random_program(): random_program.hpp says what a program may contain.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,17 @@
 
 namespace warpcheck::vgpu {
 
-// Where a statement stands, and what is known of the threads that come to it.
+// The place of a statement, and what is known about the threads that reach it.
 struct Place {
   bool in_kernel = false;
-  bool uniform = false;  // all threads of the block are here
-  std::string lanes{};   // a register with the lanes of the warp that are here; empty: unknown
+  bool uniform = false;  // all threads of the block reach it
+  // a register with the mask of the warp's lanes that reach it; empty: unknown
+  std::string lanes{};
   unsigned loop_depth = 0;
   unsigned budget = 0;  // how much may still be nested
 };
 
-// Whether programs with these options draw the form.
+// Returns whether programs with these options may contain the form.
 bool is_drawn(const ptx::InstructionForm& form, const ProgramOptions& options);
 
 class Generator {
@@ -59,7 +60,7 @@ class Generator {
   std::string private_address(const PrivatePlace& place, unsigned bytes);
   std::string moved(const AccessType& type, unsigned elements, bool loads, std::string_view space);
 
-  // ---- threads that meet: random_warp.cpp ----
+  // ---- warp operations: random_warp.cpp ----
   std::string warp_operation(const Place& place);
   std::string shuffle(const std::string& lanes);
   std::string vote(const std::string& lanes);
@@ -73,12 +74,12 @@ class Generator {
   std::string shaped(std::string_view type, std::size_t index, std::string& before);
 
   // ---- operands ----
-  // A register of the state that holds so many bytes; 1: a predicate.
+  // Returns a register of the state with that many bytes; 1: a predicate.
   std::string state(std::size_t bytes);
   std::string word() { return state(4); }
   std::string wide() { return state(8); }
   std::string predicate() { return state(1); }
-  std::string guard(unsigned rarity);  // "@%p1 ", one in so many times
+  std::string guard(unsigned rarity);  // "@%p1 ", in one of `rarity` cases
   template <std::size_t n>
   std::string_view one_of(const std::string_view (&list)[n]) {
     return list[prng_.below(n)];
@@ -88,8 +89,8 @@ class Generator {
   ProgramOptions options_;
   std::uint32_t threads_ = 0;
   unsigned functions_ = 0, label_ = 0;
-  unsigned calls_left_ = 0;     // of a function
-  unsigned matrices_left_ = 0;  // their tiles take shared memory
+  unsigned calls_left_ = 0;     // of the current function
+  unsigned matrices_left_ = 0;  // their tiles use shared memory
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,9 +1,9 @@
-// A reference interpreter of PTX: one instruction of one thread after the other, straight from the
-// parsed text.
+// A reference interpreter of PTX: it executes one instruction of one thread after the other,
+// directly from the parsed text.
 //
-// Written from the PTX ISA (9.7) to be obviously right, and apart from the machine: it shares the
-// parser and nothing else.  Threads run until they wait for others: at a barrier of the block, or
-// at an operation of their warp.
+// It is written from the PTX ISA (9.7) to be obviously correct, and shares only the parser with the
+// machine.  Threads run until they wait for others: at a barrier of the block, or at a warp
+// operation.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace warpcheck::vgpu {
 
-// What a random_program() leaves.  `unknown` becomes the first instruction that the reference does
-// not know; there are no bytes then.
+// Returns the result of a random_program().  `unknown` receives the first instruction that the
+// reference does not support; then there are no bytes.
 Result run_on_reference(const ptx::Module& module, std::uint32_t threads, std::string& unknown);
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// One lane's arithmetic, as PTX ISA 9.7.1 - 9.7.9 defines it.  See reference.hpp.
+// The arithmetic of one lane, as PTX ISA 9.7.1 - 9.7.9 defines it.  See reference.hpp.
 #pragma once
 
 #include <array>
@@ -13,13 +13,15 @@ namespace warpcheck::vgpu {
 struct ReferenceOperands {
   std::array<std::uint64_t, 5> source{};
   bool carry_in = false, carry_out = false;
-  std::uint64_t second_result = 0;  // of setp p|q and lop3 d|p
+  std::uint64_t second_result = 0;  // set for setp p|q and lop3 d|p
 };
 
-// Whether the reference knows the form: integers, logic, comparisons, conversions, f32 and f64.
+// Returns whether the reference supports the form: integers, logic, comparisons, conversions, f32
+// and f64.
 bool reference_knows(const ptx::InstructionForm& form);
 
-// The destination's bits for the sources `o`.  Throws std::logic_error for what it does not know.
+// Returns the bits of the destination for the sources in `o`.  Throws std::logic_error for
+// unsupported forms.
 std::uint64_t reference_result(const ptx::Instruction& in, ReferenceOperands& o);
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// One lane's atomic, as PTX ISA 9.7.13.5 defines it.  See reference.hpp.
+// The atomic operation of one lane, as PTX ISA 9.7.13.5 defines it.  See reference.hpp.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace warpcheck::vgpu {
 
-// What stands in memory afterwards.  Throws std::logic_error for what it does not know.
+// Returns the new value in memory.  Throws std::logic_error for unsupported operations.
 std::uint64_t reference_atomic(const ptx::Modifiers& modifiers, std::uint64_t old, std::uint64_t b,
                                std::uint64_t c);
 

@@ -15,7 +15,7 @@ namespace warpcheck::vgpu {
 
 // One thread at an instruction.
 struct ReferenceMeeting {
-  // Of the first and the second destination; empty: it keeps what it has.
+  // The results for the first and the second destination; empty: it stays unchanged.
   using Given = std::array<std::optional<std::uint64_t>, 2>;
 
   const ptx::Instruction* instruction = nullptr;
@@ -25,10 +25,10 @@ struct ReferenceMeeting {
 
 class ReferenceMeetings {
  public:
-  // Every thread that has not ended waits somewhere.
+  // Adds a waiting thread; every thread that has not ended must be added.
   void add(std::uint32_t thread, const ReferenceMeeting& meeting) { waits_[thread] = &meeting; }
 
-  // Who goes on, with what.
+  // Returns the threads that continue, with their results.
   [[nodiscard]] std::vector<std::pair<std::uint32_t, ReferenceMeeting::Given>> complete() const;
 
  private:

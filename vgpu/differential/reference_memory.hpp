@@ -1,5 +1,5 @@
-// The memory of the reference interpreter: every allocation at an address of its own, whatever its
-// space, so that generic addresses need no windows.
+// The memory of the reference interpreter: every allocation has a unique address, whatever its
+// space, so generic addresses need no windows.
 #pragma once
 
 #include <cstdint>

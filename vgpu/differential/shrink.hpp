@@ -1,8 +1,7 @@
-// Makes a random program that shows something smaller.
+// Shrinks a random program that shows a difference.
 //
-// What stands between the lines `//+` and `//-` may be left out, with what is nested in it or
-// without it.  The largest parts are tried first, until none can be left out or the budget is
-// used up.
+// Parts between the lines `//+` and `//-` may be removed, with or without the parts nested in them.
+// The largest parts are tried first, until no part can be removed or the budget is used up.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace warpcheck::vgpu {
 
-// shows: whether a smaller text still shows it; called at most `budget` times.
+// shows: returns whether a smaller text still shows the difference; called at most `budget` times.
 std::string shrink(std::string text, std::size_t budget,
                    const std::function<bool(const std::string&)>& shows);
 

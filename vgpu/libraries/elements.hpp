@@ -1,4 +1,4 @@
-// Elements whose type is an argument (cudaDataType): their sizes, and what they are as numbers.
+// Elements whose type is an argument (cudaDataType): their sizes and numeric values.
 #pragma once
 
 #include <cuComplex.h>
@@ -16,7 +16,7 @@
 
 namespace warpcheck::libraries {
 
-// 0: a type that is not supported.
+// Returns 0 for an unsupported type.
 inline std::uint32_t bytes_of(cudaDataType type) {
   switch (static_cast<int>(type)) {
     case CUDA_R_8I:
@@ -42,7 +42,7 @@ T load_as(const void* from) {
   return value;
 }
 
-// Element `index` as a number; of a complex one, its real part.
+// Returns element `index` as a number; for a complex element, its real part.
 inline double real_at(cudaDataType type, const void* from, std::int64_t index) {
   const auto* const at =
       static_cast<const std::byte*>(from) + index * static_cast<std::int64_t>(bytes_of(type));

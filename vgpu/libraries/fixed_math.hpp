@@ -1,8 +1,8 @@
 // Elementary functions that give the same bits on every x86-64 host.
 //
-// The host's libm does not: glibc picks a variant of sin, log and exp by the processor, and those
-// differ in the last bit.  So stand-ins for libraries compute with series of their own, in the
-// order in which they are written here (no target of ours contracts products and sums).  T is
+// The host's libm does not: glibc selects a variant of sin, log and exp by the processor, and the
+// variants differ in the last bit.  So the replacement libraries compute series of their own, in
+// the order in which they are written here (no target of ours contracts products and sums).  T is
 // double for results in single precision, and long double (64 bits of mantissa) for results in
 // double precision; the error is then below one unit in the last place of the result.
 #pragma once
@@ -34,7 +34,7 @@ SinCos<T> sin_cos_near_zero(T x) {
   return {.sin = x * sin, .cos = cos};
 }
 
-// The angle is quarters of pi/2 and a rest.
+// Returns sin and cos of an angle that is `quarters` times pi/2 plus a rest.
 template <class T>
 SinCos<T> turned(SinCos<T> of_rest, unsigned quarters) {
   switch (quarters % 4) {
@@ -84,7 +84,7 @@ T log(T x) {
   return whole * kHigh + (2 * ratio + (2 * ratio * sum + whole * kLow));
 }
 
-// 0 and infinity beyond the range of double.
+// Returns 0 and infinity beyond the range of double.
 template <class T>
 T exp(T x) {
   if (x != x) return x;

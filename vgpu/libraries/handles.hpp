@@ -1,4 +1,5 @@
-// Handles of a library, so that one that was never created, or that is gone, is known.
+// The valid handles of a library, so that handles that were never created or were destroyed are
+// detected.
 #pragma once
 
 #include <mutex>
@@ -13,12 +14,12 @@ class Handles {
     const std::lock_guard lock(mutex_);
     all_.insert(context);
   }
-  // What it pointed to is not deleted: its address is given to no other handle.
+  // The object is not deleted, so its address is never reused for another handle.
   void remove(const Context* context) {
     const std::lock_guard lock(mutex_);
     all_.erase(context);
   }
-  // nullptr: none that has been added and not removed.
+  // Returns nullptr if the handle was not added, or was removed.
   [[nodiscard]] Context* find(Context* handle) {
     const std::lock_guard lock(mutex_);
     return all_.contains(handle) ? handle : nullptr;
@@ -29,7 +30,7 @@ class Handles {
   std::unordered_set<const Context*> all_;
 };
 
-// Those of the process; they outlive its exit handlers.
+// The handles of the process; they outlive its exit handlers.
 template <typename Context>
 Handles<Context>& handles() {
   static auto* const all = new Handles<Context>;

@@ -1,6 +1,5 @@
-// What every library that stands for one of the vendor's is written with: a call, the regions of
-// memory that it is about, and the operation that it asks for
-// (vgpu/cudart/libraries/library_interface.hpp).
+// The base of all libraries that replace one of the vendor's: calls, their regions of memory, and
+// the operations that they request (vgpu/cudart/libraries/library_interface.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,52 +22,54 @@ using cudart::LibraryView;
 
 inline const cudart::LibraryServices& services() { return *::warpcheck_library_services(); }
 
-// A call of a function of the library.
+// A call of a library function.
 struct Call {
   const char* function = "";             // "cublasSgemm"
   const void* return_address = nullptr;  // in the program
   cudaStream_t stream = nullptr;
 };
 
-// What cannot be done, thrown by what a call leads to: the library's functions refuse it by name.
+// Thrown for an unsupported operation: the library's functions refuse it by name.
 struct Refused {
   std::string why;
 };
 
-// A region with a name of its own.
+// A region with its own copy of its name.
 struct Region {
-  std::string name;  // "A", with "64 x 64, lda 60" behind it
+  std::string name;  // "A", followed by "64 x 64, lda 60"
   void* pointer = nullptr;
   std::uint32_t element_bytes = 1;
-  std::int64_t width = 0, height = 1, depth = 1;  // as of LibraryRegion
+  std::int64_t width = 0, height = 1, depth = 1;  // as in LibraryRegion
   std::int64_t pitch = 0, slice = 0;
   cudart::RowShape shape;
   bool on_host = false;
   bool addresses = false;
   bool leaves_undefined = false;
 
-  // So many of them, `stride` elements from each other.
+  // Makes it a batch of `count` regions, `stride` elements apart.
   Region batch(std::int64_t count, std::int64_t stride) &&;
 };
 
-// A matrix in the order of BLAS: `rows` elements of each column lie side by side.
+// A matrix in BLAS order: the `rows` elements of each column are adjacent.
 Region matrix(std::string_view name, const void* pointer, std::size_t element_bytes,
               std::int64_t rows, std::int64_t columns, std::int64_t leading);
-// Its lower or upper triangle, with the diagonal.
+// The lower or upper triangle of a matrix, including the diagonal.
 Region triangle(std::string_view name, const void* pointer, std::size_t element_bytes,
                 bool is_lower, std::int64_t order, std::int64_t leading);
-// What is inside a matrix of the diagonals that BLAS stores as rows, each column's side by side.
+// A band matrix: the elements inside the matrix of the diagonals that BLAS stores as rows, with
+// adjacent elements of each column.
 Region band(std::string_view name, const void* pointer, std::size_t element_bytes,
             std::int64_t rows, std::int64_t columns, std::int64_t below, std::int64_t above,
             std::int64_t leading);
-// `count` elements, `increment` apart; backwards where that is negative, from the same address on.
+// `count` elements, `increment` apart; if that is negative, in reverse order from the same address
+// on.
 Region vector(std::string_view name, const void* pointer, std::size_t element_bytes,
               std::int64_t count, std::int64_t increment);
-// `count` elements side by side.
+// `count` adjacent elements.
 Region array(std::string_view name, const void* pointer, std::size_t element_bytes,
              std::int64_t count);
 
-// The bytes of the regions, by their numbers, while the function computes.
+// The bytes of the regions, by number, while the function computes.
 class Views {
  public:
   explicit Views(const LibraryView* views) : views_(views) {}
@@ -78,7 +79,7 @@ class Views {
     const LibraryView& view = views_[region];
     return reinterpret_cast<T*>(view.data + slice * view.slice);
   }
-  // In elements: between columns of a matrix, or elements of a vector.
+  // The distance in elements between columns of a matrix, or between elements of a vector.
   template <typename T>
   [[nodiscard]] std::int64_t pitch(std::size_t region) const {
     return views_[region].pitch / static_cast<std::int64_t>(sizeof(T));
@@ -93,19 +94,20 @@ class Operation {
  public:
   explicit Operation(const Call& call) : call_(call), state_(std::make_unique<State>()) {}
 
-  // Each answers the region's number.
+  // Each function returns the region's number.
   std::size_t read(Region region) { return add(std::move(region), true, false); }
   std::size_t write(Region region) { return add(std::move(region), false, true); }
   std::size_t update(Region region) { return add(std::move(region), true, true); }
-  // Reads it, and leaves nothing there that anybody may rely on.
+  // The operation reads the region and leaves undefined values in it.
   std::size_t consume(Region region) {
     region.leaves_undefined = true;
     return add(std::move(region), true, true);
   }
-  // Computes what is written from what is read and nothing else, as often as it is called.
+  // Sets the function that computes the written regions from the read regions and nothing else; it
+  // may be called several times.
   void computes(std::function<void(const Views&)> compute) { state_->compute = std::move(compute); }
 
-  // Regions that others hold the addresses of; they are numbered on.
+  // Further regions whose addresses are in the first ones; they get the next numbers.
   class More {
    public:
     More(const More&) = delete;
@@ -127,12 +129,12 @@ class Operation {
   void expands(std::function<void(const Views&, More&)> expand) {
     state_->expand = std::move(expand);
   }
-  // The call returns when it has been done.
+  // Makes the call return after the operation has run.
   void waits() { waits_ = true; }
-  // So many so far.
+  // Returns the number of regions so far.
   [[nodiscard]] std::size_t regions() const { return regions_.size(); }
 
-  // To be called once.
+  // Must be called once.
   cudaError_t enqueue();
 
  private:
@@ -149,7 +151,7 @@ class Operation {
   bool waits_ = false;
 };
 
-// A copy as cudaMemcpy2D makes it, `rows` rows of `width` bytes.
+// A copy as by cudaMemcpy2D: `rows` rows of `width` bytes.
 struct Copy {
   void* target = nullptr;
   std::size_t target_pitch = 0;
@@ -161,7 +163,7 @@ struct Copy {
 };
 cudaError_t copy(const Call& call, const Copy& copy);
 
-// Tells a call that has failed; arguments: "m 4, n 4, lda 3", or nothing.
+// Reports a failed call; arguments: "m 4, n 4, lda 3", or empty.
 void tell_failure(const Call& call, std::string_view arguments, const char* answer,
                   const std::string& why);
 void refuse(const char* function, std::string_view why);

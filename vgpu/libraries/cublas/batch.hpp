@@ -1,4 +1,4 @@
-// Batches whose matrices are named by arrays of pointers on the device.
+// Batches whose matrices are given by arrays of pointers on the device.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@ struct BatchOf {
   std::string name;  // "Aarray"
   const void* pointers = nullptr;
   Use use = Use::read;
-  // One of them: its name and where it is.
+  // Returns the region of one element of the batch, by its name and address.
   std::function<Region(const char*, void*)> region;
 };
 
 class Batch {
  public:
-  // After all other regions of the operation.
+  // Must be created after all other regions of the operation.
   Batch(Operation& operation, std::int64_t count, std::vector<BatchOf> all)
       : each_(all.size()), first_(operation.regions() + all.size()) {
     const std::size_t arrays = operation.regions();
@@ -48,7 +48,7 @@ class Batch {
       }
     });
   }
-  // The region of one, of those that `all` names.
+  // Returns the region number of element i in the array number `which`.
   [[nodiscard]] std::size_t region(std::int64_t i, std::size_t which) const {
     return first_ + static_cast<std::size_t>(i) * each_ + which;
   }

@@ -10,8 +10,8 @@ namespace warpcheck::libraries::cublas {
 
 // ---- matrix times vector ----
 
-// A product whose arguments have been looked at.  X: of A and x; Y: of y; the sums are made in the
-// scalars' type S.
+// A product whose arguments have been checked.  X: the type of A and x; Y: of y; the sums are
+// computed in the scalars' type S.
 struct GemvShape {
   CBLAS_TRANSPOSE operation;
   std::int64_t m, n, x_count, y_count;
@@ -75,7 +75,7 @@ void gemv_strided_batched(BlasCall& call, cublasOperation_t trans, std::int64_t 
                            std::int64_t increment, std::int64_t stride) {
     return vector_of(name, pointer, count, increment).batch(batch, stride);
   };
-  // A vector without gaps is one row; so that each of a batch is a slice.
+  // A vector without gaps is one row, so each vector of a batch is a slice.
   const std::size_t as =
       operation.read(read_if(reads, matrix_of("A", a, m, n, lda).batch(batch, stride_a)));
   const std::size_t xs =
@@ -202,7 +202,7 @@ void getrs_batched(BlasCall& call, cublasOperation_t trans, std::int64_t n, std:
   require_size("nrhs", nrhs);
   require_leading("ldb", ldb, n);
   require(info != nullptr, "info is a null pointer");
-  *info = 0;  // of the host
+  *info = 0;  // in host memory
   if (n == 0 || nrhs == 0 || batch == 0) return;
   Operation operation(call);
   const bool has_pivots = pivots != nullptr;
@@ -289,7 +289,7 @@ void geqrf_batched(BlasCall& call, std::int64_t m, std::int64_t n, T* const* a, 
   require_size("batchSize", batch);
   require_leading("lda", lda, m);
   require(info != nullptr, "info is a null pointer");
-  *info = 0;  // of the host
+  *info = 0;  // in host memory
   const std::int64_t reflectors = std::min(m, n);
   if (reflectors == 0 || batch == 0) return;
   Operation operation(call);
@@ -307,7 +307,7 @@ void geqrf_batched(BlasCall& call, std::int64_t m, std::int64_t n, T* const* a, 
   call.finish(operation);
 }
 
-// C := the least squares solution of A * X = C; of matrices that are at least as high as wide.
+// C := the least squares solution of A * X = C, for matrices with at least as many rows as columns.
 template <typename T>
 void gels_batched(BlasCall& call, cublasOperation_t trans, std::int64_t m, std::int64_t n,
                   std::int64_t nrhs, T* const* a, std::int64_t lda, T* const* c, std::int64_t ldc,
@@ -322,7 +322,7 @@ void gels_batched(BlasCall& call, cublasOperation_t trans, std::int64_t m, std::
   if (trans != CUBLAS_OP_N || m < n) {
     throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED, "only systems A * X = C that are overdetermined"};
   }
-  *info = 0;  // of the host
+  *info = 0;  // in host memory
   if (n == 0 || nrhs == 0 || batch == 0) return;
   Operation operation(call);
   const std::size_t infos = operation.write(

@@ -1,4 +1,4 @@
-// OpenBLAS by the types of its arguments, and its enumerations.
+// OpenBLAS functions selected by the types of their arguments, and its enumerations.
 #pragma once
 
 #include <cblas.h>
@@ -15,7 +15,7 @@ namespace warpcheck::libraries::cublas {
 template <typename T>
 inline constexpr bool kIsComplex =
     std::is_same_v<T, cuComplex> || std::is_same_v<T, cuDoubleComplex>;
-// float of cuComplex.
+// The real type: float for cuComplex.
 template <typename T>
 struct RealOf {
   using Type = T;
@@ -31,7 +31,7 @@ struct RealOf<cuDoubleComplex> {
 template <typename T>
 using Real = typename RealOf<T>::Type;
 
-// As CBLAS takes a scalar: a complex one by its address.
+// Passes a scalar as CBLAS expects it: a complex one by its address.
 inline float by(const float& value) { return value; }
 inline double by(const double& value) { return value; }
 inline const void* by(const cuComplex& value) { return &value; }
@@ -116,7 +116,7 @@ WARPCHECK_BLAS_COMPLEX(cuDoubleComplex, z, d)
 #undef WARPCHECK_BLAS_REAL
 #undef WARPCHECK_BLAS_COMPLEX
 
-// cuComplex has the layout of std::complex, which can calculate.
+// cuComplex has the layout of std::complex, which has arithmetic.
 inline float value_of(float value) { return value; }
 inline double value_of(double value) { return value; }
 inline std::complex<float> value_of(cuComplex value) { return {value.x, value.y}; }

@@ -1,7 +1,7 @@
-// A call of a function of cuBLAS: its handle, its status, and its arguments as regions of memory.
+// A call of a cuBLAS function: its handle, its status, and its arguments as regions of memory.
 //
-// Arguments that the documentation calls invalid are rejected with the status that it names, and
-// told as a failed call.  Sizes of zero are no errors.
+// Arguments that the documentation calls invalid are rejected with the documented status, and
+// reported as a failed call.  Sizes of zero are no errors.
 #pragma once
 
 #include <cublas_api.h>
@@ -14,7 +14,7 @@
 
 #include "vgpu/libraries/stand_in.hpp"
 
-// What a handle stands for.
+// The object behind a handle.
 struct cublasContext {
   cudaStream_t stream = nullptr;
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
@@ -33,11 +33,11 @@ inline bool operator==(const cuDoubleComplex& a, const cuDoubleComplex& b) {
 struct BlasCall : Call {
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
 
-  // To be the last of a call.
+  // Must be the last step of a call.
   void finish(Operation& operation);
 };
 
-// A call that its documentation forbids, or that the virtual GPU could not do.
+// A call that the documentation forbids, or that the virtual GPU could not execute.
 struct Rejected {
   cublasStatus_t status = CUBLAS_STATUS_INVALID_VALUE;
   std::string why;
@@ -49,7 +49,7 @@ void require(bool condition, fmt::format_string<Values...> why, Values&&... valu
   throw Rejected{CUBLAS_STATUS_INVALID_VALUE, fmt::format(why, std::forward<Values>(values)...)};
 }
 
-// nullptr: none that has been created and not destroyed.
+// Returns nullptr for a handle that was not created, or was destroyed.
 cublasContext* find_handle(cublasHandle_t handle);
 const char* name_of(cublasStatus_t status);
 const char* text_of(cublasStatus_t status);
@@ -59,12 +59,12 @@ struct Count {
   std::int64_t value;
 };
 
-// What a caught exception means; to be called in its handler.
+// Returns the status for the current exception; must be called in its handler.
 cublasStatus_t rejected(const Call& call, std::initializer_list<Count> counts);
 
-// What a function does with its arguments.  Refers to a callable that outlives it: of hundreds of
-// functions each would else have an answer() of its own, which took half of the time to compile
-// them.
+// The body of a function, as a reference to a callable that outlives it.  Otherwise each of
+// hundreds of functions would have its own instance of answer(), which took half of their compile
+// time.
 class Body {
  public:
   template <typename Callable>
@@ -79,14 +79,14 @@ class Body {
   void (*call_)(const void* function, BlasCall& call);
 };
 
-// Runs `body(call)`, which throws where it cannot.
+// Runs `body(call)`, which throws if it cannot be executed.
 cublasStatus_t answer(const Call& made, cublasHandle_t handle, Body body,
                       std::initializer_list<Count> counts);
 
-// A function that is not done here.
+// Refuses a function that is not supported here.
 cublasStatus_t refused(const char* function);
 
-// ---- what all routines ask of their arguments ----
+// ---- common checks of arguments ----
 
 inline void require_size(const char* name, std::int64_t size) {
   require(size >= 0, "{} is {}, less than 0", name, size);
@@ -99,7 +99,8 @@ inline void require_leading(const char* name, std::int64_t leading, std::int64_t
           std::max<std::int64_t>(1, rows));
 }
 
-// A scalar argument: read at the call from the host, or when the function runs from the device.
+// A scalar argument: read at the call if it is in host memory, or when the function runs if it is
+// in device memory.
 template <typename T>
 class Scalar {
  public:
@@ -107,7 +108,7 @@ class Scalar {
     require(pointer != nullptr, "{} is a null pointer", name);
     Region region = array(name, pointer, sizeof(T), 1);
     region.on_host = call.pointer_mode == CUBLAS_POINTER_MODE_HOST;
-    // The host cannot read what is on the device; the operation tells it.
+    // The host cannot read device memory; the operation reports that.
     is_known_ = region.on_host && services().memory_at(pointer) != LibraryMemory::device;
     if (is_known_) {
       value_ = *pointer;
@@ -115,7 +116,7 @@ class Scalar {
       region_ = operation.read(std::move(region));
     }
   }
-  // Known before the function runs.
+  // Returns whether it is known to be zero before the function runs.
   [[nodiscard]] bool is_zero() const { return is_known_ && value_ == T{}; }
   [[nodiscard]] T in(const Views& views) const {
     return is_known_ ? value_ : *views.data<T>(region_);
@@ -127,7 +128,7 @@ class Scalar {
   std::size_t region_ = 0;
 };
 
-// A region that goes to the host, where the call then waits, or to the device.
+// Returns the region of a result in host memory, for which the call waits, or in device memory.
 inline Region result_region(const BlasCall& call, Operation& operation, const char* name,
                             const void* pointer, std::size_t bytes, std::int64_t count = 1) {
   require(pointer != nullptr, "{} is a null pointer", name);
@@ -152,7 +153,7 @@ class Vector {
     const auto pitch = static_cast<int>(views.pitch<T>(region_));
     return increment_ < 0 ? -pitch : pitch;
   }
-  // Where element i is.
+  // Returns element i.
   [[nodiscard]] T& at(const Views& views, std::int64_t i, std::int64_t slice = 0) const {
     const std::int64_t step = increment(views);
     return in(views, slice)[step < 0 ? (i - count_ + 1) * step : i * step];

@@ -1,7 +1,7 @@
-// Level 1 with the types of the elements as arguments (cublas...Ex).
+// Level 1 functions whose element types are arguments (cublas...Ex).
 //
-// Sums are made in double where any type is, else in single precision, as the execution type of the
-// documentation's tables is never a narrower one.
+// Sums are computed in double if any type is double, otherwise in single precision, because the
+// execution type in the documentation's tables is never narrower.
 #pragma once
 
 #include "vgpu/libraries/cublas/batch.hpp"
@@ -18,7 +18,7 @@ inline void require_types(std::initializer_list<cudaDataType> types) {
   }
 }
 
-// A vector of elements of a type that is an argument.
+// A vector whose element type is an argument.
 class TypedVector {
  public:
   TypedVector(std::size_t region, cudaDataType type, std::int64_t count, std::int64_t increment)
@@ -53,7 +53,7 @@ inline TypedVector typed_vector(Operation& operation, Use use, const char* name,
   return {number, type, n, increment};
 }
 
-// Runs `run(a value of the type that computes)`.
+// Runs `run(a value of the computing type)`.
 template <typename Run>
 void with_computing_type(std::initializer_list<cudaDataType> types, Run&& run) {
   bool is_double = false, complex = false;
@@ -159,7 +159,7 @@ inline void dotc_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType 
   dot_typed(call, n, x, x_type, incx, y, y_type, incy, result, result_type, execution, true);
 }
 
-// compute(views, vector): a number.
+// compute(views, vector): returns a number.
 template <typename Compute>
 void reduce_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType x_type,
                std::int64_t incx, void* result, cudaDataType result_type, Compute compute) {
@@ -198,7 +198,7 @@ inline void nrm2_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType 
 inline void asum_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType x_type,
                     std::int64_t incx, void* result, cudaDataType result_type,
                     cudaDataType execution) {
-  // Not said by any table: other types are not supported by an H200.
+  // Not documented: an H200 does not support other types.
   const bool is_real = x_type == CUDA_R_32F || x_type == CUDA_R_64F;
   if (!is_real || result_type != x_type || execution != x_type) {
     throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED,
@@ -293,7 +293,7 @@ inline void rot_ex(BlasCall& call, std::int64_t n, void* x, cudaDataType x_type,
   call.finish(operation);
 }
 
-// Those of one real type, which all its arguments have.
+// Requires one real type for all arguments.
 template <typename Run>
 void with_rotation_type(std::initializer_list<cudaDataType> types, Run&& run) {
   const bool is_double = *types.begin() == CUDA_R_64F;

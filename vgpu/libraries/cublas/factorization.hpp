@@ -1,5 +1,5 @@
-// LU and QR of one matrix, as LAPACK's getrf, getrs, getri and geqrf define their results (LAPACK
-// Users' Guide, 2.4): small matrices of batches, so without blocks.
+// LU and QR of one matrix, with the results that LAPACK's getrf, getrs, getri and geqrf define
+// (LAPACK Users' Guide, 2.4).  The matrices are small matrices of batches, so no blocking is used.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace warpcheck::libraries::cublas {
 
-// A = P * L * U in place.  pivots: row i was swapped with row pivots[i], from 1; null: no row is.
-// Answers the first column, from 1, whose pivot is 0; 0: there is none.
+// Computes A = P * L * U in place. pivots: row i was swapped with row pivots[i], from 1; null: no
+// pivoting.  Returns the first column, from 1, whose pivot is 0; 0: there is none.
 template <typename T>
 int factor_lu(std::int64_t n, T* a, std::int64_t leading, int* pivots) {
   int failed = 0;
@@ -45,7 +45,7 @@ int factor_lu(std::int64_t n, T* a, std::int64_t leading, int* pivots) {
   return failed;
 }
 
-// Swaps the rows of B as the pivots say, or back.  A pivot that is no row is left out.
+// Swaps the rows of B by the pivots, or back.  Pivots that are no row numbers are ignored.
 template <typename T>
 void swap_rows(std::int64_t n, std::int64_t columns, const int* pivots, bool back, T* b,
                std::int64_t leading) {
@@ -59,7 +59,7 @@ void swap_rows(std::int64_t n, std::int64_t columns, const int* pivots, bool bac
   }
 }
 
-// B := op(A)^-1 * B, with A as factor_lu() left it.
+// Computes B := op(A)^-1 * B, for A factored by factor_lu().
 template <typename T>
 void solve_lu(CBLAS_TRANSPOSE operation, std::int64_t n, std::int64_t columns, const T* a,
               std::int64_t a_leading, const int* pivots, T* b, std::int64_t b_leading) {
@@ -81,8 +81,8 @@ void solve_lu(CBLAS_TRANSPOSE operation, std::int64_t n, std::int64_t columns, c
   }
 }
 
-// C := A^-1, with A as factor_lu() left it.  Answers the first column, from 1, whose pivot is 0,
-// and leaves C as it is; 0: there is none.
+// Computes C := A^-1, for A factored by factor_lu().  Returns the first column, from 1, whose pivot
+// is 0, and then leaves C unchanged; 0: there is none.
 template <typename T>
 int invert_lu(std::int64_t n, const T* a, std::int64_t a_leading, const int* pivots, T* c,
               std::int64_t c_leading) {
@@ -97,8 +97,8 @@ int invert_lu(std::int64_t n, const T* a, std::int64_t a_leading, const int* piv
   return 0;
 }
 
-// A = Q * R in place: R above, and below it the vectors of the reflectors whose factors tau has
-// (Golub and Van Loan, Matrix Computations, 5.2).
+// Computes A = Q * R in place: R in the upper part, and below it the vectors of the reflectors,
+// whose factors are in tau (Golub and Van Loan, Matrix Computations, 5.2).
 template <typename T>
 void factor_qr(std::int64_t m, std::int64_t n, T* a, std::int64_t leading, T* tau) {
   using Number = decltype(value_of(T{}));
@@ -131,8 +131,8 @@ void factor_qr(std::int64_t m, std::int64_t n, T* a, std::int64_t leading, T* ta
   }
 }
 
-// B := the X for which A * X - B is smallest, in its first n rows; A as factor_qr() left it.
-// Answers the first column, from 1, that depends on those before it; 0: there is none.
+// Computes B := the X that minimises A * X - B, in its first n rows, for A factored by factor_qr().
+// Returns the first column, from 1, that depends on earlier ones; 0: there is none.
 template <typename T>
 int solve_qr(std::int64_t m, std::int64_t n, std::int64_t columns, const T* a, std::int64_t leading,
              const T* tau, T* b, std::int64_t b_leading) {

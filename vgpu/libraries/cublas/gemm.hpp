@@ -1,4 +1,4 @@
-// C := alpha * op(A) * op(B) + beta * C in all its forms: of one pair or a batch, strided or by
+// C := alpha * op(A) * op(B) + beta * C in all its forms: for one pair or a batch, strided or by
 // arrays of pointers, with elements of any type.
 #pragma once
 
@@ -7,11 +7,11 @@
 namespace warpcheck::libraries::cublas {
 
 struct GemmMatrix {
-  const void* pointer = nullptr;  // of a batch by pointers: to an array of them, on the device
+  const void* pointer = nullptr;  // for a batch by pointers: to an array of them, on the device
   cudaDataType type = CUDA_R_32F;
   std::int64_t leading = 0;
-  std::int64_t stride = 0;  // elements from one of a batch to the next
-  bool on_host = false;     // memory of the host, for which the call waits
+  std::int64_t stride = 0;  // elements from one matrix of a batch to the next
+  bool on_host = false;     // in host memory, for which the call waits
 };
 
 enum class BatchBy : std::uint8_t { one, strides, pointers };
@@ -28,18 +28,18 @@ struct Gemm {
 };
 
 void enqueue(BlasCall& call, const Gemm& gemm);
-// Throws where enqueue() would.
+// Throws if enqueue() would throw.
 void require_valid(const Gemm& gemm);
 
-// What a compute type and the types of the elements come to; throws where the documentation of
-// cublasGemmEx has no such row.
+// Sets the types that follow from a compute type and the element types; throws if the documentation
+// of cublasGemmEx has no such row.
 void set_types(Gemm& gemm, cublasComputeType_t compute);
 
 template <typename T>
 Gemm gemm_of(cublasOperation_t transa, cublasOperation_t transb, std::int64_t m, std::int64_t n,
              std::int64_t k, const T* alpha, const T* beta) {
   Gemm gemm{transa, transb, m, n, k, alpha, beta, kTypeOf<T>};
-  // Half precision is summed up in single.
+  // Sums of half precision are computed in single precision.
   gemm.computes = std::is_same_v<T, __half> ? CUDA_R_32F : kTypeOf<T>;
   return gemm;
 }
@@ -54,7 +54,7 @@ void gemm(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb, st
   all.c = {c, kTypeOf<T>, ldc};
   enqueue(call, all);
 }
-// By another algorithm on a GPU.
+// A GPU uses another algorithm for it.
 template <typename T>
 void gemm3m(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb, std::int64_t m,
             std::int64_t n, std::int64_t k, const T* alpha, const T* a, std::int64_t lda,
@@ -91,9 +91,9 @@ void gemm_batched(BlasCall& call, cublasOperation_t transa, cublasOperation_t tr
   enqueue(call, all);
 }
 
-// Groups of batches, each with sizes and scalars of its own; all of these are the host's.  The
-// groups' arrays of pointers lie one behind the other.
-//   group(i): the i-th without its pointers and its count
+// Enqueues groups of batches.  Each group has its own sizes and scalars, all in host memory.  The
+// groups' arrays of pointers are stored one after the other.
+//   group(i): the i-th group, without its pointers and its count
 template <typename Size, typename Group>
 void enqueue_groups(BlasCall& call, Size groups, const Size* counts, const void* const* a,
                     const void* const* b, void* const* c, Group group) {

@@ -1,15 +1,15 @@
-// The API of before handles (cublas.h): one implicit handle, scalars by value, results as answers,
-// letters for what are enumerations now, and an error that is asked for afterwards.
+// The cuBLAS API before handles (cublas.h): one implicit handle, scalars by value, results as
+// return values, letters in place of enumerations, and a separate query for errors.
 #pragma once
 
 #include "vgpu/libraries/cublas/call.hpp"
 
 namespace warpcheck::libraries::cublas {
 
-// As answer(), on the handle that cublasInit() made; what it answers is kept for cublasGetError().
+// Like answer(), on the handle that cublasInit() created; the status is kept for cublasGetError().
 cublasStatus_t answer_legacy(const Call& made, Body body, std::initializer_list<Count> counts);
 
-// Letters of either case; any other is a value that no routine takes.
+// Letters of either case; any other letter becomes a value that every routine rejects.
 inline cublasOperation_t operation_named(char letter) {
   switch (letter) {
     case 'N':

@@ -88,7 +88,7 @@ void scal(BlasCall& call, std::int64_t n, const S* alpha, T* x, std::int64_t inc
 template <typename T, typename Compute>
 void dot_by(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, const T* y,
             std::int64_t incy, T* result, Compute compute) {
-  // Its documentation does not say: as an H200 answers.
+  // Not documented: the status of an H200.
   if (result == nullptr) throw Rejected{CUBLAS_STATUS_MAPPING_ERROR, "result is a null pointer"};
   Operation operation(call);
   const auto one = read_vector(operation, "x", x, std::max<std::int64_t>(n, 0), incx);
@@ -130,7 +130,7 @@ void dotc(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, const T
          });
 }
 
-// One value of a vector; where that is empty, or its increment is not positive, 0.
+// Computes one value of a vector; 0 if the vector is empty or its increment is not positive.
 template <typename T, typename R, typename Compute>
 void reduce(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, R* result,
             Compute compute) {
@@ -167,7 +167,7 @@ auto size_of(const T& value) {
   }
 }
 
-// The first index, from 1, that no other one is better than.
+// Finds the first index, from 1, of an element that no other element is better than.
 template <typename T, typename Index, typename Better>
 void find_best(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, Index* result,
                Better better) {
@@ -189,7 +189,7 @@ void amin(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, Index* 
   find_best(call, n, x, incx, result, std::less<>());
 }
 
-// S: of the sine: T, or its real type.
+// S: the type of the sine: T, or its real type.
 template <typename T, typename S>
 void rot(BlasCall& call, std::int64_t n, T* x, std::int64_t incx, T* y, std::int64_t incy,
          const Real<T>* c, const S* s) {
@@ -213,7 +213,7 @@ void rot(BlasCall& call, std::int64_t n, T* x, std::int64_t incx, T* y, std::int
   call.finish(operation);
 }
 
-// What rotg and rotmg read and write: on the host, or on the device.
+// The parameters that rotg and rotmg read and write, in host or device memory.
 template <typename T>
 std::size_t parameter_region(BlasCall& call, Operation& operation, const char* name, T* pointer,
                              std::int64_t count, bool reads, bool writes) {
@@ -222,7 +222,7 @@ std::size_t parameter_region(BlasCall& call, Operation& operation, const char* n
   return reads ? operation.update(std::move(region)) : operation.write(std::move(region));
 }
 
-// The plane rotation of BLAS, as its complex reference has it.
+// The plane rotation of BLAS for complex numbers, as in its reference implementation.
 template <typename R>
 void complex_rotg(std::complex<R>& a, std::complex<R> b, R& c, std::complex<R>& s) {
   if (std::abs(a) == 0) {

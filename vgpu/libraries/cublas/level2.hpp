@@ -5,8 +5,8 @@
 
 namespace warpcheck::libraries::cublas {
 
-// y := alpha * something(x) + beta * y.  Where beta is 0, y is not read; where alpha is, nothing
-// else is.
+// y := alpha * something(x) + beta * y.  If beta is 0, y is not read; if alpha is 0, only y is
+// read.
 template <typename T>
 class Product {
  public:
@@ -29,7 +29,7 @@ class Product {
   Scalar<T> alpha_, beta_;
 };
 
-// A region that is not read, as nothing of it matters.
+// A region that is not read, because its values do not matter.
 inline Region unread(Region region) {
   region.width = region.height = region.depth = 0;
   return region;
@@ -55,7 +55,7 @@ void multiply(BlasCall& call, const T* alpha, Region matrix, const T* x, std::in
   product.operation.computes(
       [=, alpha = product.alpha(), beta = product.beta()](const Views& views) {
         const T by_alpha = alpha.in(views), by_beta = beta.in(views);
-        // Nothing is there to be read.
+        // No input is read.
         if (!reads) {
           scale(views, to, by_beta);
         } else {
@@ -138,7 +138,7 @@ void hemv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha,
            });
 }
 
-// Of a complex symmetric matrix BLAS has no product.
+// BLAS has no product of a complex symmetric matrix.
 template <typename T>
 void symv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha, const T* a,
           std::int64_t lda, const T* x, std::int64_t incx, const T* beta, T* y, std::int64_t incy) {
@@ -190,7 +190,7 @@ void sbmv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, std::int64_t k,
   hbmv(call, uplo, n, k, alpha, a, lda, x, incx, beta, y, incy);
 }
 
-// A triangle of order n, column after column.
+// A packed triangle of order n, column after column.
 template <typename T>
 Region packed_of(const char* name, const T* pointer, std::int64_t n) {
   return array(name, pointer, sizeof(T), n * (n + 1) / 2);
@@ -265,8 +265,8 @@ void gerc(BlasCall& call, std::int64_t m, std::int64_t n, const T* alpha, const 
   rank_1(call, m, n, alpha, x, incx, y, incy, a, lda, Blas<T>::gerc);
 }
 
-// Of one triangle of a complex symmetric matrix, for which BLAS has nothing:
-// A += alpha * x * y', and with both ways round + alpha * y * x'.
+// Updates one triangle of a complex symmetric matrix, for which BLAS has no routine: A += alpha * x
+// * y'; with `both` also alpha * y * x'.
 template <typename T>
 void update_symmetric(const Views& views, bool is_lower, bool both, const T& by_alpha,
                       const Vector<T>& one, const Vector<T>& other, const Matrix<T>& to) {

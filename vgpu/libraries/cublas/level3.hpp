@@ -1,11 +1,11 @@
-// BLAS level 3 but for gemm, and cuBLAS's own routines of matrices.
+// BLAS level 3 except gemm, and cuBLAS's additional matrix routines.
 #pragma once
 
 #include "vgpu/libraries/cublas/level2.hpp"
 
 namespace warpcheck::libraries::cublas {
 
-// C, of which only a triangle may be meant: read where beta is not 0.
+// C, or one triangle of it; read only if beta is not 0.
 template <typename T, typename S>
 Matrix<T> result_matrix(Operation& operation, const Scalar<S>& beta, Region region) {
   return Matrix<T>(beta.is_zero() ? operation.write(std::move(region))
@@ -58,7 +58,7 @@ void hemm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, std::int
 
 // ---- updates of a symmetric matrix ----
 
-// The shape of A (and B): n x k, or k x n where it is transposed.
+// The shape of A (and B): n x k, or k x n if transposed.
 struct UpdateShape {
   CBLAS_UPLO part;
   CBLAS_TRANSPOSE operation;
@@ -74,7 +74,7 @@ struct UpdateShape {
     require_leading("ldc", ldc, n);
   }
 };
-// A symmetric update of complex matrices transposes, a Hermitian one conjugates as well.
+// A symmetric update of complex matrices transposes; a Hermitian update also conjugates.
 inline void require_operation(CBLAS_TRANSPOSE operation, CBLAS_TRANSPOSE other) {
   require(operation == CblasNoTrans || operation == other, "trans is neither CUBLAS_OP_N nor {}",
           other == CblasTrans ? "CUBLAS_OP_T" : "CUBLAS_OP_C");
@@ -118,7 +118,7 @@ void herk(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::i
   update_rank_k(call, uplo, shape, n, k, alpha, a, lda, beta, c, ldc, Blas<T>::herk);
 }
 
-// Types as arguments: those of single precision.
+// Types as arguments: only those of single precision are supported.
 inline void require_single_complex(cudaDataType a_type, cudaDataType c_type) {
   if (a_type == CUDA_C_32F && c_type == CUDA_C_32F) return;
   throw Refused{fmt::format("elements of types {} and {}", static_cast<int>(a_type),
@@ -141,7 +141,8 @@ inline void herk_ex(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t tra
        static_cast<cuComplex*>(c), ldc);
 }
 
-// C := alpha * op(A) * op(B)' + beta * C, of one triangle; with both ways round as well.
+// C := alpha * op(A) * op(B)' + beta * C for one triangle; rank 2 updates also add the product with
+// A and B exchanged.
 //   compute(views, alpha, a, b, beta, c)
 template <typename T, typename S, typename Compute>
 void update_rank_2k(BlasCall& call, cublasFillMode_t uplo, const UpdateShape& shape, std::int64_t n,
@@ -195,7 +196,7 @@ void her2k(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::
   update_by_blas(call, uplo, shape, n, k, alpha, a, lda, b, ldb, beta, c, ldc, Blas<T>::her2k);
 }
 
-// One way round only; the product is made as a whole, and the triangle taken.
+// Without the exchanged product: the whole product is computed, and the triangle is taken from it.
 template <typename T, typename S>
 void update_triangle_by_product(BlasCall& call, cublasFillMode_t uplo, const UpdateShape& shape,
                                 CBLAS_TRANSPOSE transposed, std::int64_t n, std::int64_t k,
@@ -250,7 +251,7 @@ void herkx(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::
 
 // ---- triangular matrices ----
 
-// A triangular A beside B, which is m x n.
+// A triangular A multiplied with B, which is m x n.
 struct SidedTriangle {
   CBLAS_SIDE side;
   TriangularForm form;
@@ -274,7 +275,7 @@ struct SidedTriangle {
   }
 };
 
-// The result may take B's place.
+// The result may overwrite B.
 template <typename T>
 void trmm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
           cublasDiagType_t diag, std::int64_t m, std::int64_t n, const T* alpha, const T* a,
@@ -347,7 +348,7 @@ auto element_of(const Matrix<T>& matrix, const Views& views, CBLAS_TRANSPOSE ope
   return value;
 }
 
-// C := alpha * op(A) + beta * op(B); C may be A or B where that is not transposed.
+// C := alpha * op(A) + beta * op(B); C may be A or B if that one is not transposed.
 template <typename T>
 void geam(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb, std::int64_t m,
           std::int64_t n, const T* alpha, const T* a, std::int64_t lda, const T* beta, const T* b,

@@ -1,5 +1,5 @@
-// What describes a call of cublasLt: matrices, products, transformations; as they are kept in the
-// opaque structures.  Attributes that are not kept are refused by name when they are set.
+// The descriptors of cublasLt: matrices, products, transformations, as stored in its opaque
+// structures.  Attributes that are not stored are refused by name when they are set.
 #pragma once
 
 #include <cublasLt.h>
@@ -32,7 +32,8 @@ struct Description {
   std::int64_t alpha_stride = 0;
   const void *a_scale = nullptr, *b_scale = nullptr, *c_scale = nullptr, *d_scale = nullptr;
   void* d_largest = nullptr;
-  // Scales of blocks and of auxiliary outputs, and emulation: refused where they are not as here.
+  // Scale modes of blocks and of auxiliary outputs, and emulation: other values than these are
+  // refused.
   std::int32_t a_scale_mode = 0, b_scale_mode = 0, c_scale_mode = 0, d_scale_mode = 0;
   const void* aux_scale = nullptr;
   void* aux_largest = nullptr;
@@ -47,7 +48,7 @@ struct Transformation {
 };
 static_assert(sizeof(Transformation) <= sizeof(cublasLtMatrixTransformDescOpaque_t));
 
-// Nothing here depends on it.
+// Nothing depends on the preference here.
 struct Preference {
   std::uint32_t search_mode = CUBLASLT_SEARCH_BEST_FIT;
   std::uint64_t workspace_bytes = 0;
@@ -58,7 +59,7 @@ struct Preference {
 };
 static_assert(sizeof(Preference) <= sizeof(cublasLtMatmulPreferenceOpaque_t));
 
-// There is one algorithm; what a program chooses of it is kept and does not matter.
+// There is only one algorithm; a program's choices are stored and have no effect.
 struct Algorithm {
   std::int32_t id = 0;
   std::uint32_t tile = 0;
@@ -84,12 +85,12 @@ cublasStatus_t answer_lt(const char* function, const void* return_address, Body&
 }
 #define HERE(function) function, __builtin_return_address(0)
 
-// A matrix of a call.
+// A matrix operand of a call.
 struct Operand {
   std::size_t region = 0;
   Layout layout;
   [[nodiscard]] cudaDataType type() const { return static_cast<cudaDataType>(layout.type); }
-  // Of element (i, j), by a view's pitch.
+  // Returns the index of element (i, j), with a view's pitch.
   [[nodiscard]] std::int64_t index(const LibraryView& view, std::int64_t i, std::int64_t j) const {
     const std::int64_t pitch = stride_of(view, type());
     return layout.order == CUBLASLT_ORDER_ROW ? j + i * pitch : i + j * pitch;
@@ -97,7 +98,7 @@ struct Operand {
 };
 Region region_of(const char* name, const void* pointer, const Layout& layout);
 
-// Throws where the products of a call with these descriptors are not done.
+// Throws if the products of a call with these descriptors are not supported.
 void require_product(const Description& how, const Layout& a, const Layout& b, const Layout& c,
                      const Layout& d);
 

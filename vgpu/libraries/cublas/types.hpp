@@ -1,4 +1,4 @@
-// Matrices and scalars whose elements' type is an argument, as numbers of the type that computes.
+// Matrices and scalars whose element type is an argument, converted to the computing type.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace warpcheck::libraries::cublas {
 
-// T as a cudaDataType.
+// The cudaDataType of T.
 template <typename T>
 inline constexpr cudaDataType kTypeOf = CUDA_R_32F;
 template <>
@@ -47,11 +47,11 @@ void put_number(cudaDataType type, void* to, std::int64_t index, const T& value)
   }
 }
 
-// A matrix whose elements are numbers of type T, where they are stored as another.
+// A matrix as numbers of type T, which may be stored in another type.
 template <typename T>
 class Numbers {
  public:
-  // reads: the elements matter
+  // reads: the elements are needed
   Numbers(cudaDataType type, void* data, std::int64_t rows, std::int64_t columns,
           std::int64_t leading, bool reads = true)
       : type_(type), stored_(data), rows_(rows), columns_(columns), stored_leading_(leading) {
@@ -84,8 +84,8 @@ class Numbers {
   T* data_ = nullptr;
 };
 
-// From one column of a matrix, or one element of a vector, to the next, in elements.  The type is
-// one that is supported: others are refused before there is a view.
+// Returns the distance in elements from one column of a matrix, or one element of a vector, to the
+// next.  The type must be supported; others are refused before a view exists.
 inline std::int64_t stride_of(const LibraryView& view, cudaDataType type) {
   return view.pitch / std::max<std::int64_t>(bytes_of(type), 1);
 }

@@ -1,8 +1,8 @@
-// Where the elements of a batch of transforms lie in memory (the cuFFT guide, "Data Layout" and
-// "Advanced Data Layout"), as regions that the virtual GPU checks.
+// The layout of a batch of transforms in memory (the cuFFT guide, "Data Layout" and "Advanced Data
+// Layout"), as regions that the virtual GPU checks.
 //
-// Transforms have one to three dimensions; all have three here, the first ones of length 1.  The
-// last dimension is the innermost, as in C.
+// Transforms have one to three dimensions; here all have three, with length 1 for missing leading
+// ones.  The last dimension is the innermost, as in C.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr std::uint32_t bytes_of(Precision precision) {
 
 // The inembed, istride and idist of a plan, or the onembed, ostride and odist.
 struct Storage {
-  Lengths embed{1, 1, 1};  // the first one is of no consequence
+  Lengths embed{1, 1, 1};  // the first one has no effect
   std::int64_t stride = 1, dist = 1;
 };
 
@@ -41,11 +41,11 @@ struct Shape {
   std::int64_t batch = 1;
   Transform transform = Transform::complex_to_complex;
   Precision precision = Precision::single;
-  // Nothing: the basic layout, in which elements lie side by side.
+  // Nothing: the basic layout, in which elements are adjacent.
   std::optional<Storage> input{}, output{};
 
   [[nodiscard]] std::int64_t elements() const { return lengths[0] * lengths[1] * lengths[2]; }
-  // Complex numbers of one transform that its redundant half leaves.
+  // Returns the number of complex elements of one transform without its redundant half.
   [[nodiscard]] std::int64_t half_elements() const {
     return lengths[0] * lengths[1] * (lengths[2] / 2 + 1);
   }
@@ -62,9 +62,8 @@ struct Side {
 Side input_side(const Shape& shape, bool in_place);
 Side output_side(const Shape& shape, bool in_place);
 
-// The regions of a side, such that their elements one after the other, slice by slice and row by
-// row, are those of the transforms one after the other.  They have no names.  Most layouts need
-// one.
+// Returns the regions of a side.  Their elements in order, slice by slice and row by row, are the
+// elements of the transforms in order.  The regions have no names.  Most layouts need one region.
 std::vector<Region> regions_of(const Side& side, void* pointer);
 
 }  // namespace warpcheck::libraries::fourier

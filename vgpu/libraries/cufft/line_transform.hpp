@@ -1,9 +1,9 @@
-// The discrete LineTransform transform of one line of complex numbers, in double precision.
+// The discrete Fourier transform of one line of complex numbers, in double precision.
 //
-// Own code, because its results must have the same bits on every machine: the widespread libraries
-// choose vector code by the processor, and take their twiddle factors from the host's libm, which
-// does so too.  Lengths whose prime factors are small are transformed by Stockham's algorithm with
-// a radix for each factor; others as a convolution (Bluestein, 1970).  Either takes O(n log n).
+// It is own code, because its results must have the same bits on every machine: the common
+// libraries select vector code by the processor, and take their twiddle factors from the host's
+// libm, which does so too.  Lengths with small prime factors use Stockham's algorithm with one
+// radix per factor; other lengths use a convolution (Bluestein, 1970).  Both take O(n log n).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline Complex operator*(Complex a, Complex b) {
 }
 inline Complex conjugate(Complex a) { return {a.re, -a.im}; }
 
-// The signs of the exponent, as CUFFT_FORWARD and CUFFT_INVERSE have them.
+// The sign of the exponent, as in CUFFT_FORWARD and CUFFT_INVERSE.
 enum class Direction : int { forward = -1, inverse = 1 };
 
 class LineTransform {
@@ -31,8 +31,8 @@ class LineTransform {
   // length: at least 1
   explicit LineTransform(std::size_t length);
 
-  // y[k] = sum over j of x[j] exp(sign 2 pi i j k / length), not scaled, in place.
-  //   scratch: of any size and content; kept by callers that transform many lines
+  // Computes y[k] = sum over j of x[j] exp(sign 2 pi i j k / length), not scaled, in place.
+  //   scratch: of any size and content; callers that transform many lines should keep it
   void transform(std::vector<Complex>& line, std::vector<Complex>& scratch,
                  Direction direction) const;
 
@@ -45,9 +45,9 @@ class LineTransform {
   void convolve(std::vector<Complex>& line, std::vector<Complex>& scratch) const;
 
   std::size_t length_;
-  std::vector<std::size_t> radices_;  // empty where the length is convolved, or 1
+  std::vector<std::size_t> radices_;  // empty if the length uses a convolution, or is 1
   std::vector<Complex> roots_;        // exp(-2 pi i k / length)
-  // Of a convolution: exp(-pi i k^2 / length), and the transform of its conjugate.
+  // For a convolution: exp(-pi i k^2 / length), and the transform of its conjugate.
   std::vector<Complex> chirp_, chirp_transform_;
   std::vector<LineTransform> of_padded_;  // one, or none
 };

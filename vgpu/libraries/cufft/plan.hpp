@@ -1,9 +1,9 @@
-// A plan of cuFFT: the transforms that it is for, its stream and its work area.
+// A cuFFT plan: its transforms, its stream and its work area.
 //
-// The vendor's transforms need a work area, of a size of the vendor's own; here it is as large as
-// the complex side of the transforms, and each execution writes to it.  So executions of one plan
-// that nothing orders race there, as the guide says of concurrent executions that share a work
-// area, and an area of the user's is checked for its size and its lifetime.
+// The vendor's transforms need a work area of an undocumented size.  Here it is as large as the
+// complex side of the transforms, and each execution writes to it.  So unordered executions of one
+// plan race on it, as the guide says of concurrent executions that share a work area, and an area
+// provided by the user is checked for its size and its lifetime.
 #pragma once
 
 #include <cufft.h>
@@ -20,13 +20,13 @@
 
 namespace warpcheck::libraries::fourier {
 
-// A call that its documentation forbids.
+// A call that the documentation forbids.
 struct Rejected {
   cufftResult result = CUFFT_INVALID_VALUE;
   std::string why;
 };
 
-// What cufftPlanMany and its like are given.
+// The arguments of cufftPlanMany and similar functions.
 struct Request {
   int rank = 1;
   Lengths lengths{1, 1, 1};  // of `rank` dimensions
@@ -36,7 +36,7 @@ struct Request {
   Precision precision = Precision::single;
   std::int64_t batch = 1;
 };
-// Throws Rejected where the sizes are none.
+// Throws Rejected if the sizes are invalid.
 Shape shape_of(const Request& request);
 std::size_t work_bytes(const Shape& shape);
 
@@ -47,7 +47,7 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  // Throws Rejected where there is one already.
+  // Throws Rejected if there is already a shape.
   void make(const Shape& shape);
   [[nodiscard]] bool is_made() const { return transforms_ != nullptr; }
 
@@ -57,7 +57,7 @@ class Plan {
   [[nodiscard]] std::size_t work_bytes() const;
   [[nodiscard]] std::array<long long, 2>& properties() { return properties_; }
 
-  // Which transform `function` computes, or nothing: whichever the plan is for.
+  // The transform that `function` computes; nothing: that of the plan.
   struct Use {
     std::optional<Transform> transform;
     std::optional<Precision> precision;

@@ -14,9 +14,9 @@ class Transforms {
  public:
   explicit Transforms(const Shape& shape);
 
-  // Reads the elements of the regions of the input and writes those of the output, which may lie
-  // over them.  The views are those of the regions.
-  //   direction: of complex-to-complex transforms; the others have one
+  // Reads the elements of the input regions and writes those of the output regions, which may
+  // overlap.  The views are those of the regions.
+  //   direction: of complex-to-complex transforms; the others have only one
   struct Memory {
     const std::vector<Region>& regions;
     const LibraryView* views;

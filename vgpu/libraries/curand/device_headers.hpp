@@ -1,4 +1,4 @@
-// The toolkit's generators for kernels, as functions of the host.
+// The toolkit's device generators, compiled as host functions.
 #pragma once
 
 #include <cuda_runtime_api.h>

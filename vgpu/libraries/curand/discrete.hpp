@@ -1,4 +1,4 @@
-// Discrete distributions in device memory, for curand_discrete() of kernels.
+// Discrete distributions in device memory, for curand_discrete() in kernels.
 #pragma once
 
 #include <curand.h>

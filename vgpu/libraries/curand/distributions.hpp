@@ -1,5 +1,5 @@
-// Random numbers of a distribution from random bits, as curand_uniform.h, curand_normal.h and
-// curand_poisson.h define them.
+// Converts random bits to random numbers of a distribution, as curand_uniform.h, curand_normal.h
+// and curand_poisson.h define them.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ struct Pair {
   T first, second;
 };
 
-// Box and Muller: two normal numbers of two uniform ones.
+// Box-Muller: two normal numbers from two uniform ones.
 inline Pair<float> normal_pair(float radius, float angle) {
   const auto scale = std::sqrt(-2.0F * static_cast<float>(fixed_math::log<double>(radius)));
   const auto [sin, cos] = fixed_math::sin_cos<double>(angle);
@@ -44,8 +44,8 @@ inline Pair<double> normal_pair_of_bits(std::uint32_t x0, std::uint32_t x1, std:
   return normal_pair(radius, half_turns);
 }
 
-// By the inverse of the distribution: one normal number of one uniform one.  The upper half is
-// mirrored, so that no bits are lost.
+// By the inverse distribution function: one normal number from one uniform number.  The upper half
+// is mirrored, so that no bits are lost.
 inline float normal_of_bits(std::uint32_t bits) {
   const bool is_upper = bits > 0x80000000U;
   if (is_upper) bits = 0xffffffffU - bits;

@@ -1,4 +1,4 @@
-// What the engines of the files beside this one share.
+// The common parts of the engines in this folder.
 #pragma once
 
 #include <concepts>
@@ -13,12 +13,12 @@
 
 namespace warpcheck::libraries::random {
 
-// Each value of one value of `Bits`, which is 32 or 64 bits wide; normal ones by the inverse of
-// the distribution.
+// Uses one value of `Bits`, which is 32 or 64 bits wide, for each number; normal numbers by the
+// inverse distribution function.
 template <class Bits>
 class InvertingEngine final : public Engine {
  public:
-  //   drawn: values of the sequence that have been, which `bits` gives first
+  //   drawn: the number of values of the sequence to skip; `bits` starts at the beginning
   InvertingEngine(Bits bits, std::uint64_t drawn) : bits_(std::move(bits)) {
     for (std::uint64_t i = 0; i < drawn; ++i) bits_();
   }

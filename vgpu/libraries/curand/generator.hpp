@@ -1,8 +1,8 @@
 // A generator of cuRAND's host API: its settings, and the operations that fill memory from it.
 //
-// A sequence goes on where operations run, not where they are asked for: so a captured graph draws
-// anew whenever it is launched.  A change of the settings begins a new engine at the place where
-// the old one is, or will be, as the vendor's generators do.
+// A sequence advances when operations run, not when they are requested, so each launch of a
+// captured graph draws new numbers.  A change of the settings starts a new engine at the place
+// where the old one is, or will be, like the vendor's generators.
 #pragma once
 
 #include <curand.h>
@@ -18,7 +18,7 @@
 
 namespace warpcheck::libraries::random {
 
-// A call that its documentation forbids.
+// A call that the documentation forbids.
 struct Rejected {
   curandStatus_t status = CURAND_STATUS_OUT_OF_RANGE;
   std::string why;
@@ -45,8 +45,8 @@ class Generator {
   void set_dimensions(std::uint32_t dimensions);
   void set_stream(cudaStream_t stream) { stream_ = stream; }
 
-  // Numbers to memory: draw(engine, span) fills a span of T.
-  //   in_pairs: as normal numbers of some generators come
+  // Fills memory with numbers: draw(engine, span) fills a span of T.
+  //   in_pairs: numbers come in pairs, like normal numbers of some generators
   template <class T, class Draw>
   void fill(Call call, T* output, std::size_t count, bool in_pairs, Draw draw);
 
@@ -56,12 +56,12 @@ class Generator {
            settings_.type == CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
   }
 
-  // The vendor's generator gives other numbers of the same distribution, in an order that is
-  // documented nowhere: said once.
+  // Reports once that the vendor's generator gives other numbers of the same distribution, in an
+  // undocumented order.
   void tell_if_unlike(bool of_poisson) const;
 
  private:
-  // Normal numbers are two of a pair.
+  // Returns whether normal numbers come in pairs.
   [[nodiscard]] bool draws_pairs() const {
     return settings_.type == CURAND_RNG_PSEUDO_XORWOW ||
            settings_.type == CURAND_RNG_PSEUDO_MRG32K3A;
