@@ -120,12 +120,12 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
     case DeviceFunction::__cudaCDP2GetErrorString:
       return {.result = text(text_of(static_cast<cudaError_t>(given[0])).text)};
     case DeviceFunction::__cudaCDP2Malloc:
-    case DeviceFunction::__cudaCDP2Free: break;  // of the heap
+    case DeviceFunction::__cudaCDP2Free: break;  // handled by the device heap
   }
   return failed(cudaErrorNotSupported);
 }
 
-// Memory for the arguments, which the launching thread fills.
+// Allocates memory for the arguments, which the launching thread fills.
 std::uint64_t DeviceGrids::parameter_buffer(const DeviceCall& call) {
   LinkedKernel* const linked =
       parent_.linked->code->load_at(call.arguments[0], needs_.device.allocations);
@@ -170,7 +170,8 @@ DeviceAnswer DeviceGrids::launch(const DeviceCall& call) {
   return add(std::move(grid), stream);
 }
 
-// Memory of a thread or of a block is nobody else's ("Shared and Local Memory").
+// Checks that no argument points to shared or local memory, which other grids cannot access
+// ("Shared and Local Memory").
 void DeviceGrids::check_arguments(const DeviceCall& call, const Grid& grid) {
   const vgpu::Program& child = grid.linked->program;
   for (std::size_t i = 0; i < child.parameters.size(); ++i) {
@@ -232,7 +233,7 @@ DeviceAnswer DeviceGrids::run_helper(std::string_view kernel,
   return add(std::move(grid), stream);
 }
 
-// Device code reads it like any other.
+// Places the text in device memory, where device code reads it.
 std::uint64_t DeviceGrids::text(std::string_view text) {
   Allocations& allocations = needs_.device.allocations;
   vgpu::Allocation* const place =

@@ -7,12 +7,12 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Those of the hardware.
+// The defaults of the hardware.
 constexpr std::array<std::size_t, DeviceLimits::kCount> kDefaults{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
 constexpr std::size_t kSyncDepthMax = 24;
-constexpr std::size_t kStackUnit = 16;  // a stack's bytes are rounded up to it
+constexpr std::size_t kStackUnit = 16;  // stack sizes are rounded up to it
 
 }  // namespace
 

@@ -18,7 +18,7 @@ void Errors::begin_call() {
 cudaError_t Errors::record(cudaError_t error) {
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
   if (!is_driver_call(current_call())) last_.set(error);
-  // What a launch that died leaves behind is told with the launch.
+  // Errors caused by a fatally failed launch are reported with that launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
     tell_failed_call(findings_, allocations_, error, described_call_);
   }

@@ -33,7 +33,7 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
   switch (cause) {
     case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
     case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
-    // What lies beyond a stack is no address of the thread (seen on sm_90).
+    // An address beyond the stack is not an address of the thread (seen on sm_90).
     case vgpu::Trap::Cause::stack_overflow:
     case vgpu::Trap::Cause::no_object:
     case vgpu::Trap::Cause::faults:
@@ -46,7 +46,7 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
   return cudaErrorLaunchFailure;
 }
 
-// What CUDA answers once a launch has ended so; cudaSuccess: the device goes on.
+// Returns CUDA's error for a launch that ended so; cudaSuccess: the device remains usable.
 cudaError_t error_of(const vgpu::Outcome& outcome) {
   switch (outcome.end) {
     case vgpu::Outcome::End::trap: return error_of(outcome.cause);
@@ -62,21 +62,21 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
 
 }  // namespace
 
-// Or another process.
+// Returns whether the host, or another process, may write memory while the launch runs.
 bool KernelRunner::host_may_write(const HostState& host) const {
   if (needs_.memory.is_shared_by_processes()) return true;
   return needs_.trial.in_ambient() && needs_.memory.has_mapped() &&
          (!host.waits || other_threads_may_run());
 }
 
-// One grid, and what is known of those that its operation has run before.
+// One grid, and what is known of the grids that its operation has already run.
 struct KernelRunner::Running {
-  const KernelWork& work;  // of the host's launch
+  const KernelWork& work;  // of the launch by the host
   const Operation& operation;
   const HostState& host;
   std::vector<std::uint32_t> unordered;    // launches of other operations
   std::vector<std::uint32_t> ran;          // launches of this one
-  std::uint32_t early_after = ptx::kNone;  // the launch before, which need not have completed
+  std::uint32_t early_after = ptx::kNone;  // the previous launch, which need not have completed
 };
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
@@ -128,10 +128,10 @@ vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
   return launch;
 }
 
-// The number of its launch.
+// Returns the number of its launch.
 //   before: launches of the same operation that come before the grid, ascending
-//   all: what has run is added, the grid and what it has launched; nothing where it is the
-//        operation's only one
+//   all: the launches of the grid and of its children are added; null if the operation has only
+//        this grid
 std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
                                      const std::vector<std::uint32_t>& before,
                                      std::vector<std::uint32_t>& all) {
@@ -231,12 +231,13 @@ void KernelRunner::tell_not_checked(const vgpu::Program& program) const {
                   vgpu::kernel_name(program.kernel)));
 }
 
-// On several threads, as if one had run it; nothing: one has to.
+// Runs the launch on several threads, with the same result as on one; nothing: it must run on one
+// thread.
 std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launch,
                                                        const Running& running) {
   const TrialSettings& settings = needs_.trial.settings();
   if (settings.jobs < 2 || settings.strategy != nullptr) return {};
-  // One of several kernels of an operation may be unordered with others of it.
+  // One of several kernels of an operation may be unordered with other kernels of it.
   const bool is_alone =
       running.host.runs_alone && std::holds_alternative<KernelWork>(running.operation.work);
   if (!is_alone) return {};
@@ -258,8 +259,9 @@ std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launc
   return outcome;
 }
 
-// In the order of their launches, which is one that they may have; those of the tail come last.
-//   all: the parent, and what has run below it
+// Runs the children in the order of their launches, which is one of the allowed orders; grids of
+// the tail stream come last.
+//   all: the parent, and everything that has run below it
 void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& children,
                                 const std::vector<std::uint32_t>& before_parent,
                                 std::vector<std::uint32_t>& all) {

@@ -17,10 +17,12 @@
 namespace warpcheck::cudart {
 namespace {
 
-// What a program that loads all its kernels while it runs makes them for: it asks the device.
+// The target of programs that load all their kernels at run time: they query the device and compile
+// for it.
 constexpr unsigned kTargetOfLoadedCode = 90;
 
-// Whether the program may load kernels: it has the driver's library, or the compiler's.
+// Returns whether the program may load kernels: it has loaded the library of the driver or of the
+// compiler.
 bool can_load_code() {
   const auto visit = [](dl_phdr_info* library, std::size_t, void*) {
     const std::string_view path = library->dlpi_name;
@@ -30,7 +32,7 @@ bool can_load_code() {
   return ::dl_iterate_phdr(visit, nullptr) != 0;
 }
 
-// Since they were made: most programs have none.
+// Returns whether any array or object was created; most programs have none.
 bool are_used(const Arrays& arrays) {
   return !arrays.arrays.empty() || !arrays.mipmapped.empty() || arrays.next_object != 1;
 }
@@ -55,7 +57,7 @@ DeviceStates System::first_of(const DeviceState::Shared& shared) {
 
 Device System::device(unsigned number) { return {*this, devices_[number]}; }
 
-// A thread may have chosen one in a trial with more of them.
+// A thread may have chosen a device in an earlier trial that had more devices.
 Device System::current() {
   unsigned& number = current_device();
   if (number >= count()) number = 0;
@@ -83,7 +85,7 @@ TrialResult System::end_trial() {
   return result;
 }
 
-// Once a launch has died, no call frees anything any more: what is left says nothing.
+// After a launch has failed fatally, no call can free anything, so leaks mean nothing.
 void System::tell_what_is_left() const {
   const bool died =
       std::ranges::any_of(devices_, [](const DeviceState& one) { return one.errors.has_sticky(); });
@@ -124,7 +126,7 @@ TrialResult System::end_ambient(bool tell_leaks) {
   return peek_result();
 }
 
-// With the settings of the trial that has begun.
+// Starts the system with the settings of the trial that has begun.
 void System::start() {
   const TrialSettings& settings = trial_.settings();
   forget_everything();
@@ -148,8 +150,8 @@ void System::start() {
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }
 
-// The only one has nothing left then, and addresses are given out anew.  Of several, the others may
-// still know of what is gone: so it is freed.
+// If there is only one device, nothing remains, and addresses are reused.  If there are several,
+// the others may still refer to the memory, so it is freed.
 void System::reset(DeviceState& device) {
   execution_.wait_for_device(device.number);
   if (count() == 1) {
@@ -193,7 +195,7 @@ void System::forget_everything() {
 void System::for_idle_host(void (Execution::*run)()) {
   const InEngine in_engine;
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || !trial_.in_ambient()) return;  // a call is being answered
+  if (!lock.owns_lock() || !trial_.in_ambient()) return;  // another thread is in a call
   try {
     (execution_.*run)();
   } catch (const vgpu::Refusal& refusal) {

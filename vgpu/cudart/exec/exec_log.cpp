@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x31676f6c63657865;  // "execlog1"
 constexpr std::size_t kFirstBytes = 64 * 1024;
-// A program that copies more often than this is compared up to there.
+// If a program copies more often than this, only these copies are compared.
 constexpr std::size_t kBytesMax = std::size_t{1} << 30;
 
 std::size_t end_of(std::uint64_t entries) {
@@ -40,8 +40,8 @@ ExecLog::~ExecLog() {
   if (mapped_ != nullptr) ::munmap(mapped_, bytes_);
 }
 
-// Room on the disk comes first: a store to a page that has none would be a SIGBUS.  The file is
-// opened anew each time, as programs close file descriptors that they do not know.
+// Disk space is reserved first, because a store to a page without disk space would raise SIGBUS.
+// The file is opened anew each time, because programs close file descriptors that they do not know.
 bool ExecLog::reserve(std::size_t bytes) {
   const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return false;

@@ -180,7 +180,8 @@ ExecSettings settings_of(const Json& json) {
   return settings;
 }
 
-// "[json.exception.out_of_range.403] key 'name' not found", less what is for programmers.
+// Returns the text of "[json.exception.out_of_range.403] key 'name' not found" without the part for
+// programmers.
 std::string_view reason_of(const Json::exception& error) {
   const std::string_view text = error.what();
   const std::size_t head = text.find("] ");

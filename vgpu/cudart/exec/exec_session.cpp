@@ -17,7 +17,7 @@
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
-// By this note `warpcheck exec` knows a program that has this runtime library inside: name
+// `warpcheck exec` recognises a program that contains this runtime library by this note: name
 // "warpcheck", type 1, no description (ELF specification, "Note Section").  Stripping keeps it.
 asm(".pushsection .note.warpcheck, \"a\", @note\n"
     ".balign 4\n"
@@ -41,7 +41,7 @@ std::string program_path() {
   std::_Exit(2);
 }
 
-// Before main, so that also a program that never calls the runtime is known to have it.
+// Runs before main, so that a program that never calls the runtime is recorded too.
 [[gnu::constructor]] void record_start() {
   if (ExecSession* const session = ExecSession::instance()) session->start();
 }
@@ -54,7 +54,7 @@ ExecSession* ExecSession::instance() {
     if (text == nullptr) return nullptr;
     std::optional<ExecSettings> settings = parse_exec_settings(text);
     if (!settings) refuse_to_run("not the settings that `warpcheck exec` passes");
-    return new ExecSession(std::move(*settings));  // lives until the process has ended
+    return new ExecSession(std::move(*settings));  // lives until the process ends
   }();
   return session;
 }
@@ -66,14 +66,14 @@ TrialSettings ExecSession::trial_settings() {
   trial.limits.steps_max = settings_.steps_max;
   trial.devices = settings_.devices;
   trial.memory_bytes = settings_.memory_bytes;
-  trial.bounded_by_host = settings_.memory_bytes == vgpu::kMemoryBytes;  // nobody asked for it
+  trial.bounded_by_host = settings_.memory_bytes == vgpu::kMemoryBytes;  // if no size was requested
   trial.fresh_mapped = settings_.fresh_pattern ? vgpu::Fresh::pattern : vgpu::Fresh::zeros;
   try {
     strategy_ = vgpu::make_strategy(settings_.strategy, settings_.seed);
   } catch (const std::invalid_argument& error) {
     refuse_to_run(error.what());
   }
-  // The default one has no say in what a launch on several threads does.
+  // The default policy is passed as a null strategy, so that a launch can run on several threads.
   const bool is_default = settings_.strategy == "default";
   trial.strategy = is_default ? nullptr : strategy_.get();
   trial.jobs = is_default ? settings_.jobs : 1;
@@ -147,7 +147,7 @@ void ExecSession::end(const TrialResult& result) {
   append({.process = ::getpid(), .what = EndRecord{result.launches, result.kernels}});
 }
 
-// Opened anew each time: programs close file descriptors that they do not know.
+// The file is opened anew each time, because programs close file descriptors that they do not know.
 void ExecSession::append(const ExecRecord& record) const {
   const std::string text = to_text(record);
   const int file = ::open(settings_.records.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -15,14 +15,14 @@ namespace warpcheck::cudart {
 namespace {
 
 std::vector<vgpu::Finding>& kept_findings() {
-  static auto* const findings = new std::vector<vgpu::Finding>;  // lives until exit has reported
+  static auto* const findings = new std::vector<vgpu::Finding>;  // lives until the report at exit
   return *findings;
 }
 
 bool wanted_at_exit = false;
 
-// What is told at the exit; nothing of a plain program under `warpcheck exec`, whose session has
-// it.
+// Returns the findings to be printed at exit; none for a plain program under `warpcheck exec`,
+// whose session reports them.
 std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   const bool in_ambient = device.trial().in_ambient();
   if (in_ambient) device.system().finish();
@@ -40,7 +40,7 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   return findings;
 }
 
-// Behind the destructors of the program's static objects, which may still free memory.
+// Runs after the destructors of the program's static objects, which may still free memory.
 [[gnu::destructor]] void print_report() {
   if (!wanted_at_exit) return;
   const std::vector<vgpu::Finding> findings = with_device(findings_at_exit);

@@ -1,5 +1,5 @@
-// Batches: many copies, or ranges of managed memory, in one call.  Nothing orders the copies of a
-// batch among themselves.
+// Batches: many copies, or ranges of managed memory, in one call.  The copies of a batch are not
+// ordered among themselves.
 #include <cuda_runtime_api.h>
 
 #include <string_view>
@@ -27,7 +27,7 @@ cudaError_t add(Device& device, CopyWork work, int order, std::vector<Work>& wor
   return cudaSuccess;
 }
 
-// One side of a copy of three dimensions.
+// Sets one side of a three-dimensional copy.
 cudaError_t set_side(const cudaMemcpy3DOperand& given, const cudaExtent& extent, cudaArray_t& array,
                      cudaPos& at, cudaPitchedPtr& pointer) {
   switch (number_of(given.type)) {
@@ -47,7 +47,7 @@ cudaError_t set_side(const cudaMemcpy3DOperand& given, const cudaExtent& extent,
   }
 }
 
-// Each of the ranges has to be of managed memory.
+// Requires each of the ranges to be managed memory.
 cudaError_t on_managed(std::string_view call, void** pointers, const size_t* sizes, size_t count,
                        unsigned long long flags, cudaStream_t stream) {
   return on_stream(call, stream, [&](Device& device, Stream& found) {
@@ -138,7 +138,7 @@ cudaError_t cudaMemcpy3DBatchAsync(size_t count, cudaMemcpy3DBatchOp* list,
   });
 }
 
-// Where memory lies is nothing that the virtual devices know.
+// Has no effect, because the virtual devices do not model where memory is located.
 cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t count,
                                       cudaMemLocation* places, size_t* first_of,
                                       size_t places_count, unsigned long long flags,
@@ -147,7 +147,7 @@ cudaError_t cudaMemPrefetchBatchAsync(void** pointers, size_t* sizes, size_t cou
   return on_managed("cudaMemPrefetchBatchAsync", pointers, sizes, count, flags, stream);
 }
 
-// What is discarded stays as it is, which is one of the values that it may have.
+// Discarded memory stays unchanged, which is one of the values that it may have.
 cudaError_t cudaMemDiscardBatchAsync(void** pointers, size_t* sizes, size_t count,
                                      unsigned long long flags, cudaStream_t stream) {
   return on_managed("cudaMemDiscardBatchAsync", pointers, sizes, count, flags, stream);

@@ -14,20 +14,20 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Kernels that have not run may allocate and free what lies there.
+// Waits for kernels that have not run, because they may allocate and free this memory.
 void wait_for_heap(Device& device, const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (address >= vgpu::kHeapBase && address < vgpu::kHeapEnd) device.execution().wait_for_all();
 }
 
-// The slices and rows of a place must not run into each other.
+// Returns whether the slices and rows of a place do not overlap.
 bool fits_in(const Box& box, const Place& place) {
   if (box.height > 1 && place.pitch < box.width) return false;
   return box.depth <= 1 || place.slice >= (box.height - 1) * place.pitch + box.width;
 }
 
-// A call about several mappings of virtual memory is one about each, row by row: part(target,
-// source, box) answers its error.  Nothing: the call is about one.
+// Splits a call on several mappings of virtual memory into one call for each mapping, row by row:
+// part(target, source, box) returns its error.  Nothing: the call is on a single mapping.
 template <typename Part>
 std::optional<cudaError_t> in_mappings(const CopySides& sides, const Place& target,
                                        const Place& source, const Box& box, const Part& part) {

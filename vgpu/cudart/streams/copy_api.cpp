@@ -1,4 +1,4 @@
-// cudaMemcpy, cudaMemset and their relatives in one and two dimensions.
+// cudaMemcpy, cudaMemset and similar functions for one and two dimensions.
 #include <cuda_runtime_api.h>
 
 #include <set>
@@ -28,7 +28,7 @@ cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cuda
 
 cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
                            size_t bytes) {
-  // It does not wait; but it is serialised with all work of the devices that take part.
+  // The call does not wait, but it is serialised with all work of both devices.
   return answer([&](Device& device) {
     if (!device.exists(target_device) || !device.exists(source_device)) {
       return cudaErrorInvalidDevice;

@@ -7,7 +7,8 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Bytes from the first of the first row to the last of the last; nothing on overflow.
+// Returns the bytes from the first of the first row to the last of the last row; nothing on
+// overflow.
 std::optional<std::size_t> extent_of(const Box& box, const Place& place) {
   std::size_t slices = 0, rows = 0, bytes = 0;
   if (__builtin_mul_overflow(box.depth - 1, place.slice, &slices)) return std::nullopt;

@@ -21,25 +21,26 @@
 namespace warpcheck::cudart {
 namespace {
 
-// More operations than this do not wait: a program that never waits must not fill memory.  Kernels
-// take up little, and run on several threads only where the host waits for them.
+// The maximal number of pending operations, so that a program that never waits does not fill
+// memory.  Kernels take little memory, and run on several threads only while the host waits for
+// them.
 constexpr std::size_t kPendingMax = 16'384, kPendingOthersMax = 1024;
 
-// After so long, nobody is thought to write what a kernel polls in memory that only calls can
-// write, where the host asks for nothing; and in memory of the host's, where it has asked so often
-// whether the kernel has ended that it does nothing else.
+// After such a time, a polled value counts as never written. kLong: for memory that only calls can
+// write, if the host makes no requests. kVeryLong: for host memory, if the host has only asked
+// kQuestions times whether the kernel has ended.
 constexpr std::chrono::seconds kLong{10}, kVeryLong{30};
 constexpr std::uint64_t kQuestions = 100'000;
 
-// So many kernels at once.
+// The maximal number of kernels in progress.
 constexpr std::size_t kKernelsMax = 128;
 
-// What device code does.
+// Returns whether the work runs device code.
 bool is_kernel(const Work& work) {
   return std::holds_alternative<KernelWork>(work) || std::holds_alternative<ConditionalWork>(work);
 }
 
-// Whether it writes a single value: to a kernel that works meanwhile, a flag.
+// Returns whether it writes a single value, which may be a flag for a running kernel.
 bool brings_value(const Work& work) {
   constexpr std::size_t kValueBytes = 8;
   if (const auto* const copy = std::get_if<CopyWork>(&work)) {
@@ -54,7 +55,7 @@ bool brings_value(const Work& work) {
 
 }  // namespace
 
-// ---- what calls ask for ----
+// ---- requests by calls ----
 
 Stream* Execution::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
@@ -76,11 +77,11 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
     return cudaErrorStreamCaptureImplicit;
   }
   if (stream.last != nullptr) let_begin_early(work, *stream.last);
-  before_.clear();  // the last call may have thrown
+  before_.clear();  // an exception may have left entries
   queues_.before_next(stream, before_);
   stream.last = enqueue(std::move(work), before_, stream.device);
   before_.clear();
-  // Calls are recorded in the order in which a program makes them.
+  // While calls are recorded, they run in the order in which the program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);
@@ -191,7 +192,7 @@ void Execution::run_all_for_nobody() {
     operations_.take_up_held();
     if (!can_run_next()) break;
     run_next();
-    if (!suspended_.empty()) break;  // calls may want to come in
+    if (!suspended_.empty()) break;  // lets other calls enter
   }
   needs_.runner.bring_out_prints();
 }
@@ -207,7 +208,7 @@ void Execution::wait_for_processes(const ProcessEvent& event, std::uint64_t reco
   }
 }
 
-// While another process does something.
+// Releases the lock while waiting for another process.
 void Execution::free_the_lock() {
   needs_.mutex.unlock();
   std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -237,9 +238,9 @@ void Execution::wait_shortly() {
   --waiting_;
 }
 
-// ---- what runs ----
+// ---- running operations ----
 
-// Not where a launch has died.
+// Returns false if a launch has failed fatally.
 bool Execution::may_run(const Operation& operation) const {
   const auto* const kernel = std::get_if<KernelWork>(&operation.work);
   const unsigned device = kernel == nullptr ? operation.device : kernel->device;
@@ -251,14 +252,15 @@ bool Execution::can_run_next() const {
          operations_.has_ready([&](const Operation& one) { return can_begin(one); });
 }
 
-// Bodies of conditional nodes are taken as one operation, which runs when nothing is left.
+// The bodies of conditional nodes count as one operation, which runs when no other operation is in
+// progress.
 bool Execution::can_begin(const Operation& operation) const {
   const bool may = suspended_.empty() || !is_kernel(operation.work) ||
                    (operation.is_kernel && suspended_.size() < kKernelsMax);
   return may && needs_.runner.can_begin(operation);
 }
 
-// First one that has waited.
+// Returns a suspended kernel to resume: if possible, one whose polled memory has changed.
 SuspendableKernel* Execution::find_resumable() const {
   for (const auto& call : suspended_) {
     if (call->has_changed()) return call.get();
@@ -269,7 +271,8 @@ SuspendableKernel* Execution::find_resumable() const {
   return nullptr;
 }
 
-// A kernel could go on: whether something else would come after it that need not.
+// Returns whether a kernel that could continue must be suspended: the host does not wait for it,
+// another operation can begin, or another thread of the program may make progress.
 bool Execution::must_suspend(const SuspendableKernel& call) const {
   if (host_.is_gone) return false;
   return !call.is_waited_for() ||
@@ -277,7 +280,7 @@ bool Execution::must_suspend(const SuspendableKernel& call) const {
          others_may_help();
 }
 
-// Threads of the program that do not wait for the device themselves.
+// Returns whether the program has threads that do not wait for the device.
 bool Execution::others_may_help() const {
   return !host_.is_gone && needs_.trial.in_ambient() && threads_of_program() > waiting_ + 1;
 }
@@ -299,7 +302,7 @@ void Execution::wait_for_others(const OperationSet* goal) {
   }
 }
 
-// All kernels that have begun wait, and so does the host.
+// Waits while all kernels that have begun wait, and so does the host.
 void Execution::wait_for_change() {
   if (!host_.is_gone && needs_.runner.has_other_processes()) {
     free_the_lock();
@@ -310,7 +313,8 @@ void Execution::wait_for_change() {
   }
 }
 
-// The host asks for nothing but whether the kernel has ended, or calls nothing.
+// Gives up kernels if for a long time the host only asks whether they have ended, or makes no
+// calls.
 void Execution::give_up_after_long(bool is_asked) {
   if (suspended_.empty() || needs_.runner.has_other_processes()) return;
   SuspendableKernel* const call = suspended_.front().get();
@@ -330,11 +334,13 @@ void Execution::give_up(SuspendableKernel& call) {
   resume(call, nullptr);
 }
 
-// Another thread of the program may write it, or ask for an operation that does.
+// Waits for a value that another thread of the program may write, or for which it may request an
+// operation.
 void Execution::wait_for_value() {
   const OperationPtr waiting = operations_.first_ready();
   if (waiting == nullptr) throw std::logic_error("operations wait for each other");
-  if (host_.is_gone) return operations_.clear();  // nobody knows whether it would have come
+  // it is not known whether the value would have been written
+  if (host_.is_gone) return operations_.clear();
   if (needs_.trial.in_ambient() && other_threads_may_run()) {
     ++waiting_;
     operation_done_.wait_for(needs_.mutex, std::chrono::milliseconds(1));
@@ -356,7 +362,7 @@ void Execution::run_next(const OperationSet* goal) {
   if (operation == nullptr) return wait_for_others(goal);
   if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {
     operations_.learn(*operation, *more);
-    // Which store it was is not known: it may be one of a kernel that has not ended.
+    // The store is not known: it may be one of a kernel that has not ended.
     for (const auto& call : suspended_) {
       if (more == &operations_.done()) operations_.learn(*operation, call->operation()->clock);
     }
@@ -395,12 +401,12 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
   }
 }
 
-// One of suspended_.
-//   goal: as of run_next()
+// Resumes an element of suspended_.
+//   goal: as in run_next()
 void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   const OperationPtr operation = call.operation();
   const Meanwhile<vgpu::ConcurrentWork*> meanwhile(host_.concurrent_work, &call);
-  // A deadlock is told with the call that waits.
+  // A deadlock is reported at the call that waits.
   const void* caller = operation->asked_at;
   if (call.is_given_up()) caller = host_.is_gone ? nullptr : current_call().return_address;
   const auto put_away = [&] {
@@ -411,12 +417,12 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   };
   call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
   stuck_ = {};
-  tell_host_accesses();  // before the kernel does more
+  tell_host_accesses();  // before the kernel continues
   try {
     const bool has_ended = perform(*operation, caller, [&] { return call.resume(); });
     if (has_ended) {
       put_away();
-    } else if (call.can_resume()) {  // after the others that can
+    } else if (call.can_resume()) {  // after the other kernels that can continue
       const auto found =
           std::ranges::find(suspended_, &call, &std::unique_ptr<SuspendableKernel>::get);
       std::rotate(found, std::next(found), suspended_.end());
@@ -428,8 +434,8 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   needs_.idle.look_soon(!suspended_.empty());
 }
 
-// Runs something of an operation, which returns whether that is its end.
-//   caller: to which the call returns that is told with what is found
+// Runs a part of an operation; run() returns whether the operation has ended.
+//   caller: return address of the call at which findings are reported
 template <typename Run>
 bool Execution::perform(Operation& operation, const void* caller, Run run) {
   ++running_;

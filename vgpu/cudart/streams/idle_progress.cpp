@@ -22,9 +22,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kLook = 20ms;
-// While a kernel waits that was left.
+// The interval while a suspended kernel waits.
 constexpr auto kSoon = 100us;
-// Of a look, while all threads sleep, and of a host that computes or polls.
+// The interval between looks, while all threads sleep; and the time after which a host that
+// computes or polls counts as idle.
 constexpr auto kAwake = 5ms;
 constexpr auto kSilence = 1s;
 
@@ -34,7 +35,7 @@ std::chrono::nanoseconds process_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Threads of ours, in a process; a child of fork() has none of its parent's.
+// This library's own threads in a process; a child of fork() has none of its parent's threads.
 struct OwnThreads {
   std::mutex mutex;
   pid_t process = 0;
@@ -53,11 +54,11 @@ struct OwnThreads {
 };
 
 OwnThreads& own_threads() {
-  static auto* const all = new OwnThreads;  // threads go on until the process has ended
+  static auto* const all = new OwnThreads;  // threads run until the process ends
   return *all;
 }
 
-// Of a thread of ours: the signals that the program's thread blocked which started it.
+// Set in an own thread: the signals that were blocked in the program's thread which started it.
 thread_local std::optional<sigset_t> blocked_by_program;
 
 }  // namespace
@@ -98,7 +99,7 @@ void IdleProgress::look_after() const {
 void IdleProgress::watch() {
   if (watched_ == ::getpid()) return;
   watched_ = ::getpid();
-  // Without the thread, only the host's waiting calls run operations.
+  // If the thread cannot be started, only waiting calls of the host run operations.
   start_own_thread([this] { look_after(); });
 }
 

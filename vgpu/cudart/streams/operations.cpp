@@ -38,7 +38,7 @@ void Operations::make_ready(OperationPtr operation) {
   const auto* const event = std::get_if<ProcessEventWork>(&operation->work);
   if (event != nullptr && !event->is_ready()) return held_.push_back(std::move(operation));
   const auto after =
-      std::ranges::upper_bound(ready_, operation->number, {}, &number_of);  // nearly always the end
+      std::ranges::upper_bound(ready_, operation->number, {}, &number_of);  // mostly the end
   ready_.insert(after, std::move(operation));
 }
 
@@ -112,7 +112,8 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
 }
 
 void Operations::clear() {
-  // A waiting operation is owned by those that it waits for; the chain of them may be long.
+  // A waiting operation is owned by the operations that it waits for.  The chain may be long, so it
+  // is released iteratively.
   std::vector<OperationPtr> rest = std::exchange(held_, {});
   for (OperationPtr& operation : ready_) rest.push_back(std::move(operation));
   ready_.clear();

@@ -24,7 +24,7 @@ bool shows_order(const Instr& instr) {
     case InstrKind::heap_allocate: return true;
     case InstrKind::async_store:
     case InstrKind::bulk_copy: return ptx::is_float(instr.modifiers.type);
-    // The map says what is added.
+    // The tensor map determines the type of the elements that are added.
     case InstrKind::tensor_copy: return instr.modifiers.reduce;
     default: return false;
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFileBytes = 4096;
 
-// What a file holds.  Who has recorded last is known before its number is.
+// The content of a file.  The process of the latest recording is written before its number.
 struct Recordings {
   std::atomic<std::uint64_t> latest{0}, done{0};
   std::atomic<std::int32_t> process{0};

@@ -122,7 +122,7 @@ void Queues::forget(unsigned device) {
 }
 
 void Queues::clear() {
-  // Most programs make none, and an empty table still takes as long as it has been large.
+  // Most programs create no streams, and clearing an empty table takes as long as its largest size.
   if (!streams_.empty()) streams_.clear();
   if (!per_thread_.empty()) per_thread_.clear();
   if (!events_.empty()) events_.clear();

@@ -1,7 +1,7 @@
 // Streams and events.
 //
-// The time between two events is virtual: cycles of work done, a fixed function of the instructions
-// and bytes, the same on every machine.
+// The time between two events is virtual: cycles of executed work, a fixed function of the
+// instructions and bytes, the same on every machine.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ cudaError_t with_event(std::string_view call, cudaEvent_t handle, Body&& body) {
   });
 }
 
-// A stream that waits for what another has captured is captured, too.
+// A stream that waits for captured work of another stream becomes part of the capture.
 cudaError_t join_capture(Stream& stream, const Event& event) {
   if (stream.capture != nullptr && stream.capture != event.capture) {
     return cudaErrorStreamCaptureMerge;
@@ -90,7 +90,7 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
 
-// What was asked for in the stream still runs.
+// Operations requested in the stream still run.
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return answer([&](Device& device) {
     Stream* const stream = device.execution().queues().find(handle);
@@ -175,7 +175,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
   });
 }
 
-// Attributes are hints, and are kept for programs that read them back.
+// Attributes are hints, and are only stored for programs that query them.
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
                                    const cudaStreamAttrValue* value) {
   return on_stream("cudaStreamSetAttribute", stream, [&](Device&, Stream& found) {

@@ -18,7 +18,7 @@ std::uint64_t value_at(const std::byte* data, unsigned bytes) {
   return value;
 }
 
-// CUstreamWaitValue_flags; Number: as wide as the value.
+// CUstreamWaitValue_flags; Number: an unsigned type with the size of the value.
 template <typename Number, typename Signed>
 bool is_met(unsigned condition, std::uint64_t found, std::uint64_t wanted) {
   const auto here = static_cast<Number>(found), value = static_cast<Number>(wanted);

@@ -33,13 +33,13 @@ void for_each_row(const Rows& rows, Visit&& visit) {
   }
 }
 
-// Numbers from `first` to before `behind`.
+// The numbers from `first` up to, but not including, `behind`.
 struct Interval {
   std::int64_t first = 0, behind = 0;
 };
 
-// Of things that lie `stride` apart and are up to `reach` long, those that may meet `bytes`, which
-// are counted from the first thing's begin.
+// For objects that are `stride` apart and at most `reach` long, returns those that may overlap
+// `bytes`, which are counted from the begin of the first object.
 Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std::size_t count) {
   const auto all = static_cast<std::int64_t>(count);
   if (stride == 0 || all == 1) return {0, all};
@@ -48,7 +48,7 @@ Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std:
           bytes.behind <= 0 ? 0 : std::min((bytes.behind - 1) / stride + 1, all)};
 }
 
-// The first byte of `row` that is one of a box, too; nothing: there is none.
+// Returns the first byte of `row` that is also in a box; nothing: there is none.
 std::optional<std::size_t> common_byte(const Row& row, const Rows& box) {
   const auto last = static_cast<std::int64_t>(box.box.height) - 1;
   const std::int64_t row_reach =
@@ -73,7 +73,7 @@ std::optional<std::size_t> common_byte(const Row& row, const Rows& box) {
   return std::nullopt;
 }
 
-// A byte that two boxes share, by its offset; nothing: there is none.
+// Returns the offset of a byte that two boxes share; nothing: there is none.
 std::optional<std::size_t> common_byte(const Rows& a, const Rows& b) {
   std::optional<std::size_t> found;
   if (a.allocation != b.allocation) return found;
@@ -101,7 +101,7 @@ void for_each_access(const Rows& rows, const Row& row, bool write,
   rows.allocation->for_each_part(row.offset, row.bytes, access_to);
 }
 
-// Both sides of a copy in pieces, of which neither leaves its part.
+// Splits a copy into pieces so that neither side of a piece crosses the border of a part.
 std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row& target,
                                         const Row& source) {
   std::vector<vgpu::DeviceCopy> pieces;
@@ -123,7 +123,7 @@ std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row
               done += bytes;
             });
       });
-  // As memmove() would.
+  // The same order as memmove().
   if (sides.target == sides.source && target.offset > source.offset) std::ranges::reverse(pieces);
   return pieces;
 }
@@ -149,7 +149,7 @@ bool brings_the_same(const Touch& earlier, const Touch& later, const Bytes& byte
                                  : a == b && earlier.rows == later.rows;
   if (!is_same_place) return false;
   const Rows& rows = later.rows;
-  // Of single rows, what both have; of others, all.
+  // For single rows, the common range; for other boxes, the whole row.
   const std::size_t begin = is_one_row(rows) ? std::max(earlier.rows.offset, rows.offset) : 0;
   const std::size_t end = earlier.rows.offset + earlier.rows.box.width;
   for (std::size_t slice = 0; slice < rows.box.depth; ++slice) {
@@ -218,7 +218,7 @@ void Transfers::host_write(std::string_view call, const Rows& rows, const Operat
   touch({call, rows, true, brought}, bytes, operation);
 }
 
-// Bytes that move within the device are copied, not used: what is undefined stays undefined.
+// Bytes that are copied within the device are not used, so undefined bytes stay undefined.
 void Transfers::device_copy(std::string_view call, const Rows& target, const Rows& source,
                             const Operation& operation) {
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
@@ -243,7 +243,7 @@ void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows,
         operation);
 }
 
-// Freeing conflicts with every access, as a write of all the bytes would.
+// Freeing conflicts with every access, like a write of all bytes.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
   const Rows all{&allocation, 0, 0, 0, {allocation.bytes}};
@@ -271,7 +271,7 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
 void Transfers::launched(std::uint32_t launch, const Operation& operation,
                          const SignalsOfKernels* signals) {
   const std::uint32_t itself[] = {launch};
-  std::uint64_t signalled = 0;  // the last touch that has been a signal to the launch
+  std::uint64_t signalled = 0;  // the latest access before a signal to the launch
   if (const auto given = signals_.find(operation.number); given != signals_.end()) {
     signalled = given->second;
     signals_.erase(given);

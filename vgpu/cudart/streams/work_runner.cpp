@@ -60,13 +60,13 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
   std::visit(Visitor{*this, needs_, operation, host}, operation.work);
 }
 
-// What a conditional node runs in its turn.  Which of its kernels nothing orders is known by the
-// edges of its graphs; to other operations it is one.
+// The bodies that a conditional node runs.  The edges of its graphs say which of its kernels are
+// unordered; for other operations, it is a single operation.
 struct WorkRunner::Body {
   const Operation& operation;
   const HostState& host;
   std::map<const Node*, std::uint32_t> launch_of;
-  std::map<const Node*, std::set<const Node*>> before;  // all that comes before a node
+  std::map<const Node*, std::set<const Node*>> before;  // everything that comes before a node
 };
 
 void WorkRunner::choose(const ConditionalWork& work, const Operation& operation,

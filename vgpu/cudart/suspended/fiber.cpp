@@ -11,11 +11,11 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// System V ABI, AMD64 supplement, 3.2.1: these registers, and the control words of the floating
-// point units, belong to the caller.
-//   warpcheck_switch_stacks(void** left, void* next): saves them on the present stack, whose
-//   pointer it writes to *left, and goes on where `next` was left. warpcheck_enter_stack: where a
-//   new stack begins; calls r12(rbx).
+// System V ABI, AMD64 supplement, 3.2.1: these registers, and the control words of the
+// floating-point units, must be preserved for the caller.
+//   warpcheck_switch_stacks(void** left, void* next): saves them on the current stack, stores its
+//   pointer in *left, and continues where `next` was left. warpcheck_enter_stack: the first code on
+//   a new stack; calls r12(rbx).
 asm(R"(
   .text
   .p2align 4
@@ -85,7 +85,7 @@ void warpcheck_enter_stack();
 namespace warpcheck::cudart {
 namespace {
 
-// Costs memory where it is used.
+// Memory is used only where the stack is touched.
 constexpr std::size_t kStackBytes = std::size_t{4} << 20;
 constexpr std::size_t kGuardBytes = 4096;
 
@@ -104,13 +104,14 @@ Fiber::~Fiber() { ::munmap(stack_, kStackBytes); }
 void Fiber::begin(std::function<void()> function) {
   function_ = std::move(function);
   has_ended_ = false;
-  // As warpcheck_switch_stacks() leaves a stack: control words, r15 ... rbp, where to return to.
+  // The content of a stack after warpcheck_switch_stacks(): control words, r15 ... rbp, return
+  // address.
   struct Left {
     std::uint32_t mxcsr = 0;
     std::uint16_t control_word = 0, unused = 0;
     void *r15 = nullptr, *r14 = nullptr, *r13 = nullptr, *r12 = nullptr, *rbx = nullptr,
          *rbp = nullptr, *returns_to = nullptr;
-    void* end[2] = {};  // so that the stack is aligned where the function is called
+    void* end[2] = {};  // aligns the stack for the call of the function
   } left;
   asm("stmxcsr %0\n\tfnstcw %1" : "=m"(left.mxcsr), "=m"(left.control_word));
   left.r12 = reinterpret_cast<void*>(&Fiber::enter);
@@ -137,8 +138,8 @@ bool Fiber::resume() {
   return true;
 }
 
-// The function goes on.
-//   own: what the sanitizer has kept of its stack
+// The function continues.
+//   own: what the sanitizer has saved of its stack
 void Fiber::has_come_in([[maybe_unused]] void* own) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(own, &outside_stack_, &outside_bytes_);

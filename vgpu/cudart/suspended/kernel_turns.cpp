@@ -31,7 +31,7 @@ KernelTurns::Turn::~Turn() {
   turns_.idle_.push_back(std::move(machine_));
 }
 
-// Both sides of registered memory have seen what the other one has written until then.
+// Exchanges the changes of both sides of registered memory.
 void KernelTurns::Turn::read_host() const {
   if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   if (std::exchange(turns_.last_, this) != this) on_resume_();

@@ -79,7 +79,7 @@ class Generator {
   bool on_host_;
   cudaStream_t stream_ = nullptr;
   std::shared_ptr<SharedEngine> engine_;
-  std::uint64_t asked_for_ = 0;  // items of the engine, once all operations have run
+  std::uint64_t asked_for_ = 0;  // values of the engine, after all operations have run
 };
 
 template <class T, class Draw>

@@ -1,7 +1,7 @@
-// Decompositions of one dense matrix that are not in cublas/factorization.hpp. Eigenvalues and
-// singular values are Jacobi's (Golub and Van Loan, Matrix Computations, 8.5 and 8.6): rotations in
-// a fixed order, in double precision, with square roots alone, so that all machines have the same
-// bits.
+// Decompositions of one dense matrix that are not in cublas/factorization.hpp.  Eigenvalues and
+// singular values are computed by Jacobi's method (Golub and Van Loan, Matrix Computations, 8.5 and
+// 8.6): rotations in a fixed order, in double precision, with no functions but square roots, so
+// that all machines get the same bits.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,12 @@ namespace warpcheck::libraries::cublas {
 
 using Number = std::complex<double>;
 
-// A = P * L * U in place, of a matrix of any shape; as factor_lu() otherwise.
+// Computes A = P * L * U in place, for a matrix of any shape; otherwise as factor_lu().
 template <typename T>
 int factor_lu_of(std::int64_t m, std::int64_t n, T* a, std::int64_t leading, int* pivots) {
   if (m == n) return factor_lu(n, a, leading, pivots);
-  // A square one around it, of which what is not there is 0 and is never chosen before what is.
+  // Extends the matrix to a square one with zeros, which are never chosen as pivots before original
+  // elements.
   const std::int64_t order = std::max(m, n);
   std::vector<T> square(static_cast<std::size_t>(order * order));
   std::vector<int> rows(static_cast<std::size_t>(order));
@@ -34,8 +35,8 @@ int factor_lu_of(std::int64_t m, std::int64_t n, T* a, std::int64_t leading, int
   return failed > std::min(m, n) ? 0 : failed;
 }
 
-// A = L * L', or U' * U, of one triangle in place.  Answers the first column, from 1, before which
-// the matrix is not positive definite; 0: it is.
+// Computes A = L * L', or U' * U, from one triangle, in place.  Returns the first column, from 1,
+// at which the matrix is not positive definite; 0: it is.
 template <typename T>
 int factor_cholesky(bool is_lower, std::int64_t n, T* a, std::int64_t leading) {
   // Row i of L, or column i of U.
@@ -49,7 +50,7 @@ int factor_cholesky(bool is_lower, std::int64_t n, T* a, std::int64_t leading) {
     const Real<T> root = std::sqrt(rest);
     assign(at(j, j), decltype(value_of(T{}))(root));
     for (std::int64_t i = j + 1; i < n; ++i) {
-      // Of U, which is L', elements are the conjugates, and so are the products.
+      // The elements of U, which is L', are the conjugates, and so are the products.
       auto sum = value_of(at(i, j));
       for (std::int64_t k = 0; k < j; ++k) {
         const auto one = value_of(at(i, k)), other = value_of(at(j, k));
@@ -61,14 +62,14 @@ int factor_cholesky(bool is_lower, std::int64_t n, T* a, std::int64_t leading) {
   return 0;
 }
 
-// C := op(Q) * C, or C * op(Q), where A has the first k reflectors of Q below its diagonal.
+// Computes C := op(Q) * C, or C * op(Q), for the first k reflectors of Q below the diagonal of A.
 template <typename T>
 void apply_reflectors(bool is_left, bool is_turned, std::int64_t m, std::int64_t n, std::int64_t k,
                       const T* a, std::int64_t leading, const T* tau, T* c,
                       std::int64_t c_leading) {
   using Value = decltype(value_of(T{}));
   const std::int64_t order = is_left ? m : n, others = is_left ? n : m;
-  // Q is H1 * ... * Hk: the last one comes first where Q stands left of C.
+  // Q is H1 * ... * Hk: the last reflector is applied first if Q is on the left of C.
   const bool is_forward = is_left == is_turned;
   const auto element = [&](std::int64_t i, std::int64_t other) -> T& {
     return is_left ? c[i + other * c_leading] : c[other + i * c_leading];
@@ -94,10 +95,10 @@ void apply_reflectors(bool is_left, bool is_turned, std::int64_t m, std::int64_t
   }
 }
 
-// The rotation that makes a Hermitian matrix of (p, between; conjugate, q) diagonal.
+// The rotation that diagonalises a Hermitian matrix (p, between; conjugate, q).
 struct Rotation {
   double cosine = 1;
-  Number sine;  // what column q gets of p, and p of q conjugated and negated
+  Number sine;  // the share of p in column q; p gets the share of q, conjugated and negated
 };
 inline Rotation rotation_of(double p, double q, Number between) {
   const double size = std::sqrt(std::norm(between));
@@ -127,7 +128,8 @@ inline std::vector<std::size_t> order_of(const std::vector<double>& values, bool
   return order;
 }
 
-// Eigenvalues of a Hermitian matrix, ascending; `a` becomes its eigenvectors, column by column.
+// Returns the eigenvalues of a Hermitian matrix, ascending; `a` receives its eigenvectors, column
+// by column.
 inline std::vector<double> eigenvalues(std::int64_t n, std::vector<Number>& a) {
   const auto columns = static_cast<std::size_t>(n);
   std::vector<Number> vectors(columns * columns);
@@ -146,7 +148,7 @@ inline std::vector<double> eigenvalues(std::int64_t n, std::vector<Number>& a) {
       for (std::int64_t q = p + 1; q < n; ++q) {
         const Rotation by = rotation_of(a[p + p * n].real(), a[q + q * n].real(), a[p + q * n]);
         rotate(by, &a[p * n], &a[q * n], n);
-        // Rows are rotated by the conjugates.
+        // Rows are rotated by the conjugate rotation.
         rotate({by.cosine, std::conj(by.sine)}, &a[p], &a[q], n, n);
         rotate(by, &vectors[p * n], &vectors[q * n], n);
       }
@@ -163,7 +165,7 @@ inline std::vector<double> eigenvalues(std::int64_t n, std::vector<Number>& a) {
   return sorted;
 }
 
-// A = U * S * V', of a matrix that is at least as high as wide.
+// A = U * S * V', for a matrix with at least as many rows as columns.
 struct SingularValues {
   std::vector<double> values;  // descending
   std::vector<Number> u;       // m x m
@@ -201,8 +203,8 @@ inline SingularValues singular_values(std::int64_t m, std::int64_t n, std::vecto
   SingularValues result{{},
                         std::vector<Number>(static_cast<std::size_t>(m * m)),
                         std::vector<Number>(static_cast<std::size_t>(n * n))};
-  std::int64_t count = 0;  // of U's columns
-  // Orthogonal to those before; nothing where it is one of them.
+  std::int64_t count = 0;  // number of columns of U
+  // Adds the column made orthogonal to the earlier ones; nothing if it depends on them.
   const auto add = [&](std::vector<Number> column) {
     for (int pass = 0; pass < 2; ++pass) {
       for (std::int64_t j = 0; j < count; ++j) {

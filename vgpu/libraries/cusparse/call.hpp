@@ -1,4 +1,4 @@
-// A call of a function of cuSPARSE: its handle, its status, its scalars and its buffer.
+// A call of a cuSPARSE function: its handle, its status, its scalars and its buffer.
 #pragma once
 
 #include <cusparse.h>
@@ -12,7 +12,7 @@
 #include "vgpu/libraries/elements.hpp"
 #include "vgpu/libraries/stand_in.hpp"
 
-// What a handle stands for.
+// The object behind a handle.
 struct cusparseContext {
   cudaStream_t stream = nullptr;
   cusparsePointerMode_t pointer_mode = CUSPARSE_POINTER_MODE_HOST;
@@ -20,7 +20,7 @@ struct cusparseContext {
 
 namespace warpcheck::libraries::sparse {
 
-// Sums are made in double precision and rounded once: of all types, and real ones as well.
+// Sums of all types, including real ones, are computed in double precision and rounded once.
 using Number = std::complex<double>;
 
 inline Number number_at(cudaDataType type, const std::byte* from, std::int64_t index) {
@@ -33,11 +33,11 @@ inline void put_number(cudaDataType type, std::byte* to, std::int64_t index, Num
 struct SparseCall : Call {
   cusparsePointerMode_t pointer_mode = CUSPARSE_POINTER_MODE_HOST;
 
-  // To be the last of a call.
+  // Must be the last step of a call.
   static void finish(Operation& operation);
 };
 
-// A call that its documentation forbids, or that the virtual GPU could not do.
+// A call that the documentation forbids, or that the virtual GPU could not execute.
 struct Rejected {
   cusparseStatus_t status = CUSPARSE_STATUS_INVALID_VALUE;
   std::string why;
@@ -49,14 +49,14 @@ void require(bool condition, fmt::format_string<Values...> why, Values&&... valu
   throw Rejected{CUSPARSE_STATUS_INVALID_VALUE, fmt::format(why, std::forward<Values>(values)...)};
 }
 
-// nullptr: none that has been created and not destroyed.
+// Returns nullptr for a handle that was not created, or was destroyed.
 cusparseContext* find_handle(cusparseHandle_t handle);
 const char* name_of(cusparseStatus_t status);
 
-// What a caught exception means; to be called in its handler.
+// Returns the status for the current exception; must be called in its handler.
 cusparseStatus_t rejected(const Call& call);
 
-// Runs body(call), which throws where it cannot.
+// Runs body(call), which throws if it cannot be executed.
 template <typename Body>
 cusparseStatus_t answer(const Call& made, cusparseHandle_t handle, Body&& body) {
   try {
@@ -73,7 +73,7 @@ cusparseStatus_t answer(const Call& made, cusparseHandle_t handle, Body&& body) 
     return rejected(made);
   }
 }
-// Of functions without a handle.
+// For functions without a handle.
 template <typename Body>
 cusparseStatus_t answer(const Call& made, Body&& body) {
   try {
@@ -97,12 +97,13 @@ inline std::uint32_t element_bytes(cudaDataType type) {
   return bytes;
 }
 
-// A scalar argument: read at the call from the host, or when the function runs from the device.
+// A scalar argument: read at the call if it is in host memory, or when the function runs if it is
+// in device memory.
 class Scalar {
  public:
   Scalar(const SparseCall& call, Operation& operation, const char* name, const void* pointer,
          cudaDataType type);
-  // Known before the function runs.
+  // Returns whether it is known to be zero before the function runs.
   [[nodiscard]] bool is_zero() const { return is_known_ && value_ == Number{}; }
   [[nodiscard]] Number in(const Views& views) const;
 
@@ -113,7 +114,7 @@ class Scalar {
   std::size_t region_ = 0;
 };
 
-// All functions that ask for a buffer ask for this one, and leave nothing in it.
+// All functions that need a buffer request this size, and leave undefined values in it.
 constexpr std::size_t kBufferBytes = 256;
 void use_buffer(Operation& operation, void* buffer);
 

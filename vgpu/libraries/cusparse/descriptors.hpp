@@ -1,4 +1,4 @@
-// Sparse and dense matrices and vectors as their descriptors have them, and as operands.
+// Sparse and dense matrices and vectors: their descriptors, and their use as operands.
 #pragma once
 
 #include <vector>
@@ -73,14 +73,15 @@ struct Entry {
 
 enum class Reads { nothing, places, entries };
 
-// A sparse matrix that is read.  Indices that lead out of it are left out, and told where the
-// element that they lead to is outside of memory.
+// A sparse matrix that is read.  Indices outside the matrix are skipped, and reported if the
+// element that they lead to is outside memory.
 class SparseOperand {
  public:
   SparseOperand(Operation& operation, const cusparseSpMatDescr& matrix,
                 Reads reads = Reads::entries);
   [[nodiscard]] std::vector<Entry> entries(const Views& views) const;
-  // Elements of a dense operand that stray indices of it lead to; by_row: those of its rows.
+  // Elements of a dense operand that indices outside the matrix lead to; by_row: elements of its
+  // rows.
   struct Follower {
     const char* name = "";
     const void* values = nullptr;
@@ -97,14 +98,14 @@ class SparseOperand {
   std::size_t offsets_ = 0, indices_ = 0, values_ = 0;
 };
 
-// Regions of the parts of a sparse matrix.
+// The regions of the parts of a sparse matrix.
 Region offsets_of(const cusparseSpMatDescr& matrix);
 Region indices_of(const cusparseSpMatDescr& matrix);
 Region values_of(const cusparseSpMatDescr& matrix);
 
 Region dense_vector(const char* name, const cusparseDnVecDescr& vector);
 Region dense_matrix(const char* name, const cusparseDnMatDescr& matrix);
-// Where element (i, j) lies in its view, in elements.
+// Returns the index of element (i, j) in its view.
 inline std::int64_t dense_index(const cusparseDnMatDescr& matrix, const LibraryView& view,
                                 std::int64_t i, std::int64_t j) {
   const std::int64_t pitch = view.pitch / element_bytes(matrix.type);

@@ -1,11 +1,11 @@
-// What every case is written with: elements as numbers, matrices on the device, calls that are
-// noted, and results that are compared with what they should be, and recorded.
+// The common parts of all cases: elements as numbers, matrices on the device, recorded calls, and
+// results that are compared with the expected ones and recorded.
 //
 // The same program runs on a GPU and on the virtual GPU: see cases.cpp.
 #pragma once
 
 #include <cublasLt.h>
-// The two APIs of cuBLAS exclude each other: a file of cases is compiled for either.
+// The two APIs of cuBLAS exclude each other: a file of cases is compiled for one of them.
 #ifdef LEGACY
 #include <cublas.h>
 #else
@@ -83,8 +83,8 @@ Number number(T value) {
   }
 }
 
-// The next of a fixed sequence: sixteenths between -8 and 8, which every type can hold, and whole
-// numbers for integers.
+// Returns the next number of a fixed sequence: multiples of 1/16 between -8 and 8, which every type
+// can represent, and whole numbers for integer types.
 double draw_real();
 template <class T>
 Number draw() {
@@ -95,7 +95,7 @@ template <class T>
 Dense drawn(int rows, int columns = 1) {
   return matrix_of(rows, columns, [](int, int) { return draw<T>(); });
 }
-// Divisions by it do no harm.
+// A matrix that is well-conditioned for divisions.
 template <class T>
 Dense drawn_dominant(int n) {
   Dense all = drawn<T>(n, n);
@@ -114,7 +114,7 @@ constexpr cublasSideMode_t kSides[] = {CUBLAS_SIDE_LEFT, CUBLAS_SIDE_RIGHT};
 
 // ---- matrices on the device ----
 
-// Where element (i, j) of a matrix lies, in elements; -1: nowhere.
+// The position of element (i, j) of a matrix, in elements; -1: not stored.
 using Layout = std::function<int(int, int)>;
 inline Layout full(int leading) {
   return [=](int i, int j) { return i + j * leading; };
@@ -139,7 +139,7 @@ inline Layout packed(cublasFillMode_t uplo, int n) {
 inline Layout spaced(int n, int increment) {
   return [=](int i, int) { return increment < 0 ? (i - n + 1) * increment : i * increment; };
 }
-// A batch, side by side as columns.
+// A batch whose matrices are adjacent, like columns.
 inline Layout strided(int columns, int leading, int stride) {
   return [=](int i, int j) { return i + j % columns * leading + j / columns * stride; };
 }
@@ -152,13 +152,13 @@ void check(cudaError_t error);
 void* allocate(std::size_t bytes);
 void free_at_end(void* pointer);
 
-// Holds the elements that its layout names, and nothing that is written between them.
+// Device memory for the elements in its layout; elements in between are never written.
 template <class T>
 class OnDevice {
  public:
   T* device = nullptr;
 
-  // room: a layout that names more
+  //   room: a layout with more elements, which determines the size
   OnDevice(const Dense& values, const Layout& layout, bool is_fresh = false,
            const Layout& room = nullptr)
       : rows_(values.rows), columns_(values.columns) {
@@ -195,7 +195,7 @@ class OnDevice {
   [[nodiscard]] bool has(std::size_t element) const { return places_[element] >= 0; }
 
  private:
-  // visit(place of the first, elements that lie side by side)
+  // Calls visit(position of the first, adjacent elements).
   template <class Visit>
   void for_each_run(Visit visit) const {
     std::vector<int> order;
@@ -232,12 +232,12 @@ class Pointers {
 // ---- calls ----
 
 extern cublasHandle_t handle;
-// Functions are called by their _64 names, where they have them.
+// Calls functions by their _64 names, if they have such names.
 extern bool is_wide;
 
 void note_call(const char* function, int status);
 
-// A function, and the one with 64-bit sizes.
+// A function, and its variant with 64-bit sizes.
 template <class Narrow, class Wide>
 struct Function {
   const char *narrow_name, *wide_name;
@@ -269,8 +269,9 @@ int call_with(cublasStatus_t (*function)(Parameters...), Arguments&&... argument
   return function(static_cast<Parameters>(arguments)...);
 }
 #ifdef LEGACY
-// A function of the legacy API, which is called with the arguments of the one that has a handle:
-// scalars become values, enumerations letters, and what comes last is the answer's place.
+// A function of the legacy API, which is called with the arguments of the function with a handle:
+// scalars become values, enumerations become letters, and the last argument is the place of the
+// result.
 template <class Answer, class... Parameters>
 struct LegacyForm {
   const char* name;
@@ -321,7 +322,7 @@ int run(const F& function, Arguments&&... arguments) {
 }
 #endif
 
-// Functions that have one form.
+// Calls a function that has only one form.
 #define CALL(function, ...)                                      \
   [&] {                                                          \
     const auto status_of_call = function(__VA_ARGS__);           \
@@ -332,9 +333,9 @@ int run(const F& function, Arguments&&... arguments) {
 // ---- results of the latest call ----
 
 void expect(const char* what, bool is_right);
-// How it came out; recorded.
+// Checks and records the status.
 void expect_status(int found, cublasStatus_t wanted);
-// roundoff: of the numbers that were calculated with, and of the type that they were stored in
+// roundoff: of the computing type; roundoff_stored: of the type of the stored numbers
 void expect_numbers(const std::vector<Number>& found, const std::vector<Bounded>& wanted,
                     double roundoff, double roundoff_stored);
 
@@ -355,7 +356,7 @@ void expect_matrix(const OnDevice<T>& found, const Dense& wanted, double roundof
   expect_numbers(numbers, bounded, roundoff, kRoundoff<T>);
 }
 
-// ---- the cases, a file each ----
+// ---- the cases, one per file ----
 
 void try_level_1();
 void try_level_2();
@@ -367,7 +368,7 @@ void try_legacy_settings();
 void try_batches();
 void try_typed();
 void try_settings();
-void try_statuses();  // of calls that are wrong
+void try_statuses();  // of invalid calls
 void try_matmul();
 void try_product_statuses();
 void try_xt();

@@ -1,6 +1,6 @@
-// What functions of cuBLAS should compute, in matrices whose elements know how far rounding may
-// lead from them: Wilkinson's running error analysis (Higham, Accuracy and Stability of Numerical
-// Algorithms, 3.3), with the sizes of terms in place of their sums, so that it holds for every
+// The expected results of cuBLAS functions, as matrices whose elements carry a bound of their
+// rounding errors: Wilkinson's running error analysis (Higham, Accuracy and Stability of Numerical
+// Algorithms, 3.3), with the magnitudes of terms in place of their sums, so that it holds for every
 // order of summation.
 #pragma once
 
@@ -15,13 +15,14 @@ using Number = std::complex<double>;
 
 struct Bounded {
   Number value;
-  double size = 0;   // the sum of the sizes of what it is the sum of
+  double size = 0;   // the sum of the magnitudes of its terms
   double error = 0;  // in units of roundoff
 
   Bounded(Number exact = 0) : value(exact), size(std::abs(exact)) {}  // NOLINT: as numbers are
   Bounded(Number v, double s, double e) : value(v), size(s), error(e) {}
 };
-// Errors of complex products and quotients, at most (Higham, 3.6); real ones have smaller ones.
+// Upper bounds of the errors of complex products and quotients (Higham, 3.6); those of real ones
+// are smaller.
 constexpr double kProductError = 3, kQuotientError = 8;
 
 inline Bounded operator+(const Bounded& a, const Bounded& b) {
@@ -93,12 +94,12 @@ inline Dense op(cublasOperation_t operation, const Dense& a) {
 inline bool is_in(cublasFillMode_t uplo, int i, int j) {
   return uplo == CUBLAS_FILL_MODE_LOWER ? i >= j : i <= j;
 }
-// `a` in the triangle, `other` elsewhere.
+// Returns `a` in the triangle, and `other` elsewhere.
 inline Dense triangle_of(cublasFillMode_t uplo, const Dense& a, const Dense& other) {
   return matrix_of(a.rows, a.columns,
                    [&](int i, int j) { return is_in(uplo, i, j) ? a(i, j) : other(i, j); });
 }
-// The matrices that a triangle stands for.
+// The matrices that a stored triangle represents.
 inline Dense symmetric(cublasFillMode_t uplo, const Dense& a) {
   return triangle_of(uplo, a, transposed(a));
 }
@@ -114,7 +115,7 @@ inline Dense triangular(cublasFillMode_t uplo, cublasDiagType_t diag, const Dens
   return all;
 }
 
-// X of A * X = B, by elimination without exchanges.
+// Returns the X of A * X = B, by elimination without pivoting.
 inline Dense solved(Dense a, Dense b) {
   const int n = a.rows;
   for (int k = 0; k < n; ++k) {
