@@ -148,7 +148,8 @@ std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) con
   return vgpu::function_address(symbol);
 }
 
-// A managed variable is one for all devices: where another has placed it; nullptr: none has.
+// A managed variable is shared by all devices: returns where another device has placed it; nullptr:
+// none has.
 vgpu::Allocation* DeviceCode::placed_elsewhere(const ptx::Variable& variable,
                                                const Allocations& allocations) const {
   if (!variable.managed) return nullptr;
@@ -161,8 +162,8 @@ vgpu::Allocation* DeviceCode::placed_elsewhere(const ptx::Variable& variable,
   return nullptr;
 }
 
-// Every generation places the variables afresh, in the order of the text, with their initial
-// bytes; so a trial that uses the same units in the same order sees the same addresses.
+// Each generation places the variables again, in the order of the text, with their initial bytes.
+// So a trial that uses the same units in the same order gets the same addresses.
 void DeviceCode::place_variables(Allocations& allocations) {
   if (placed_in_ == allocations.generation()) return;
   const std::vector<ptx::Variable>& variables = module().variables;

@@ -15,10 +15,10 @@
 namespace warpcheck::cudart {
 namespace {
 
-// What nvcc puts into .nvFatBinSegment.
+// The content of .nvFatBinSegment, as nvcc writes it.
 struct Wrapper {
   static constexpr std::uint32_t kMagic = 0x466243b1;
-  static constexpr std::uint32_t kRelocatable = 2;  // version: `data` has yet to be linked
+  static constexpr std::uint32_t kRelocatable = 2;  // version: `data` must be linked
   std::uint32_t magic;
   std::uint32_t version;
   const std::byte* data;
@@ -42,7 +42,7 @@ std::span<const std::byte> image_at(const std::byte* data) {
   return {data, bytes};
 }
 
-// Calls visit(data) for the image, or for that of every part.
+// Calls visit(data) for the image, or for the image of every part.
 template <class Visit>
 void for_each_image(const void* wrapper, Visit&& visit) {
   const auto& header = *static_cast<const Wrapper*>(wrapper);
@@ -51,7 +51,8 @@ void for_each_image(const void* wrapper, Visit&& visit) {
   for (; part != nullptr && *part != nullptr; ++part) visit(*part);
 }
 
-// Whether a line of the text begins to define a function of this name: it is no declaration.
+// Returns whether a line of the text begins the definition, not only a declaration, of a function
+// of this name.
 bool defines_function(std::string_view text, std::string_view name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
@@ -66,8 +67,8 @@ bool defines_function(std::string_view text, std::string_view name) {
   return false;
 }
 
-// By the functions that launches by device code go through (CUDA C++ Programming Guide, "CUDA
-// Dynamic Parallelism", "Device-side Launch from PTX").
+// Recognises the device runtime by the functions through which device code launches (CUDA C++
+// Programming Guide, "CUDA Dynamic Parallelism", "Device-side Launch from PTX").
 bool is_device_runtime(const std::byte* data) {
   try {
     const std::string text = ptx::read_fatbinary(image_at(data)).front().text;
@@ -118,10 +119,10 @@ unsigned newest_target_in_fatbinary(const void* wrapper) {
   for_each_image(wrapper, [&](const std::byte* data) {
     try {
       parts.push_back({data, ptx::newest_ptx_target(image_at(data))});
-    } catch (const ptx::FatbinaryError&) {  // told when something of it is used
+    } catch (const ptx::FatbinaryError&) {  // reported when a part of it is used
     }
   });
-  // Texts are looked into only where it matters.
+  // Texts are examined only if that can matter.
   std::ranges::sort(parts, std::greater(), &Part::newest);
   while (parts.size() > 1 && parts.front().newest != parts.back().newest &&
          is_device_runtime(parts.front().data)) {

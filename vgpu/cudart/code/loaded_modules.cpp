@@ -12,7 +12,8 @@ Kernel* LoadedModule::find_kernel(std::string_view name) const {
 }
 
 LoadedModules& LoadedModules::instance() {
-  static auto* const modules = new LoadedModules;  // programs call in destructors of their own
+  // never destroyed: programs call it in destructors
+  static auto* const modules = new LoadedModules;
   return *modules;
 }
 

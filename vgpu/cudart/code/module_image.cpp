@@ -43,7 +43,7 @@ std::vector<std::string> texts_of_our_image(const char* image) {
   return texts;
 }
 
-// PTX begins with comments and its version (PTX ISA, 11.1).
+// PTX begins with comments and its version directive (PTX ISA, 11.1).
 bool looks_like_ptx(const char* text) {
   while (true) {
     text += std::strspn(text, " \t\r\n");
@@ -63,7 +63,7 @@ bool looks_like_ptx(const char* text) {
 
 std::vector<std::string> ptx_of_module(const void* image, unsigned sm) {
   const auto* const bytes = static_cast<const char*>(image);
-  // Shortest of all kinds is a text, which ends with a null byte.
+  // The shortest kind is a text, which ends with a null byte.
   if (::strnlen(bytes, 4) == 4) {
     std::uint32_t magic = 0;
     std::memcpy(&magic, bytes, sizeof magic);

@@ -1,4 +1,5 @@
-// Apart from the reader: the stand-in for ptxas needs no more (vgpu/cudart/drop_in/ptxas_main.cpp).
+// Separate from the reader, because the replacement of ptxas needs only this part
+// (vgpu/cudart/drop_in/ptxas_main.cpp).
 #include <cstdint>
 
 #include "vgpu/cudart/code/module_image.hpp"

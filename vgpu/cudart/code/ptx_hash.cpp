@@ -20,7 +20,7 @@ bool is_name_char(char c) {
          c == '$' || c == '%';
 }
 
-// Whether `line` holds `name` as a whole word.
+// Returns whether `line` contains `name` as a whole word.
 bool names(std::string_view line, std::string_view name) {
   for (std::size_t at = line.find(name); at != std::string_view::npos;
        at = line.find(name, at + 1)) {
@@ -31,15 +31,15 @@ bool names(std::string_view line, std::string_view name) {
   return false;
 }
 
-// Lines that do not change what the kernel does.
+// Returns whether the line has no effect on what the kernel does.
 bool is_noise(std::string_view line) {
   return line.empty() || line.starts_with("//") || line.starts_with(".loc") ||
          line.starts_with(".file") || line.starts_with("$L__tmp") || line.starts_with("$L__func") ||
          line.starts_with("$L__debug");
 }
 
-// What is followed by a number that says nothing of the code: the function's place in the file in
-// block labels, "$L__BB3_7"; a hash of the file's path in names of internal linkage,
+// Markers that precede a number which does not depend on the code: the function's place in the file
+// in block labels, "$L__BB3_7"; a hash of the file's path in names of internal linkage,
 // "_ZN46_GLOBAL__N__b6cfd072_13_kernel_cu_01ef2957..." and "_INTERNAL_b6cfd072_...".
 struct Marker {
   std::string_view text;
@@ -78,7 +78,7 @@ void append_line(std::string& text, std::string_view line) {
 
 std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel) {
   std::string text;
-  bool wanted = false;  // inside a function that counts
+  bool wanted = false;  // inside a function that is hashed
   bool in_body = false;
   while (!ptx.empty()) {
     const std::size_t end = ptx.find('\n');

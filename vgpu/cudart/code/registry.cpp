@@ -84,7 +84,7 @@ Unit& Registry::add_unit(const void* fatbinary_wrapper) {
   return *units_.back();
 }
 
-// The unit itself stays: a kernel of it may be under way in another thread, and programs keep
+// The unit object remains: another thread may be running one of its kernels, and programs keep
 // cudaKernel_t in static variables.
 void Registry::remove_unit(Unit& unit) {
   unit.removed = true;
@@ -100,7 +100,7 @@ void Registry::add_kernel(Unit& unit, const void* host_function, std::string_vie
   kernel->host_function = host_function;
   kernel->name = name;
   kernel_of_[host_function] = kernel.get();
-  kernel_of_[kernel.get()] = kernel.get();  // as a handle
+  kernel_of_[kernel.get()] = kernel.get();  // the entry for the handle
   kernels_.push_back(std::move(kernel));
 }
 
@@ -157,7 +157,7 @@ KernelSource Registry::source_of(Unit& unit) {
   try {
     unit.find_unoptimized({});
   } catch (const vgpu::Refusal&) {
-    return {};  // there is no such text, and so nobody to tell
+    return {};  // there is no such text, so it has no source
   }
   if (unit.unoptimized_is_linked_) return {};
   for (const Unoptimized& known : unoptimized_) {

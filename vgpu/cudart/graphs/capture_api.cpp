@@ -1,4 +1,4 @@
-// Graphs from what a program asks of its streams.
+// Captures graphs from the operations that a program requests of its streams.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ cudaError_t begin(Device& device, Stream& stream, Graph* into, std::vector<Node*
   return cudaSuccess;
 }
 
-// Whether what every stream captured comes before the end of the first one.
+// Returns whether everything that the streams captured comes before the end of the first stream.
 bool is_joined(const Capture& capture, const std::vector<Node*>& end) {
   return std::ranges::all_of(capture.graph->nodes, [&](const auto& node) {
     return !capture.graph->dependents_of(*node).empty() ||
@@ -80,7 +80,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
   return on_stream("cudaStreamEndCapture", stream, [&](Device& device, Stream& found) {
     if (handle != nullptr) *handle = nullptr;
     if (found.capture == nullptr) return cudaErrorIllegalState;
-    // A graph that the program has given it has already.
+    // If the capture adds to a graph of the program, the program already has its handle and may
+    // pass null.
     if (handle == nullptr && found.capture->own != nullptr) return cudaErrorInvalidValue;
     if (found.capture->origin != &found) return cudaErrorStreamCaptureUnmatched;
     const std::shared_ptr<Capture> capture = found.capture;
@@ -116,7 +117,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
     if (found.capture == nullptr) return cudaSuccess;
     if (id != nullptr) *id = found.capture->id;
     if (graph != nullptr) *graph = handle_of(found.capture->graph);
-    // A node's handle is its address.
+    // The handle of a node is its address.
     if (nodes != nullptr) {
       *nodes = reinterpret_cast<const cudaGraphNode_t*>(found.captured_after.data());
     }
@@ -137,7 +138,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
     std::vector<Node*> after;
     if (flags == cudaStreamAddCaptureDependencies) after = found.captured_after;
     for (std::size_t i = 0; i < count; ++i) {
-      // The graph is not one of the program's yet: its nodes are known to the capture only.
+      // The graph does not belong to the program yet, so only the capture knows its nodes.
       const auto& known = found.capture->graph->nodes;
       const auto node = std::ranges::find_if(
           known, [&](const auto& one) { return handle_of(one.get()) == nodes[i]; });

@@ -1,4 +1,4 @@
-// Graphs as wholes: made, cloned, looked at, instantiated, updated, launched.
+// Functions on whole graphs: create, clone, query, instantiate, update, launch.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ cudaError_t with(Handle handle, Body&& body) {
   });
 }
 
-// Gives out a list as the API does: how many there are where `out` is null, else up to *count of
-// them, with null for what is not there.
+// Returns a list in the API's way: the number of elements if `out` is null, otherwise up to *count
+// elements, filled up with null.
 template <typename T>
 cudaError_t give(const std::vector<T>& list, T* out, std::size_t* count) {
   if (count == nullptr) return cudaErrorInvalidValue;
@@ -59,7 +59,8 @@ cudaError_t instantiate(Device& device, cudaGraphExec_t* handle, const Graph& gr
   return cudaSuccess;
 }
 
-// The first node of `next` that `now` has no equal of; nullptr: they are of one shape.
+// Returns the first node of `next` without an equal node in `now`; nullptr: they have the same
+// shape.
 Node* first_difference(const Graph& now, const Graph& next, cudaGraphExecUpdateResult& result) {
   result = cudaGraphExecUpdateErrorTopologyChanged;
   for (std::size_t i = 0; i < next.nodes.size(); ++i) {
@@ -87,7 +88,7 @@ Node* first_difference(const Graph& now, const Graph& next, cudaGraphExecUpdateR
   return nullptr;
 }
 
-// data: of the edges that are added; may be null.
+// data: of the edges to be added; may be null.
 cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                          const cudaGraphEdgeData* data, std::size_t count, bool add) {
   return with(handle, [&](Device& device, Graph& graph) {
@@ -285,7 +286,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
     Node* const different = first_difference(*executable.graph, *next, info->result);
     info->errorNode = handle_of(different);
     if (different != nullptr) return cudaErrorGraphExecUpdateFailure;
-    // Nodes are still named by those of the graph that was instantiated.
+    // Nodes are still identified by those of the instantiated graph.
     auto updated = next->clone();
     for (std::size_t i = 0; i < updated->nodes.size(); ++i) {
       updated->nodes[i]->original = executable.graph->nodes[i]->original;

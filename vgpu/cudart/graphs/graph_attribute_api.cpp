@@ -1,4 +1,4 @@
-// Graphs: attributes of kernel nodes, objects of the program that graphs keep alive, and pictures.
+// Graphs: attributes of kernel nodes, user objects that graphs keep alive, and DOT files.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -37,7 +37,7 @@ cudaError_t with_object(cudaUserObject_t handle, unsigned count, Body&& body) {
   });
 }
 
-// nullptr: its kernel is a function of a library.
+// nullptr: its kernel is a library function.
 KernelWork* kernel_of(Node& node) { return std::get_if<KernelWork>(&node.work); }
 
 const char* name_of(cudaGraphNodeType type) {
@@ -56,7 +56,8 @@ const char* name_of(cudaGraphNodeType type) {
   }
 }
 
-// Graphs are numbered as they are met, and nodes as they were made, so that texts can be compared.
+// Graphs are numbered in the order of their visit, and nodes in the order of creation, so that
+// texts can be compared.
 void draw(std::ofstream& file, const Graph& graph, unsigned& graphs) {
   const unsigned number = graphs++;
   file << fmt::format("subgraph cluster_{} {{\nlabel=\"graph_{}\"\n", number, number);
@@ -141,7 +142,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t target, cudaGraphN
   });
 }
 
-// ---- objects of the program ----
+// ---- user objects ----
 
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* handle, void* pointer, cudaHostFn_t destroy,
                                  unsigned references, unsigned flags) {
@@ -208,7 +209,7 @@ cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t handl
   });
 }
 
-// ---- pictures ----
+// ---- DOT files ----
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned) {
   return answer([&](Device& device) {

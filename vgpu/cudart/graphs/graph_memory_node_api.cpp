@@ -1,4 +1,4 @@
-// The nodes of graphs that move memory, and those that allocate and free it.
+// The nodes of graphs that move, allocate and free memory.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -213,7 +213,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType
       return cudaErrorInvalidValue;
     }
     const GraphMemory& memory = device.allocations().of_graphs();
-    // What was ever made is kept: reserved, and used at most.
+    // Memory is never released, so the totals are also the maxima.
     const std::uint64_t bytes =
         which == cudaGraphMemAttrUsedMemCurrent ? memory.used_bytes() : memory.reserved_bytes();
     std::memcpy(value, &bytes, sizeof bytes);
@@ -221,7 +221,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType
   });
 }
 
-// The highest amounts may be set to what they are now, which is what they always are here.
+// Resets the maxima to the current values, which are always equal here.
 cudaError_t cudaDeviceSetGraphMemAttribute(int number, cudaGraphMemAttributeType attribute,
                                            void* value) {
   return answer([&](Device& device) {

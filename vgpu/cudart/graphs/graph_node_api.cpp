@@ -1,5 +1,5 @@
-// The nodes of graphs by what they do: made, asked about, changed; in a graph, or in one that has
-// been instantiated.  Those that move or hold memory are in graph_memory_node_api.cpp.
+// The nodes of graphs by type: create, query and change them, in a graph or in an instantiated
+// graph.  Nodes that move or allocate memory are in graph_memory_node_api.cpp.
 #include <cuda_runtime_api.h>
 
 #include <climits>
@@ -54,7 +54,7 @@ cudaError_t set_child(Device& device, cudaGraph_t handle, Node& node) {
   return cudaSuccess;
 }
 
-// Its bodies are made here, and are the node's.
+// Creates the bodies of a conditional node, which owns them.
 cudaError_t make_choice(Device& device, cudaConditionalNodeParams& given, Node& node) {
   const auto condition = device.graphs().conditionals.find(given.handle);
   const int type = number_of(given.type);
@@ -96,7 +96,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 extern "C" {
 
-// ---- any kind ----
+// ---- all types ----
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
                                              unsigned default_value, unsigned flags) {

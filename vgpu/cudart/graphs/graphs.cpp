@@ -146,7 +146,7 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
 }
 
 cudaGraphNodeType type_of(const Work& work) {
-  // A GPU runs a kernel for a function of a library.  Values are in no graph.
+  // On a GPU, a library function runs as a kernel.  Graphs have no nodes for stream values.
   constexpr std::array kTypes{
       cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
       cudaGraphNodeTypeMemset,   cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree,

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kInstructionBytesMax = 15;
 constexpr std::uint8_t kAccessBytesMax = 64;
 
-// Made at first use; SIZE_MAX: it cannot be.
+// Created on first use; SIZE_MAX: it cannot be created.
 csh decoder() {
   static const csh made = [] {
     csh handle = SIZE_MAX;

@@ -29,7 +29,7 @@ bool is_of_system(const void* code) {
   return path.starts_with("/lib") || path.starts_with("/usr/lib");
 }
 
-// Without what the system's libraries do for the program: memcpy(), fwrite().
+// Removes the frames of system libraries that act for the program: memcpy(), fwrite().
 std::vector<const void*> of_program(std::vector<const void*> code) {
   const auto own = std::ranges::find_if_not(code, is_of_system);
   if (own != code.end()) code.erase(code.begin(), own);
@@ -69,8 +69,8 @@ void HostAccesses::launch_left(const Operation& operation) {
   if (!was_left) ended_.push_back({running_, operation.number, operation.clock});
 }
 
-// Behind a place that the host has read after a kernel had written it strongly, it may know all
-// that the kernel did; so it is a set of operations of its own for each such reading.
+// After the host has read a location that a kernel had written strongly, it may know everything
+// that the kernel did.  So each such read begins a new set of known operations.
 void HostAccesses::tell(Operations& operations) {
   if (!are_watched()) return;
   const std::vector<SeenAccess> seen = host_watch()->take();
@@ -78,8 +78,8 @@ void HostAccesses::tell(Operations& operations) {
   pass_over_given();
 }
 
-// Where the host and a kernel have flags in a page that is not seen, any may have been a signal: so
-// what either has done until now counts as known to the other.
+// If the host and a kernel have flags in a page that is not watched, any of them may have been a
+// signal.  So everything that either has done so far counts as known to the other.
 void HostAccesses::pass_over_given() {
   if (ended_.empty() || !signals_.has_any()) return;
   bool has_flags = false;
@@ -123,7 +123,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     }
     if (!access.write) {
       for (const Ended& ended : ended_) {
-        if (ended.launch >= access.launches) continue;  // it was not running yet
+        if (ended.launch >= access.launches) continue;  // the launch was not running yet
         if (!signals_.wrote(ended.launch, *at.part, at.offset, access.bytes)) {
           tell_unreleased(access, ended, *at.part, at.offset, operations);
           continue;
@@ -139,7 +139,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     touch.write = access.write;
     touch.place = &place_of(access);
     touch.number = needs_.transfers.next_number();
-    std::vector<std::uint32_t> ordered;  // launches that the access has told of itself
+    std::vector<std::uint32_t> ordered;  // launches that the access has signalled
     for (const auto& [launch, last] : signalled) {
       if (number <= last) ordered.push_back(launch);
     }
@@ -147,7 +147,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
   }
 }
 
-// The host has read a signal of the launch, and reads what that has written before.
+// The host has read a signal of the launch, and now reads what the launch wrote before.
 void HostAccesses::tell_unreleased(const SeenAccess& access, const Ended& ended,
                                    const vgpu::Allocation& part, std::uint32_t offset,
                                    const Operations& operations) {
@@ -159,7 +159,7 @@ void HostAccesses::tell_unreleased(const SeenAccess& access, const Ended& ended,
   needs_.findings.add(vgpu::unreleased_for_host(*write, part, offset, place_of(access)));
 }
 
-// By launch that was running: the last access that gave it a signal.
+// Returns, for each running launch, the index of the latest access that signalled it.
 std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
     const std::vector<SeenAccess>& seen) const {
   std::map<std::uint32_t, std::size_t> last;
@@ -175,7 +175,7 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
   return last;
 }
 
-// Without a watch there is nothing to forget but what functions of the host may know.
+// Without a watch, there is only the knowledge of host functions to drop.
 void HostAccesses::host_knows_all() {
   may_know_ = {};
   knows_more_ = false;
@@ -187,7 +187,7 @@ void HostAccesses::host_knows_all() {
 
 void HostAccesses::freed(const vgpu::Allocation& allocation) {
   if (!are_watched() || !allocation.has_two_views()) return;
-  // With its red zones, so that neighbours become one range.
+  // Includes the red zones, so that adjacent allocations become one range.
   const std::uint64_t pages = (allocation.bytes + vgpu::kRedZone - 1) / vgpu::kRedZone;
   host_watch()->watch_freed(
       {allocation.address - vgpu::kRedZone, allocation.address + (pages + 1) * vgpu::kRedZone});

@@ -5,7 +5,7 @@ namespace {
 
 HostWatch* the_watch = nullptr;
 
-// A signal handler reads it, so it must be there without an allocation.
+// A signal handler reads it, so it must exist without an allocation.
 [[gnu::tls_model("initial-exec")]] thread_local int engine_depth = 0;
 
 }  // namespace

@@ -1,15 +1,15 @@
-// The watch of programs (host_watch.hpp): pages are taken from the program, and its faults say what
-// it does there.
+// The watch of programs (host_watch.hpp): pages are protected, and the program's page faults show
+// its accesses.
 //
-// An access that faults is noted: si_addr is its first byte, the error code says whether it writes,
-// Capstone how many bytes.  The page is lent for that one instruction, which runs with the trap
-// flag set, and is taken back in the trap.  That costs some 20 microseconds, so a page that is
-// accessed often is given back until the next launch begins or ends: after kSteps accesses, and
-// fewer once the program has paid for many.  Repeated string instructions are noted as a whole up
-// to the end of the page, which is given.
+// An access that faults is recorded: si_addr is its first byte, the error code says whether it
+// writes, Capstone determines the number of bytes.  The page is released for that one instruction,
+// which runs with the trap flag set, and is protected again in the trap.  That costs about 20
+// microseconds, so a page that is accessed often is released until the next launch begins or ends:
+// after kSteps accesses, or fewer if the program has already had many faults.  A repeated string
+// instruction is recorded as a whole up to the end of the page, which is released.
 //
-// Other threads that use a lent page meanwhile are not seen.  The handlers allocate memory: they
-// interrupt only instructions that access shared memory, and no allocator does.
+// Accesses of other threads to a released page are not seen.  The handlers allocate memory: they
+// interrupt only instructions that access shared memory, and allocators do not.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -40,21 +40,22 @@
 namespace warpcheck::cudart {
 namespace {
 
-constexpr greg_t kTrapFlag = 0x100;  // of the flags register
+constexpr greg_t kTrapFlag = 0x100;  // in the flags register
 constexpr greg_t kDirectionFlag = 0x400;
-constexpr greg_t kWriteFault = 2;        // of the page fault's error code
-constexpr std::size_t kCodeMax = 32;     // return addresses of one place
-constexpr std::uint32_t kPollsMin = 64;  // equal reads, one after the other
-// A handler on a stack that the program has made for its handlers finds little room there.
+constexpr greg_t kWriteFault = 2;        // in the page fault's error code
+constexpr std::size_t kCodeMax = 32;     // return addresses per place
+constexpr std::uint32_t kPollsMin = 64;  // equal consecutive reads
+// On a stack that the program has created for its handlers, a handler has little space.
 constexpr std::size_t kRoomToUnwind = 64 * 1024;
 
-// Accesses to a page that are noted one by one, by how many the program has paid for before.
+// Returns how many accesses to a page are recorded one by one, depending on the number of earlier
+// faults.
 std::uint32_t steps_of_page(std::uint64_t stepped) {
   if (stepped < 50'000) return 2048;
   if (stepped < 100'000) return 32;
   return 0;
 }
-// After so many faults, at 10 microseconds each, the program runs on unwatched.
+// After so many faults, at 10 microseconds each, the program is no longer watched.
 constexpr std::uint64_t kFaultsMax = 1'000'000;
 
 class SpinLock {
@@ -69,7 +70,7 @@ class SpinLock {
   std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
 };
 
-// Of this thread: pages that are lent to the instruction that runs.
+// For this thread: pages released for the running instruction.
 struct Lent {
   std::array<std::uint64_t, 4> pages{};
   unsigned count = 0;
@@ -80,13 +81,13 @@ struct Lent {
 void on_fault(int signal, siginfo_t* info, void* context);
 void on_trap(int signal, siginfo_t* info, void* context);
 
-// One signal's handlers: ours, and the program's behind it.
+// The handlers of one signal: ours, and the program's, which ours calls.
 class Handler {
  public:
   using Function = void (*)(int, siginfo_t*, void*);
   Handler(int signal, Function own) : signal_(signal), own_(own) {}
 
-  // The program may have set its own since.
+  // Installs ours again, because the program may have set its own since.
   void install() {
     struct sigaction now {};
     ::sigaction(signal_, nullptr, &now);
@@ -97,13 +98,13 @@ class Handler {
     action.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_ONSTACK | SA_RESTART));
     ::sigaction(signal_, &action, nullptr);
   }
-  // A signal that is the program's own.
+  // Passes on a signal that is the program's own.
   void pass_on(siginfo_t* info, void* context) const {
     const bool has_info = (of_program_.sa_flags & SA_SIGINFO) != 0;
     if (!has_info && (of_program_.sa_handler == SIG_DFL || of_program_.sa_handler == SIG_IGN)) {
-      // The instruction runs once more, and the signal does what it would have done.
+      // The instruction runs again, and the signal has its original effect.
       ::sigaction(signal_, &of_program_, nullptr);
-      if (info->si_code <= 0) ::raise(signal_);  // somebody has sent it
+      if (info->si_code <= 0) ::raise(signal_);  // it was sent by a process
       return;
     }
     sigset_t before;
@@ -122,7 +123,7 @@ class Handler {
   struct sigaction of_program_ {};
 };
 
-// Signals that an instruction raises kill a thread that blocks them.
+// The signals that an instruction can raise; they kill a thread that blocks them.
 constexpr std::uint64_t kNeeded = 1u << (SIGSEGV - 1) | 1u << (SIGTRAP - 1);
 
 bool this_thread_blocks() {
@@ -162,7 +163,7 @@ class PageWatch final : public HostWatch {
   bool takes_polls() override { return polls_.exchange(false); }
   [[nodiscard]] std::string why_incomplete() const override;
 
-  // In a handler, or before a system call.
+  // Called in a handler, or before a system call.
   bool handle_fault(std::uint64_t address, ucontext_t& context);
   void take_back_lent();
   void give_all_for_now();
@@ -171,11 +172,11 @@ class PageWatch final : public HostWatch {
   Handler faults{SIGSEGV, on_fault}, traps{SIGTRAP, on_trap};
 
  private:
-  // Of code: the instruction, and the stack that it runs on.
+  // A place in code: the instruction, and its stack pointer.
   using Frame = std::pair<std::uint64_t, std::uint64_t>;
 
   bool prepare();
-  // False: the same as the last one, as in a loop that waits.
+  // Returns false if it is the same as the last one, as in a polling loop.
   bool note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
             const ucontext_t& context);
   std::uint32_t code_of(const ucontext_t& context);
@@ -184,7 +185,7 @@ class PageWatch final : public HostWatch {
   void give(std::uint64_t page);
 
   mutable SpinLock lock_;
-  std::set<std::uint64_t> given_;  // since watch_again()
+  std::set<std::uint64_t> given_;  // since the last watch_again()
   Pages pages_;
   std::vector<SeenAccess> seen_;
   std::vector<std::vector<const void*>> codes_;
@@ -204,7 +205,7 @@ class PageWatch final : public HostWatch {
 };
 
 PageWatch& watch() {
-  static auto* const one = new PageWatch;  // lives until the process has ended
+  static auto* const one = new PageWatch;  // lives until the process ends
   return *one;
 }
 
@@ -221,7 +222,7 @@ void on_fault(int, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   const bool is_of_page = info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR;
   if (!is_of_page || !watch().handle_fault(address, *static_cast<ucontext_t*>(context))) {
-    end_step(*static_cast<ucontext_t*>(context));  // its handler need not come back
+    end_step(*static_cast<ucontext_t*>(context));  // its handler may not return
     watch().faults.pass_on(info, context);
   }
   errno = error;
@@ -234,12 +235,12 @@ void on_trap(int, siginfo_t* info, void* context) {
   errno = error;
 }
 
-// A system call may use as much as there is behind an address.
+// A system call may access everything after an address.
 constexpr SystemCallHandlers kSystemCalls{
     .names_memory = [] { watch().give_all_for_now(); },
     .leads_elsewhere = [](const char* interface) { watch().give_up_for(interface); }};
 
-// ---- what the device asks for ----
+// ---- requests of the device ----
 
 bool PageWatch::prepare() {
   if (prepared_ == Prepared::not_yet) {
@@ -257,7 +258,7 @@ void PageWatch::watch(const std::vector<AddressRange>& ranges) {
   traps.install();
   const std::lock_guard lock(lock_);
   for (const AddressRange& range : ranges) {
-    // Each is a mapping or two of the system's, which a process has 65,530 of.
+    // Each range needs one or two mappings of the system, and a process has at most 65,530.
     constexpr std::size_t kRangesMax = 8192;
     if (pages_.ranges() == kRangesMax) {
       has_too_many_ = true;
@@ -283,7 +284,7 @@ void PageWatch::stop() {
 
 void PageWatch::watch_freed(const AddressRange& range) {
   if (!prepare()) return;
-  // Many are freed together: not each time are all threads asked.
+  // Many allocations are freed together, so the threads' signal masks are not checked each time.
   constexpr std::uint32_t kAskEvery = 64;
   if (frees_++ % kAskEvery == 0) frees_are_blocked_ = some_thread_blocks();
   if (frees_are_blocked_ || this_thread_blocks()) return;
@@ -315,7 +316,7 @@ std::vector<AddressRange> PageWatch::given() const {
 }
 
 void PageWatch::give(std::uint64_t page) {
-  constexpr std::size_t kGivenMax = 64;  // where flags are, pages are few
+  constexpr std::size_t kGivenMax = 64;  // flags are in few pages
   if (given_.size() < kGivenMax) given_.insert(page);
   pages_.give(page);
 }
@@ -338,7 +339,7 @@ std::string PageWatch::why_incomplete() const {
   return {};
 }
 
-// ---- what the program does ----
+// ---- accesses of the program ----
 
 bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   if (address < vgpu::kMappedBase) return false;
@@ -346,7 +347,7 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   const std::uint64_t page = Pages::page_of(address);
   const bool is_freed = pages_.is_freed(page);
   if (!is_freed && !pages_.is_taken(page)) {
-    return Pages::give_unknown(page);  // given back by another thread since
+    return Pages::give_unknown(page);  // another thread has released it since
   }
   greg_t* const registers = context.uc_mcontext.gregs;
   if (InEngine::is_this_thread()) {
@@ -416,7 +417,7 @@ bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
       if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
       return false;
     }
-    // One after the other is one.
+    // Consecutive accesses are merged.
     if (is_alike && last.address + last.bytes == address) {
       last.bytes += access.bytes;
       return true;
@@ -440,14 +441,15 @@ struct Unwound {
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* frame, void* to) {
   Unwound& unwound = *static_cast<Unwound*>(to);
-  int is_before = 0;  // of a frame that a signal has interrupted, the instruction itself
+  int is_before = 0;  // of a frame that a signal has interrupted: the instruction itself
   const auto place = reinterpret_cast<const char*>(::_Unwind_GetIPInfo(frame, &is_before));
   const bool is_begun = !unwound.code.empty() || place == unwound.begin;
   if (is_begun) unwound.code.push_back(is_before != 0 ? place + 1 : place);
   return unwound.code.size() < kCodeMax ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-// One instruction with one stack is one place, as calls that lead there by the same addresses are.
+// One instruction with one stack pointer is one place, because calls that lead there have the same
+// return addresses.
 std::uint32_t PageWatch::code_of(const ucontext_t& context) {
   const greg_t* const registers = context.uc_mcontext.gregs;
   const Frame frame{static_cast<std::uint64_t>(registers[REG_RIP]),

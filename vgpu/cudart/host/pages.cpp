@@ -11,7 +11,7 @@ bool Pages::is_in(const Ranges& ranges, std::uint64_t page) {
   return after != ranges.begin() && page < std::prev(after)->end;
 }
 
-// Ranges that meet become one.
+// Adjacent ranges are merged.
 void Pages::insert(Ranges& ranges, AddressRange range) {
   auto first = std::ranges::lower_bound(ranges, range.begin, {}, &AddressRange::end);
   auto last = first;
@@ -22,7 +22,7 @@ void Pages::insert(Ranges& ranges, AddressRange range) {
   ranges.insert(ranges.erase(first, last), range);
 }
 
-// Every change may split a mapping of the kernel's, of which a process has so many.
+// Every change may split a mapping of the kernel, and a process has a limited number of mappings.
 void Pages::protect(const AddressRange& range, int protection) const {
   void* const begin = reinterpret_cast<void*>(range.begin);
   if (::mprotect(begin, range.end - range.begin, protection) != 0) has_failed_ = true;

@@ -41,7 +41,7 @@ class Followed {
   std::vector<AddressRange> ranges_;
 };
 
-// The rows of a place that lies in mapped memory.
+// Adds the rows of a place that is in mapped memory.
 void add_rows(vgpu::DeviceMemory& memory, const Place& place, const Box& box,
               std::vector<AddressRange>& ranges) {
   const auto begin = reinterpret_cast<std::uint64_t>(place.pointer);
@@ -52,14 +52,14 @@ void add_rows(vgpu::DeviceMemory& memory, const Place& place, const Box& box,
   ranges.push_back({begin, std::min(end, range_of(*found).end)});
 }
 
-// From the first byte of an operand to its last, as far as its allocation.
+// Adds the range from the first byte of an operand to its last, limited to its allocation.
 void add_region(vgpu::DeviceMemory& memory, const LibraryRegion& region,
                 std::vector<AddressRange>& ranges) {
   const auto begin = reinterpret_cast<std::uint64_t>(region.pointer);
   const vgpu::Allocation* const found = memory.find(begin);
   const bool is_empty = region.height < 1 || region.depth < 1;
   if (region.on_host || is_empty || found == nullptr || !found->has_two_views()) return;
-  using Wide = __int128;  // sizes may be anything
+  using Wide = __int128;  // sizes may have any value
   const Wide bytes = Wide{region.depth - 1} * region.slice +
                      Wide{region.height - 1} * region.pitch +
                      Wide{region.shape.reach(region.width, region.height)} * region.element_bytes;

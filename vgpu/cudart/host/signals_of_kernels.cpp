@@ -8,9 +8,10 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Of one launch and allocation: a kernel that accesses more places strongly has no flags there.
+// Limit per launch and allocation: a kernel that makes strong accesses to more places does not use
+// them as flags.
 constexpr std::size_t kPlacesMax = 4096;
-// Of one launch: one that writes more words of its own before it gives a signal is not looked at.
+// Limit per launch: a launch that writes more words before it signals is not checked.
 constexpr std::size_t kOpenMax = 4096;
 
 bool releases(ptx::Order order) {
@@ -94,7 +95,7 @@ void SignalsOfKernels::note_weak_write(const vgpu::Access& access) {
   });
 }
 
-// What the threads have written before, and nobody has released since.
+// Records the earlier writes of the threads that were not released since.
 void SignalsOfKernels::note_signal(const vgpu::Access& access) {
   if (open_.empty() || open_count_ >= kOpenMax) return;
   vgpu::for_each_bit(access.mask, [&](unsigned lane) {

@@ -35,8 +35,8 @@ namespace {
 constexpr std::uint32_t kFirstHalf = vgpu::kMappedBase >> 32;
 constexpr std::uint32_t kHalves = 256;
 
-// Calls by which programs give the kernel memory, and which of their arguments (bit i: the i-th,
-// from 0) are its addresses; all others hold whatever was in a register.
+// Calls by which programs pass memory to the kernel, and which of their arguments (bit i: the i-th,
+// from 0) are addresses.  Other arguments have arbitrary register values.
 struct CallWithMemory {
   std::uint32_t number = 0;
   unsigned arguments = 0;
@@ -112,8 +112,8 @@ constexpr CallWithMemory kCalls[] = {
     {SYS_waitid, 0b10100},
 };
 
-// Calls that name memory by lists, their second argument: pieces (iovec), as many as the third
-// says; a message, or as many of them, that has such pieces and more.
+// Calls that name memory by lists in their second argument: pieces (iovec), with their number in
+// the third; one message, or several, with such pieces and more.
 struct CallWithList {
   enum class List : std::uint8_t { pieces, message, messages };
   std::uint32_t number = 0;
@@ -135,7 +135,7 @@ constexpr CallWithList kListCalls[] = {
     {SYS_recvmmsg, CallWithList::List::messages},
 };
 
-// Interfaces whose addresses are in memory that the kernel reads when it likes.
+// Interfaces whose addresses are in memory that the kernel reads at any time.
 struct Elsewhere {
   std::uint32_t number = 0;
   const char* name = "";
@@ -148,7 +148,7 @@ bool is_shared(std::uint64_t address) {
   return half >= kFirstHalf && half < kFirstHalf + kHalves;
 }
 
-// Asks if one of the arguments is an address of shared memory, else allows the call.
+// Notifies if one of the arguments is an address of shared memory; otherwise allows the call.
 std::vector<sock_filter> if_shared(unsigned arguments) {
   std::vector<sock_filter> code;
   for (unsigned i = 0; arguments >> i != 0; ++i) {
@@ -163,7 +163,7 @@ std::vector<sock_filter> if_shared(unsigned arguments) {
   return code;
 }
 
-// Where this process's C library has its code, if all of it has one upper half.
+// The code range of this process's C library, if all of it has the same upper half.
 struct CodeRange {
   std::uint32_t half = 0, begin = 0, end = 0;
 };
@@ -189,7 +189,7 @@ CodeRange code_of_c_library() {
   return range;
 }
 
-// Asks if code of the range calls, else allows the call.
+// Notifies if the call comes from code in the range; otherwise allows it.
 std::vector<sock_filter> if_called_from(const CodeRange& range) {
   constexpr std::uint32_t kCaller = offsetof(seccomp_data, instruction_pointer);
   return {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kCaller + 4),
@@ -209,7 +209,7 @@ std::vector<sock_filter> filter() {
   add(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)));
   const auto add_call = [&](std::uint32_t number, const std::vector<sock_filter>& asks) {
-    // A jump reaches 255 instructions.
+    // A jump reaches at most 255 instructions.
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, static_cast<std::uint8_t>(asks.size())));
     code.insert(code.end(), asks.begin(), asks.end());
   };
@@ -223,8 +223,8 @@ std::vector<sock_filter> filter() {
   return code;
 }
 
-// Of this process; false: it has no such memory, and the call will say so.  By a call that nobody
-// has to be asked about.
+// Reads memory of this process, by a call that causes no notification.  False: there is no such
+// memory, and the kernel will report that.
 bool read_own(std::uint64_t address, void* to, std::size_t bytes) {
   const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return false;
@@ -260,13 +260,14 @@ bool list_is_shared(CallWithList::List list, const __u64 (&arguments)[6]) {
     case CallWithList::List::messages: break;
   }
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, IOV_MAX); ++i) {
-    if (message_is_shared(address + i * sizeof(mmsghdr))) return true;  // msg_hdr is the first
+    // msg_hdr is the first member
+    if (message_is_shared(address + i * sizeof(mmsghdr))) return true;
   }
   return false;
 }
 
 void handle(const seccomp_notif& asked, const SystemCallHandlers& handlers) {
-  // A child of fork() has the same addresses, and nothing is taken from it.
+  // A child of fork() has the same addresses, but its pages are not protected.
   std::error_code error;
   const std::string task = "/proc/self/task/" + std::to_string(asked.pid);
   if (!std::filesystem::exists(task, error)) return;
@@ -282,7 +283,7 @@ void handle(const seccomp_notif& asked, const SystemCallHandlers& handlers) {
   if (names) handlers.names_memory();
 }
 
-// Ends with the process, or when nobody is left who asks.
+// Ends with the process, or when there is no process left to answer.
 void answer_calls(int listener, const SystemCallHandlers& handlers) {
   while (true) {
     seccomp_notif asked{};
@@ -311,8 +312,8 @@ bool watch_system_calls(const SystemCallHandlers& handlers) {
   const auto listener =
       static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, kFlags, &program));
   if (listener < 0) return false;
-  // A filter cannot be taken back, and without an answer a call would wait for ever; closed, it
-  // would fail.  The program's own threads handle its signals.
+  // A filter cannot be removed.  Without an answer a call would wait for ever, and with a closed
+  // listener it would fail.  The program's own threads handle its signals.
   return start_own_thread([listener, handlers] { answer_calls(listener, handlers); });
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// What is kept of a device that is gone is so never taken for that of another.
+// Unique numbers, so that state kept for a reset device is never used for another one.
 std::uint64_t next_generation() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -64,7 +64,7 @@ vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
 }
 
 vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
-  // It may be at several addresses, and parts know one.
+  // The memory may be mapped at several addresses, but parts have only one.
   if (bytes > vgpu::kPartBytes && bytes <= memory_.capacity_bytes()) {
     throw vgpu::Refusal(
         fmt::format("memory to be mapped of {} bytes: it has {} bytes at most at once", bytes,
@@ -157,7 +157,7 @@ void Allocations::tell_all_freed() const {
 void Allocations::free_all() {
   for (const vgpu::Allocation* const allocation : memory_.live()) {
     const bool is_variable_of_all = allocation->managed && !allocation->name.empty();
-    // What has no address of its own is freed by whoever knows where it is mapped.
+    // Memory without an address is freed by the component that knows its mappings.
     const bool is_unmapped = allocation->address == 0;
     if (allocation->device != device_ || is_variable_of_all || is_unmapped) continue;
     free(*memory_.find(allocation->address));

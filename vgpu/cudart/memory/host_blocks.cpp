@@ -7,7 +7,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// To one side, what the other one has changed since both were the same.
+// Copies what one side has changed since both were equal to the other side.
 void bring_changes(const std::byte* from, std::byte* to, std::vector<std::byte>& agreed) {
   constexpr std::size_t kPiece = 256;
   for (std::size_t at = 0; at < agreed.size(); at += kPiece) {

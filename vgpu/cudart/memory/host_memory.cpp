@@ -14,15 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of memory that kernels have written and read, a byte costs its own, one of the initialisation
-// checker, and one or two of the race checker where rows are whole; the worst is several times
-// that.
+// The host bytes for a byte of device memory that kernels have written and read: the byte itself,
+// one of the initialisation checker, and one or two of the race checker if rows are whole.  The
+// worst case is several times that.
 constexpr std::uint64_t kBytesPerByte = 4;
-// Address space is taken for the worst at once.
+// Address space is reserved for the worst case at once.
 constexpr std::uint64_t kAddressesPerByte = 16;
 constexpr std::uint64_t kLeast = std::uint64_t{64} << 20;
 
-// The number after a name: "MemAvailable:   123 kB".
+// Returns the number after a name: "MemAvailable:   123 kB".
 std::optional<std::uint64_t> number_after(const fs::path& file, std::string_view name) {
   std::ifstream in(file);
   std::string line;
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> number_after(const fs::path& file, std::string_view
   return std::nullopt;
 }
 
-// A file that holds one number; nothing: it is not there, or says "max".
+// Returns the number in a file; nothing: the file does not exist, or contains "max".
 std::optional<std::uint64_t> number_in(const fs::path& file) {
   std::ifstream in(file);
   std::uint64_t number = 0;
@@ -43,13 +43,13 @@ std::optional<std::uint64_t> number_in(const fs::path& file) {
   return std::nullopt;
 }
 
-// Where the memory of control groups is told, and by which names (cgroups(7)).
+// Where the kernel reports the memory of control groups, and the names of its files (cgroups(7)).
 struct Groups {
   fs::path root;
-  std::string_view limit, used, files;  // files: in memory.stat, what can be dropped
+  std::string_view limit, used, files;  // files: in memory.stat, memory that can be dropped
 };
 
-// What a group and all above it leave.
+// Returns the memory that a group and all groups above it leave.
 std::optional<std::uint64_t> left_by(const Groups& groups, fs::path group) {
   std::optional<std::uint64_t> left;
   for (;; group = group.parent_path()) {
@@ -66,13 +66,13 @@ std::optional<std::uint64_t> left_by(const Groups& groups, fs::path group) {
   }
 }
 
-// nothing: no group limits this process.
+// Returns nothing if no group limits this process.
 std::optional<std::uint64_t> left_by_groups(const fs::path& root) {
   const fs::path mount = root / "sys/fs/cgroup";
   std::ifstream in(root / "proc/self/cgroup");
   std::optional<std::uint64_t> left;
   std::string line;
-  while (std::getline(in, line)) {  // "4:memory:/path", or "0::/path" of version 2
+  while (std::getline(in, line)) {  // "4:memory:/path", or "0::/path" in version 2
     const std::size_t second = line.find(':', line.find(':') + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(line.find(':') + 1, second - line.find(':') - 1);

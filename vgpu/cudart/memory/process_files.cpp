@@ -32,7 +32,7 @@ std::shared_ptr<ProcessFile> ProcessFile::open(const ProcessFileHandle& handle,
   return map(handle, O_RDWR | O_CLOEXEC, file_bytes);
 }
 
-// Room on the disk comes first: a store to a page that has none would be a SIGBUS.
+// Disk space is reserved first, because a store to a page without disk space would raise SIGBUS.
 std::shared_ptr<ProcessFile> ProcessFile::map(const ProcessFileHandle& handle, int flags,
                                               std::size_t bytes) {
   const ExecSession* const session = ExecSession::instance();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// The lock in a page of its own, then the bytes with the slack that every allocation has.
+// The lock has a page of its own; the bytes follow, with the slack that every allocation has.
 constexpr std::size_t kDataAt = 2 * kPage;
 static_assert(vgpu::kRowSlack <= kPage);
 

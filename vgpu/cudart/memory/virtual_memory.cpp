@@ -10,7 +10,7 @@ namespace {
 
 bool is_multiple(std::uint64_t value) { return value % VirtualMemory::kGranularity == 0; }
 
-// What a program may ask for, at an address that there can be.
+// Returns whether it is a valid size and address for a request.
 bool is_range(CUdeviceptr address, std::uint64_t bytes) {
   return bytes != 0 && is_multiple(address) && is_multiple(bytes) && bytes <= vgpu::kVirtualEnd &&
          address <= vgpu::kVirtualEnd - bytes;
@@ -20,7 +20,7 @@ bool is_range(CUdeviceptr address, std::uint64_t bytes) {
 
 // ---- addresses ----
 
-// None is given out twice, but where the program asks for it.
+// Addresses are reused only if the program requests it.
 CUresult VirtualMemory::reserve(CUdeviceptr& address, std::uint64_t bytes, std::uint64_t alignment,
                                 CUdeviceptr hint) {
   if (!is_range(0, bytes) || (alignment != 0 && !std::has_single_bit(alignment))) {
@@ -39,7 +39,7 @@ CUresult VirtualMemory::reserve(CUdeviceptr& address, std::uint64_t bytes, std::
   const CUdeviceptr given = is_good ? hint : next;
   if (!is_range(given, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
   reserved_[given] = bytes;
-  // Something lies between two of them, so that what runs over one misses the other.
+  // A gap between two ranges makes overruns of one miss the other.
   next_address_ = std::max(next_address_, given + bytes + kGranularity);
   address = given;
   return CUDA_SUCCESS;
@@ -56,7 +56,7 @@ CUresult VirtualMemory::free_address(CUdeviceptr address, std::uint64_t bytes) {
   return CUDA_SUCCESS;
 }
 
-// Of one reservation, or of several that lie side by side.
+// Returns whether the range is in one reservation, or in several adjacent ones.
 bool VirtualMemory::is_reserved(CUdeviceptr address, std::uint64_t bytes) const {
   auto one = reserved_.upper_bound(address);
   if (one == reserved_.begin()) return false;
@@ -108,7 +108,7 @@ void VirtualMemory::free_if_unused(CUmemGenericAllocationHandle handle) {
   created_.erase(handle);
 }
 
-// ---- which is where ----
+// ---- mappings ----
 
 VirtualMemory::Mappings::const_iterator VirtualMemory::mapping_at(CUdeviceptr address) const {
   const auto behind = mappings_.upper_bound(address);
@@ -154,7 +154,7 @@ VirtualMemory::Mappings::iterator VirtualMemory::unmap(Mappings::iterator mappin
   return mappings_.erase(mapping);
 }
 
-// It does not wait for what has been asked of the device and has not run, as devices need not.
+// Does not wait for pending operations of the device; real devices need not do so either.
 CUresult VirtualMemory::unmap(CUdeviceptr address, std::uint64_t bytes) {
   auto mapping = mappings_of(address, bytes);
   if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;

@@ -10,7 +10,7 @@ namespace warpcheck::cudart {
 namespace {
 
 constexpr std::uint32_t kWordsOfPage = kTeamPageBytes / 4;
-constexpr std::uint32_t kBitsOfPage = kWordsOfPage / 64;  // 64 a time
+constexpr std::uint32_t kBitsOfPage = kWordsOfPage / 64;  // 64 at a time
 
 // Sets the bits of words from `first` up to `end`.
 void set_bits(std::uint64_t* bits, std::uint32_t first, std::uint32_t end) {
@@ -31,7 +31,7 @@ void set_bits(std::uint64_t* bits, std::uint32_t first, std::uint32_t end) {
 Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocation) {
   if (allocation.id >= touched_.size()) touched_.resize(allocation.id + 1);
   Touched& at = touched_[allocation.id];
-  if (at.allocation != nullptr) {  // the same memory at another address
+  if (at.allocation != nullptr) {  // the same memory, mapped at another address
     at.allocation = &allocation;
     return at;
   }
@@ -56,7 +56,7 @@ void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end,
                             std::uint8_t role) {
   for (std::uint32_t page = begin / kTeamPageBytes; page <= (end - 1) / kTeamPageBytes; ++page) {
     std::uint8_t& known = at.pages[page];
-    // What is known of a page changes with what is reduced there, too.
+    // Reductions change the known state of a page too.
     if (role != Touched::kRead && (known & (Touched::kWritten | Touched::kReduced)) == 0 &&
         !saved_.keep(*at.flags, *at.allocation, page, kept_)) {
       grid_->give_up();
@@ -72,7 +72,7 @@ inline void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end
   set_bits(at.bits_of_role(role), begin / 4, (end - 1) / 4 + 1);
 }
 
-// Of lanes that lie side by side; `first` is where lane 0 would begin.
+// Touches the bytes of adjacent lanes; `first` is the offset that lane 0 would have.
 void Footprint::touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes,
                             std::uint32_t mask, std::uint8_t role) {
   while (mask != 0) {
@@ -101,7 +101,7 @@ bool Footprint::takes_row(const vgpu::RowAccess& row) {
   return true;
 }
 
-// What threads hand to each other in another way than by plain accesses they may wait for.
+// Threads may wait for data that is handed over by anything but plain accesses.
 std::uint8_t Footprint::role_of(const vgpu::Access& access) const {
   if (access.kind == vgpu::AccessKind::atomic) {
     const bool is_reduction =
@@ -171,7 +171,7 @@ bool Footprint::have_met_in(std::span<Footprint* const> all, std::uint32_t id) {
 
 bool Footprint::have_met_in_page(std::span<Touched* const> all, std::size_t page) {
   for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
-    std::uint64_t read = 0, written = 0, reduced = 0;  // by machines before
+    std::uint64_t read = 0, written = 0, reduced = 0;  // by earlier machines
     for (Touched* const one : all) {
       const std::uint64_t reads = one->read()[at], writes = one->written()[at];
       if (((writes & (read | written)) | (reads & written)) != 0) return true;

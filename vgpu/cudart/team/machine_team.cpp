@@ -21,18 +21,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Warp instructions of a block of which nothing is known, for each of its warps.  Many: threads
-// that began in vain cost once, and a kernel may be launched once.
+// The assumed number of warp instructions per warp for blocks that have never run.  It is high,
+// because starting threads in vain has a cost, and a kernel may be launched only once.
 constexpr double kStepsGuessed = 2'000;
 
-// Ids of the members' own allocations begin so far behind those that there are.
+// The members' own allocations get ids so far above the existing ones.
 constexpr std::uint32_t kIdsAhead = 1024;
 
 constexpr auto kProgressEvery = 50ms;
-// No block has ended for so long: perhaps one waits for another, which one machine would find out.
+// If no block has ended for this time, a block may wait for another one, which a single machine
+// would detect.
 constexpr auto kPatience = 10s;
 
-// The program's own threads handle its signals; one that blocks those of faults would be killed.
+// The program's own threads handle its signals.  A thread that blocked the signals of faults would
+// be killed by them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -51,7 +53,7 @@ class SignalsBlocked {
 
 }  // namespace
 
-// A machine with all that belongs to it alone.
+// A machine with everything that belongs to it alone.
 class MachineTeam::Member {
  public:
   Member(const vgpu::DeviceMemory& memory, std::uint32_t first_id, SavedPages& saved)
@@ -64,7 +66,7 @@ class MachineTeam::Member {
   vgpu::Outcome run(vgpu::Launch launch, const Settings& settings, vgpu::SharedGrid& grid,
                     unsigned number, const Reductions& reductions) {
     vgpu::BlockShare share(grid, number, footprint_.reduced());
-    // Races between its own blocks are seen by the race checker alone.
+    // Only the race checker detects races between blocks of one machine.
     vgpu::CheckerSet checked = settings.checkers;
     checked.race = true;
     checkers_.reset(checked, settings.warp_model);
@@ -94,7 +96,7 @@ MachineTeam::MachineTeam(vgpu::DeviceMemory& memory) : memory_(memory) {}
 MachineTeam::~MachineTeam() = default;
 
 void MachineTeam::on_free(const vgpu::Allocation& allocation) {
-  if (allocation.on_heap()) return;  // freed by a launch, which a team never runs
+  if (allocation.on_heap()) return;  // launches that free heap memory never run on a team
   for (const std::unique_ptr<Member>& member : members_) member->forget(allocation);
 }
 
@@ -114,7 +116,7 @@ double MachineTeam::steps_of(const vgpu::Launch& launch, const Known& known) {
   return blocks * of_block;
 }
 
-// To ask the host takes as long as a small launch.
+// Querying the host takes as long as a small launch.
 std::uint64_t MachineTeam::memory_left() {
   const auto now = std::chrono::steady_clock::now();
   if (now - asked_at_ > 1s) {
@@ -178,7 +180,7 @@ void MachineTeam::learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome
       static_cast<double>(outcome.steps) / static_cast<double>(launch.grid.count());
 }
 
-// False: one machine has to run the launch.
+// Returns false if one machine must run the launch.
 bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settings,
                               const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes) {
   const auto count = static_cast<unsigned>(outcomes.size());
@@ -193,7 +195,7 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
       const bool is_well = outcomes[number].end == vgpu::Outcome::End::completed &&
                            !members_[number]->has_findings();
       if (!is_well) grid.give_up();
-    } catch (...) {  // no memory, or what one machine will say again
+    } catch (...) {  // no memory, or an error that one machine will report again
       grid.give_up();
     }
     const std::lock_guard lock(mutex);
@@ -208,7 +210,7 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
       try {
         threads.emplace_back(run_one, i);
         ++running;
-      } catch (const std::system_error&) {  // those that there are will do
+      } catch (const std::system_error&) {  // continue with the threads that exist
         break;
       }
     }

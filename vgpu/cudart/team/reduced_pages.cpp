@@ -28,7 +28,7 @@ void with_elements(Type type, Use use) {
   }
 }
 
-// What leaves every value as it is.
+// Returns the neutral element of the operation.
 template <typename T>
 T neutral(AtomOp operation) {
   switch (operation) {
@@ -52,7 +52,8 @@ T combined(AtomOp operation, T a, T b) {
   }
 }
 
-// Of other threads' accesses only those of the same block would be ordered with it.
+// Returns whether the scope includes all blocks.  A narrower scope covers only accesses of threads
+// in the same block.
 bool is_of_all_blocks(const vgpu::Instr& instr) {
   const ptx::Scope scope = vgpu::scope_of(instr);
   return scope == ptx::Scope::gpu || scope == ptx::Scope::sys;

@@ -7,7 +7,7 @@ namespace warpcheck::cudart {
 namespace {
 
 constexpr std::size_t kBlocksKept = 64;
-// Bytes of the race checker's shadows for a byte that a machine touches.
+// Bytes of the race checker's shadows per byte that a machine touches.
 constexpr std::int64_t kShadowBytes = 9;
 
 enum PageState : std::uint8_t { kUntouched, kBusy, kKept };
