@@ -1,17 +1,16 @@
-// Points proved a second beside trials a second, of the same sizes and launches, in one run:
-// `proved_points [PAIR...]`.
+// Points proved a second compared with trials a second, for the same sizes and launches, in one
+// run: `proved_points [PAIR...]`.
 //
-// A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
-// with all checks, under the schedule that a search would choose, its result compared with the
-// reference's.  A point is what `prove` says of one size and launch: both builds and both warp
-// models, so four configurations; to make its input is a part of it.  One column is of points and
-// trials of the optimised build alone (`prove --build optimized`): a trial is still one of two warp
-// models, and a point is both.
+// A trial is what `check` runs: one input in one configuration (a build and a warp model) with all
+// checkers, under one schedule of the search, its result compared with the reference's.  A point is
+// what `prove` says about one size and launch: both builds and both warp models, so four
+// configurations, including making the input.  One column is for the optimised build alone (`prove
+// --build optimized`): a trial is still one of two warp models, and a point is both.
 //
-// The last columns are of what users run: `prove` with two processes, with all that they and their
-// parent do from the start to the end, beside trials of the same sizes, one after the other as
-// `check` runs them.  Seconds are of processors, so that it does not matter what else a machine
-// does: a point that takes the time of 1.5 trials needs 1.5 cores for as many points as trials.
+// The last columns measure the commands that users run: `prove` with two processes, including the
+// parent, compared with trials of the same sizes in one process, as `check` runs them.  Seconds are
+// CPU seconds, so other work on the machine does not matter: a point that takes the time of 1.5
+// trials needs 1.5 cores for as many points as trials.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

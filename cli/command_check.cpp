@@ -187,7 +187,7 @@ class Checker {
     }
   }
 
-  // Checks the claim that the pair agrees with its reference, and proves it.
+  // With --health: whether the reference is far slower than the kernel, if the pair agrees with it.
   void check_reference(const AnyPair& pair) {
     Claim& claim = claim_of(pair, "");
     if (!claim.reports.empty() || interrupted()) return;

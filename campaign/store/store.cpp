@@ -36,7 +36,7 @@ CREATE TABLE campaign(only INTEGER PRIMARY KEY CHECK(only = 1), seconds REAL NOT
 INSERT INTO campaign VALUES(1, 0);
 )";
 
-// Separate from the schema, because older campaigns lack this column.
+// Separate from the schema, because older campaigns lack this table.
 constexpr const char* kEverySchedule =
     "CREATE TABLE IF NOT EXISTS every_schedule("
     "pair TEXT PRIMARY KEY, executions INTEGER NOT NULL) WITHOUT ROWID";

@@ -100,7 +100,7 @@ std::vector<T> nearly_sorted(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Independent elements with probability 5/13, else one of the shapes that T admits.
+// Independent elements for five of 9 to 14 choices, else one of the shapes that T admits.
 template <class T>
 std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
   constexpr std::uint64_t shapes = std::floating_point<T> ? 14 : Ordered<T> ? 13 : 9;

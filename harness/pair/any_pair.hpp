@@ -77,9 +77,9 @@ class AnyPair {
   // Whether both outputs are empty, so that they agree whatever the kernel does.
   [[nodiscard]] virtual bool compares_nothing(const AnyOutput& out,
                                               const AnyOutput& reference) const = 0;
-  // Whether the output under another schedule must be compared with the default's.  It must not if
+  // Whether the output under another schedule must be compared with the default's.  It need not if
   // the agreement is order-sensitive, or if agreement (or disagreement) with the same reference
-  // already implies that the outputs are the same.
+  // already says everything about the output.
   [[nodiscard]] virtual bool wants_schedule_comparison(bool agrees) const = 0;
   // The first byte difference from the output under the default schedule: "out[3] = 1.5, under the
   // default schedule 1.25".  Empty if they are the same.
