@@ -5,7 +5,7 @@
 
 #include "vgpu/cudart/api/call_arguments.hpp"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are described
 
 extern "C" {
 [[gnu::tls_model(
@@ -15,7 +15,7 @@ extern "C" {
 namespace warpcheck::cudart {
 namespace {
 
-// "cudaMalloc" of "cudaMalloc_ptsz".
+// Returns "cudaMalloc" for "cudaMalloc_ptsz".
 std::string_view without_suffix(std::string_view name) {
   for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
@@ -23,7 +23,7 @@ std::string_view without_suffix(std::string_view name) {
   return name;
 }
 
-// "cuMemAlloc" of "cuMemAlloc_v2".
+// Returns "cuMemAlloc" for "cuMemAlloc_v2".
 std::string_view without_version(std::string_view name) {
   const std::size_t at = name.rfind("_v");
   const bool is_version = at != std::string_view::npos && at + 3 == name.size() &&

@@ -17,7 +17,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Questions; also those that end so.
+// Queries, and operations whose failure is an ordinary answer.
 constexpr std::array<std::string_view, 52> kQuestions{
     "cuCtxGetCurrent",
     "cuCtxGetDevice",
@@ -73,7 +73,7 @@ constexpr std::array<std::string_view, 52> kQuestions{
     "__cudaInitModule",
 };
 
-// The memory that a copy or fill should have written; null: none.
+// Returns the memory that a copy or fill should have written; null: none.
 const vgpu::Allocation* target_of(const Allocations& allocations, const ApiCall& call) {
   const std::string_view name = call.name;
   const bool writes = name.starts_with("cudaMemcpy") || name.starts_with("cudaMemset") ||
@@ -82,7 +82,7 @@ const vgpu::Allocation* target_of(const Allocations& allocations, const ApiCall&
   return allocations.find(reinterpret_cast<const void*>(call.registers[0]));
 }
 
-// "cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, sums.cu:12"
+// Returns "cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, sums.cu:12".
 std::string as_cause(const vgpu::Finding& finding, std::string_view error, const CallPlace& place) {
   const auto name = place.file.substr(place.file.rfind('/') + 1);
   const std::string where =

@@ -75,7 +75,7 @@ void free_array(Device& device, cudaArray_const_t handle) {
   device.arrays().arrays.erase(found);
 }
 
-// A side of a copy that is an array or linear memory.
+// A side of a copy: an array, or linear memory.
 struct ArrayOrPointer {
   cudaArray_const_t array = nullptr;
   std::size_t x = 0, y = 0, z = 0;  // bytes, rows, slices
@@ -120,8 +120,8 @@ ArrayOrPointer at(cudaArray_const_t array, std::size_t x, std::size_t y) {
   return side;
 }
 
-// `bytes` bytes of an array's first slice, row after row from byte x of row y on; nothing where
-// they are not inside.
+// Returns the place of `bytes` bytes of an array's first slice, row after row from byte x of row y
+// on; nothing if they are not inside.
 std::optional<Place> place_in_rows(Device& device, cudaArray_const_t handle, std::size_t x,
                                    std::size_t y, std::size_t bytes) {
   const Array* const array = device.arrays().find(handle);
@@ -132,7 +132,7 @@ std::optional<Place> place_in_rows(Device& device, cudaArray_const_t handle, std
   return Place{reinterpret_cast<std::byte*>(array->memory->address) + y * pitch + x, 0, 0};
 }
 
-// A side of a copy that fills rows one after the other.
+// A side of a copy that continues from one row to the next.
 struct RowsOrPointer {
   cudaArray_const_t array = nullptr;
   std::size_t x = 0, y = 0;  // bytes, rows
@@ -196,7 +196,7 @@ cudaMemcpy3DParms without_peers(const cudaMemcpy3DPeerParms& peer) {
   return parameters;
 }
 
-// Addresses say where memory is: the devices' numbers only have to be right.
+// The addresses determine where the memory is; the device numbers must only be valid.
 cudaError_t copy_3d(std::string_view call, const cudaMemcpy3DPeerParms* parameters,
                     cudaStream_t stream) {
   return on_stream(call, stream, [&](Device& device, Stream& found) {
@@ -211,7 +211,7 @@ cudaError_t copy_3d(std::string_view call, const cudaMemcpy3DPeerParms* paramete
 
 }  // namespace
 
-// The extent counts elements where an array takes part, else bytes.
+// The extent counts elements if one side is an array, otherwise bytes.
 cudaError_t describe_copy(Device& device, const cudaMemcpy3DParms* parameters, CopyWork& work) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   const cudaMemcpy3DParms& given = *parameters;
@@ -430,8 +430,8 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaS
   return copy_3d("cudaMemcpy3DPeerAsync", parameters, stream);
 }
 
-// Arrays with planes, with memory that is mapped later, and sparse ones are never made here: that
-// is what is answered of the others.
+// Arrays with planes, with deferred mappings, and sparse arrays never exist here; the functions
+// return the error for other arrays.
 cudaError_t cudaArrayGetPlane(cudaArray_t*, cudaArray_t, unsigned) {
   return fail(cudaErrorInvalidValue);
 }

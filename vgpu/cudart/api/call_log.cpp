@@ -44,8 +44,8 @@ void CallLog::fill(const void* target, int value, std::uint64_t size) {
   calls_.emplace_back(FillCall{place_of(target), value, size});
 }
 
-// An aligned word that is an address of an allocation is taken for a pointer: the arena's
-// addresses are 48-bit numbers that data hardly ever holds by chance.
+// An aligned word that equals an address in an allocation counts as a pointer: the arena's
+// addresses are 48-bit numbers that other data hardly ever contains by chance.
 HostBytes CallLog::host_bytes(std::span<const std::byte> bytes) const {
   HostBytes result{{bytes.begin(), bytes.end()}, {}};
   for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size();

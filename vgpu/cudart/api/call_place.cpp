@@ -16,7 +16,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// "saxpy+0x11f2"
+// Returns "saxpy+0x11f2".
 std::string place_in_module(const void* address) {
   Dl_info info{};
   if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
@@ -30,12 +30,13 @@ std::string place_in_module(const void* address) {
 
 constexpr std::size_t kCallersMax = 32;
 
-// The instruction of the call: what is behind it may be of another line.
+// Returns an address in the call instruction, because the next instruction may belong to another
+// line.
 std::uintptr_t call_before(const void* return_address) {
   return reinterpret_cast<std::uintptr_t>(return_address) - 1;
 }
 
-void ignore_error(void*, const char*, int) {}  // what is not known is left out
+void ignore_error(void*, const char*, int) {}  // unknown parts are left out
 
 backtrace_state* symbols() {
   constexpr int kThreads = 1;
@@ -49,7 +50,8 @@ struct SourceLine {
   std::uint32_t line = 0;
 };
 
-// Of the code at `address` and the calls that were inlined there, innermost first.
+// Returns the lines of the code at `address` and of the calls that were inlined there, innermost
+// first.
 std::vector<SourceLine> lines_at(std::uintptr_t address) {
   std::vector<SourceLine> lines;
   const auto add = [](void* to, std::uintptr_t, const char* file, int line, const char*) {
@@ -85,7 +87,8 @@ SymbolPlace symbol_at(const void* return_address) {
           reinterpret_cast<std::uintptr_t>(return_address) - found.start};
 }
 
-// A function of the toolkit's headers that passes a call on: cudaError cudaMalloc<float>.
+// Returns whether it is a function of the toolkit's headers that forwards a call: cudaError
+// cudaMalloc<float>.
 bool passes_on(const SymbolPlace& place) {
   return place.name.starts_with("cuda") || place.name.starts_with("cudaError cuda") ||
          place.name.starts_with("__device_stub__");

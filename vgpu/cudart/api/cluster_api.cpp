@@ -13,7 +13,7 @@ namespace {
 
 constexpr Dim3 kNone{0, 0, 0};
 
-// What the kernel itself, or cudaFuncSetAttribute, wants; all 0: nothing.
+// Returns the cluster that the kernel itself, or cudaFuncSetAttribute, requires; all 0: none.
 Dim3 required_cluster(const KernelAttributes& attributes, const vgpu::Program& program) {
   if (program.cluster != kNone) return program.cluster;
   return attributes.cluster.count() != 0 ? attributes.cluster : kNone;
@@ -78,7 +78,7 @@ cudaError_t set_cluster_attribute(KernelAttributes& attributes, const vgpu::Prog
       }
       attributes.cluster_policy = value;
       return cudaSuccess;
-    default: return cudaErrorInvalidValue;  // ClusterDimMustBeSet can only be read
+    default: return cudaErrorInvalidValue;  // ClusterDimMustBeSet is read-only
   }
 }
 
@@ -95,7 +95,7 @@ void describe_clusters(const KernelAttributes& attributes, const vgpu::Program& 
 
 namespace {
 
-// Blocks that are resident on the device at once; 0: none fits.
+// Returns the number of blocks that are resident on the device at once; 0: none fits.
 int resident_on_device(const KernelAttributes& attributes, const vgpu::Program& program,
                        const virtual_gpu::Capability& capability,
                        const cudaLaunchConfig_t& config) {
@@ -107,7 +107,7 @@ int resident_on_device(const KernelAttributes& attributes, const vgpu::Program& 
                                                          config.dynamicSmemBytes);
 }
 
-// What a launch of clusters would find.
+// The properties of a launch with clusters.
 struct ClusterLaunch {
   Dim3 cluster;
   bool is_explicit = false;
@@ -115,7 +115,7 @@ struct ClusterLaunch {
   int resident_blocks = 0;  // on the device
 };
 
-// Answers by `body(launch)`, unless there can be no such launch.
+// Returns the result of `body(launch)`, or an error if such a launch is not possible.
 template <typename Body>
 cudaError_t with_launch(Device& device, const void* function, const cudaLaunchConfig_t* config,
                         Body&& body) {

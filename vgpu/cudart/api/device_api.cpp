@@ -24,7 +24,7 @@ struct Attribute {
   int value;
 };
 
-// What is not listed is a feature that the device lacks: 0.
+// Attributes that are not listed are features that the device lacks: 0.
 constexpr std::array kAttributes{
     Attribute{cudaDevAttrMaxThreadsPerBlock, virtual_gpu::kBlockThreadsMax},
     Attribute{cudaDevAttrMaxBlockDimX, virtual_gpu::kBlockDimMax[0]},
@@ -76,12 +76,12 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrHostNumaId, -1},
 };
 
-// The virtual devices have no bus but their numbers.
+// The virtual devices have no bus, so the id is made from their number.
 std::string bus_id(int number) { return fmt::format("0000:00:{:02x}.0", number); }
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
-// Of the attributes that differ between compute capabilities; nothing: it is none of them.
+// Returns an attribute that depends on the compute capability; nothing: it is not one of these.
 std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
   switch (id) {
     case cudaDevAttrComputeCapabilityMajor: return capability.major;
@@ -219,7 +219,7 @@ cudaError_t cudaSetDevice(int number) {
   });
 }
 
-// Flags are set as by cudaSetDeviceFlags; the thread's device stays what it is.
+// Sets the flags like cudaSetDeviceFlags; the current device of the thread does not change.
 cudaError_t cudaInitDevice(int number, unsigned flags, unsigned how) {
   return answer_even_after_a_fault([&](Device& device) {
     if (!device.exists(number)) return cudaErrorInvalidDevice;
@@ -231,7 +231,7 @@ cudaError_t cudaInitDevice(int number, unsigned flags, unsigned how) {
   });
 }
 
-// How the host waits: nothing is ever waited for.
+// The flags determine how the host waits, which has no effect here.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
   return answer_even_after_a_fault([&](Device& device) {
     if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
@@ -324,7 +324,7 @@ cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
   });
 }
 
-// Preferences; the virtual device has no banks and no cache.
+// These are preferences; the virtual device has neither banks nor a cache.
 cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return fail(cudaSuccess); }
 
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
@@ -382,7 +382,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   });
 }
 
-// A preference; the virtual device has no cache to share.
+// This is a preference; the virtual device has no cache to configure.
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
   return answer([](Device&) { return cudaSuccess; });
 }
@@ -395,7 +395,7 @@ cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
   });
 }
 
-// There is no profiler to start or stop.
+// There is no profiler.
 cudaError_t cudaProfilerStart() {
   return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
 }

@@ -1,5 +1,6 @@
-// What a program may ask to be told of by the driver: logs, notifications, and which atomic
-// operations reach other devices.  The virtual devices write no log, and have no budget to exceed.
+// Diagnostics that a program can request from the driver: logs, notifications, and which atomic
+// operations reach other devices.  The virtual devices write no log, and have no budget that can be
+// exceeded.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Handles are of nothing, and differ.
+// Returns a unique handle, which denotes nothing.
 template <typename Handle>
 cudaError_t give_handle(Handle* handle, bool is_good) {
   return answer([&](Device&) {
@@ -23,7 +24,8 @@ cudaError_t give_handle(Handle* handle, bool is_good) {
   });
 }
 
-// Of memory of another device: integers of both sizes, and floating-point sums.
+// Returns the capabilities for memory of another device: integers of both sizes, and floating-point
+// sums.
 unsigned capabilities_of(int operation) {
   constexpr unsigned kSizes = cudaAtomicCapabilityScalar32 | cudaAtomicCapabilityScalar64;
   constexpr unsigned kUnsigned = cudaAtomicCapabilityUnsigned | cudaAtomicCapabilityReduction;
@@ -97,7 +99,7 @@ cudaError_t cudaDeviceUnregisterAsyncNotification(int number, cudaAsyncCallbackH
   });
 }
 
-// cudaDevAttrHostNativeAtomicSupported is 0.
+// No capabilities, because cudaDevAttrHostNativeAtomicSupported is 0.
 cudaError_t cudaDeviceGetHostAtomicCapabilities(unsigned* capabilities,
                                                 const cudaAtomicOperation* operations,
                                                 unsigned count, int number) {
@@ -125,7 +127,7 @@ cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned* capabilities,
   });
 }
 
-// cudaDevAttrGPUDirectRDMASupported is 0: the documented answer.
+// The documented error, because cudaDevAttrGPUDirectRDMASupported is 0.
 cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTarget,
                                                cudaFlushGPUDirectRDMAWritesScope) {
   return fail(cudaErrorNotSupported);

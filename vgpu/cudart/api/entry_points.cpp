@@ -8,14 +8,14 @@
 #error "The jumps of the runtime API's functions are written for x86-64."
 #endif
 
-// What ApiCall notes (api_call.hpp), and on to the function in %r11.  No function of the API takes
-// what %rax would tell, so it is free here, as are %r10 and %r11.
+// Fills in ApiCall (api_call.hpp), and jumps to the function in %r11.  No function of the API uses
+// %rax as an argument, so it is free here, as are %r10 and %r11.
 static_assert(offsetof(warpcheck::cudart::ApiCall, name) == 0);
 static_assert(offsetof(warpcheck::cudart::ApiCall, return_address) == 8);
 static_assert(offsetof(warpcheck::cudart::ApiCall, stack) == 16);
 static_assert(offsetof(warpcheck::cudart::ApiCall, registers) == 24);
 asm(".pushsection .text\n"
-    ".globl warpcheck_note_call\n"  // of the driver API's, too
+    ".globl warpcheck_note_call\n"  // also for the driver API
     ".hidden warpcheck_note_call\n"
     "warpcheck_note_call:\n"
     "movq warpcheck_api_call@gottpoff(%rip), %rax\n"
@@ -32,7 +32,7 @@ asm(".pushsection .text\n"
     "jmp *%r11\n"
     ".popsection\n");
 
-// Slots are data that the linker fills in, so that they are right before any static constructor.
+// The linker initialises the slots, so they are valid before any static constructor.
 #define ENTRY_POINT(name)                  \
   asm(".pushsection .data\n"               \
       ".balign 8\n"                        \

@@ -1,4 +1,4 @@
-// Errors: the last one, and the names and texts of all.
+// Errors: the last error, and the names and texts of all errors.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"

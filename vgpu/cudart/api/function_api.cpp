@@ -1,4 +1,4 @@
-// What a program may ask about a kernel: attributes, names, occupancy.
+// Queries about a kernel: attributes, names, occupancy.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
   return body(kernel->attributes_on(memory), code, code.link(kernel->name).program);
 }
 
-// "sm_75" -> 75; other forms -> 0.
+// Returns 75 for "sm_75", and 0 for other forms.
 int target_version(const std::string& target) {
   const std::size_t digits = target.find_first_of("0123456789");
   return digits == std::string::npos ? 0 : std::stoi(target.substr(digits));
@@ -126,7 +126,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   });
 }
 
-// A preference; the virtual device has no cache to share.
+// This is a preference; the virtual device has no cache to configure.
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
   return answer([&](Device& device) {
     return with_kernel(device, function,

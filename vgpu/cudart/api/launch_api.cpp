@@ -1,9 +1,9 @@
-// Kernel launches: <<<>>> (crt/host_runtime.h), cudaLaunchKernel and its relatives.
+// Kernel launches: <<<>>> (crt/host_runtime.h), cudaLaunchKernel and similar functions.
 //
-// Bad launches answer what CUDA 13.0 answers with driver 580, found by trying:
-// cudaErrorInvalidValue for every bad grid, block or amount of shared memory (older runtimes say
-// cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for a function or a
-// stream that is none.
+// Invalid launches return the errors of CUDA 13.0 with driver 580, found by experiment:
+// cudaErrorInvalidValue for every invalid grid, block or amount of shared memory (older runtimes
+// return cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for an invalid
+// function or stream.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -32,8 +32,9 @@ struct PendingLaunch {
   const void* return_address = nullptr;  // in the code of the `<<<>>>`
 };
 
-// Of one thread.  exit() destroys objects of threads before static ones, whose destructors may
-// launch: so the end of the thread frees what the vector holds, and leaves it one.
+// The pending launches of one thread. exit() destroys thread-local objects before static objects,
+// whose destructors may launch.  So the end of the thread frees the vector's memory, but leaves a
+// valid vector.
 union PendingLaunches {
   std::vector<PendingLaunch> shapes;
   PendingLaunches() : shapes() {}
@@ -42,13 +43,14 @@ union PendingLaunches {
   ~PendingLaunches() { std::vector<PendingLaunch>().swap(shapes); }
 };
 
-// Between the `<<<>>>` of an expression and the stub that it calls.
+// Holds a configuration between the `<<<>>>` of an expression and the stub that it calls.
 std::vector<PendingLaunch>& pending_shapes() {
   thread_local PendingLaunches pending;
   return pending.shapes;
 }
 
-// Of the `<<<>>>` whose stub has taken the configuration, and will launch; null: no such.
+// The return address of the `<<<>>>` whose stub has taken the configuration and will launch; null:
+// none.
 const void*& launch_address() {
   thread_local const void* address = nullptr;
   return address;
@@ -61,7 +63,7 @@ bool fits(const dim3& dim, const int (&max)[3]) {
   return within(dim.x, max[0]) && within(dim.y, max[1]) && within(dim.z, max[2]);
 }
 
-// The parameter block of a kernel from the addresses of its arguments.
+// Returns the parameter block of a kernel for the addresses of its arguments.
 std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
   std::vector<std::byte> block(program.parameter_bytes);
   for (std::size_t i = 0; i < program.parameters.size(); ++i) {
@@ -94,7 +96,8 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
   device.recording().log()->launch(std::move(call));
 }
 
-// All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
+// All blocks of a cooperative launch must be resident at once, on the virtual device's
+// multiprocessors.
 cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
                               const vgpu::Program& program, const LaunchShape& shape,
                               std::uint64_t blocks, int threads) {
@@ -175,7 +178,7 @@ std::string show(const dim3& dim) {
   return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
 }
 
-// "saxpy<<<0, 256>>>(...)"
+// Describes a launch as "saxpy<<<0, 256>>>(...)".
 FailedCall describe_launch(std::string_view call, const void* function, const LaunchShape& shape,
                            cudaStream_t stream, const void* return_address) {
   FailedCall failed;
@@ -210,8 +213,8 @@ bool has_valid_windows(const cudaLaunchConfig_t& config) {
   });
 }
 
-// Whether the launch is cooperative.  Other attributes are read elsewhere, change nothing here, or
-// are refused.
+// Returns whether the launch is cooperative.  Other attributes are read elsewhere, have no effect
+// here, or are refused.
 bool is_cooperative(const cudaLaunchConfig_t& config) {
   bool cooperative = false;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -228,7 +231,7 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
       case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; continue;
       case cudaLaunchAttributeClusterDimension:  // asked_cluster()
       case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-      case cudaLaunchAttributePreferredClusterDimension:        // the regular ones may be taken
+      case cudaLaunchAttributePreferredClusterDimension:        // regular dimensions may be used
       case cudaLaunchAttributeLaunchCompletionEvent: continue;  // record_begin()
       default:
         throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
@@ -238,8 +241,8 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
   return cooperative;
 }
 
-// An event that is to tell that all blocks have begun: nothing of the kernel comes before it, so it
-// is recorded before the launch.
+// Records the event that signals the begin of all blocks.  Nothing of the kernel comes before it,
+// so it is recorded before the launch.
 cudaError_t record_begin(const cudaLaunchConfig_t& config) {
   for (unsigned i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {
     if (number_of(config.attrs[i].id) != cudaLaunchAttributeLaunchCompletionEvent) continue;

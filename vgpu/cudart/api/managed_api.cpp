@@ -1,9 +1,9 @@
 // Managed memory: one address for host and device.
 //
-// The arena maps managed memory at the address that it gives out, so plain host code reads and
-// writes what kernels do.  The host's accesses are not seen: managed memory counts as written, and
-// host code that touches it while a kernel has not been waited for finds what was there before the
-// kernel.  Advice and prefetching change nothing but what the program is told about them.
+// The arena maps managed memory at its device address, so plain host code accesses the same bytes
+// as kernels.  Accesses by the host are not seen here: managed memory counts as written, and host
+// code that reads it before it has waited for a kernel may find the content from before the kernel.
+// Advice and prefetching have no effect except on queries.
 #include <cuda_runtime_api.h>
 
 #include <optional>
@@ -13,7 +13,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// The managed allocation that holds the range; nullptr: none does.
+// Returns the managed allocation that contains the range; nullptr: there is none.
 const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::size_t bytes) {
   const vgpu::Allocation* const found = device.allocations().find(pointer);
   const bool holds = found != nullptr && found->managed &&
@@ -21,7 +21,8 @@ const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::siz
   return holds ? found : nullptr;
 }
 
-// The number that the API uses for a place: the device's, or cudaCpuDeviceId.  Nothing: no place.
+// Returns the API's number for a location: the device's, or cudaCpuDeviceId.  Nothing: it is no
+// location.
 std::optional<int> place_of(const Device& device, const cudaMemLocation& location) {
   switch (number_of(location.type)) {
     case cudaMemLocationTypeDevice:
@@ -95,7 +96,7 @@ cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
   return cudaSuccess;
 }
 
-// Which stream may use managed memory matters to devices that lack concurrentManagedAccess only.
+// The stream of managed memory matters only to devices without concurrentManagedAccess.
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned flags) {
   return on_stream("cudaStreamAttachMemAsync", stream, [&](Device& device, Stream& found) {
     if (managed_at(device, pointer, 1) == nullptr || flags == 0 || flags > cudaMemAttachSingle) {

@@ -1,4 +1,4 @@
-// Allocation: device memory, page-locked host memory, and what a program may ask about a pointer.
+// Allocation of device memory and page-locked host memory, and queries about a pointer.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -30,14 +30,14 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
       vgpu::invalid_host_free(told_name(call), address, device.allocations().nearest(pointer)));
 }
 
-// cudaFree waits for the device whose memory it is.
+// cudaFree waits for the device that owns the memory.
 void wait_for_owner(Device& device, const void* pointer) {
   const vgpu::Allocation* const allocation = device.allocations().find(pointer);
   device.execution().wait_for_device(allocation != nullptr ? allocation->device : device.number());
 }
 
-// stream: where it is freed when its turn comes.  Null: at once, when the whole device is done, as
-// cudaFree waits for it.
+// stream: frees the memory when it is the operation's turn in this stream.  Null: frees it at once
+// after waiting for the whole device, as cudaFree does.
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer, Stream* stream) {
   if (pointer == nullptr) return cudaSuccess;
   if (stream == nullptr) wait_for_owner(device, pointer);
@@ -77,7 +77,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   return cudaSuccess;
 }
 
-// An allocation node.
+// Adds an allocation node to the captured graph.
 cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, std::size_t bytes) {
   if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
   Work work;
@@ -86,7 +86,7 @@ cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, st
   return device.execution().submit(stream, std::move(work), false);
 }
 
-// Objects that outlive their trial may still give their memory back.
+// Objects of the program that outlive their trial may still free their memory.
 bool is_freed_after_trial(Device& device, void* pointer) {
   return device.trial().has_just_ended() &&
          (pointer == nullptr || device.allocations().owns(pointer));
@@ -95,7 +95,7 @@ bool is_freed_after_trial(void* pointer) {
   return with_device([&](Device& device) { return is_freed_after_trial(device, pointer); });
 }
 
-// nullptr: there is none.
+// Returns nullptr if there is none.
 const HostBlock* block_that_begins_at(Device& device, const void* pointer) {
   const HostBlock* const block = device.host_blocks().find(pointer);
   return block != nullptr && block->offset_of(pointer) == 0 ? block : nullptr;
@@ -224,7 +224,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
   });
 }
 
-// Of registered memory, kernels have an address of their own: the device has no
+// Kernels use another address for registered memory, because the device lacks
 // cudaDevAttrCanUseHostPointerForRegisteredMem.
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
   return answer([&](Device& device) {

@@ -18,13 +18,13 @@ vgpu::AccessSide Mishaps::at_call(vgpu::AccessSide side, const void* return_addr
 
 namespace {
 
-// Whether a call gives a pointer that kernels use.
+// Returns whether the call returns a pointer that kernels use.
 bool gives_pointer(std::string_view call) {
   return call.starts_with("cudaMalloc") || call.starts_with("cudaHostAlloc") ||
          call.starts_with("cudaHostGetDevicePointer") || call.starts_with("cudaGetSymbolAddress");
 }
 
-// Also of a function of a library (cublas..., cufft...).
+// Returns whether the call launches; functions of libraries count too (cublas..., cufft...).
 bool is_launch(std::string_view call) {
   if (call.starts_with("cu") && !call.starts_with("cuda")) return true;
   return call.starts_with("cudaLaunch") || call.starts_with("__cudaLaunch") ||

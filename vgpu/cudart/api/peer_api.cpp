@@ -1,6 +1,6 @@
-// Several devices: which may use whose memory.
+// Several devices: access to each other's memory.
 //
-// All devices of the virtual system are alike and connected with each other.
+// All devices of the virtual system are alike, and each can be connected with every other.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"
@@ -9,7 +9,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Runs `body(device, peer)` with the number of another device that exists.
+// Runs `body(device, peer)` with the number of another existing device.
 template <typename Body>
 cudaError_t with_peer(int peer, Body&& body) {
   return answer([&](Device& device) {
@@ -42,7 +42,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   });
 }
 
-// What has been asked for still has it.
+// Operations that were already requested keep the access.
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   return with_peer(peer, [](Device& device, std::uint32_t bit) {
     if ((device.own().peers & bit) == 0) return cudaErrorPeerAccessNotEnabled;

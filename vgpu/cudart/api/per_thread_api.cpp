@@ -1,10 +1,10 @@
-// The functions that programs call when they are compiled with --default-stream per-thread: the
-// same ones, where a null stream means the stream of the calling thread.
+// The functions that programs call if they are compiled with --default-stream per-thread: the same
+// functions, in which a null stream means the stream of the calling thread.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/streams/queues.hpp"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are forwarded, old and new
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are forwarded
 
 namespace warpcheck::cudart {
 namespace {
@@ -29,8 +29,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
                                size_t dynamic_shared_bytes, cudaStream_t stream);
 }
 
-// A function `name` with the type of `of`, which this unit knows from the API's header.  A jump
-// through data, as the types of all are different and their names are C's.
+// Defines a function `name` with the type of `of`, which the API's header declares.  It jumps
+// through data, because the functions have different types and C names.
 #define PER_THREAD(name, of)                                                                \
   extern "C" {                                                                              \
   [[gnu::used, gnu::visibility("hidden")]] void* warpcheck_per_thread_##name =              \

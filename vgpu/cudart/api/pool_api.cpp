@@ -1,7 +1,7 @@
-// Memory pools: where cudaMallocAsync takes memory from.
+// Memory pools, from which cudaMallocAsync allocates.
 //
-// The virtual device never runs out of address space, so a pool keeps nothing in reserve: it is
-// where allocations are counted, and what attributes are told of.
+// The virtual device never runs out of address space, so a pool keeps no memory in reserve.  It
+// counts allocations and stores attributes.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -262,7 +262,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* 
       if (!is_device(device, list[i].location)) return cudaErrorInvalidDevice;
       const bool is_open = number_of(list[i].flags) == cudaMemAccessFlagsProtReadWrite;
       const bool is_closed = number_of(list[i].flags) == cudaMemAccessFlagsProtNone;
-      // A device always reaches its own memory; none may only read that of another.
+      // A device can always access its own memory; read-only access to another device's memory is
+      // not possible.
       const bool is_own = static_cast<unsigned>(list[i].location.id) == pool.device;
       if (!is_open && (is_own || !is_closed)) return cudaErrorInvalidValue;
       const unsigned bit = 1u << list[i].location.id;

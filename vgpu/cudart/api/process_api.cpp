@@ -8,7 +8,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Of cudaMalloc alone.
+// Only memory of cudaMalloc can be exported.
 bool can_be_exported(Device& device, const warpcheck::vgpu::Allocation& allocation) {
   return allocation.name.empty() && !allocation.on_heap() && !allocation.is_shared_with_host() &&
          !allocation.of_pool && !device.allocations().of_graphs().has(allocation) &&
@@ -19,8 +19,8 @@ bool can_be_exported(Device& device, const warpcheck::vgpu::Allocation& allocati
 
 extern "C" {
 
-// The other process is told of the handle by means that the device does not wait for: so what was
-// asked for before is done.
+// The program sends the handle to the other process by means that do not wait for the device, so
+// earlier operations are completed here.
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   return answer([&](Device& device) {
     require_exec("cudaIpcGetMemHandle");
@@ -40,7 +40,7 @@ cudaError_t cudaIpcOpenMemHandle(void** pointer, cudaIpcMemHandle_t handle, unsi
   });
 }
 
-// Waits for the device, as cudaFree does.
+// Waits for the device, like cudaFree.
 cudaError_t cudaIpcCloseMemHandle(void* pointer) {
   return answer([&](Device& device) {
     require_exec("cudaIpcCloseMemHandle");

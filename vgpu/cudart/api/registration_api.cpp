@@ -1,5 +1,5 @@
 // The registration functions that nvcc's host objects call from static constructors
-// (crt/host_runtime.h), and the one of the generated objects with unoptimised PTX.
+// (crt/host_runtime.h), and those of the generated objects with unoptimised PTX.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"
@@ -13,7 +13,7 @@ using warpcheck::cudart::with_device;
 
 namespace {
 
-// Registration may come from a library opened while kernels run.
+// A library that is opened while kernels run may register too.
 template <typename Body>
 auto with_registry(Body&& body) {
   return with_device([&](Device&) { return body(Registry::instance()); });
@@ -62,8 +62,8 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
   });
 }
 
-// Called before host code touches a __managed__ variable; 0: call again before the next time, which
-// may be in another trial.
+// Called before host code accesses a __managed__ variable.  The result 0 means: call again before
+// the next access, which may be in another trial.
 char __cudaInitModule(void** handle) {
   static_cast<void>(warpcheck::cudart::answer_even_after_a_fault([&](Device& device) {
     unit_of(handle).place_managed(device.trial(), device.allocations());

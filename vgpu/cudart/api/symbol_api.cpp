@@ -1,4 +1,4 @@
-// __device__ and __constant__ variables, named by the host's shadow of them.
+// __device__ and __constant__ variables, identified by their shadow variables in host code.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ struct PlacedSymbol {
   vgpu::Allocation* place = nullptr;
 };
 
-// The variable of the running build.
+// Returns the variable in the running build.
 PlacedSymbol find(Device& device, const void* shadow) {
   const Symbol* const symbol = Registry::instance().find_symbol(shadow);
   if (symbol == nullptr) return {};
@@ -36,7 +36,7 @@ bool is_one_of(int kind, int wanted) {
   return kind == wanted || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
-// The address of `bytes` at `offset` of the symbol, in *address.
+// Sets *address to the address of `bytes` at `offset` of the symbol.
 cudaError_t locate(Device& device, std::string_view call, const void* shadow, std::size_t bytes,
                    std::size_t offset, bool write, void** address) {
   const PlacedSymbol symbol = find(device, shadow);
@@ -70,7 +70,7 @@ cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target
   return copy(device, call, {target}, {source}, {bytes}, kind, stream, waiting);
 }
 
-// A copy to or from a variable, as the work of a graph's node.
+// A copy to or from a variable, for a graph node.
 struct SymbolCopy {
   const void* shadow = nullptr;
   std::size_t bytes = 0, offset = 0;

@@ -1,4 +1,4 @@
-// Texture and surface objects, as the host makes and asks about them.
+// Functions that create and query texture and surface objects.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"

@@ -20,7 +20,7 @@ cudaMemcpyKind kind_of(CUmemorytype target, CUmemorytype source) {
   return is_of_device(source) ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
 }
 
-// Bytes of an array's element; 1 for memory, whose positions are in bytes.
+// Returns the bytes of an array's element; 1 for memory, whose positions are in bytes.
 std::size_t element_bytes(CUmemorytype type, CUarray array) {
   if (type != CU_MEMORYTYPE_ARRAY) return 1;
   return with_device([&](Device& device) {

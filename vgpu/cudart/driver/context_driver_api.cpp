@@ -7,7 +7,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr unsigned kApiVersion = 3020;  // as the driver answers since CUDA 4
+constexpr unsigned kApiVersion = 3020;  // the version that the driver has returned since CUDA 4
 
 CUresult create(CUcontext* made, unsigned flags, CUdevice device) {
   return of_device(device, [&] {
@@ -22,7 +22,7 @@ CUresult create(CUcontext* made, unsigned flags, CUdevice device) {
   });
 }
 
-// What it owns goes with it: work that was asked for still runs, then its memory is freed.
+// Destroys a context: completes its operations, then frees its memory.
 cudaError_t destroy(Context& context) {
   static_cast<void>(cudaDeviceSynchronize());
   for (const CUdeviceptr address : std::set<CUdeviceptr>(context.memory)) {
@@ -33,8 +33,7 @@ cudaError_t destroy(Context& context) {
   return cudaSuccess;
 }
 
-// Resets the device, as cudaDeviceReset() does, unless a context of the program's own would lose
-// what it has.
+// Resets the device, like cudaDeviceReset(), unless a context of the program would lose its memory.
 cudaError_t reset_primary() { return cudaDeviceReset(); }
 
 }  // namespace
@@ -261,7 +260,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* handle, CUdevice device) {
   });
 }
 
-// The last one to release it resets the device, unless the runtime uses it, which never does.
+// The last release resets the device, unless the runtime uses the context, which never releases it.
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return of_device(device, [&] {
     Context& context = primary_context(device);

@@ -17,18 +17,18 @@ struct Contexts {
   std::mutex mutex;
   std::map<int, std::unique_ptr<Context>> primary;  // by device
   std::map<CUcontext, std::unique_ptr<Context>> created;
-  // Handles are not given out again, so that one that was destroyed is known as none.
+  // Handles are not reused, so destroyed ones are detected.
   std::vector<std::unique_ptr<Context>> destroyed;
   unsigned long long next_id = 1;
   std::atomic<bool> initialized{false};
 };
 
 Contexts& all() {
-  static auto* const contexts = new Contexts;  // programs call in destructors of their own
+  static auto* const contexts = new Contexts;  // never destroyed: programs call it in destructors
   return *contexts;
 }
 
-// Contexts that have been destroyed stay on the stacks of other threads: what they name is gone.
+// Destroyed contexts remain on the stacks of other threads; their resources no longer exist.
 std::vector<CUcontext>& stack() {
   thread_local std::vector<CUcontext> contexts;
   return contexts;

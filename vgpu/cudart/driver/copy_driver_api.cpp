@@ -12,7 +12,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// One side of a copy of two or three dimensions, as both of its structures describe it.
+// One side of a two- or three-dimensional copy, in the members that both structures have.
 struct Side {
   CUmemorytype type;
   const void* host;
@@ -43,7 +43,7 @@ Side target_of(const CUDA_MEMCPY2D& copy) {
           copy.dstPitch,
           0};
 }
-// Of CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER, whose members have the same names.
+// For CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER, whose members have the same names.
 template <typename Copy>
 Side source_of(const Copy& copy) {
   return {copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcXInBytes,

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kCudaVersion = CUDA_VERSION;
 
-// What the driver has more of attributes than the runtime.  Programs ask before they use what is
-// refused here, handles for other processes for instance.
+// Returns attributes that the driver has in addition to the runtime.  Programs query them before
+// they use features that are refused here, e.g. handles for other processes.
 int value_of_drivers_own(int attribute) {
   switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:

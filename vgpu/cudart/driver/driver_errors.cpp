@@ -4,8 +4,8 @@
 
 namespace warpcheck::cudart {
 
-// CUDA Runtime API, enum cudaError: errors of the driver have the driver's numbers.  Those that are
-// the runtime's alone are about arguments.
+// CUDA Runtime API, enum cudaError: driver errors have the driver's numbers.  Errors that only the
+// runtime has concern arguments.
 CUresult result_of(cudaError_t error) {
   const auto number = static_cast<CUresult>(number_of(error));
   switch (number) {

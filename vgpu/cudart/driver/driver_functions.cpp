@@ -23,7 +23,7 @@ FoundDriverFunction newest(std::string_view asked, int version) {
 }  // namespace
 
 FoundDriverFunction find_driver_function(std::string_view asked, int version, bool per_thread) {
-  // From CUDA 12 on cuda.h means the one with flags.
+  // From CUDA 12 on, cuda.h maps this name to the function with flags.
   constexpr int kInstantiatesWithFlags = 12000;
   if (asked == "cuGraphInstantiate" && version >= kInstantiatesWithFlags) {
     asked = "cuGraphInstantiateWithFlags";

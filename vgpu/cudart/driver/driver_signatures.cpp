@@ -1,10 +1,10 @@
-// A failed call of the driver API as text, by the types that cuda.h gives its parameters.
+// Formats a failed call of the driver API, by the parameter types in cuda.h.
 #include <cuda.h>
 #include <cudaProfiler.h>
 
 #include "vgpu/cudart/api/call_arguments.hpp"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are described
 
 namespace warpcheck::cudart {
 

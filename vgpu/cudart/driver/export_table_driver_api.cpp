@@ -1,6 +1,6 @@
-// cuGetExportTable(): tables of functions that are not documented, so there are none.  The
-// toolkit's CUDA runtime asks for them before it does anything, which tells that somebody uses one
-// that was not led to the virtual GPU, and whose library it is in.
+// cuGetExportTable(): its tables contain undocumented functions, so none are provided.  The
+// toolkit's CUDA runtime requests them before anything else; such a request shows that a runtime
+// was not redirected to the virtual GPU, and in which library it is.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Where the libraries of the virtual GPU are.
+// Returns the directory of the virtual GPU's libraries.
 std::string own_directory() {
   Dl_info self{};
   const bool is_known = ::dladdr(reinterpret_cast<void*>(own_directory), &self) != 0;
@@ -47,7 +47,7 @@ extern "C" CUresult cuGetExportTable(const void** table, const CUuuid*) {
   const std::string path = is_known && caller.dli_fname != nullptr ? caller.dli_fname : "";
   const std::string file = path.substr(path.rfind('/') + 1);
   if (const std::string why = why_unsupported(file); !why.empty()) return result_of(refuse(why));
-  // The toolkit's compilers ask for one where they find a driver, and do without.
+  // The toolkit's compilers request a table if they find a driver, and work without it.
   if (file.starts_with("libnv")) return CUDA_ERROR_NOT_FOUND;
   return result_of(refuse(why_caller_is_refused(path)));
 }

@@ -1,5 +1,5 @@
-// Graphs of the driver API, whose handles are the runtime's: what both APIs say in the same words.
-// Nodes with structures of the driver's own are in graph_node_driver_api.cpp.
+// Graphs of the driver API, whose handles are the runtime's: functions with equal parameters in
+// both APIs.  Nodes with the driver's own structures are in graph_node_driver_api.cpp.
 #include <cuda.h>
 
 #include "vgpu/cudart/driver/driver_call.hpp"

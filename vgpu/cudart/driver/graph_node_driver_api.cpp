@@ -1,4 +1,4 @@
-// Nodes of graphs that the driver API describes by structures of its own.
+// Graph nodes that the driver API describes by its own structures.
 #include <cuda.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Runs `body(parameters)`, with the arguments of a kernel node as the runtime takes them.
+// Runs `body(parameters)`, with the arguments of a kernel node in the runtime's form.
 template <typename Params, typename Body>
 cudaError_t with_kernel_parameters(const Params* wanted, Body&& body) {
   if (wanted == nullptr) return fail(cudaErrorInvalidValue);
@@ -240,7 +240,7 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
   return after_init([&] { return cudaGraphMemFreeNodeGetParams(node, address); });
 }
 
-// The node's kind says which of the functions above it is.
+// The type of the node selects one of the functions above.
 CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
                            const CUgraphEdgeData* data, size_t count, CUgraphNodeParams* wanted) {
   if (wanted == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);

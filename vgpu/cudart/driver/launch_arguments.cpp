@@ -46,7 +46,7 @@ bool LaunchArguments::find_parameter(std::size_t index, std::size_t& offset,
       size = parameters[index].bytes;
       return true;
     } catch (const std::runtime_error&) {
-      return false;  // the launch tells it
+      return false;  // the launch reports it
     }
   });
 }

@@ -1,4 +1,4 @@
-// Launches and what may be asked of a function.
+// Launches, and queries about functions.
 #include <cuda.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ CUresult get_attribute(int* value, CUfunction_attribute attribute, Handle handle
   });
 }
 
-// Those that can be set have the runtime's numbers.
+// Attributes that can be set have the runtime's numbers.
 template <typename Handle>
 CUresult set_attribute(Handle handle, CUfunction_attribute attribute, int value) {
   return in_context([&] {
@@ -81,7 +81,7 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& config) {
   made.blockDim = {config.blockDimX, config.blockDimY, config.blockDimZ};
   made.dynamicSmemBytes = config.sharedMemBytes;
   made.stream = config.hStream;
-  // One type and numbers for both APIs (cuda.h, driver_types.h).
+  // Both APIs use the same type and numbers (cuda.h, driver_types.h).
   static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
   static_assert(static_cast<int>(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) ==
                 static_cast<int>(cudaLaunchAttributeClusterDimension));
@@ -91,7 +91,8 @@ cudaLaunchConfig_t config_of(const CUlaunchConfig& config) {
   return made;
 }
 
-// The largest block that keeps a multiprocessor busiest, as the runtime's header template finds it.
+// Returns the largest block size with the highest occupancy, computed like the runtime's header
+// template.
 CUresult potential_block_size(int* grid, int* block, CUfunction function,
                               CUoccupancyB2DSize shared_of_block, std::size_t shared, int limit,
                               unsigned flags) {

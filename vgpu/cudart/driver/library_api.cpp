@@ -1,5 +1,5 @@
-// Libraries of device code in the runtime API: what the driver's are (CUDA Runtime API, "Library
-// Management"), and kernels of the program as the driver's functions.
+// Libraries of device code in the runtime API, which are those of the driver (CUDA Runtime API,
+// "Library Management"), and kernels of the program as functions of the driver.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

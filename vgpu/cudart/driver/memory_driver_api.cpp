@@ -1,5 +1,5 @@
-// Memory of the driver API: device, managed and page-locked memory, pools, and what may be asked of
-// a pointer.
+// Memory of the driver API: device, managed and page-locked memory, pools, and queries about a
+// pointer.
 #include <cuda.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ cudaError_t keep(CUdeviceptr* address, void* made, cudaError_t error) {
   return error;
 }
 
-// Runs `body(pointer)`, which allocates.  The driver refuses to allocate nothing.
+// Runs `body(pointer)`, which allocates.  The driver refuses to allocate 0 bytes.
 template <typename Body>
 CUresult allocate(CUdeviceptr* address, std::size_t bytes, Body&& body) {
   return in_context([&] {
@@ -40,7 +40,7 @@ cudaMemLocation location_of(const CUmemLocation& location) {
   return made;
 }
 
-// As before CUDA 12.2: a device, or CU_DEVICE_CPU.
+// The form before CUDA 12.2: a device, or CU_DEVICE_CPU.
 cudaMemLocation location_of(CUdevice device) {
   cudaMemLocation made{};
   made.type = device == CU_DEVICE_CPU ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -53,7 +53,7 @@ struct PointerFacts {
   std::uint64_t begin = 0;
   std::size_t bytes = 0;
   std::uint32_t id = 0;
-  bool is_mapped = false;  // the device has it
+  bool is_mapped = false;  // on the device
 };
 
 cudaError_t facts_of(CUdeviceptr address, PointerFacts& facts) {
@@ -234,7 +234,8 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
   });
 }
 
-// What does not hold of the pointer is 0, and no error (CUDA Driver API, cuPointerGetAttributes).
+// Attributes that do not apply to the pointer are 0, without an error (CUDA Driver API,
+// cuPointerGetAttributes).
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data,
                                 CUdeviceptr address) {
   return in_context([&] {
@@ -281,7 +282,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
   return in_context([&] { return cudaIpcCloseMemHandle(to_pointer(address)); });
 }
 
-// How operations on the memory synchronise; all that is left to set.
+// Sets how operations on the memory synchronise, the only attribute that can be set.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
                                CUdeviceptr address) {
   return in_context([&] {
@@ -346,7 +347,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     if (properties == nullptr) return fail(cudaErrorInvalidValue);
     cudaMemPoolProps known{};
     static_assert(sizeof known == sizeof *properties);
-    std::memcpy(&known, properties, sizeof known);  // the same members
+    std::memcpy(&known, properties, sizeof known);  // it has the same members
     return cudaMemPoolCreate(pool, &known);
   });
 }

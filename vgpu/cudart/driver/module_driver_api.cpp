@@ -98,7 +98,7 @@ CUresult find_global(CUdeviceptr* address, size_t* bytes, Handle handle, const c
   });
 }
 
-// What CUlinkState points to.
+// The object behind a CUlinkState.
 struct Linker {
   std::vector<std::string> texts;
   JitOptions options;
@@ -127,7 +127,7 @@ cudaError_t add_to(Device& device, Linker& linker, CUjitInputType type, const vo
       linker.texts.push_back(std::move(text));
       return cudaSuccess;
     }
-    case CU_JIT_INPUT_CUBIN:  // may be an image of ours
+    case CU_JIT_INPUT_CUBIN:  // may be in our own format
     case CU_JIT_INPUT_FATBINARY: return add_image_to(device, linker, data);
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:

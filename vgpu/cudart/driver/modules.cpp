@@ -39,7 +39,7 @@ bool JitOptions::read(unsigned count, CUjit_option* options, void** values) {
         error_.bytes = reinterpret_cast<std::uintptr_t>(values[i]) & UINT32_MAX;
         error_.length = &values[i];
         break;
-      case CU_JIT_WALL_TIME:  // a float, in the place of the value
+      case CU_JIT_WALL_TIME:  // the value itself holds a float
         values[i] = nullptr;
         break;
       case CU_JIT_MAX_REGISTERS:

@@ -1,4 +1,4 @@
-// A function of the driver API that no file of this folder defines.
+// Refuses a function of the driver API that no file of this folder defines.
 #include <cuda.h>
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Functions of before CUDA 3.2 have 32-bit addresses and sizes.
+// Functions from before CUDA 3.2 have 32-bit addresses and sizes.
 constexpr int kWideAddresses = 3020;
 
 std::string why_refused(std::string_view name) {

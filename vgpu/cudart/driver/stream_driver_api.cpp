@@ -123,7 +123,8 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* argument) {
   return in_context([&] { return cudaLaunchHostFunc(stream, function, argument); });
 }
 
-// A callback takes an error of its API, and both have the same number for what it may be told.
+// A callback receives an error of its API; both APIs use the same number for the errors that it can
+// receive.
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* argument,
                              unsigned flags) {
   return in_context([&] {

@@ -12,7 +12,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Whatever is flushed: there are no writes of other devices on their way.
+// The flush flag has no effect, because there are no pending writes of other devices.
 ValueWork wait_for(CUdeviceptr address, std::uint64_t value, unsigned bytes, unsigned flags) {
   ValueWork work;
   work.pointer = to_pointer(address);
@@ -39,7 +39,7 @@ bool has_known_flags(const ValueWork& work) {
   return work.condition <= static_cast<unsigned>(last);
 }
 
-// In the order in which they are given.
+// Requests the operations in the given order.
 CUresult in_stream(CUstream handle, std::vector<ValueWork> works) {
   return in_context([&] {
     return on_stream("cuStreamBatchMemOp", handle, [&](Device& device, Stream& stream) {
@@ -60,7 +60,7 @@ CUresult in_stream(CUstream handle, std::vector<ValueWork> works) {
   });
 }
 
-// Nothing: one that does nothing here.  has_failed: it is not known.
+// Returns nothing for an operation without effect here. has_failed: the operation is not known.
 std::optional<ValueWork> work_of(const CUstreamBatchMemOpParams& operation, bool& has_failed) {
   switch (number_of(operation.operation)) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
@@ -102,7 +102,7 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_
   return in_stream(stream, {write(address, value, 8, flags)});
 }
 
-// Behind a memory barrier, a write without one of its own releases what comes before it, too.
+// After a memory barrier, a write without its own barrier also releases what comes before it.
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams* all,
                                unsigned flags) {
   constexpr unsigned kCountMax = 255;

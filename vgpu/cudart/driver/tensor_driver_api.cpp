@@ -36,7 +36,7 @@ struct Extents {
 
 bool is_float(TensorElement element) { return element >= TensorElement::f16; }
 
-// What cuda.h says of the arguments.
+// Checks the arguments as cuda.h requires.
 bool takes_extents(TensorMap& map, const Extents& given) {
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const std::uint64_t stride = i == 0 ? 0 : given.stride[i - 1];

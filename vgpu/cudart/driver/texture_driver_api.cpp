@@ -48,7 +48,7 @@ cudaError_t describe(CUarray array, CUDA_ARRAY3D_DESCRIPTOR& description) {
   return cudaSuccess;
 }
 
-// Nothing: a kind, or a format, that is not known.
+// Returns nothing for an unknown type or format.
 std::optional<cudaResourceDesc> resource_of(const CUDA_RESOURCE_DESC& wanted) {
   cudaResourceDesc made{};
   switch (number_of(wanted.resType)) {
@@ -104,7 +104,7 @@ CUDA_RESOURCE_DESC resource_of(const cudaResourceDesc& known) {
   return made;
 }
 
-// The format of a resource's elements.
+// Returns the format of a resource's elements.
 cudaChannelFormatDesc element_of(const cudaResourceDesc& resource) {
   cudaChannelFormatDesc format{};
   switch (number_of(resource.resType)) {
@@ -123,7 +123,7 @@ cudaChannelFormatDesc element_of(const cudaResourceDesc& resource) {
   return format;
 }
 
-// Integers of 8 and 16 bits are read as numbers from 0 to 1, or from -1, unless a flag says
+// Integers of 8 and 16 bits are read as numbers between 0, or -1, and 1, unless a flag says
 // otherwise (CUDA Driver API, cuTexObjectCreate).
 cudaTextureReadMode read_mode_of(unsigned flags, const cudaChannelFormatDesc& format) {
   const bool is_narrow = format.f != cudaChannelFormatKindFloat && format.x < 32;

@@ -9,7 +9,7 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Runs body(virtual memory, device), of which the answer is the driver's.
+// Runs body(virtual memory, device), which returns a driver error.
 template <typename Body>
 CUresult in_virtual_memory(Body&& body) {
   return after_init([&] {
@@ -22,7 +22,7 @@ bool is_device(const CUmemLocation& location, const Device& device) {
   return number_of(location.type) == CU_MEM_LOCATION_TYPE_DEVICE && device.exists(location.id);
 }
 
-// Page-locked memory of the host, and memory for arrays whose tiles come and go, are not made here.
+// Page-locked host memory, and memory for sparse arrays, are not supported.
 CUresult check_properties(const CUmemAllocationProp* properties, const Device& device) {
   if (properties == nullptr || number_of(properties->type) != CU_MEM_ALLOCATION_TYPE_PINNED) {
     return CUDA_ERROR_INVALID_VALUE;

@@ -1,7 +1,7 @@
-// One process, one virtual GPU.  A program that has libcudart_static.a of this directory inside has
-// one already; if libwarpcheck_gpu.so comes as well, because another library of the program is a
-// thin one, memory of the one would be unknown to the other.  So the process ends before that,
-// whichever of the two comes first.
+// Ensures one virtual GPU per process.  A program that contains libcudart_static.a of this
+// directory has a virtual GPU already.  If libwarpcheck_gpu.so were loaded too, because another
+// library of the program is a thin one, each would not know the other's memory.  So the process
+// ends before that, whichever of the two comes first.
 #include <link.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kShared = "libwarpcheck_gpu.so";
 constexpr std::string_view kNote = "warpcheck";  // exec_session.cpp writes it
-constexpr int kCannotRun = 2;                    // as `warpcheck exec` ends
+constexpr int kCannotRun = 2;                    // the exit status of `warpcheck exec`
 
 bool has_note(const dl_phdr_info& loaded) {
   for (int i = 0; i < loaded.dlpi_phnum; ++i) {
@@ -49,7 +49,7 @@ bool holds(const dl_phdr_info& loaded, const void* address) {
 }
 
 struct Holders {
-  std::string inside;  // the file that has the static one
+  std::string inside;  // the file that contains the static library
   bool has_shared = false, has_static = false;
 };
 

@@ -1,6 +1,6 @@
-// Takes the place of ptxas for programs that start it while they run (Triton, by
-// TRITON_PTXAS_PATH): ptxas [options] FILE.ptx -o FILE.  Where ptxas writes machine code, this
-// writes the PTX as a module image, which cuModuleLoadData() of the virtual GPU takes.
+// Replaces ptxas for programs that run it at run time (Triton, by TRITON_PTXAS_PATH): ptxas
+// [options] FILE.ptx -o FILE.  In place of machine code, it writes the PTX as a module image, which
+// cuModuleLoadData() of the virtual GPU accepts.
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kVersion =
     "ptxas: warpcheck's, which keeps PTX\nCuda compilation tools, release 13.0, V13.0.0\n";
 
-// How code is compiled changes nothing here.  Those that end with '=' have a value, in the same
-// word or the next one.
+// Options about how to compile have no effect.  Options that end with '=' have a value, in the same
+// word or in the next one.
 constexpr std::string_view kIgnored[] = {"-v",
                                          "--verbose",
                                          "-lineinfo",

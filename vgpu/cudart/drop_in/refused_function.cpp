@@ -1,4 +1,4 @@
-// What a thin library's function answers that the virtual GPU does not have: it is refused by name.
+// Refuses, by name, a function of a thin library that the virtual GPU does not have.
 #include <string_view>
 
 namespace warpcheck::cudart {

@@ -1,6 +1,6 @@
-// What release 12 has with arguments of its own: the device's properties.  Release 13 has dropped
-// some members of cudaDeviceProp (CUDA Runtime API, release notes of 13.0, "deprecated fields"), so
-// programs of release 12 expect all that follow at other places.
+// Functions of release 12 with other arguments than in release 13: the device's properties.
+// Release 13 has removed some members of cudaDeviceProp (CUDA Runtime API, release notes of 13.0,
+// "deprecated fields"), so in programs of release 12 all following members have other offsets.
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace {
 
-// cudaDeviceProp of driver_types.h, release 12; the members that 13 has are named as there.
+// cudaDeviceProp of driver_types.h in release 12; members that release 13 also has are named as
+// there.
 struct Properties {
   char name[256];
   cudaUUID_t uuid;
@@ -62,7 +63,7 @@ struct Properties {
 };
 static_assert(sizeof(Properties) == 1032, "as release 12 has it");
 
-// Copies the members from `first` to `last`, between which both releases have the same.
+// Copies the members from `first` to `last`, which are the same in both releases.
 #define COPY_MEMBERS(to, from, first, last)                                               \
   static_assert(offsetof(Properties, last) - offsetof(Properties, first) ==               \
                 offsetof(cudaDeviceProp, last) - offsetof(cudaDeviceProp, first));        \

@@ -1,13 +1,12 @@
-// What the libraries inside of the virtual GPU find in place of the C runtime's.
+// Replacements of C runtime functions for the libraries inside the virtual GPU.
 #include <cstdio>
 
-// Takes the place of __cxa_atexit (Itanium C++ ABI, 3.3.5): static objects live until the process
-// has ended.
+// Replaces __cxa_atexit (Itanium C++ ABI, 3.3.5): static objects live until the process ends.
 extern "C" int warpcheck_never_destroyed(void (*)(void*), void*, void*);
 
 int warpcheck_never_destroyed(void (*)(void*), void*, void*) { return 0; }
 
-// Takes the place of stderr in AsmJit, which prints there what it asserts.
+// Replaces stderr in AsmJit, which prints its assertions there.
 extern "C" [[gnu::visibility("hidden")]] std::FILE* warpcheck_asmjit_stderr;
 
 std::FILE* warpcheck_asmjit_stderr = stderr;

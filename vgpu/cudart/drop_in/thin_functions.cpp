@@ -1,5 +1,5 @@
-// The functions of a thin library: a jump each to libwarpcheck_gpu.so, which passes on whatever the
-// arguments are, so no header of the API is needed.  functions.def is written by CMake
+// The functions of a thin library: each is a jump to libwarpcheck_gpu.so, which preserves all
+// arguments, so no header of the API is needed.  CMake writes functions.def
 // (warpcheck_thin_library()).
 #ifndef __x86_64__
 #error "The jumps of the thin libraries are written for x86-64."
@@ -13,7 +13,7 @@
       ":\n"                                \
       "endbr64\n" __VA_ARGS__ ".size " #name ", . - " #name "\n.popsection\n");
 #define FORWARDED(name, other) THIN_FUNCTION(name, "jmp " #other "@PLT\n")
-// Not supported: answered and told by libwarpcheck_gpu.so, which is given the name.
+// Not supported: passes the name to libwarpcheck_gpu.so, which reports it and returns the error.
 #define REFUSED(name)                        \
   THIN_FUNCTION(name,                        \
                 "leaq 1f(%rip), %rdi\n"      \

@@ -1,9 +1,9 @@
-// libnvJitLink.so.13 of `warpcheck exec`: the linker of nvJitLink.h, for what carries PTX.
+// libnvJitLink.so.13 of `warpcheck exec`: the linker of nvJitLink.h, for inputs that contain PTX.
 //
-// Everything is cuLinkAddData() and cuLinkComplete() of the virtual GPU's driver, whose image takes
-// the place of machine code: what nvJitLinkGetLinkedCubin() gives is loaded by cuModuleLoadData()
-// and its like.  What carries machine code or code for link-time optimisation alone cannot be
-// linked: the driver refuses it by name, and the log here says why.
+// It uses cuLinkAddData() and cuLinkComplete() of the virtual GPU's driver, whose image takes the
+// place of machine code: cuModuleLoadData() and similar functions load the result of
+// nvJitLinkGetLinkedCubin().  Inputs with only machine code or code for link-time optimisation
+// cannot be linked: the driver refuses them by name, and the log here has the reason.
 #include <cuda.h>
 #define NVJITLINK_NO_INLINE  // the unversioned names are functions here
 #include <nvJitLink.h>
@@ -20,7 +20,7 @@
 struct nvJitLink {
   CUlinkState state = nullptr;
   std::string image, log;
-  std::array<char, 4096> drivers_log{};  // what the driver says of the last input
+  std::array<char, 4096> drivers_log{};  // the driver's log for the latest input
   bool is_complete = false;
 };
 
@@ -30,7 +30,7 @@ namespace {
 constexpr std::string_view kNoPtx =
     "the virtual GPU links PTX, and fatbinaries that carry it; this input carries none";
 
-// `why` is logged where the driver gives no reason of its own.
+// Logs `why` if the driver gives no reason of its own.
 nvJitLinkResult refused(nvJitLink& linker, nvJitLinkResult result, std::string_view why) {
   if (linker.drivers_log[0] != '\0') why = linker.drivers_log.data();
   linker.log.append(why).append("\n");
@@ -38,8 +38,8 @@ nvJitLinkResult refused(nvJitLink& linker, nvJitLinkResult result, std::string_v
   return result;
 }
 
-// The driver links in a context; nvJitLink needs none, so where the program has none it is the
-// device's own.
+// The driver links in a context, but nvJitLink needs none.  If the program has no context, the
+// device's primary context is used.
 class InContext {
  public:
   InContext() {
@@ -69,7 +69,7 @@ bool begins_with(const void* data, std::size_t bytes, std::string_view magic) {
   return bytes >= magic.size() && std::memcmp(data, magic.data(), magic.size()) == 0;
 }
 
-// What ANY stands for.
+// Returns the actual type for ANY.
 nvJitLinkInputType kind_of(const void* data, std::size_t bytes) {
   constexpr std::string_view kFatbinary("\x50\xed\x55\xba", 4), kElf(
                                                                     "\x7f"
@@ -99,7 +99,7 @@ nvJitLinkResult add(nvJitLink& linker, nvJitLinkInputType type, const void* data
   CUjitInputType input{};
   if (!driver_type(type, input)) return refused(linker, NVJITLINK_ERROR_UNRECOGNIZED_INPUT, kNoPtx);
   std::string text;
-  if (type == NVJITLINK_INPUT_PTX) {  // the driver reads it to the null byte
+  if (type == NVJITLINK_INPUT_PTX) {  // the driver reads it up to the null byte
     text.assign(static_cast<const char*>(data), bytes);
     text.push_back('\0');
     data = text.data();
@@ -125,7 +125,7 @@ nvJitLinkResult give(const nvJitLink* linker, void* to, const std::string& text)
   return NVJITLINK_SUCCESS;
 }
 
-// With the null byte that ends it.
+// Appends the terminating null byte.
 std::string ended(const std::string& text) { return text + '\0'; }
 
 }  // namespace
@@ -203,7 +203,7 @@ nvJitLinkResult __nvJitLinkGetLinkedCubin_13_0(nvJitLinkHandle handle, void* cub
   return cudart::give(handle, cubin, handle->image);
 }
 
-// There is one only where link-time optimisation was asked for (-lto -ptx).
+// There is a text only if link-time optimisation was requested (-lto -ptx).
 nvJitLinkResult __nvJitLinkGetLinkedPtxSize_13_0(nvJitLinkHandle, size_t*) {
   return NVJITLINK_ERROR_LTO_NOT_ENABLED;
 }
@@ -233,7 +233,7 @@ nvJitLinkResult nvJitLinkVersion(unsigned* major, unsigned* minor) {
   return NVJITLINK_SUCCESS;
 }
 
-// What looks functions up by name takes these.
+// Names for code that looks functions up by name.
 #define UNVERSIONED(name, ...)                                                                 \
   nvJitLinkResult nvJitLink##name(__VA_ARGS__) __attribute__((alias("__nvJitLink" #name "_13_" \
                                                                     "0")));

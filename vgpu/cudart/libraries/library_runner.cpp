@@ -19,9 +19,9 @@
 namespace warpcheck::cudart {
 namespace {
 
-using Bits = std::vector<std::uint8_t>;  // undefined ones, of each byte of a row
+using Bits = std::vector<std::uint8_t>;  // undefined bits of each byte of a row
 
-// Bytes that take the place of undefined ones: NaN, or -1; and large finite numbers.
+// Values that replace undefined bytes: NaN or -1; and large finite numbers.
 constexpr std::uint8_t kOtherBytes[] = {0xff, 0x6e};
 
 // One run of a call's function.
@@ -41,8 +41,8 @@ class Run {
  private:
   struct Operand {
     OperandMemory memory;
-    std::map<std::int64_t, Bits> undefined;  // by row, where a bit is: of what is read
-    std::map<std::int64_t, Bits> results{};  // of what is written
+    std::map<std::int64_t, Bits> undefined;  // by row with undefined bits; for reads
+    std::map<std::int64_t, Bits> results{};  // for writes
   };
   using Snapshot = std::vector<std::byte>;
 
@@ -68,7 +68,7 @@ class Run {
   std::vector<std::uint32_t> unordered_;
   std::vector<Operand> operands_;
   std::vector<LibraryView> views_;
-  const Operand* undefined_from_ = nullptr;  // the first with undefined values
+  const Operand* undefined_from_ = nullptr;  // the first operand with undefined values
   bool has_bad_addresses_ = false;
 };
 
@@ -85,7 +85,7 @@ bool Run::can_compute() const {
 
 void Run::find_operands() {
   for (const LibraryCall::Operand& operand : call_.operands()) add(operand);
-  // What the first ones lead to can be asked only where these hold addresses.
+  // The regions that the first ones lead to are known only if these hold addresses.
   std::uint64_t bytes = 0;
   for (Operand& operand : operands_) {
     if (operand.memory.region().addresses) read_operand(operand, bytes);
@@ -94,8 +94,8 @@ void Run::find_operands() {
   for (LibraryCall::Operand& operand : call_.expand(views_.data())) add(std::move(operand));
 }
 
-// A row in each part of its allocation: what checkers are told of it, but for what is read or
-// written, and at which byte of the row the part begins.
+// Calls visit for a row in each part of its allocation, with the access to be reported (except
+// whether it reads or writes) and the byte of the row at which the part begins.
 template <typename Visit>
 void Run::for_each_access(const OperandMemory& memory, const OperandMemory::Row& row,
                           Visit visit) const {
@@ -161,7 +161,7 @@ void Run::compute() {
   find_what_depends();
 }
 
-// Rows of what is written, or of what has undefined bits.
+// Visits the rows that are written, or that have undefined bits.
 template <typename Visit>
 void Run::for_each_kept_row(bool written, bool undefined, Visit&& visit) const {
   for (const Operand& operand : operands_) {

@@ -1,4 +1,4 @@
-// The functions that the virtual GPU offers to libraries (library_interface.hpp).
+// The functions that the virtual GPU provides for libraries (library_interface.hpp).
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// The thread is in this call of a library, as it is in one of the runtime.
+// Sets the current call of this thread to a call of a library, like a call of the runtime.
 void note_call(const char* function, const void* return_address) {
   current_call() = {function, return_address, nullptr, {}};
 }

@@ -9,14 +9,14 @@
 namespace warpcheck::cudart {
 namespace {
 
-// More than this is not computed with where it is not in memory.
+// The limit for the size of operands that are not entirely in memory.
 constexpr std::uint64_t kSpareBytesMax = std::uint64_t{1} << 30;
 
-// Elements of a row, up to where the one that reaches furthest ends.
+// Returns the number of elements up to the end of the row that ends last.
 std::int64_t reach_of(const LibraryRegion& region) {
   return region.shape.reach(region.width, region.height);
 }
-// Of the last row, unless rows lie in each other.
+// Returns that of the last row, unless rows overlap.
 std::int64_t last_reach_of(const LibraryRegion& region) {
   const std::int64_t reach = reach_of(region);
   return region.pitch / std::int64_t{region.element_bytes} < reach
@@ -24,7 +24,7 @@ std::int64_t last_reach_of(const LibraryRegion& region) {
              : region.shape.of_row(region.width, region.height - 1).end;
 }
 
-// Nothing on overflow.
+// Returns nothing on overflow.
 std::optional<std::uint64_t> extent_of(const LibraryRegion& region) {
   std::int64_t slices = 0, rows = 0, reach = 0, bytes = 0;
   if (__builtin_mul_overflow(region.depth - 1, region.slice, &slices) ||
@@ -103,11 +103,11 @@ void OperandMemory::require_alignment(Findings& findings) const {
                                         offset_, element));
 }
 
-// Zeros, and what is in memory of it.
+// Fills a buffer with zeros, and with the bytes of the operand that are in memory.
 void OperandMemory::make_spare() {
   const LibraryRegion& all = operand_.region;
   std::uint64_t bytes = 0;
-  // Where rows are cut off, that is the box's width.
+  // If rows are clipped, this is the width of the box.
   const std::int64_t pitch =
       (all.shape.is_cut() ? all.shape.limit : reach_of(all)) * std::int64_t{all.element_bytes};
   if (!extent_ || __builtin_mul_overflow(static_cast<std::uint64_t>(pitch), all.height, &bytes) ||

@@ -22,7 +22,8 @@ namespace {
 constexpr std::array kLibraries{"libcudart.so.13", "/usr/local/cuda/lib64/libcudart.so.13",
                                 "/usr/local/cuda/lib/libcudart.so.13"};
 
-// What is called by name here, of one library; the rest is reached through the entry points.
+// The functions of one library that are called by name here; all others are reached through the
+// entry points.
 struct Functions {
   decltype(&cudaGetErrorName) error_name = nullptr;
   decltype(&cudaGetErrorString) error_string = nullptr;
@@ -46,7 +47,8 @@ struct Functions {
 
 struct State {
   bool active = false;
-  std::map<void*, std::map<const Unit*, void**>> registered;  // by library: its handles of units
+  // by library: its handles for the units
+  std::map<void*, std::map<const Unit*, void**>> registered;
   void* library = nullptr;
   Functions real;
   RealLaunches launches;
@@ -156,9 +158,9 @@ std::map<const Unit*, void**> register_units(const Functions& real, const Regist
   return handles;
 }
 
-// --- what is not simply passed on ---------------------------------------------------------------
+// --- calls that are not simply forwarded ---------------------------------------------------------
 
-// Nothing: neither a registered host function nor one of our handles.
+// Returns nothing if it is neither a registered host function nor one of our handles.
 std::optional<Kernel> launched_kernel(const void* function) {
   return with_device([&](Device&) -> std::optional<Kernel> {
     const Kernel* const kernel = Registry::instance().find_kernel(function);
@@ -185,7 +187,7 @@ cudaError_t launch_ex(const cudaLaunchConfig_t* config, const void* function, vo
                                        arguments);
 }
 
-// Of per-thread default streams, by the function for any stream.
+// Returns the stream argument for functions of per-thread default streams.
 cudaStream_t per_thread(cudaStream_t stream) {
   return stream == nullptr ? cudaStreamPerThread : stream;
 }

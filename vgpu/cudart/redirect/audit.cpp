@@ -1,12 +1,13 @@
-// An audit library (rtld-audit(7), LD_AUDIT): the dynamic linker shows it every file that it loads,
-// the program, the libraries that it needs, and those that are opened later, before any code of the
-// file runs and before it is relocated.  Where the toolkit's static CUDA runtime is inside, its
-// functions are led to the shared library of the virtual GPU that lies beside this one.
+// An audit library (rtld-audit(7), LD_AUDIT): the dynamic linker calls it for every file that it
+// loads (the program, the libraries that it needs, and those that are opened later), before any
+// code of the file runs and before it is relocated.  If the file contains the toolkit's static CUDA
+// runtime, the functions of that runtime are redirected to the shared library of the virtual GPU
+// beside this one.
 //
-// An audit library lives in a namespace of its own, with a C library of its own, so nothing of it
-// meets the program's symbols.  The virtual GPU is loaded into the program's namespace, by the
-// first call of a redirected function: there is one of it in the process, also where other files of
-// the program need it as a shared library, and none where nobody calls it.
+// An audit library has its own namespace and its own C library, so it does not conflict with the
+// program's symbols.  The first call of a redirected function loads the virtual GPU into the
+// program's namespace: so there is one virtual GPU in the process, even if other files of the
+// program need it as a shared library, and none if no function is called.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -29,7 +30,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Of what cannot be run: as `warpcheck exec` ends where it refuses a program before it runs.
+// The exit status if the program cannot run: that of `warpcheck exec` when it refuses a program.
 constexpr int kCannotRun = 2;
 
 void tell(const std::string& reason) {
@@ -43,7 +44,7 @@ void tell(const std::string& reason) {
   ::_exit(kCannotRun);
 }
 
-// Where this library is, and the virtual GPU's.
+// Returns the directory of this library and of the virtual GPU.
 std::string libraries() {
   Dl_info self{};
   if (::dladdr(reinterpret_cast<void*>(libraries), &self) == 0) return {};
@@ -51,7 +52,7 @@ std::string libraries() {
   return path.substr(0, path.rfind('/'));
 }
 
-// The file that is mapped where this address is (proc(5), /proc/pid/maps).
+// Returns the file that is mapped at this address (proc(5), /proc/pid/maps).
 std::string mapped_file(std::uintptr_t address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -73,7 +74,8 @@ bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
          loaded.l_addr + dynamic.front().p_vaddr == reinterpret_cast<std::uintptr_t>(loaded.l_ld);
 }
 
-// A program that cannot be led to the virtual GPU ends before it runs.  With a library it goes on.
+// A program that cannot be redirected to the virtual GPU ends before it runs.  With such a library,
+// it continues.
 void refuse(const std::string& reason, bool is_program) {
   if (is_program) end_with(reason);
   tell(reason);
@@ -87,8 +89,8 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
   if (!why_unsupported(file_name(path)).empty()) return;
   if (const std::string why = why_not_led(runtime, libraries()); !why.empty()) {
     if (is_program) end_with(path + ": " + why);
-    // Frameworks load many libraries, and use few; some have functions of these names that look
-    // for the shared runtime.  libcuda.so.1 tells it where a runtime of theirs begins to work
+    // Frameworks load many libraries and use few of them; some have functions of these names that
+    // search for the shared runtime. libcuda.so.1 detects when such a runtime begins to work
     // (cuGetExportTable).
     return;
   }
@@ -104,8 +106,8 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
 
 void redirect(const link_map& loaded) {
   const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
-  // The program has no name there.  It may have been deleted since, or be an argument of the
-  // dynamic linker, which is the file that runs then.
+  // For the program, the linker gives no name.  Its file may have been deleted since, or may be an
+  // argument of the dynamic linker, which is then the running file.
   const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
   const ElfFile elf(file.bytes());
   if (is_loaded_from(loaded, elf)) return redirect_in(loaded, elf, is_program);
@@ -115,32 +117,32 @@ void redirect(const link_map& loaded) {
   if (is_loaded_from(loaded, other_elf)) redirect_in(loaded, other_elf, is_program);
 }
 
-// The library of ours that takes the place of the one with this name, or the name itself.
+// Returns our library that replaces the one with this name, or the name itself.
 char* path_of_ours(const char* name) {
   const char* const slash = std::strrchr(name, '/');
   const char* const file = slash == nullptr ? name : slash + 1;
-  // The vendor's begin so; no other costs a look at the directory.
+  // The vendor's libraries begin with these names; other names need no lookup in the directory.
   const std::string_view beginning(file);
   if (!beginning.starts_with("libcu") && !beginning.starts_with("libnvJitLink.so")) {
     return const_cast<char*>(name);
   }
   const std::string path = libraries() + "/" + file;
-  // A program may open a library by the name that is for linkers; which release is ours to choose.
+  // A program may open a library by its development name; then we choose the release.
   for (const char* const release : {"", ".13", ".12", ".10"}) {
     const std::string found = path + release;
-    // The dynamic linker keeps what it is given.
+    // The dynamic linker keeps the returned string.
     if (::access(found.c_str(), R_OK) == 0) return ::strdup(found.c_str());
     if (!path.ends_with(".so")) break;
   }
   return const_cast<char*>(name);
 }
 
-// ---- the toolkit's compilers, in whose place ours stand (vgpu/cudart/compilers) ----
+// ---- the toolkit's compilers, which ours wrap (vgpu/cudart/compilers) ----
 
 std::string directory_of_compilers() { return libraries() + "/compilers/"; }
 
-// Of each of ours, where the toolkit's is that was about to be loaded.  Never destroyed: the
-// dynamic linker calls until the end.
+// For each of our wrappers: the path of the toolkit's library that was about to be loaded.  Never
+// destroyed, because the dynamic linker calls until the end of the process.
 std::map<std::string, std::string>& toolkits_compilers() {
   static auto* const compilers = new std::map<std::string, std::string>;
   return *compilers;
@@ -151,7 +153,8 @@ bool is_compiler(std::string_view path) {
   return file.starts_with("libnvrtc.so") || file.starts_with("libnvvm.so");
 }
 
-// Ours for the toolkit's at this path; nullptr: that is not there, or of another release.
+// Returns our wrapper for the toolkit's compiler at this path; nullptr: the file does not exist, or
+// is of another release.
 char* compiler_of_ours(const char* path) {
   constexpr std::string_view kVersion = ".so.";
   char* const real = ::realpath(path, nullptr);
@@ -167,7 +170,7 @@ char* compiler_of_ours(const char* path) {
   return ::strdup(ours.c_str());
 }
 
-// Whether the file is a compiler of ours, which is told now where the toolkit's is.
+// Returns whether the file is one of our wrappers, and passes it the path of the toolkit's library.
 bool tell_compiler_of_ours(const link_map& loaded) {
   if (loaded.l_name == nullptr || !is_compiler(loaded.l_name)) return false;
   const std::string path = mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
@@ -185,7 +188,7 @@ bool tell_compiler_of_ours(const link_map& loaded) {
 
 int answer_not_supported() { return cudaErrorNotSupported; }
 
-// The virtual GPU of a release, in the program's namespace.
+// Loads the virtual GPU of a release into the program's namespace.
 void* virtual_gpu(unsigned release) {
   const std::string path = libraries() + "/libcudart.so." + std::to_string(release);
   void* const library = ::dlmopen(LM_ID_BASE, path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -195,8 +198,9 @@ void* virtual_gpu(unsigned release) {
 
 }  // namespace
 
-// The first call of a file's functions finds them all.  One that the virtual GPU does not know is
-// of a newer release: its first call is told, and all answer that it is not supported.
+// The first call of a file's functions resolves all of them.  A function that the virtual GPU does
+// not know belongs to a newer release: its first call is reported, and all calls return that it is
+// not supported.
 extern "C" [[gnu::used]] void* warpcheck_target_of(RedirectedFile* file, std::size_t function) {
   const int error = errno;
   const StaticRuntime& runtime = file->runtime();
@@ -223,17 +227,17 @@ extern "C" {
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
 
-// A file's cookie, by which it is known when it wants a library, is 0 for compilers of ours: they
-// get what they ask for.
+// The cookie identifies a file when it requests a library.  It is 0 for our compiler wrappers: they
+// get what they request.
 unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
   if (warpcheck::cudart::tell_compiler_of_ours(*loaded)) *cookie = 0;
   warpcheck::cudart::redirect(*loaded);
-  return 0;  // bindings of its symbols are not watched
+  return 0;  // symbol bindings are not audited
 }
 
-// Called with the name that a file or a program gives to a library that it wants, before anything
-// is searched: LD_LIBRARY_PATH would lose against a DT_RPATH, and against a path.  Then with every
-// path where it may be; of a compiler that has to be known.
+// Called with the name of a requested library before any search, because LD_LIBRARY_PATH has lower
+// precedence than DT_RPATH and than a path.  Then called with every path at which it may be; for
+// compilers, that path is needed.
 char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned from) {
   namespace cudart = warpcheck::cudart;
   if (cudart::is_compiler(name) && std::strchr(name, '/') != nullptr && *cookie != 0) {

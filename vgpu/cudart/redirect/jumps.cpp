@@ -8,8 +8,8 @@
 #include <cstring>
 #include <limits>
 
-// Entered by a jump from a stub, which has pushed the function's number and the RedirectedFile. All
-// registers that can hold arguments are kept (System V ABI, x86-64 supplement, "Parameter
+// Entered by a jump from a stub, which has pushed the function's number and the RedirectedFile.  It
+// preserves all registers that can hold arguments (System V ABI, x86-64 supplement, "Parameter
 // Passing").
 asm(".pushsection .text\n"
     ".type warpcheck_resolve, @function\n"
@@ -64,7 +64,7 @@ namespace {
 extern "C" void warpcheck_resolve();
 
 constexpr std::uintptr_t kReach = std::uintptr_t{1} << 31;
-// Below it Linux maps nothing (vm.mmap_min_addr).
+// Linux maps nothing below this address (vm.mmap_min_addr).
 constexpr std::uintptr_t kLowest = 64 * 1024;
 constexpr std::size_t kStubBytes = 16;
 
@@ -78,19 +78,19 @@ std::uintptr_t page_bytes() { return static_cast<std::uintptr_t>(::sysconf(_SC_P
 
 std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
-// nullptr: something else is there.
+// Returns nullptr if the address is already in use.
 std::byte* map_at(std::uintptr_t address, std::size_t bytes) {
   void* const wanted = reinterpret_cast<void*>(address);
   void* const mapped = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped == wanted) return static_cast<std::byte*>(mapped);
-  // Kernels before 4.17 take the address as a hint.
+  // Linux before 4.17 treats the address as a hint.
   if (mapped != MAP_FAILED) ::munmap(mapped, bytes);
   return nullptr;
 }
 
-// Pages that all of [begin, end) can reach by a jump.  Below it if possible: the heap grows behind
-// a program.
+// Maps pages that all of [begin, end) can reach by a jump; below it if possible, because the heap
+// grows above a program.
 std::byte* map_near(std::uintptr_t begin, std::uintptr_t end, std::size_t bytes) {
   const std::uintptr_t step = std::max<std::uintptr_t>(kLowest, round_up(bytes, page_bytes()));
   const std::uintptr_t lowest = end > kReach ? round_up(end - kReach, page_bytes()) : 0;
@@ -106,7 +106,7 @@ std::byte* map_near(std::uintptr_t begin, std::uintptr_t end, std::size_t bytes)
   return nullptr;
 }
 
-// Code, written byte after byte.
+// Writes machine code byte by byte.
 class CodeWriter {
  public:
   explicit CodeWriter(std::byte* at) : at_(at) {}
@@ -120,7 +120,7 @@ class CodeWriter {
     at_ += sizeof value;
     return *this;
   }
-  // How far `target` is from behind this displacement.
+  // Writes the distance of `target` from the end of this displacement.
   CodeWriter& displacement(const void* target) {
     const auto distance = reinterpret_cast<std::intptr_t>(target) -
                           reinterpret_cast<std::intptr_t>(at_ + sizeof(std::int32_t));
@@ -133,8 +133,8 @@ class CodeWriter {
 
 }  // namespace
 
-// Stubs, with one more for what they share; behind them, on pages of their own, the slots, and what
-// the shared one pushes and jumps to.
+// Maps stubs, plus one stub for their common part; after them, on separate pages, the slots, and
+// the values that the common part pushes and jumps to.
 bool RedirectedFile::map_stubs(const ElfFile& elf) {
   std::uintptr_t begin = std::numeric_limits<std::uintptr_t>::max(), end = 0;
   for (const Elf64_Phdr& segment : elf.segments(PT_LOAD)) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
 
-// What the runtime of these releases exports; functions_12.txt and functions_13.txt, sorted.
+// The exports of the runtimes of these releases; functions_12.txt and functions_13.txt, sorted.
 constexpr std::string_view kKnownNames[]{
 #define FUNCTION(name) #name,
 #include "known_functions.def"
@@ -22,15 +22,16 @@ bool is_function(const Elf64_Sym& symbol) {
   return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF;
 }
 
-// Names of the API and of what nvcc's code calls: cudaMalloc, __cudaRegisterVar.
+// Returns whether it is a name of the API or of a function that nvcc's code calls: cudaMalloc,
+// __cudaRegisterVar.
 bool is_runtime_name(std::string_view name) {
   if (name.starts_with("__")) name.remove_prefix(2);
   return name.starts_with("cuda") && name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-// Objects that nvcc makes have functions with such names too (__cudaUnregisterBinaryUtil), and so
-// have programs.  The library's own lie among those that are known: a linker does not mix the
-// functions of an archive's member with those of others.
+// Objects that nvcc creates contain functions with such names too (__cudaUnregisterBinaryUtil), and
+// so do programs.  The library's own functions are adjacent to known ones: a linker does not mix
+// the functions of an archive member with others.
 void keep_the_librarys_own(std::vector<RuntimeFunction>& functions) {
   const auto known = [](const RuntimeFunction& function) { return is_known(function.name); };
   const auto first = std::ranges::find_if(functions, known);
@@ -38,7 +39,7 @@ void keep_the_librarys_own(std::vector<RuntimeFunction>& functions) {
   functions = first < last ? std::vector(first, last) : std::vector<RuntimeFunction>();
 }
 
-// Of two names at one address the known one stays.
+// If two names have one address, the known name is kept.
 void keep_each_address_once(std::vector<RuntimeFunction>& functions) {
   std::ranges::sort(functions, [](const RuntimeFunction& one, const RuntimeFunction& other) {
     if (one.address != other.address) return one.address < other.address;
@@ -59,7 +60,7 @@ std::set<std::uint64_t> addresses_of_symbols(const ElfFile& elf) {
   return addresses;
 }
 
-// room_bytes is the size that the symbols give, and becomes what it should be.
+// room_bytes is the size from the symbols on entry, and the usable size on return.
 void measure_room(std::vector<RuntimeFunction>& functions,
                   const std::set<std::uint64_t>& addresses) {
   constexpr std::uint64_t kAlignment = 16;  // of functions, by every compiler for x86-64
@@ -76,7 +77,7 @@ unsigned release_of(const std::vector<RuntimeFunction>& functions) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(functions, name, &RuntimeFunction::name) != functions.end();
   };
-  // Gone since 12, and since 13.
+  // Functions removed in release 12, and in 13.
   if (has("cudaBindTexture")) return 11;
   return has("cudaGetDeviceProperties_v2") || has("cudaThreadSynchronize") ? 12 : 13;
 }
@@ -94,12 +95,11 @@ StaticRuntime find_static_runtime(const ElfFile& elf) {
     runtime.is_inside = runtime.is_inside || name == kRegister;
     runtime.functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
   });
-  // Stripping leaves the section with the device code; a program without kernels has only symbols.
-  // `strip -x` takes local symbols away, and linkers make those functions local that are called.
+  // Stripping keeps the section with the device code, and a program without kernels has only
+  // symbols.  `strip -x` removes local symbols, and linkers make the called functions local.
   const bool has_names = runtime.is_inside && has_local_functions;
   const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
-  // A program of host code alone has such a section where nvcc has linked it, and registers
-  // nothing.
+  // A program of host code alone has such a section if nvcc has linked it, but registers nothing.
   const bool needs_shared =
       std::ranges::any_of(elf.dynamic(DT_NEEDED),
                           [](const std::string& name) { return name.starts_with("libcudart.so"); });

@@ -1,8 +1,8 @@
-// For tests: a CUDA runtime library without a GPU.  Device memory is the host's; of kernels it can
-// run one, histogram_global_kernel, and to launch another does nothing.
+// For tests: a CUDA runtime library without a GPU.  Device memory is host memory.  It can run one
+// kernel, histogram_global_kernel; launches of other kernels have no effect.
 //
-// FAKE_GPU in the environment says what is wrong with it: "none" (there is no device), "illegal",
-// "hang", "crash" (what the fifth launch does).
+// FAKE_GPU in the environment selects a defect: "none" (there is no device), "illegal", "hang",
+// "crash" (the effect of the fifth launch).
 #include <cuda_runtime_api.h>
 #include <unistd.h>
 
@@ -109,7 +109,8 @@ cudaError_t cudaGetLastError() {
 }
 cudaError_t cudaPeekAtLastError() { return last; }
 
-// Not of the virtual device: that it can be called shows that names alone are forwarded.
+// The virtual device does not have this function: a successful call shows that functions are
+// forwarded by name alone.
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int) {
   std::strncpy(text, "0000:fa:ce.0", static_cast<size_t>(size));
   return cudaSuccess;

@@ -1,5 +1,5 @@
-// Refuses an API function by name; apart from unsupported_api.cpp, which must not see the API's
-// header.
+// Refuses an API function by name; separate from unsupported_api.cpp, which must not include the
+// API's header.
 #include "vgpu/cudart/api/api.hpp"
 
 namespace warpcheck::cudart {

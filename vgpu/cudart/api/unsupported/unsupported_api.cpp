@@ -1,6 +1,7 @@
-// Every other function of the runtime API: it links, and answers cudaErrorNotSupported by name.
+// All other functions of the runtime API: they can be linked, and return cudaErrorNotSupported with
+// their name.
 //
-// The header with their true signatures is not included here: under the x86-64 calling convention
+// The header with their real signatures is not included here: under the x86-64 calling convention,
 // a function that ignores its arguments and returns an int serves all callers.
 #include <string_view>
 

@@ -8,7 +8,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// Up to ".so"; a star stands for whatever follows.
+// Names up to ".so"; a star matches any rest.
 constexpr std::array<std::string_view, 21> kMachineCode{
     "libcublas",     "libcublasLt", "libcublasXt", "libnvblas",   "libcufft",      "libcufftw",
     "libcufftMp",    "libcudnn",    "libcudnn_*",  "libcusparse", "libcusparseLt", "libcusolver",
