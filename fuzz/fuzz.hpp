@@ -36,11 +36,11 @@ struct FuzzOptions {
   std::string corpus;
   // Cases are written to a directory with the pair's name in it.
   std::string cases = "fuzz/cases";
-  bool feedback = true;          // false (--no-feedback): the same engine without feedback
-  bool stop_when_found = false;  // ends a job at its first failure; of a specimen, when it has
-                                 // met every kind that is expected
-  bool coverage = false;         // whether to count source lines
-  std::optional<cudart::Build> build;  // not given: inputs choose
+  bool feedback = true;                // false (--no-feedback): the same engine without feedback
+  bool stop_when_found = false;        // ends a job at its first failure; for a specimen,
+                                       // when every expected kind was found
+  bool coverage = false;               // whether to count source lines
+  std::optional<cudart::Build> build;  // absent: inputs select it
   std::optional<vgpu::WarpModel> warp_model;
   ShrinkOptions shrink;
   // For progress: called a few times a second, and when no job is left.

@@ -31,7 +31,7 @@ struct RunOutput {
   };
   int status = 0;
   std::vector<Process> processes;  // in the order of their beginnings
-  bool order_shows = false;        // in results of a kernel without a defect
+  bool order_shows = false;        // a kernel without a defect may show the order
   std::filesystem::path records_file;
   std::map<std::string, std::string> files;  // files that a repeated run has written, by name
 };

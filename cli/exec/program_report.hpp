@@ -54,7 +54,7 @@ struct ProgramReport {
   [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
 };
 
-// The exit status of `exec`, and whether it is the program's own.
+// The exit status of `exec`, and what decided it.
 struct ExecStatus {
   enum class Owner : std::uint8_t { program, findings, refusals, timeout, unwritten };
   int status = 0;
