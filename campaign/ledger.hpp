@@ -27,8 +27,7 @@ class Ledger {
   // Reads the store.  `pairs`: those of the campaign; findings of other pairs are kept unchanged.
   Ledger(const Directory& directory, Store& store, const std::vector<std::string>& pairs);
 
-  // --- changes
-  // ------------------------------------------------------------------------------------
+  // --- changes -----------------------------------------------------------------------------------
 
   // Returns the new findings; a known finding is new again if it failed again after it had passed.
   std::vector<FindingKey> found(const FoundMessage& message, double seconds);
@@ -43,8 +42,7 @@ class Ledger {
   void failed(const FindingKey& key, const std::string& reason);
   void add_incident(Incident incident);
 
-  // --- queries
-  // ------------------------------------------------------------------------------------
+  // --- queries -----------------------------------------------------------------------------------
 
   [[nodiscard]] const std::map<FindingKey, StoredFinding>& findings() const { return findings_; }
   [[nodiscard]] const std::map<std::string, PairProgress>& progress() const { return progress_; }
@@ -60,8 +58,7 @@ class Ledger {
   // Confirming comes first because it is quick; then kinds of a pair without a shrunk finding.
   [[nodiscard]] const StoredFinding* next_to_do(const std::set<FindingKey>& busy) const;
 
-  // --- the store
-  // ----------------------------------------------------------------------------------
+  // --- the store ---------------------------------------------------------------------------------
 
   // Stores what is not stored yet, and writes case files.  `seconds`: of the campaign.  Throws
   // StoreFull, and CaseFileError if a case file cannot be written; then call it again later.

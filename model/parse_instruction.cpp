@@ -172,7 +172,7 @@ class CodeParser {
     throw LitmusError(mnemonic.place, fmt::format("unknown instruction {}", shown(mnemonic)));
   }
 
-  // --- operands -------------------------------------------------------------------------------
+  // --- operands ----------------------------------------------------------------------------------
 
   void comma(TokenReader& reader) { reader.expect(","); }
 
@@ -236,7 +236,7 @@ class CodeParser {
     return operand;
   }
 
-  // --- accesses -------------------------------------------------------------------------------
+  // --- accesses ----------------------------------------------------------------------------------
 
   Qualifiers access_qualifiers(const Token& mnemonic, TokenReader& reader,
                                std::initializer_list<Order> orders) {
@@ -315,7 +315,7 @@ class CodeParser {
     made.b = value(reader);
   }
 
-  // --- fences and barriers --------------------------------------------------------------------
+  // --- fences and barriers -----------------------------------------------------------------------
 
   // fence{.sem}.scope, fence.proxy.kind, membar.level
   void fence(const Token& mnemonic, TokenReader& reader) {
@@ -389,7 +389,7 @@ class CodeParser {
     }
   }
 
-  // --- the rest -------------------------------------------------------------------------------
+  // --- the rest ----------------------------------------------------------------------------------
 
   void jump_to(TokenReader& reader) {
     jumps_.push_back({thread_.code.size() - 1, reader.expect_name("a label")});

@@ -59,7 +59,7 @@ class Explorer {
   }
 
  private:
-  // --- expressions ----------------------------------------------------------------------------
+  // --- expressions -------------------------------------------------------------------------------
 
   // Equal expressions have equal indices, so that registers can be compared by them.
   static unsigned intern(State& state, const Expression& wanted) {
@@ -167,7 +167,7 @@ class Explorer {
     return known.value_or(true);
   }
 
-  // --- the walk -------------------------------------------------------------------------------
+  // --- the walk ----------------------------------------------------------------------------------
 
   void follow(State state) {
     while (state.at < thread_.code.size()) {
@@ -276,7 +276,7 @@ class Explorer {
     return suppose(state, taken) && go(state, code.target);
   }
 
-  // --- accesses -------------------------------------------------------------------------------
+  // --- accesses ----------------------------------------------------------------------------------
 
   // If registers decide which location is accessed, there is a path for each location.
   bool access(State& state, const Instruction& code) {
@@ -352,7 +352,7 @@ class Explorer {
     }
   }
 
-  // --- barriers -------------------------------------------------------------------------------
+  // --- barriers ----------------------------------------------------------------------------------
 
   void barrier(State& state, const Instruction& code) {
     const unsigned a = value(state, code.a);

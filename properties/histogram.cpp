@@ -101,7 +101,7 @@ const std::vector<std::string> kRequired{"in.size: zero",
 
 }  // namespace
 
-// --- clean pairs ------------------------------------------------------------------------------
+// --- clean pairs ---------------------------------------------------------------------------------
 
 KERNEL_PAIR(histogram_global, HistogramInput, Counts) = {
     .family = "histogram",
@@ -125,7 +125,7 @@ KERNEL_PAIR(histogram_shared, HistogramInput, Counts) = {
     .required_classes = kRequired,
 };
 
-// --- published defects ------------------------------------------------------------------------
+// --- published defects ---------------------------------------------------------------------------
 
 KERNEL_PAIR(histogram_shared_published, HistogramInput, Counts) = {
     .family = "histogram",
@@ -139,7 +139,7 @@ KERNEL_PAIR(histogram_shared_published, HistogramInput, Counts) = {
     .required_classes = kRequired,
 };
 
-// --- claims -----------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -51,7 +51,7 @@ bool all_finite(const Floats& values) {
   return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
 }
 
-// --- inputs -----------------------------------------------------------------------------------
+// --- inputs --------------------------------------------------------------------------------------
 
 bool is_one_block(const KahanSumInput& input) {
   const auto is_row = [](const Dim3& extents) { return extents.y == 1 && extents.z == 1; };
@@ -95,7 +95,7 @@ KahanMatmulInput draw_finite_matmul(Draw& draw) {
   return draw_matmul(draw, floats<float>({.nan = false, .infinities = false}));
 }
 
-// --- kernels ----------------------------------------------------------------------------------
+// --- kernels -------------------------------------------------------------------------------------
 
 using SumKernel = cudaError_t (*)(const float*, float*, int, dim3);
 using MatmulKernel = cudaError_t (*)(const float*, const float*, float*, int);
@@ -145,7 +145,7 @@ Doubles widened(Device& device, const Input& input) {
   return {values.begin(), values.end()};
 }
 
-// --- references -------------------------------------------------------------------------------
+// --- references ----------------------------------------------------------------------------------
 
 // The GPU has one NaN for all results (PTX ISA, "Floating Point Instructions").
 Floats with_the_gpus_nan(Floats values) {
@@ -192,7 +192,7 @@ KahanMatmulInput flushed(KahanMatmulInput input) {
   return input;
 }
 
-// --- agreement --------------------------------------------------------------------------------
+// --- agreement -----------------------------------------------------------------------------------
 
 Doubles sum_bound(const KahanSumInput& input, Subnormals subnormals) {
   return {kahan_strided_sum_error_bound(input.in, input.launch.block.x, subnormals)};
@@ -245,7 +245,7 @@ const std::vector<std::string> kOfMatrices{"n: zero",
 
 }  // namespace
 
-// --- clean pairs, without contraction ---------------------------------------------------------
+// --- clean pairs, without contraction ------------------------------------------------------------
 
 KERNEL_PAIR(kahan_sum, KahanSumInput, Floats) = {
     .family = "kahan",
@@ -281,7 +281,7 @@ KERNEL_PAIR(kahan_matmul_tiled, KahanMatmulInput, Floats) = {
     .required_classes = kOfMatrices,
 };
 
-// --- clean pairs, other builds ----------------------------------------------------------------
+// --- clean pairs, other builds -------------------------------------------------------------------
 
 KERNEL_PAIR(kahan_sum_contracted, KahanSumInput, Doubles) = {
     .family = "kahan",
@@ -340,7 +340,7 @@ KERNEL_PAIR(kahan_matmul_fast_math, KahanMatmulInput, Doubles) = {
     .required_classes = kOfMatrices,
 };
 
-// --- specimens --------------------------------------------------------------------------------
+// --- specimens -----------------------------------------------------------------------------------
 
 KERNEL_PAIR(naive_sum, KahanSumInput, Doubles) = {
     .family = "kahan",
@@ -367,7 +367,7 @@ KERNEL_PAIR(naive_matmul, KahanMatmulInput, Doubles) = {
     .agreement = within_compensated_dot_bound(),
 };
 
-// --- claims -----------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -117,7 +117,7 @@ TEST(KahanMatmul, MeasuresItselfByTheVirtualClock) {
   EXPECT_GT(cycles_of(17)[0], cycles_of(1)[0]);
 }
 
-// --- the naive twins --------------------------------------------------------------------------
+// --- the naive twins -----------------------------------------------------------------------------
 
 std::string mismatch_of(std::string_view pair, const Json& input, const Settings& settings) {
   const Verdict verdict = run_case(case_of(pair, input, settings));
@@ -157,7 +157,7 @@ TEST(NaiveMatmul, LeavesTheBoundAtItsFourthRounding) {
   }
 }
 
-// --- the published report ---------------------------------------------------------------------
+// --- the published report ------------------------------------------------------------------------
 
 // Matrices of numbers between 0 and 1, as the published program intends.
 TEST(KahanMatmul, HasTheSmallerErrorsOfThePublishedReport) {

@@ -59,7 +59,7 @@ using Element = typename decltype(Input::in)::value_type;
 template <class Input>
 using Result = std::vector<Element<Input>>;
 
-// --- domains and generators -------------------------------------------------------------------
+// --- domains and generators ----------------------------------------------------------------------
 
 template <class T>
 bool has_block(const ReducePasses<T>& input) {
@@ -126,7 +126,7 @@ ReduceArray draw_array(Draw& draw) {
   return {draw(vectors(n, integers<int>())), static_cast<int>(length), launch};
 }
 
-// --- kernels ----------------------------------------------------------------------------------
+// --- kernels -------------------------------------------------------------------------------------
 
 template <class T>
 using PassesReduction = cudaError_t (*)(const T*, T*, T*, int, dim3);
@@ -171,7 +171,7 @@ std::vector<float> run_atomic_sum(Device& device, const ReduceLaunch<float>& inp
   return sum.download();
 }
 
-// --- references, agreement --------------------------------------------------------------------
+// --- references, agreement -----------------------------------------------------------------------
 
 template <class Input>
 Result<Input> summed(const Input& input) {
@@ -199,7 +199,7 @@ auto within_rounding_of_atomics() {
 
 }  // namespace
 
-// --- clean pairs ------------------------------------------------------------------------------
+// --- clean pairs ---------------------------------------------------------------------------------
 
 #define DEVICE_KERNEL_PAIR(name, T, operation, of_reference, ...) \
   KERNEL_PAIR(name, ReducePasses<T>, std::vector<T>) = {          \
@@ -239,7 +239,7 @@ HOST_KERNEL_PAIR(reduce_sum_float_host_finish, float, reduce_sum_host_finish, su
 HOST_KERNEL_PAIR(reduce_max_float_host_finish, float, reduce_max_host_finish, greatest, exactly());
 HOST_KERNEL_PAIR(reduce_min_float_host_finish, float, reduce_min_host_finish, least, exactly());
 
-// --- published defects, and a planted one -----------------------------------------------------
+// --- published defects, and a planted one --------------------------------------------------------
 
 KERNEL_PAIR(reduce_max_published, ReduceArray, std::vector<int>) = {
     .family = "reduce",
@@ -278,7 +278,7 @@ KERNEL_PAIR(sum_by_atomics_planted, ReduceLaunch<float>, std::vector<float>) = {
     .agreement = within_rounding_of_atomics(),
 };
 
-// --- claims -----------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------
 
 namespace {
 

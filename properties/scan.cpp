@@ -59,7 +59,7 @@ constexpr int kScanBlockMax = 1024;
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;
 
-// --- domains and generators -------------------------------------------------------------------
+// --- domains and generators ----------------------------------------------------------------------
 
 bool is_one_dimensional(const LaunchConfig& launch) {
   const auto is_row = [](const Dim3& extents) { return extents.y == 1 && extents.z == 1; };
@@ -111,7 +111,7 @@ Input draw_levels(Draw& draw) {
   return {draw(vectors(n, numbers<Element<Input>>())), block};
 }
 
-// --- kernels, references, agreement -----------------------------------------------------------
+// --- kernels, references, agreement --------------------------------------------------------------
 
 template <class Input>
 using OneBlockScan = cudaError_t (*)(const Element<Input>*, Element<Input>*, int, dim3);
@@ -161,7 +161,7 @@ auto within_prefix_rounding() {
 
 }  // namespace
 
-// --- clean pairs, int -------------------------------------------------------------------------
+// --- clean pairs, int ----------------------------------------------------------------------------
 
 KERNEL_PAIR(scan_hillis_steele, IntScan, Ints) = {
     .family = "scan",
@@ -218,7 +218,7 @@ KERNEL_PAIR(scan_multi_level, IntLevels, Ints) = {
     .required_classes = of_array<int>("in", {"block: odd"}),
 };
 
-// --- clean pairs, float -----------------------------------------------------------------------
+// --- clean pairs, float --------------------------------------------------------------------------
 
 KERNEL_PAIR(scan_hillis_steele_float, FloatScan, Floats) = {
     .family = "scan",
@@ -280,7 +280,7 @@ KERNEL_PAIR(scan_multi_level_float, FloatLevels, Floats) = {
     .required_classes = of_array<float>("in", {"block: odd"}),
 };
 
-// --- published defects ------------------------------------------------------------------------
+// --- published defects ---------------------------------------------------------------------------
 
 KERNEL_PAIR(scan_hillis_steele_published, IntScan, Ints) = {
     .family = "scan",
@@ -322,7 +322,7 @@ KERNEL_PAIR(scan_two_level_published, IntScan, Ints) = {
     .reference = scanned<IntScan>,
 };
 
-// --- claims -----------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -60,7 +60,7 @@ constexpr int kListsMax = 1024;
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;
 
-// --- domains and generators -------------------------------------------------------------------
+// --- domains and generators ----------------------------------------------------------------------
 
 bool is_one_block(const LaunchConfig& launch) {
   return launch.grid == Dim3(1) && launch.block == Dim3(launch.block.x) && launch.block.x >= 1 &&
@@ -131,7 +131,7 @@ KeyValueSort draw_key_values(Draw& draw) {
   return {std::move(of_keys), draw(vectors(n, integers<std::uint32_t>())), draw_lists(draw, n)};
 }
 
-// --- kernels and references -------------------------------------------------------------------
+// --- kernels and references ----------------------------------------------------------------------
 
 using Merge = cudaError_t (*)(const std::uint32_t*, std::uint32_t*, int, dim3);
 
@@ -218,7 +218,7 @@ Words sorted_floats(const FloatSort& input) { return bits_of(sorted(input)); }
 
 }  // namespace
 
-// --- clean pairs ------------------------------------------------------------------------------
+// --- clean pairs ---------------------------------------------------------------------------------
 
 KERNEL_PAIR(radix_sort_lists, WordSort, Words) = {
     .family = "sort",
@@ -299,7 +299,7 @@ KERNEL_PAIR(radix_sort_key_value, KeyValueSort, Words) = {
     .required_classes = of_array<std::uint32_t>("keys", {"keys: few distinct"}),
 };
 
-// --- published defects ------------------------------------------------------------------------
+// --- published defects ---------------------------------------------------------------------------
 
 KERNEL_PAIR(merge_lists_atomic_published, WordSort, Words) = {
     .family = "sort",
@@ -361,7 +361,7 @@ KERNEL_PAIR(shared_arrays_alias_published, WordSort, Words) = {
     .reference = sorted_lists,
 };
 
-// --- claims -----------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Smallest{"shared_arrays_alias_published", kIndependent, 7, "mismatch", 2, 1, 0},
         Smallest{"shared_arrays_alias_published", kLockstep, 7, "mismatch", 2, 1, 0}));
 
-// --- the two sides of the races ---------------------------------------------------------------
+// --- the two sides of the races ------------------------------------------------------------------
 
 const vgpu::Finding* find_race(const Verdict& verdict) {
   for (const vgpu::Finding& finding : verdict.findings) {

@@ -56,7 +56,7 @@ TEST(Flushed, KeepsSignsAndWhatIsNormal) {
   EXPECT_TRUE(std::signbit(flushed[0]));
 }
 
-// --- the published host check -----------------------------------------------------------------
+// --- the published host check --------------------------------------------------------------------
 
 // It means to check a float kernel against double precision, but multiplies in float: what is lost
 // there is lost to the check, and a kernel whose products are fused, and better, looks worse.

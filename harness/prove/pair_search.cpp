@@ -34,8 +34,7 @@ PairSearch::PairSearch(const AnyPair& pair, const ProveOptions& options, const P
   }
 }
 
-// --- workers
-// ----------------------------------------------------------------------------------------
+// --- workers -------------------------------------------------------------------------------------
 
 bool PairSearch::wants_worker() const {
   if (plan_ == nullptr) return false;
@@ -104,8 +103,7 @@ void PairSearch::add_error(const std::string& error) {
   if (std::ranges::count(proof_.errors, error) == 0) proof_.errors.push_back(error);
 }
 
-// --- received messages
-// ------------------------------------------------------------------------------
+// --- received messages ---------------------------------------------------------------------------
 
 void PairSearch::on_message(const Message& message) {
   const auto* const proved = std::get_if<ProvedMessage>(&message);

@@ -59,8 +59,7 @@ bool reaches(const Point& point, const Point& other) {
   return other.size <= point.size && other.block <= point.block && other.grid <= point.grid;
 }
 
-// --- the work and its messages
-// --------------------------------------------------------------------
+// --- the work and its messages -------------------------------------------------------------------
 
 PointProver::Part PointProver::take() {
   SharedPlan& shared = *plan_.shared;
@@ -142,8 +141,7 @@ void PointProver::find_versions(const Planned& of) {
   }
 }
 
-// --- one size and block
-// ---------------------------------------------------------------------------
+// --- one size and block --------------------------------------------------------------------------
 
 void PointProver::prove(std::uint64_t planned) {
   planned_ = planned;
@@ -230,8 +228,7 @@ void PointProver::add_cut(const Point& point) {
   shared.cuts[index].is_there = true;
 }
 
-// --- facts from other points
-// -----------------------------------------------------------------------
+// --- facts from other points ---------------------------------------------------------------------
 
 Certificate PointProver::certify(const Case& a_case) {
   Certificate certificate = certifier_.certify(a_case);

@@ -91,7 +91,7 @@ class Shrinker {
     best_.trials = trials_;
   }
 
-  // --- trials --------------------------------------------------------------------------------
+  // --- trials ------------------------------------------------------------------------------------
 
   [[nodiscard]] bool exhausted() const {
     return trials_ >= options_.trials_max || steps_ >= options_.steps_max;
@@ -144,7 +144,7 @@ class Shrinker {
     return candidate;
   }
 
-  // --- input and launch ----------------------------------------------------------------------
+  // --- input and launch --------------------------------------------------------------------------
 
   // After a success the search continues with the candidates of the same rank before it starts
   // again: starting again at once would repeat every failed attempt at each step.  But not for
@@ -235,7 +235,7 @@ class Shrinker {
     return true;
   }
 
-  // --- schedule ------------------------------------------------------------------------------
+  // --- schedule ----------------------------------------------------------------------------------
 
   [[nodiscard]] const Decisions& decisions() const { return best_.verdict.schedule.decisions; }
 

@@ -61,7 +61,7 @@ using Words = std::vector<std::uint32_t>;
 constexpr int kBinsMax = 65'536;
 constexpr int kBlocksMax = 64;
 
-// --- histograms -------------------------------------------------------------------------------
+// --- histograms ----------------------------------------------------------------------------------
 
 bool has_blocks(int blocks) { return blocks >= 1 && blocks <= kBlocksMax; }
 
@@ -113,7 +113,7 @@ Words counted_keys(const FastKeyCounts& input) {
   return counts;
 }
 
-// --- sorts ------------------------------------------------------------------------------------
+// --- sorts ---------------------------------------------------------------------------------------
 
 template <class T, int length_max, int tile>
 OnesweepSort<T> draw_sort(Draw& draw) {
@@ -192,7 +192,7 @@ Words sorted_by_key(const KeyValueOnesweep& input) {
 
 }  // namespace
 
-// --- pairs ------------------------------------------------------------------------------------
+// --- pairs ---------------------------------------------------------------------------------------
 
 KERNEL_PAIR(histogram_bytes_fast, FastByteCounts, Words) = {
     .family = "histogram",

@@ -140,7 +140,7 @@ std::vector<std::uint64_t> index_of_maximum(const FloatFastReduction& input) {
 
 }  // namespace
 
-// --- reductions -------------------------------------------------------------------------------
+// --- reductions ----------------------------------------------------------------------------------
 
 #define FAST_REDUCTION_PAIR(name, T, Result, length_max, tile, function, reference_of, ...) \
   KERNEL_PAIR(name, FastReduction<T>, Result) = {                                           \
@@ -189,7 +189,7 @@ KERNEL_PAIR(index_of_maximum_fast, FloatFastReduction, std::vector<std::uint64_t
     .required_classes = of_array<float>("in"),
 };
 
-// --- compensated sums -------------------------------------------------------------------------
+// --- compensated sums ----------------------------------------------------------------------------
 
 KERNEL_PAIR(kahan_sum_fast, FloatFastReduction, std::vector<double>) = {
     .family = "kahan",
