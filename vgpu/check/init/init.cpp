@@ -13,7 +13,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Calls visit with a value of the unsigned type that is as wide as one lane's access.
+// Calls visit with a value of the unsigned type whose size is that of one lane's access.
 template <typename Visit>
 void with_word(unsigned bytes, Visit visit) {
   switch (bytes) {
@@ -32,7 +32,7 @@ Word load(const std::uint8_t* from) {
   return word;
 }
 
-// Where lane 0 of a strided row begins; may lie before the allocation.
+// Returns the offset at which lane 0 of a strided row begins; it may be before the allocation.
 std::int64_t row_begin(const Access& access) {
   const unsigned first = access.first_lane();
   return std::int64_t{access.offset[first]} - std::int64_t{first} * access.bytes;
@@ -40,7 +40,7 @@ std::int64_t row_begin(const Access& access) {
 
 using Bytes [[gnu::vector_size(16)]] = std::uint64_t;
 
-// Gives all bytes of a strided row a state.
+// Sets the state of all bytes of a strided row.
 template <unsigned kLaneBytes>
 void define_row(std::uint8_t* row, std::uint8_t state) {
   const std::uint64_t eight = state * std::uint64_t{0x0101'0101'0101'0101};
@@ -50,7 +50,7 @@ void define_row(std::uint8_t* row, std::uint8_t state) {
   }
 }
 
-// Whether all bytes of a strided row are defined, those of inactive lanes included.
+// Returns whether all bytes of a strided row are defined, including those of inactive lanes.
 template <unsigned kLaneBytes>
 bool is_row_defined(const std::uint8_t* row) {
   constexpr std::uint64_t kEightDefined = 0x8080'8080'8080'8080;
@@ -71,7 +71,7 @@ bool is_word_defined(const std::uint8_t* states) {
   return static_cast<Word>(load<Word>(states) & kAllDefined<Word>) == kAllDefined<Word>;
 }
 
-// Of all lanes.
+// Returns whether the words of all lanes are defined.
 template <typename Word>
 bool are_words_defined(const std::uint32_t* offsets, const std::uint8_t* states) {
   Word all = kAllDefined<Word>;
@@ -79,7 +79,7 @@ bool are_words_defined(const std::uint32_t* offsets, const std::uint8_t* states)
   return all == kAllDefined<Word>;
 }
 
-// The lanes that read at least one byte that is not defined.
+// Returns the lanes that read at least one undefined byte.
 template <typename Word>
 std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
   const auto is_undefined = [&](std::uint32_t offset) {
@@ -101,7 +101,7 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
   return lanes;
 }
 
-// Gives what the lanes of access.mask write a state that is defined.
+// Sets a defined state for the bytes that the lanes of access.mask write.
 template <typename Word>
 void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state) {
   if (access.pattern == Pattern::uniform) {
@@ -117,7 +117,7 @@ void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state
   }
 }
 
-// The same of a row of which some lanes are active, or that is uniform.
+// Does the same for a row with some active lanes, or for a uniform row.
 void define_some(const RowAccess& row, std::uint8_t* states) {
   if (row.pattern == Pattern::uniform) {
     std::memset(states + row.first, StoreShapes::state_of_alone(row.bytes), row.bytes);
@@ -129,14 +129,14 @@ void define_some(const RowAccess& row, std::uint8_t* states) {
   std::uint8_t* const first = states + start_of(row.first);
   for (std::uint32_t rest = row.mask; rest != 0;) {
     const auto begin = static_cast<unsigned>(__builtin_ctz(rest));
-    const std::uint32_t lanes = ~(rest >> begin);  // those that follow, not active
+    const std::uint32_t lanes = ~(rest >> begin);  // the inactive lanes that follow
     const auto end = lanes == 0 ? kWarpLanes : begin + static_cast<unsigned>(__builtin_ctz(lanes));
     std::memset(first + begin * row.bytes, state, std::size_t{end - begin} * row.bytes);
     rest = end < kWarpLanes ? rest >> end << end : 0;
   }
 }
 
-// Of up to 16 bytes that a lane writes, from byte `at` of its access on.
+// Judges up to 16 bytes that a lane writes, from byte `at` of its access on.
 bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t bytes,
                           unsigned lane) {
   for (std::uint32_t begin = 0; begin < bytes; begin += 8) {
@@ -151,8 +151,8 @@ std::string range_of(const HostAccess& access, std::uint32_t offset) {
                      access.row_bytes != 0 ? access.row_bytes : access.bytes);
 }
 
-// The first byte from `begin` up to `end` that is not between the rows of pitched memory; `end`:
-// all are.
+// Returns the first byte from `begin` up to `end` that is not in the gap between the rows of
+// pitched memory; `end`: there is none.
 std::uint32_t skip_between_rows(const Allocation& part, std::uint32_t begin, std::uint32_t end) {
   const Allocation& allocation = part.object();
   if (allocation.pitch == 0) return begin;
@@ -213,7 +213,7 @@ inline void InitChecker::on_read(Access& access, InitShadow& shadow) {
   const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
   if (is_row_of_words && shadow.extent() == InitShadow::Extent::some &&
       is_row_defined<4>(shadow.states() + row_begin(access))) {
-    return;  // as nearly all are
+    return;  // the most frequent case
   }
   find_undefined(access, shadow);
 }
@@ -228,7 +228,7 @@ void InitChecker::on_access(Access& access) {
   }
 }
 
-// Machine code finds its states from now on.
+// From now on, machine code uses the states itself.
 inline void InitChecker::see_shared(const RowAccess& row, InitShadow& shadow) {
   if (row.space != ptx::Space::shared) return;
   noted_.unsettled = row.allocation;
@@ -303,7 +303,7 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
   if (shadow.extent() == InitShadow::Extent::some) tell_bits(access, lanes, shadow);
 }
 
-// Which bits of what `lanes` read are undefined.
+// Sets which bits of the bytes that `lanes` read are undefined.
 void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow) {
   access.is_partial = true;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
@@ -318,7 +318,7 @@ void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShado
   }
 }
 
-// Those of `lanes` whose element at byte `at` of its access is not all defined.
+// Returns those of `lanes` whose element at byte `at` of the access is not completely defined.
 std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                                 const InitShadow& shadow, std::uint32_t at) {
   std::uint32_t found = 0;
@@ -331,8 +331,8 @@ std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint3
   return found;
 }
 
-// The pc of the load that made the value that the first of `lanes` reads at byte `at` of its
-// access: this one, unless the value came through memory.
+// Returns the pc of the load that created the undefined value which the first of `lanes` reads at
+// byte `at` of its access: this load, unless the value has come through memory.
 std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t lanes,
                                            const InitShadow& shadow, std::uint32_t at,
                                            std::uint32_t bytes) {
@@ -353,7 +353,7 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
   const std::uint8_t state = state_for(access);
   const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
   if (is_row_of_words && access.mask == ~0u && access.undefined == 0) {
-    return define_row<4>(states + access.offset[0], state);  // as nearly all are
+    return define_row<4>(states + access.offset[0], state);  // the most frequent case
   }
   with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states, state); });
   if (access.undefined == 0) return;
@@ -364,7 +364,7 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
   }
 }
 
-// The lanes leave an undefined value in the `bytes` bytes at byte `at` of their access.
+// The lanes write an undefined value to the `bytes` bytes at byte `at` of their access.
 void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
                                   InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
   if ((value.mask & access.mask) == 0) return;
@@ -389,15 +389,15 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   }
 }
 
-// What is left in memory depends on the operands and on what was there, all of it on all of them;
-// an exchange leaves its operand alone.
+// The new bytes in memory depend on the operands and on the old bytes; every byte depends on all of
+// them.  An exchange leaves only its operand.
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   UndefinedLanes written{std::exchange(access.undefined, 0),
                          std::exchange(access.origin, ptx::kNone)};
   const bool exchanges = access.program->code[access.pc].modifiers.atom_op == ptx::AtomOp::exch;
   const bool writes_partially = std::exchange(access.is_partial, false) && exchanges;
-  std::array<LaneBits, 2> bits;  // on their way
+  std::array<LaneBits, 2> bits;  // of the values in transit
   if (writes_partially) bits = access.undefined_bits;
   on_read(access, shadow);
   if (!exchanges) {
@@ -489,7 +489,7 @@ void InitChecker::on_host_access(const HostAccess& access) {
   }
   const std::uint32_t end = access.offset + access.bytes;
   const std::uint32_t first = shadow.find_undefined(access.offset, end);
-  std::uint32_t element = ptx::kNone;  // the first byte of one that nothing has written
+  std::uint32_t element = ptx::kNone;  // first byte of an element that was never written
   for (std::uint32_t at = first, next = 0; at < end; at = shadow.find_undefined(next, end)) {
     next = at + 1;
     if (shadow.state_at(at) == InitShadow::kNeverWritten) {
@@ -512,7 +512,7 @@ void InitChecker::on_host_access(const HostAccess& access) {
 }
 
 void InitChecker::on_device_copy(const DeviceCopy& copy) {
-  shadow_of(*copy.target);  // makes room first: the references must stay valid
+  shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
 }
@@ -527,7 +527,7 @@ void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t of
   });
 }
 
-// `bytes` bytes from `offset` on.
+// Reports `bytes` bytes from `offset` on.
 void InitChecker::report_copied_element(const HostAccess& access, std::uint32_t offset,
                                         std::uint32_t bytes) {
   reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 4}, [&] {

@@ -6,7 +6,7 @@
 // lane that did not take part is treated the same way.  Memory records which bits are undefined,
 // because structs have bit fields.  Undefined bytes that were written together with defined bits
 // may be padding; a host copy of them is a note.  Bytes that were never written are also a note if
-// they may be padding (store_shapes.hpp); a whole unwritten element is an error.  Cf.  Stepanov and
+// they may be padding (store_shapes.hpp); a whole unwritten element is an error.  Cf. Stepanov and
 // Serebryany, MemorySanitizer, CGO 2015.
 #pragma once
 

@@ -9,7 +9,7 @@
 // comparison alone; selp depends only on the operand that it selects; and if one predicate of a
 // logical and or or decides the result alone, the other one does not matter: `in range && a[i] < x`
 // is often compiled to a load and a comparison of both sides.  Undefined values are reported where
-// they can matter (an address, a branch), not where they are copied.  Cf.  Seward and Nethercote,
+// they can matter (an address, a branch), not where they are copied.  Cf. Seward and Nethercote,
 // Using Valgrind to detect undefined value errors with bit-precision, USENIX 2005.
 #pragma once
 
