@@ -109,7 +109,7 @@ class JobListener final : public WorkerListener {
               ? fmt::format("the GPU did not get ready within {} s", options_.seconds_to_start)
               : fmt::format("the process that was to use the GPU {}", how_it_ended()));
     }
-    // It ended during a job, or lost the device with the failure that it reported.
+    // It ended during a job; otherwise it lost the device with the failure that it reported.
     if (ended_ < jobs_.size() && latest_->job >= ended_) end_job_(outcome_of_unfinished());
   }
 

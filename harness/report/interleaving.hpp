@@ -25,7 +25,7 @@ struct Interleaving {
     read,
     write,
     atomic,
-    fault,    // an access outside every allocation
+    fault,    // an access that was not performed
     event,    // a use, a wait, a trap: as the step's text says
     barrier,  // a whole-block barrier is complete
     decided,  // a decision of the schedule holds it back from here ...

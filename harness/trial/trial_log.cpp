@@ -12,7 +12,7 @@ namespace {
 using vgpu::FindingKind;
 using vgpu::kWarpLanes;
 
-// Whether the sides of these findings are accesses outside every allocation.
+// Whether the sides of these findings are faults, that is, accesses that were not performed.
 bool is_fault_kind(FindingKind kind) {
   return kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned_access ||
          kind == FindingKind::use_after_free;
