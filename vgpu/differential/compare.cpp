@@ -11,7 +11,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// "%r3 of thread 7" of a byte of the buffer, and where that begins.
+// Returns "%r3 of thread 7" for a byte of the buffer, with the begin of that register.
 std::string place_of(std::size_t at, std::uint32_t threads) {
   const std::size_t outputs = std::size_t{threads} * kOutputBytes;
   if (at >= outputs + std::size_t{threads} * kPrivateBytes) {
@@ -50,7 +50,7 @@ Difference between(const Result& found, std::string_view finder, const Result& e
   return {};
 }
 
-// Whether the machine agrees with itself.
+// Compares the machine with itself in all its modes.
 Difference difference_within(const ptx::Module& module, std::uint32_t threads,
                              const Result& plain) {
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
@@ -80,8 +80,8 @@ Difference difference_within(const ptx::Module& module, std::uint32_t threads,
   return {};
 }
 
-// Without optimisation an assembler translates what stands there.  What differs only with it is
-// most likely its own error: see docs/conformance.md.
+// Without optimisation, an assembler translates the text literally.  A difference only with
+// optimisation is most likely an error of the assembler: see docs/conformance.md.
 Difference difference_from_gpu(std::string_view text, std::uint32_t threads, const Result& plain,
                                const Engines& engines) {
   Difference found = between(plain, "the machine", engines.gpu->run(text, 0), "the GPU", threads);

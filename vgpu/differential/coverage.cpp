@@ -6,7 +6,7 @@
 
 namespace warpcheck::vgpu {
 
-// Every word of the text: a mnemonic is one that looks like none else.
+// Looks up every word of the text; no other word looks like a mnemonic.
 void FormCoverage::add(std::string_view program) {
   for (std::size_t at = 0; at < program.size();) {
     const std::size_t end = std::min(program.find_first_of(" ;\n", at), program.size());

@@ -12,7 +12,7 @@ using conformance::DriverError;
 
 class Gpu::Impl {
  public:
-  // Random programs call themselves.
+  // Random programs are recursive.
   Impl() { driver.call("cuCtxSetLimit", CU_LIMIT_STACK_SIZE, std::size_t{1} << 14); }
 
   Driver driver;

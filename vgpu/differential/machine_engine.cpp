@@ -29,8 +29,8 @@ Allocation* place(const ptx::Variable& variable, DeviceMemory& memory) {
   return made;
 }
 
-// Puts the module's variables in memory, and their addresses where the program expects them, as a
-// runtime would.
+// Places the module's variables in memory, and writes their addresses to the program, as a runtime
+// does.
 void place_variables(const ptx::Module& module, DeviceMemory& memory, Program& program) {
   std::map<std::uint32_t, std::uint64_t> address_of;
   for (const AddressPatch& patch : program.patches) {
@@ -75,7 +75,7 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   std::span<Observer* const> observers;
   if (settings.watches != nullptr) observers = {&settings.watches, 1};
   if (settings.checks) {
-    // Nobody has told the checkers what the host wrote before the launch.
+    // The checkers do not know what the host wrote before the launch.
     checkers.emplace(CheckerSet{.init = false, .lifetime = false}, WarpModel::independent);
     observers = checkers->observers();
   }

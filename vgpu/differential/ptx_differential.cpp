@@ -1,4 +1,4 @@
-// Random PTX programs on the machine, in every way that must not matter, on the reference
+// Runs random PTX programs on the machine in all its modes, which must not matter, on the reference
 // interpreter, and on a real GPU.  See docs/conformance.md.
 //
 //   ptx_differential [--programs N] [--seed S] [--engine vgpu|gpu|both] [--save DIRECTORY]
@@ -52,7 +52,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Writes the smallest program found that differs in the same way.
+// Writes the smallest program found with the same difference.
 void save(const Settings& settings, const std::string& name, const std::string& text,
           const Comparison& shown, const Engines& engines) {
   if (settings.save.empty()) return;

@@ -1,4 +1,4 @@
-// Chains of instructions that hand the carry flag on, in any order and width.
+// Chains of instructions that pass the carry flag on, in any order and width.
 #include <fmt/format.h>
 
 #include "vgpu/differential/generator.hpp"
@@ -11,7 +11,7 @@ struct CarryStep {
   unsigned sources;
 };
 constexpr CarryStep kFirst[] = {{"add", 2}, {"sub", 2}, {"mad.lo", 3}, {"mad.hi", 3}};
-// Without madc.hi of 64 bits: see is_changed_by_optimization().
+// madc.hi of 64 bits is left out: see is_changed_by_optimization().
 constexpr CarryStep kNext[] = {{"addc", 2}, {"subc", 2}, {"madc.lo", 3}, {"madc.hi", 3}};
 
 }  // namespace

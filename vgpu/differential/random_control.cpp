@@ -1,8 +1,8 @@
 // Control flow of random programs.
 //
-// Wherever lanes part, those that go each way first tell each other by a vote which they are, so
-// that operations of a warp can name exactly them.  Registers and labels have a number instead of a
-// scope: the targets of a jump table must not be in an inner one.
+// Where lanes diverge, the lanes of each way first determine their mask by a vote, so that warp
+// operations can name exactly these lanes.  Registers and labels have unique numbers instead of
+// scopes, because the targets of a jump table must not be in an inner scope.
 #include <fmt/format.h>
 
 #include "vgpu/differential/generator.hpp"
@@ -61,7 +61,8 @@ std::string Generator::either(const Place& place) {
   return text + fmt::format("END{}:\n", id);
 }
 
-// Each lane as often as one of its registers says, or all of them as often.
+// A loop that each lane repeats as often as one of its registers says, or that all lanes repeat
+// equally often.
 std::string Generator::loop(const Place& place) {
   const unsigned id = label_++;
   const bool is_uniform = prng_.one_in(3);
@@ -127,7 +128,7 @@ std::string Generator::jump_table(const Place& place) {
   return text + fmt::format("AFTER{}:\n", id);
 }
 
-// In functions few, and outside of loops, so that programs end soon.
+// Functions contain few calls, and none in loops, so that programs end soon.
 std::string Generator::call(const Place& place) {
   if (!place.in_kernel && (place.loop_depth > 0 || calls_left_ == 0)) return compute(place);
   if (!place.in_kernel) --calls_left_;

@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 16> kSources = {"a",   "b",   "c",   "f",
 
 constexpr std::string_view kWithoutLiterals[] = {"relu", "x2", "bfe", "bfi"};
 
-// Whether a source other than the first may be written as a number.  An assembler that knows the
-// fields of bfe and bfi gives other results for those that are outside of the word.
+// Returns whether a source other than the first may be a literal.  An assembler that knows the
+// fields of bfe and bfi gives other results for fields outside the word.
 bool takes_literals(const InstructionForm& form) {
   if (form.family != "integer" && form.family != "bits" && form.family != "carry") return false;
   return std::none_of(
@@ -34,8 +34,8 @@ bool takes_literals(const InstructionForm& form) {
       [&](std::string_view part) { return form.mnemonic.find(part) != std::string::npos; });
 }
 
-// An assembler makes a call of these, and that of CUDA 13.0 may crash where it is made in a
-// function.
+// Returns whether an assembler implements the form by a call; that of CUDA 13.0 may crash if the
+// call is in a function.
 bool calls_subroutine(const InstructionForm& form) {
   constexpr std::string_view kCalling[] = {"div.", "rem.", "sqrt.", "rcp."};
   return std::any_of(std::begin(kCalling), std::end(kCalling), [&](std::string_view name) {
@@ -44,15 +44,15 @@ bool calls_subroutine(const InstructionForm& form) {
   });
 }
 
-// Guarded, these may leave neither the old value nor the new one: assemblers (CUDA 13.0) forget
-// that what they make of them is not executed then.
+// Returns forms that, with a false guard, may leave neither the old value nor the new one:
+// assemblers (CUDA 13.0) forget that a part of their implementation is not executed then.
 bool loses_old_value(const InstructionForm& form) {
   return form.family == "video" || form.mnemonic.starts_with("set.") ||
          form.mnemonic.starts_with("testp.");
 }
 
-// Assemblers that optimise leave copies out, and with them what would become of a NaN; and they
-// lose carries of madc.hi.
+// Optimising assemblers remove copies, and with them the change of a NaN; and they lose carries of
+// madc.hi.
 bool is_changed_by_optimization(const InstructionForm& form) {
   constexpr std::string_view kCopies[] = {"cvt.f32.f32", "cvt.f64.f64", "cvt.f16.f16",
                                           "cvt.bf16.bf16"};
@@ -63,11 +63,11 @@ bool is_changed_by_optimization(const InstructionForm& form) {
   return product != std::string::npos && form.text.find("64 ", product) != std::string::npos;
 }
 
-// Of 8-bit floats that assembler makes several products, and reads elements of c and of a and b
-// after it has written the first elements of the result.
+// For 8-bit floats, that assembler emits several products, and reads elements of c, a and b after
+// it has written the first elements of the result.
 bool overwrites_sources(const InstructionForm& form) { return form.family == "matrix_byte_float"; }
 
-// Whether an assembler may fuse it with an addition.
+// Returns whether an assembler may fuse it with an addition.
 bool may_be_contracted(const InstructionForm& form) {
   if (!form.mnemonic.starts_with("mul.")) return false;
   if (form.results[0].find('f') == std::string::npos) return false;
@@ -82,8 +82,8 @@ bool is_integer_division(const InstructionForm& form) {
          (form.mnemonic.starts_with("div.") || form.mnemonic.starts_with("rem."));
 }
 
-// The forms that programs are made of, by family; families are drawn first, or comparisons, of
-// which there are thousands, would be all there is.
+// The forms that programs contain, by family.  A family is drawn first; otherwise most instructions
+// would be comparisons, of which there are thousands.
 std::vector<Family> families(const ProgramOptions& options) {
   std::map<std::string_view, Family> all;
   for (const InstructionForm& form : conformance::recorded_forms()) {
@@ -138,8 +138,7 @@ std::string with_names(std::string_view text,
   return out;
 }
 
-// Bits to keep, and bits to set, for numbers whose sums and products are neither all lost nor all
-// infinite.
+// Bits to keep, and bits to set, so that sums and products are neither all lost nor all infinite.
 struct Shape {
   std::string_view type;
   std::uint64_t kept, set;
@@ -159,8 +158,8 @@ bool is_drawn(const InstructionForm& form, const ProgramOptions& options) {
   return !may_be_contracted(form) && !is_changed_by_optimization(form);
 }
 
-// A state register of which the bits that make a float huge or tiny are replaced; empty if the
-// type is no float.
+// Returns a copy of a state register in which the bits that make a float huge or tiny are replaced;
+// empty if the type is no float.
 std::string Generator::shaped(std::string_view type, std::size_t index, std::string& before) {
   if (type.starts_with("small_")) type.remove_prefix(6);
   const auto* const shape =
@@ -191,7 +190,7 @@ std::string Generator::source(const InstructionForm& form, std::size_t index, st
     return name;
   }
   const bool is_position = type == "position" || type == "offset";
-  if (is_position && prng_.one_in(2)) {  // not taken for a float: see moved()
+  if (is_position && prng_.one_in(2)) {  // not treated as a float: see moved()
     before += fmt::format(".reg .b32 {0};\nxor.b32 {0}, %none4, {1};\n", name, word());
     return name;
   }

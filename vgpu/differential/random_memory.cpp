@@ -1,7 +1,7 @@
 // Loads, stores and atomics of random programs.
 //
-// Each thread has bytes of its own in local, shared and global memory, for accesses of any width
-// at any time.  What threads share they share between two barriers, in statements of their own.
+// Each thread has private bytes in local, shared and global memory, for accesses of any width at
+// any time.  Threads share other memory between two barriers, in separate statements.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,7 @@ namespace warpcheck::vgpu {
 struct Generator::AccessType {
   std::string_view type;
   unsigned bytes;                     // of an element in memory
-  std::array<unsigned, 3> registers;  // that it may be in; 0: none
+  std::array<unsigned, 3> registers;  // possible register sizes; 0: none
 };
 
 // Memory that belongs to a thread: `base` is its address, `size` a power of two.
@@ -41,11 +41,11 @@ std::string vector_suffix(unsigned elements) {
 
 }  // namespace
 
-// A load or a store of so many elements at [at]: `space` with its dot, or empty.
+// A load or a store of that many elements at [at]: `space` with its dot, or empty.
 //
-// Registers have no type but a width.  An assembler that guesses one from what was computed, a
-// float, converts instead of cutting when a narrower integer is stored: what is stored is made of
-// integers.
+// Registers have only a width and no type.  If an assembler guesses the type float from the
+// computation, it converts instead of truncating when a narrower integer is stored.  So stored
+// values are computed from integers.
 std::string Generator::moved(const AccessType& type, unsigned elements, bool loads,
                              std::string_view space) {
   unsigned bytes = 0;
@@ -72,7 +72,7 @@ std::string Generator::moved(const AccessType& type, unsigned elements, bool loa
                : fmt::format("{}{}{} [at], {};\n", before, condition, name, list);
 }
 
-// `at` becomes an aligned address of 16 bytes, or of `bytes`.
+// Sets `at` to an aligned address of 16 bytes, or of `bytes`.
 std::string Generator::private_address(const PrivatePlace& place, unsigned bytes) {
   return fmt::format("and.b32 t, {}, {};\ncvt.u64.u32 at, t;\nadd.u64 at, at, {};\n", word(),
                      place.size - bytes, place.base);
@@ -101,7 +101,7 @@ std::string Generator::private_access(const Place& place) {
   return text + moved(type, elements, prng_.one_in(2), space) + "}\n";
 }
 
-// On bytes of the thread's own, so that the old value is known.
+// An atomic on private bytes of the thread, so the old value is known.
 std::string Generator::private_atomic(const Place& place) {
   if (!place.in_kernel) return private_access(place);
   static constexpr std::string_view kOperations[] = {
@@ -148,14 +148,14 @@ std::string Generator::constant_load() {
          moved(type, draw_elements(prng_, type.bytes), true, ".const") + "}\n";
 }
 
-// Every thread writes 16 bytes, and reads another's, or parts of it.
+// Every thread writes 16 bytes, and reads those of another thread, or a part of them.
 std::string Generator::exchange() {
   static constexpr AccessType kTypes[] = {
       {"u8", 1, {2, 4, 8}},  {"s8", 1, {2, 4, 8}},  {"s16", 2, {2, 4, 8}}, {"b16", 2, {2, 4, 8}},
       {"u32", 4, {4, 8, 0}}, {"s32", 4, {4, 8, 0}}, {"b64", 8, {8, 0, 0}}};
   const bool is_global = prng_.one_in(3);
   std::string text = "{\n.reg .b32 t;\n.reg .b64 at, base;\n";
-  if (is_global) {  // where each thread has its own bytes otherwise
+  if (is_global) {  // in which each thread otherwise has private bytes
     text +=
         fmt::format("mul.wide.u32 base, %self, {};\nsub.u64 base, %mine, base;\n", kPrivateBytes);
   } else {
@@ -176,7 +176,7 @@ std::string Generator::exchange() {
   return text + fmt::format("{};\n}}\n", barrier);
 }
 
-// Atomics of all threads on a few places; in the end only their sum, least ... is read.
+// Atomics of all threads on a few places; finally only their sum, minimum ... is read.
 std::string Generator::shared_atomics() {
   static constexpr std::string_view kOperations[] = {
       "add.u32", "add.s32", "add.u64", "min.u32", "min.s32", "min.u64",
@@ -191,7 +191,8 @@ std::string Generator::shared_atomics() {
   } else {
     text += fmt::format(".shared .align 8 .b8 cells[{}];\nmov.u64 base, cells;\n", kCellBytes);
   }
-  // How often a counter wraps must not depend on who comes first: one bound for all.
+  // The number of times that a counter wraps must not depend on the order of threads: there is one
+  // bound for all.
   const std::string bound = operation == "inc.u32" ? fmt::format("{}", prng_.below(20)) : "";
   text += fmt::format(
       "bar.sync 0;\nsetp.lt.u32 first, %self, 8;\nmad.wide.u32 at, %self, 8, base;\n"

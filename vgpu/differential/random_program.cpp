@@ -45,7 +45,7 @@ std::string Generator::head() {
   if (functions_ > 0) {
     text += fmt::format(".global .align 8 .u64 table[2] = {{f0, f{}}};\n", functions_ - 1);
   }
-  text += ".global .align 8 .u64 none;\n";  // zero, as only the program knows
+  text += ".global .align 8 .u64 none;\n";  // zero, which only the program knows
   text += ".const .align 16 .b8 fixed[64] = {";
   for (unsigned i = 0; i < 64; ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ",", prng_.below(256));
@@ -60,8 +60,8 @@ std::string Generator::declarations() const {
       kPredicates, kHalves, kWords, kWides, kLocalBytes);
 }
 
-// Registers and local memory get values that depend on the thread and on what comes in: %r0, %r1
-// and %d0.
+// Gives registers and local memory values that depend on the thread and on the inputs: %r0, %r1 and
+// %d0.
 std::string Generator::beginning() {
   std::string text;
   for (unsigned i = 2; i < kWords; ++i) {
@@ -114,7 +114,7 @@ std::string Generator::kernel() {
   for (unsigned i = 0; i < kPrivateBytes / 8; ++i) {
     text += fmt::format("st.shared.u64 [%slot+{}], %d{};\n", i * 8, i % kWides);
   }
-  // The lanes of this warp that there are.
+  // The existing lanes of this warp.
   text += fmt::format(
       "and.b32 %warp, %self, 0xffffffe0;\nsub.u32 %warp, {}, %warp;\nmin.u32 %warp, %warp, 32;\n"
       "sub.u32 %warp, 32, %warp;\nshr.u32 %warp, 0xffffffff, %warp;\n",
@@ -123,7 +123,7 @@ std::string Generator::kernel() {
                       .uniform = true,
                       .lanes = "%warp",
                       .budget = 1 + static_cast<unsigned>(prng_.below(8))});
-  // Threads that leave early, with nothing after it that waits for them.
+  // Some threads exit early, if no later operation waits for them.
   if (prng_.one_in(4)) {
     text += fmt::format("//+\n{}exit;\n//-\n", guard(1));
     text += statements({.in_kernel = true, .budget = 4});
@@ -152,7 +152,7 @@ std::string Generator::results() const {
   return text + fmt::format("st.global.u32 [at+{}], all;\n}}\n", offset);
 }
 
-// All registers in %u1.
+// Combines all registers in %u1.
 std::string Generator::folded() {
   std::string text = "cvt.u32.u64 %u1, %d0;\n";
   for (unsigned i = 0; i < kWords; ++i) {

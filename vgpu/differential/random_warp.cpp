@@ -1,11 +1,11 @@
-// Operations of a warp in random programs, by exactly the lanes that are there, and barriers.
+// Warp operations in random programs, with exactly the lanes that are there, and barriers.
 #include <fmt/format.h>
 
 #include "vgpu/differential/generator.hpp"
 
 namespace warpcheck::vgpu {
 
-// Lanes outside of the mask have nothing to give: what was asked of them is not looked at.
+// Lanes outside the mask provide no value: results from them are not used.
 std::string Generator::shuffle(const std::string& lanes) {
   static constexpr std::string_view kModes[] = {"up", "down", "bfly", "idx"};
   static constexpr std::string_view kSources[] = {"sub.u32 from, from, by",
@@ -13,7 +13,7 @@ std::string Generator::shuffle(const std::string& lanes) {
                                                   "xor.b32 from, from, by", "mov.u32 from, by"};
   const std::size_t mode = prng_.below(4);
   const unsigned clamp = mode == 0 ? 0 : 31;
-  // Lanes may be asked in groups of 32, 16, 8 ...
+  // Shuffles may be limited to groups of 32, 16, 8 ...
   const auto segment = static_cast<unsigned>(32 - (32 >> prng_.below(4)));
   const std::string result = word(), in_range = predicate();
   std::string text =
@@ -21,7 +21,7 @@ std::string Generator::shuffle(const std::string& lanes) {
   text += fmt::format("and.b32 by, {}, {};\n", word(), prng_.one_in(3) ? 63 : 31);
   text += fmt::format("shfl.sync.{}.b32 got|given, {}, by, {:#x}, {};\n", kModes[mode], word(),
                       segment << 8 | clamp, lanes);
-  // The lane that was asked: in its group that of these low bits, or this one where there is none.
+  // The source lane: the lane of the group with these low bits, or this lane if there is none.
   if (mode == 3) {
     text += fmt::format("and.b32 by, by, {};\nand.b32 from, from, {};\nor.b32 from, from, by;\n",
                         31 - segment, segment);

@@ -19,15 +19,15 @@ using Kind = ptx::Operand::Kind;
 using Scope = ptx::VariableRef::Scope;
 using Bytes = ReferenceMemory::Bytes;
 
-constexpr std::uint64_t kFunctions = 0x8000'0000'0000;  // of function i: kFunctions + i
+constexpr std::uint64_t kFunctions = 0x8000'0000'0000;  // address of function i: kFunctions + i
 
-// What all threads of the block have.
+// The state that all threads of the block share.
 struct Block {
   const ptx::Module& module;
   std::uint32_t threads;
   ReferenceMemory memory{};
-  std::vector<std::uint64_t> variables{};                  // addresses of the module's
-  std::map<const ptx::Variable*, std::uint64_t> shared{};  // of functions
+  std::vector<std::uint64_t> variables{};                  // addresses of the module's variables
+  std::map<const ptx::Variable*, std::uint64_t> shared{};  // shared variables of functions
 };
 
 struct Frame {
@@ -50,7 +50,7 @@ class Thread {
   }
 
   [[nodiscard]] bool has_ended() const { return frames_.empty(); }
-  // Where it waits for others; empty: it does not.
+  // Returns where it waits for others; empty: it does not wait.
   [[nodiscard]] const std::optional<ReferenceMeeting>& waits() const { return waits_; }
   void go_on(const ReferenceMeeting::Given& given) {
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -163,7 +163,7 @@ class Thread {
         operands.source.at(count++) = value(operand);
         continue;
       }
-      // A vector is its elements side by side.
+      // The elements of a vector are adjacent bits.
       const unsigned bits =
           ptx::bytes_of(in.modifiers.type) * 8 / static_cast<unsigned>(operand.parts.size());
       for (std::size_t part = 0; part < operand.parts.size(); ++part) {
@@ -213,7 +213,7 @@ class Thread {
     frame().registers[operand.index] = bits;
   }
 
-  // The bytes of a `.param` variable.
+  // Returns the bytes of a `.param` variable.
   Bytes& parameter(const ptx::VariableRef& ref) {
     if (ref.scope == Scope::parameter) return frame().arguments.at(ref.index);
     if (ref.scope == Scope::result) return frame().result;
@@ -294,7 +294,7 @@ class Thread {
   std::optional<ReferenceMeeting> waits_;
 };
 
-// The module's variables, and the buffer of the results as the last.
+// Places the module's variables and, as the last one, the result buffer.
 void place_variables(Block& block) {
   for (const ptx::Variable& variable : block.module.variables) {
     Bytes bytes = variable.initial;
@@ -312,7 +312,7 @@ void place_variables(Block& block) {
   block.variables.push_back(block.memory.add(std::move(buffer)));
 }
 
-// Lets threads go on that have all come together.  Returns whether any could.
+// Lets threads continue whose partners have all arrived.  Returns whether there were any.
 bool let_meet(std::vector<Thread>& threads) {
   bool any = false;
   ReferenceMeetings meetings;

@@ -22,7 +22,7 @@ std::uint64_t cut(std::uint64_t value, unsigned bits) {
   return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
 
-// The number that `value` stands for in an integer type.
+// Returns `value` as a number of an integer type.
 Wide number(std::uint64_t value, Type type) {
   const unsigned bits = bits_of(type);
   value = cut(value, bits);
@@ -79,7 +79,7 @@ std::uint64_t converted(const ptx::Instruction& in, std::uint64_t a) {
 std::uint64_t field(const ptx::Instruction& in, const ReferenceOperands& o) {
   const Type type = in.modifiers.type;
   const unsigned bits = bits_of(type);
-  // Of 64 bits the hardware looks at all of position and length: docs/conformance.md.
+  // For 64 bits, the hardware uses all bits of position and length: docs/conformance.md.
   const std::uint64_t looked_at = bits == 64 ? 0xffffffff : 0xff;
   if (in.opcode == Opcode::bfi_) {
     const std::uint64_t position = o.source[2] & looked_at, length = o.source[3] & looked_at;
@@ -119,7 +119,7 @@ std::uint64_t funnel(const ptx::Instruction& in, const ReferenceOperands& o) {
   return in.modifiers.left ? (both << amount) >> 32 : both >> amount;
 }
 
-// 9.7.9.7: byte i of the result is the one that `selected` says, of the eight of b and a.
+// 9.7.9.7: returns which of the eight bytes of b and a is byte i of the result.
 unsigned selected(ptx::PermuteMode mode, unsigned c, unsigned i) {
   const unsigned low = c & 3;
   switch (mode) {
@@ -215,7 +215,7 @@ std::uint64_t counted(const ptx::Instruction& in, std::uint64_t a) {
   }
 }
 
-// The product, and for mad the sum with c, as 9.7.1.3 and 9.7.1.4 say.
+// Returns the product, and for mad the sum with c, as defined in 9.7.1.3 and 9.7.1.4.
 std::uint64_t product(const ptx::Instruction& in, ReferenceOperands& o) {
   const Type type = in.modifiers.type;
   __extension__ using Unsigned = unsigned __int128;
@@ -267,7 +267,7 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
     case Opcode::sub_:
     case Opcode::subc_: {
       if (in.modifiers.sat) return bits(clamp_to(a - b, type));
-      // The flag is that nothing was borrowed, as the hardware has it.
+      // As on the hardware, the flag means that there was no borrow.
       const Wide difference = static_cast<Wide>(cut(o.source[0], bits_of(type))) -
                               static_cast<Wide>(cut(o.source[1], bits_of(type))) -
                               (in.opcode == Opcode::subc_ && !o.carry_in ? 1 : 0);
@@ -310,7 +310,7 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
   }
 }
 
-// Not of 16-bit floats, of pairs, of matrices or of 128 bits.
+// Returns false for 16-bit floats, pairs, matrix types and 128 bits.
 bool is_plain(Type type) {
   return (type <= Type::s64 && type != Type::b128) || type == Type::f32 || type == Type::f64;
 }

@@ -9,7 +9,7 @@ using ptx::AtomOp;
 
 std::uint64_t reference_atomic(const ptx::Modifiers& m, std::uint64_t old, std::uint64_t b,
                                std::uint64_t c) {
-  // Floats differ between the spaces: left to a GPU.
+  // Float atomics differ between the spaces; they are compared only with a GPU.
   if (ptx::is_float(m.type)) throw std::logic_error("atomics of floats");
   const unsigned unused = 64 - 8 * ptx::bytes_of(m.type);
   b = b << unused >> unused;

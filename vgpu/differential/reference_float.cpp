@@ -30,8 +30,7 @@ std::uint64_t bits_of(F value) {
   return std::bit_cast<BitsOf<F>>(value);
 }
 
-// An f32 that is no number is 0x7fffffff; an f64 keeps the payload of the first that came in, made
-// quiet.
+// A NaN of f32 becomes 0x7fffffff; an f64 keeps the payload of the first NaN source, made quiet.
 template <class F>
 std::uint64_t settled(F result, std::initializer_list<F> sources) {
   if (!std::isnan(result)) return bits_of(result);
@@ -73,7 +72,8 @@ F saturated(F value) {
   return std::min(value, F{1});
 }
 
-// min and max: a NaN loses against a number, or wins with .NaN; -0 is less than +0.
+// min and max: a number takes precedence over a NaN, or with .NaN the NaN over a number; -0 is less
+// than +0.
 template <class F>
 std::uint64_t extreme(const ptx::Instruction& in, F a, F b) {
   const bool is_negative = std::signbit(a) != std::signbit(b);
@@ -92,7 +92,7 @@ std::uint64_t extreme(const ptx::Instruction& in, F a, F b) {
   return bits_of(chosen);
 }
 
-// Of all, or of their magnitudes.
+// The extreme of three values, or of their magnitudes.
 template <class F>
 std::uint64_t extreme_of_three(const ptx::Instruction& in, std::array<F, 3> x) {
   if (in.modifiers.absolute) {
@@ -101,7 +101,7 @@ std::uint64_t extreme_of_three(const ptx::Instruction& in, std::array<F, 3> x) {
   return extreme(in, as_float<F>(extreme(in, x[0], x[1])), x[2]);
 }
 
-// In another rounding mode than the compiler knows of: through volatile.
+// Calculates in a rounding mode that the compiler does not know of; volatile prevents optimisation.
 template <class F>
 F calculated(const ptx::Instruction& in, F x, F y, F z) {
   volatile F a = x, b = y, c = z;
@@ -181,7 +181,8 @@ F integral(ptx::Rounding rounding, F x) {
   }
 }
 
-// 9.7.9.21: of NaN 0, or, from f64 or to 64 bits, the integer whose top bit alone is set; clamped.
+// 9.7.9.21: NaN gives 0 or, from f64 or to 64 bits, the integer whose top bit alone is set; values
+// are clamped.
 template <class F>
 std::uint64_t to_integer(const ptx::Instruction& in, F x) {
   const Type to = in.modifiers.type;
@@ -210,7 +211,7 @@ std::uint64_t to_float(const ptx::Instruction& in, From from) {
   }
   if (m.ftz && sizeof(To) == 4) result = flushed(result);
   if (m.sat) return bits_of(saturated(result));
-  // Between f32 and f64 a NaN keeps what fits of its payload, on an H200 as on the host.
+  // Between f32 and f64, a NaN keeps the part of its payload that fits, on an H200 as on the host.
   if constexpr (std::is_floating_point_v<From> && sizeof(From) != sizeof(To)) {
     return bits_of(result);
   }

@@ -63,7 +63,7 @@ std::uint64_t reduced(const ptx::Instruction& in, const Waiting& group) {
   return static_cast<std::uint64_t>(*whole);
 }
 
-// 9.7.9.6: the lane that is asked lies in the segment of this one, or this one gets its own value.
+// 9.7.9.6: if the source lane is not in this lane's segment, this lane gets its own value.
 Given shuffled(const ptx::Instruction& in, const Waiting& group, std::uint32_t thread) {
   const ReferenceMeeting& mine = *group.at(thread);
   const auto lane = static_cast<int>(thread % 32);
@@ -93,7 +93,7 @@ Given shuffled(const ptx::Instruction& in, const Waiting& group, std::uint32_t t
   }
   if (!in_range) from = lane;
   const auto found = group.find(thread / 32 * 32 + static_cast<std::uint32_t>(from));
-  // Of a lane that is not there comes anything: programs do not look at it.
+  // The result from a lane that is not there is arbitrary; programs do not use it.
   const std::uint64_t value = found == group.end() ? 0 : found->second->sources[0];
   return {value, std::uint64_t{in_range}};
 }

@@ -9,7 +9,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Lines [first, last], the marks included.
+// Lines [first, last], including the marks.
 struct Region {
   std::size_t first, last;
   std::vector<Region> regions;  // directly inside
@@ -51,7 +51,7 @@ void flatten(const std::vector<Region>& regions, std::vector<const Region*>& all
   }
 }
 
-// Without the region, or without what is directly in it.
+// Returns the lines without the region, or without the parts directly in it.
 Lines without(const Lines& lines, const Region& region, bool keeps_inner) {
   Lines rest;
   auto inner = region.regions.begin();
@@ -64,7 +64,7 @@ Lines without(const Lines& lines, const Region& region, bool keeps_inner) {
   return rest;
 }
 
-// The first smaller program that still shows it, or nothing.
+// Finds the first smaller program that still shows the difference.  Returns false if there is none.
 bool find_smaller(Lines& lines, std::size_t& budget,
                   const std::function<bool(const std::string&)>& shows) {
   const std::vector<Region> regions = find_regions(lines);

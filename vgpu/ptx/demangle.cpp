@@ -8,7 +8,7 @@
 namespace warpcheck::ptx {
 namespace {
 
-// ABI tags tell symbols apart, not functions: Numba puts a hash of its options there.
+// ABI tags distinguish symbols, not functions: Numba puts a hash of its options there.
 void remove_abi_tags(std::string& name) {
   constexpr std::string_view kTag = "[abi:";
   for (std::size_t at = name.find(kTag); at != std::string::npos; at = name.find(kTag, at)) {

@@ -44,7 +44,7 @@ template <class... Args>
   throw FatbinaryError("fatbinary: " + fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Reads the entry at an offset and moves the offset behind it.
+// Reads the entry at an offset, and moves the offset to the next entry.
 Entry read_entry(std::span<const std::byte> bytes, std::size_t& offset) {
   const std::span<const std::byte> rest = bytes.subspan(offset);
   if (rest.size() < kEntryHeaderBytesMin) {
@@ -84,7 +84,7 @@ const char* chars(std::span<const std::byte> bytes) {
   return reinterpret_cast<const char*>(bytes.data());
 }
 
-// Allocates only what the compressed bytes can fill: LZ4 grows a byte to 255 at most.
+// Allocates no more than the compressed bytes can produce: LZ4 expands a byte to at most 255.
 std::string decompress_lz4(const Entry& entry) {
   if (entry.raw_bytes / 255 > entry.payload.size() + 64) {
     fail("entry at offset {}: {} compressed bytes cannot hold {}", entry.offset,

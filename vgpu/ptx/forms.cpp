@@ -45,7 +45,7 @@ void for_each_word(std::string_view text, char separator, Visit visit) {
   }
 }
 
-// Every way to choose, with what was chosen: `chosen` grows by one for each pair of braces.
+// Expands every combination of alternatives; `chosen` grows by one for each pair of braces.
 template <class Visit>
 void expand(const std::string& text, std::vector<std::string>& chosen, Visit visit) {
   Choice choice;
@@ -59,7 +59,7 @@ void expand(const std::string& text, std::vector<std::string>& chosen, Visit vis
   });
 }
 
-// Puts in $1 ... $9, and $m; < and > become braces.
+// Replaces $1 ... $9, and $m; < and > become braces.
 std::string filled_in(std::string_view text, const std::vector<std::string>& chosen,
                       std::string_view mnemonic) {
   std::string out;
@@ -74,7 +74,7 @@ std::string filled_in(std::string_view text, const std::vector<std::string>& cho
   return out;
 }
 
-// "f32" of "ftz.f32"
+// Returns "f32" for "ftz.f32".
 std::string last_part(std::string_view word) {
   const std::size_t dot = word.rfind('.');
   return std::string(dot == std::string_view::npos ? word : word.substr(dot + 1));
@@ -92,7 +92,7 @@ void read_operands(std::string_view text, InstructionForm& form) {
   });
 }
 
-// `$m d, a, b;` for as many operands as there are.
+// Returns `$m d, a, b;` with the form's number of operands.
 std::string default_text(const InstructionForm& form) {
   constexpr std::array<std::string_view, 2> kResults = {"d", "e"};
   constexpr std::array<std::string_view, 4> kSources = {"a", "b", "c", "f"};
@@ -128,9 +128,9 @@ std::vector<InstructionForm> expand_forms(std::span<const FormRow> rows) {
 
 namespace {
 
-// The suffixes in an order that does not depend on the text's: assemblers take them in any, and so
-// do programs (`lg2.approx.f32.ftz`).  Among each other, types and the layouts of matrices stay as
-// they stand.
+// Returns the mnemonic with its suffixes in a fixed order: assemblers accept them in any order, and
+// programs use that (`lg2.approx.f32.ftz`).  Types, and layouts of matrices, keep their relative
+// order.
 std::string in_order(std::string_view mnemonic) {
   std::vector<std::string_view> words;
   for_each_word(mnemonic, '.', [&](std::string_view word) { words.push_back(word); });
@@ -147,13 +147,13 @@ std::string in_order(std::string_view mnemonic) {
   return text;
 }
 
-// "add" of "add.sat.s32"
+// Returns "add" for "add.sat.s32".
 std::string_view opcode_of(std::string_view mnemonic) {
   return mnemonic.substr(0, mnemonic.find('.'));
 }
 
-// The mnemonics of all forms, as they stand and in_order(), by opcode: a program has few of those,
-// and to write out the rows of all would take longer than most launches.
+// The mnemonics of all forms, as written and in_order(), by opcode.  A program has few opcodes, and
+// expanding the rows of all of them would take longer than most launches.
 class KnownForms {
  public:
   KnownForms() {
@@ -177,7 +177,7 @@ class KnownForms {
  private:
   using Forms = std::unordered_set<std::string>;
 
-  // Up to the first dot that is not between braces.
+  // Returns the text up to the first dot that is not between braces.
   static std::string_view begin_of(std::string_view pattern) {
     bool is_choice = false;
     for (std::size_t at = 0; at < pattern.size(); ++at) {

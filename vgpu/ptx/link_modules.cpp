@@ -1,4 +1,4 @@
-// link_modules(): what nvlink does for machine code, for PTX (PTX ISA 11.6).
+// link_modules(): links PTX as nvlink links machine code (PTX ISA 11.6).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace warpcheck::ptx {
 namespace {
 
-// Every translation unit has its own of an `extern __shared__` array; all lie at one address.
+// Every translation unit has its own declaration of an `extern __shared__` array; all have one
+// address.
 bool is_shared_by_all(const Variable& variable) {
   return variable.space == Space::shared && variable.external;
 }
@@ -21,7 +22,7 @@ bool is_internal(const Variable& variable) {
   return variable.linkage == Linkage::internal && !variable.external;
 }
 
-// A function without a body is a declaration, whatever its linkage.
+// A function without a body is a declaration, whatever its linkage is.
 bool is_internal(const Function& function) {
   return function.linkage == Linkage::internal && function.has_body;
 }
@@ -51,7 +52,7 @@ class Linker {
   struct Place {
     bool is_function = false;
     std::size_t index = 0;
-    std::size_t module = 0;  // that defines it, or declares it first
+    std::size_t module = 0;  // the module that defines it, or declares it first
   };
 
   void note_names(const Module& module) {
@@ -63,7 +64,7 @@ class Linker {
     }
   }
 
-  // The names that change in this module.
+  // Chooses new names for names of this module that clash.
   void choose_names(const Module& module, std::size_t number) {
     renamed_.clear();
     const auto choose = [&](const std::string& name) {
@@ -171,7 +172,7 @@ class Linker {
     }
   }
 
-  // ---- from the numbers of a module to those of the whole ----
+  // ---- from numbers of a module to numbers of the linked module ----
   void move(SourceLocation& location) const {
     if (location.file != kNone) location.file += first_file_;
     if (location.inlined_at != kNone) location.inlined_at += first_location_;
@@ -212,9 +213,9 @@ class Linker {
 
   std::vector<Module> modules_;
   Module out_;
-  std::set<std::string> names_;          // taken, of all modules
-  std::map<std::string, Place> places_;  // by name in the whole
-  // Of the module at hand.
+  std::set<std::string> names_;          // used names of all modules
+  std::map<std::string, Place> places_;  // by name in the linked module
+  // For the current module.
   std::map<std::string, std::string> renamed_;
   std::vector<std::size_t> new_index_;  // of its variables
   std::uint32_t first_file_ = 0, first_location_ = 0;

@@ -1,4 +1,4 @@
-// Reads the words of opcodes.def: which suffixes and operands an instruction may have.
+// Interprets the words of opcodes.def: which suffixes and operands an instruction may have.
 #include "vgpu/ptx/mnemonic.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace warpcheck::ptx {
 namespace {
 
-// A row of opcodes.def, read.
+// A decoded row of opcodes.def.
 struct Row {
   std::vector<Form> forms;
   bool any_operands = false;
@@ -23,7 +23,8 @@ struct Row {
   std::vector<Form::TypeOf> sources;  // the longest list of the forms; they agree
 };
 
-// The next word of a text whose words are separated by `separator`; shortens the text.
+// Returns the next word of a text whose words are separated by `separator`, and removes it from the
+// text.
 std::string_view next_word(std::string_view& text, char separator) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   const std::size_t end = std::min(text.find(separator), text.size());
@@ -60,7 +61,7 @@ Form::Slot read_slot(std::string_view word) {
   return {static_cast<Form::Word>(found - kWords.begin()), optional, read_type(word, type)};
 }
 
-// Sources come behind the destination.  A form may have more of them than another.
+// Sources come after the destination.  One form may have more sources than another.
 void list_sources(const Form& form, Row& row) {
   for (std::size_t at = 1; at < form.slots.size(); ++at) {
     const Form::TypeOf type = form.slots[at].type;
@@ -103,7 +104,7 @@ void read_classes(std::string_view text, Row& row) {
   }
 }
 
-// Others name the types of their operands themselves.
+// Other families name the types of their operands themselves.
 bool has_typed_sources(Family family) {
   return family == Family::compute || family == Family::space_test || family == Family::warp;
 }
@@ -131,7 +132,7 @@ bool has_suffix(std::string_view suffixes, std::string_view wanted) {
   return false;
 }
 
-// A third type (cvt.pack.sat.s8.s32.b32) says nothing new: it is always b32.
+// A third type (cvt.pack.sat.s8.s32.b32) adds no information: it is always b32.
 bool is_third_type(const Suffix& suffix, const Row& row, const Modifiers& m) {
   return suffix.suffix_class == SuffixClass::type && row.types_max == 3 && m.pack &&
          m.source_type != Type::none && static_cast<Type>(suffix.value) == Type::b32;
@@ -141,7 +142,8 @@ int count_types(const Modifiers& m) {
   return (m.type != Type::none) + (m.source_type != Type::none) + (m.third_type != Type::none);
 }
 
-// Sets what one suffix means; returns why it cannot.  `missing` loses the suffix's class.
+// Sets the modifier of one suffix.  Returns why that is not possible.  Removes the suffix's class
+// from `missing`.
 std::string read_suffix(std::string_view word, std::string_view text, const Row& row,
                         Modifiers& modifiers, std::bitset<96>& missing) {
   const std::span<const Suffix> meanings = find_suffixes(word);
@@ -167,7 +169,7 @@ std::string read_suffix(std::string_view word, std::string_view text, const Row&
   return {};
 }
 
-// What the ISA says a missing modifier means (9.7.13.4 - 9.7.13.6).
+// Sets the defaults that the ISA defines for missing modifiers (9.7.13.4 - 9.7.13.6).
 void fill_defaults(Opcode opcode, Modifiers& m) {
   if (opcode == Opcode::atom_ || opcode == Opcode::red_) {
     if (m.order == Order::weak) m.order = Order::relaxed;
@@ -261,7 +263,7 @@ Count count_of(const Form& form) {
   return {form.slots.size() - static_cast<std::size_t>(optional), form.slots.size()};
 }
 
-// The first operand that does not fit; operands.size() if all do.
+// Returns the index of the first operand that does not fit; operands.size() if all fit.
 std::size_t first_misfit(const Form& form, std::span<const Operand> operands) {
   for (std::size_t at = 0; at < operands.size(); ++at) {
     if (!fits(operands[at], form.slots[at].word)) return at;
@@ -269,7 +271,7 @@ std::size_t first_misfit(const Form& form, std::span<const Operand> operands) {
   return operands.size();
 }
 
-// A product of 16 or 32 bits with .wide.
+// Returns the type of a product of 16 or 32 bits with .wide.
 Type twice_as_wide(Type type) {
   switch (type) {
     case Type::u16: return Type::u32;

@@ -1,4 +1,4 @@
-// Names of the PTX vocabulary; opcodes.def is the source of the opcodes.
+// The names of the PTX vocabulary; opcodes.def is the source of the opcodes.
 #include "vgpu/ptx/opcode.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 13> kFunctionFiles = {
     "half_compare", "packed",      "video"};
 static_assert(kFunctionFiles.size() == static_cast<std::size_t>(FunctionFile::count));
 
-// A bit for each file of a list; a word that names none does not compile.
+// Returns one bit for each file of a list; an unknown word does not compile.
 consteval std::uint16_t function_files(std::string_view words) {
   std::uint16_t files = 0;
   while (!words.empty()) {

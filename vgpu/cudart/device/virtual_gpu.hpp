@@ -87,7 +87,7 @@ inline constexpr int kTexture2DMax[2] = {131072, 65536};
 inline constexpr int kTexture3DMax = 16384;
 inline constexpr int kCopyEngines = 2;
 inline constexpr int kL2CacheBytes = 4 * 1024 * 1024;
-// Set for devices from 8.0 on; others have no persisting L2 lines, and return 0.
+// For devices from 8.0 on; older devices have no persisting L2 lines and return 0.
 inline constexpr int kPersistingL2Bytes = kL2CacheBytes / 4 * 3;
 inline constexpr std::size_t kAccessPolicyWindowBytesMax = 128 * 1024 * 1024;
 inline constexpr int kMemoryBusBits = 256;

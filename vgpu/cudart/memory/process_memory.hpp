@@ -1,10 +1,10 @@
 // Device memory that processes of one program share: cudaIpcGetMemHandle, cudaIpcOpenMemHandle.
 //
-// The bytes of an allocation that is exported move into a file (process_files.hpp), which those who
-// open the handle map as an allocation of their own.  The machines of two processes then work on
-// the same bytes, each as far as it is; atomic operations hold a lock that lies in the file.  What
-// one process does is nothing that the others' checkers know of, so all bytes count as written, and
-// what orders two processes is not looked at.
+// The bytes of an exported allocation move into a file (process_files.hpp).  Processes that open
+// the handle map it as an allocation of their own.  The machines of several processes then work
+// concurrently on the same bytes; atomic operations hold a lock in the file.  The checkers of one
+// process do not see the accesses of another, so all bytes count as written, and the order between
+// processes is not checked.
 #pragma once
 
 #include <cuda_runtime_api.h>

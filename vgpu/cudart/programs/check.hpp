@@ -14,7 +14,7 @@ inline void require(cudaError_t error) {
   std::exit(1);
 }
 
-// Of the launch before.
+// Waits for the previous launch, and checks it.
 inline void finish() {
   require(cudaGetLastError());
   require(cudaDeviceSynchronize());

@@ -25,7 +25,8 @@ class BodyParser {
     open_scope();
     declare_header();
     lexer_.expect('{');
-    // The body's own scope, in which `.reg` may not repeat a parameter's name, is the header's.
+    // The body's outermost scope is that of the header, so `.reg` must not repeat a parameter's
+    // name in it.
     const std::uint32_t outermost = context_.symbols.depth();
     while (context_.symbols.depth() >= outermost) parse_statement();
     if (unresolved_.empty()) return;
@@ -34,10 +35,11 @@ class BodyParser {
   }
 
  private:
-  // A use of a label that no scope so far defines; indices say where the label's index belongs.
+  // A use of a label that no scope has defined so far; the indices say where the label's index must
+  // be stored.
   struct Unresolved {
     LabelUse use;
-    std::uint32_t depth;  // of the scope that it looks in next
+    std::uint32_t depth;  // the scope in which it is searched next
     std::uint32_t owner;  // instruction, or branch target list
     std::uint32_t position;
     bool in_list;
@@ -48,7 +50,7 @@ class BodyParser {
     context_.symbols.open_scope();
   }
 
-  // A label of this scope resolves the uses in it; the others look in the scope outside.
+  // A label of this scope resolves the uses in it; other uses are searched in the outer scope.
   void close_scope() {
     const std::uint32_t depth = context_.symbols.depth();
     std::size_t first = unresolved_.size();
@@ -81,7 +83,8 @@ class BodyParser {
     lexer_.fail(line, fmt::format("'{}' is declared twice", printable(name)));
   }
 
-  // Results, parameters, and parameters in registers.  Their names live in the function.
+  // Declares results, parameters, and parameters in registers.  Their names are stored in the
+  // function.
   void declare_header() {
     const auto declare_all = [&](std::vector<Variable>& variables, VariableRef::Scope scope) {
       for (std::uint32_t at = 0; at < variables.size(); ++at) {
@@ -180,7 +183,7 @@ class BodyParser {
     const Token space_word = external ? lexer_.take() : word;
     if (word.text == ".loc") {
       const SourceLocation location = locations_.read();
-      // Line 0: the optimiser has merged instructions of several lines, and says none of them.
+      // Line 0: the optimiser has merged instructions of several lines and gives none of them.
       if (location.line != 0 || location_.line == 0) location_ = location;
     } else if (word.text == ".pragma") {
       lexer_.skip_statement();

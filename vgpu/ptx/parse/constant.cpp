@@ -13,9 +13,9 @@ constexpr int kDepthMax = 64;  // nested parentheses and signs
 
 struct BinaryOperator {
   std::string_view text;
-  int precedence;  // the higher, the tighter
+  int precedence;  // higher binds tighter
 };
-// `|` is not among them: in an operand it separates the registers of a pair.
+// `|` is not included: in an operand it separates the registers of a pair.
 constexpr std::array<BinaryOperator, 9> kBinaryOperators = {
     {{"*", 5}, {"/", 5}, {"%", 5}, {"+", 4}, {"-", 4}, {"<<", 3}, {">>", 3}, {"&", 2}, {"^", 1}}};
 
