@@ -1,6 +1,7 @@
-// A library under the name that it had in an earlier release of the toolkit: every function is a
-// jump to the one in the library of today, beside it, so that both share what there is of handles.
-// Arguments have not changed in between; versions are told as they are today.
+// A library under its name in an earlier release of the toolkit.  Every function is a jump to the
+// function of the current library, which lies in the same directory, so that both share their
+// handles.  The functions have the same arguments in both releases; version functions report the
+// current release.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -21,7 +22,8 @@
 namespace {
 
 __attribute__((constructor)) void find_functions() {
-  void* const newer = dlopen(NEWER, RTLD_NOW | RTLD_NOLOAD);  // it is one that this one needs
+  // already loaded, because this library depends on it
+  void* const newer = dlopen(NEWER, RTLD_NOW | RTLD_NOLOAD);
   const auto find = [&](void*& slot, const char* name) {
     slot = newer == nullptr ? nullptr : dlsym(newer, name);
     if (slot != nullptr) return;

@@ -1,12 +1,12 @@
-// What cuFFT and cuRAND answer, a line each, for a comparison of libraries in place of the vendor's
-// with the vendor's own on a real GPU:
+// Records what cuFFT and cuRAND return, one result in each line, to compare the replacements of
+// these libraries with the vendor's libraries on a real GPU:
 //
 //   nvcc record_libraries.cpp -lcufft -lcurand -o record && ./record > real.txt
 //   warpcheck exec -- ./record > ours.txt
 //   python3 compare_recordings.py real.txt ours.txt
 //
-// `./record cufft` and `./record curand` record one of them.  Calls that kill the context on a GPU
-// (null data) are left out: each later call would answer that.
+// `./record cufft` and `./record curand` record one library.  Calls that destroy the context on a
+// GPU (null data) are left out, because every later call would fail.
 #include <cuda_runtime_api.h>
 #include <cufft.h>
 #include <cufftXt.h>
@@ -28,7 +28,8 @@ T* to_device(const std::vector<T>& values) {
   return static_cast<T*>(memory);
 }
 
-// Values of an array, at places that tell layouts and orders apart; 0 where is_defined says no.
+// Prints values of an array, from positions that distinguish layouts and orders; 0 where is_defined
+// says that the value is undefined.
 template <class T>
 void print(const std::string& name, const T* pointer, std::size_t count,
            const std::vector<bool>& is_defined = {}) {
@@ -63,8 +64,8 @@ struct Layout {
   int stride, dist, batch;  // stride 0: the basic layout
 };
 
-// The elements of a complex-to-real transform's output in place: between them there may be
-// anything.
+// Which elements the in-place output of a complex-to-real transform defines.  The padding between
+// them may hold anything.
 std::vector<bool> real_elements(const Layout& layout, std::size_t count) {
   const int last = layout.rank - 1, length = layout.lengths[last];
   const bool is_basic = layout.stride == 0;
@@ -171,7 +172,7 @@ void record_plan_statuses() {
   cudaFree(data);
 }
 
-// Two requests of each kind, so that where the second begins is seen too.
+// Records two requests of each kind, to show where the second one continues the sequence.
 void record_generator(curandRngType_t type, curandOrdering_t ordering, unsigned dimensions) {
   constexpr std::size_t kMany = 300000;
   const std::string name = "type " + std::to_string(type) + " ordering " +

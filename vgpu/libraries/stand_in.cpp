@@ -25,7 +25,7 @@ cudart::LibraryRegion plain(const Region& region, const std::string& name, bool 
           .addresses = region.addresses};
 }
 
-// "A, 64 x 64, lda 60" is "A of cublasSgemm, 64 x 64, lda 60".
+// Inserts the function's name: "A, 64 x 64, lda 60" becomes "A of cublasSgemm, 64 x 64, lda 60".
 std::string name_in(const char* function, const std::string& name) {
   const std::size_t comma = std::min(name.find(','), name.size());
   return fmt::format("{} of {}{}", std::string_view(name).substr(0, comma), function,
@@ -76,7 +76,7 @@ Region triangle(std::string_view name, const void* pointer, std::size_t element_
 Region band(std::string_view name, const void* pointer, std::size_t element_bytes,
             std::int64_t rows, std::int64_t columns, std::int64_t below, std::int64_t above,
             std::int64_t leading) {
-  // The last columns may have none of it.
+  // The last columns may have no element of the band.
   Region region =
       matrix(name, pointer, element_bytes, rows, std::min(columns, rows + above), leading);
   region.name = fmt::format("{}, {} x {}, {} below and {} above the diagonal, ld {}", name, rows,

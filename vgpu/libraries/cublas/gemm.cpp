@@ -7,7 +7,7 @@
 namespace warpcheck::libraries::cublas {
 namespace {
 
-// A gemm whose arguments have been looked at.
+// A gemm whose arguments have been validated.
 struct Job {
   CBLAS_TRANSPOSE transa, transb;
   Gemm gemm;
@@ -33,7 +33,8 @@ Job look_at(const Gemm& gemm) {
   return job;
 }
 
-// T: of the sums.  The scalar type of an exact sum of integers is double, which holds them all.
+// T: the type of the sums.  Exact sums of integers use double as the scalar type, which represents
+// all of them.
 template <typename T>
 void compute_one(const Job& job, T alpha, T beta, const LibraryView& a, const LibraryView& b,
                  const LibraryView& c, std::int64_t slice) {
@@ -74,7 +75,7 @@ Region unread_if(bool unread, Region region) {
   return region;
 }
 
-// The three matrices, one after the other, by strides.
+// Adds the three matrices as strided regions, A, B and C in this order.
 void add_strided(Operation& operation, const Job& job) {
   const Gemm& gemm = job.gemm;
   const auto batched = [&](const char* name, const GemmMatrix& all, std::int64_t rows,
@@ -127,7 +128,7 @@ void enqueue(BlasCall& call, const Gemm& gemm) {
   const TypedScalar beta(call, operation, "beta", gemm.beta, gemm.scalars);
   job.reads_inputs = !alpha.is_zero() && gemm.k != 0;
   job.reads_c = !beta.is_zero();
-  std::function<std::size_t(std::int64_t)> first;  // of the three matrices
+  std::function<std::size_t(std::int64_t)> first;  // the first of the three matrices' regions
   if (gemm.by == BatchBy::pointers) {
     first = [batch = batch_of(operation, job)](std::int64_t i) { return batch.region(i, 0); };
   } else {
@@ -143,7 +144,7 @@ void enqueue(BlasCall& call, const Gemm& gemm) {
       case CUDA_R_32F: return run(float{});
       case CUDA_C_32F: return run(cuComplex{});
       case CUDA_C_64F: return run(cuDoubleComplex{});
-      default: return run(double{});  // 64-bit floats, and integers, exactly
+      default: return run(double{});  // 64-bit floats, and exact sums of integers
     }
   });
   call.finish(operation);

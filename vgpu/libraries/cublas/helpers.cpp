@@ -7,7 +7,7 @@
 namespace warpcheck::libraries::cublas {
 namespace {
 
-// Answers a setter or getter: body(context).
+// Implements a setter or getter: calls body(context).
 template <typename Setting>
 cublasStatus_t with_context(const char* function, const void* return_address, cublasHandle_t handle,
                             const Setting& body) {
@@ -20,8 +20,8 @@ void give(T* to, const T& value, const char* name) {
   *to = value;
 }
 
-// A copy of `columns` columns of `rows` elements.  It comes back when it is done, or when it has
-// been asked for.
+// A copy of `columns` columns of `rows` elements.  The call returns when the copy is complete, or,
+// if `asynchronous`, when it has been enqueued.
 struct MatrixCopy {
   std::int64_t rows, columns, element_bytes;
   const void* source;
@@ -62,7 +62,8 @@ cublasStatus_t run(const Call& made, const MatrixCopy& all) {
   }
 }
 
-// Elements `incx` and `incy` apart: a matrix of one row, or of one column where both are 1.
+// Copies vectors whose elements are `incx` and `incy` apart: as a matrix of one row, or of one
+// column where both increments are 1.
 MatrixCopy vector_copy(std::int64_t n, std::int64_t element_bytes, const void* x, std::int64_t incx,
                        void* y, std::int64_t incy, cudaMemcpyKind kind,
                        cudaStream_t stream = nullptr, bool asynchronous = false) {
@@ -114,7 +115,7 @@ extern "C" {
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  // The device is there, as it is after cublasCreate() on a GPU.
+  // cublasCreate() on a GPU creates the device's context, so this creates it too.
   warpcheck::libraries::services().memory_at(nullptr);
   *handle = new cublasContext;
   warpcheck::libraries::handles<cublasContext>().add(*handle);
@@ -173,7 +174,7 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* count) {
     give(count, context.multiprocessors, "smCountTarget");
   });
 }
-// No function needs it here.
+// The workspace is ignored, because no function needs it here.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
   return with_context(HERE("cublasSetWorkspace"), handle, [&](cublasContext&) {
     require(workspace != nullptr || bytes == 0, "the workspace of {} bytes is a null pointer",
@@ -264,7 +265,7 @@ cublasStatus_t cublasGetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemS
 
 // ---- about the library ----
 
-// It asks the library: programs ask before they have a handle.
+// The version does not depend on the handle: programs ask before they have one.
 cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
   if (version == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   *version = CUBLAS_VERSION;
@@ -283,7 +284,7 @@ size_t cublasGetCudartVersion() { return CUDART_VERSION; }
 const char* cublasGetStatusName(cublasStatus_t status) { return name_of(status); }
 const char* cublasGetStatusString(cublasStatus_t status) { return text_of(status); }
 
-// There is nothing that would be logged.
+// The callback is stored but never called, because nothing is logged.
 static cublasLogCallback log_callback = nullptr;
 cublasStatus_t cublasLoggerConfigure(int, int, int, const char*) { return CUBLAS_STATUS_SUCCESS; }
 cublasStatus_t cublasSetLoggerCallback(cublasLogCallback callback) {

@@ -12,10 +12,10 @@ cudaError_t warpcheck_cudaFree(void* pointer);
 namespace warpcheck::libraries::cublas {
 namespace {
 
-cublasHandle_t handle = nullptr;  // before cublasInit() and after cublasShutdown()
+cublasHandle_t handle = nullptr;  // null before cublasInit() and after cublasShutdown()
 cublasStatus_t error = CUBLAS_STATUS_SUCCESS;
 
-// For cublasGetError(), unless it is none.
+// Keeps a failure for cublasGetError(), and returns the status.
 cublasStatus_t kept(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) error = status;
   return status;

@@ -6,7 +6,7 @@
 namespace warpcheck::libraries::cublas {
 namespace {
 
-// Where an attribute is kept; null: it is not supported.
+// The place where an attribute is stored; null if the attribute is not supported.
 struct Field {
   void* at = nullptr;
   std::size_t bytes = 0;
@@ -115,7 +115,7 @@ void get(const Field& from, int attribute, void* to, std::size_t bytes, std::siz
   std::memcpy(to, from.at, from.bytes);
 }
 
-// T in the opaque structure.
+// The T that is stored in the opaque structure.
 template <typename T, typename Opaque>
 T& held_in(Opaque* handle) {
   require(handle != nullptr, "a descriptor is a null pointer");
@@ -134,7 +134,7 @@ void create(Opaque** handle, const T& value) {
   begin(*handle, value);
 }
 
-// What the one algorithm can do: a number each, and lists of one.
+// The capabilities of the one algorithm whose value is a number or a list of one number.
 std::uint64_t capability(cublasLtMatmulAlgoCapAttributes_t attribute) {
   switch (static_cast<int>(attribute)) {
     case CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT:
@@ -191,7 +191,7 @@ Region region_of(const char* name, const void* pointer, const Layout& layout) {
 using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
 using warpcheck::libraries::Call;
 
-// The functions that all descriptors have.
+// The functions that exist for every descriptor.
 #define DESCRIPTOR(kind, Held, Handle, Attribute)                                           \
   cublasStatus_t cublasLt##kind##Destroy(Handle handle) {                                   \
     delete handle;                                                                          \
@@ -339,7 +339,7 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t* alg
   });
 }
 
-// ---- handles, and what is about the library; there is nothing that would be logged or kept ----
+// ---- handles and the library itself; nothing is logged or cached ----
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;

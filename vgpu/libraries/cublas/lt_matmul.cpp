@@ -1,10 +1,11 @@
 // cublasLtMatmul: D := epilogue(alpha * op(A) * op(B) + beta * C), with elements of many types, in
 // columns or in rows.
 //
-// An epilogue is a sequence: bias, then the activation, which may keep its input (or, of ReLU, its
-// signs as bits) in an auxiliary matrix; or, backwards, the activation's derivative at what such a
-// matrix has kept; and sums of rows of what came out, or of A, or of B's columns. GELU is the
-// approximation by the hyperbolic tangent.
+// An epilogue is a sequence: the bias is added, then the activation is applied, which may store its
+// input in an auxiliary matrix (ReLU stores only its signs, as bits).  A backward epilogue
+// multiplies by the activation's derivative at the inputs that such a matrix holds.  Both may also
+// sum up the rows of the result, of A, or the columns of B.  GELU is the approximation by the
+// hyperbolic tangent.
 #include <array>
 #include <optional>
 
@@ -39,7 +40,7 @@ struct Product {
   Description how;
   Operand a, b, c, d;
   std::size_t bias = 0, aux = 0;
-  std::optional<std::size_t> alphas{}, betas{};  // of vectors of scalars
+  std::optional<std::size_t> alphas{}, betas{};  // vectors of scalars
   std::size_t a_scale = 0, b_scale = 0, c_scale = 0, d_scale = 0, d_largest = 0;
   bool reads_inputs = true, reads_c = true;
   [[nodiscard]] bool has(Part part) const {
@@ -51,7 +52,7 @@ struct Product {
   [[nodiscard]] bool sums_up() const {
     return has(Part::row_sums) || has(Part::row_sums_of_a) || has(Part::column_sums_of_b);
   }
-  // The signs of ReLU's inputs are bits.
+  // Whether the auxiliary matrix holds the signs of ReLU's inputs, as bits.
   [[nodiscard]] bool has_bits() const {
     return has(Part::aux) && (has(Part::relu) || has(Part::relu_gradient));
   }
@@ -84,7 +85,7 @@ T one() {
   return value;
 }
 
-// tanh, by an exponential that is the same on all machines.
+// tanh, computed by an exponential that gives the same result on all machines.
 template <typename T>
 T fixed_tanh(T x) {
   return 1 - 2 / (fixed_math::exp(2 * x) + 1);
@@ -99,7 +100,7 @@ inline double gelu_derivative(double x) {
   return 0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * kGeluScale * (1 + 3 * kGeluCube * x * x);
 }
 
-// One product of a batch.
+// The computation of one product of a batch.
 template <typename T>
 class One {
  public:
@@ -163,14 +164,14 @@ class One {
   [[nodiscard]] float scale(const void* is_there, std::size_t region) const {
     return is_there == nullptr ? 1 : *views_.data<float>(region);
   }
-  // Of a vector of scalars; 1 where there is none.
+  // Element i of a vector of scalars; 1 if there is no such vector.
   [[nodiscard]] T of_row(const std::optional<std::size_t>& region, std::int64_t i) const {
     if (!region) return one<T>();
     return number_at<T>(static_cast<cudaDataType>(all_.how.scalars), views_[*region].data,
                         i + slice_ * all_.how.alpha_stride);
   }
 
-  // A NaN stays one.
+  // A NaN remains a NaN.
   [[nodiscard]] T activated(T sum, std::int64_t i, std::int64_t j) {
     if (all_.has(Part::relu)) {
       if (all_.has(Part::aux)) put_bit(i, j, sum > 0);
@@ -213,7 +214,7 @@ class One {
              static_cast<std::int64_t>(i) + slice_ * all_.how.bias_stride, sums[i]);
     }
   }
-  // Sums over k.
+  // Sums up the elements of an input over k.
   void sum_up_input(const Operand& input, CBLAS_TRANSPOSE operation, std::int64_t count) const {
     if constexpr (!kIsComplex<T>) {
       const std::vector<T> numbers = gather<T>(input, views_[input.region], slice_);
@@ -254,7 +255,7 @@ void require_supported(const Product& all) {
   if (is_complex(all.d.type()) && how.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     throw Refused{fmt::format("epilogue {} of complex matrices", how.epilogue)};
   }
-  // As an H200 answers; sums of columns run along the rows of what is stored.
+  // Like an H200: it rejects sums of the columns of B if B is not transposed.
   if (all.has(Part::column_sums_of_b) && all.transb == CblasNoTrans) {
     throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED,
                    "CUBLASLT_EPILOGUE_BGRADB is supported for a transposed B alone"};
@@ -321,7 +322,7 @@ void add_vector(Product& all, Operation& operation, bool is_read) {
 }
 
 void add_aux(Product& all, Operation& operation) {
-  const std::int64_t per_element = all.has_bits() ? 8 : 1;  // bits are told as bytes
+  const std::int64_t per_element = all.has_bits() ? 8 : 1;  // the region counts bits in bytes
   Region region =
       matrix("the auxiliary matrix", all.how.aux, bytes_of(all.aux_type()),
              (all.m + per_element - 1) / per_element, all.n, all.how.aux_leading / per_element);
@@ -345,7 +346,7 @@ void add_scalar_vectors(Product& all, Operation& operation, const void* alpha, c
   if (all.how.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR) all.betas = add("beta", beta);
 }
 
-// Known before the product is made, or 1 where there are vectors.
+// The scalars that are known before the product is computed; 1 where vectors of scalars are used.
 struct Scalars {
   std::optional<TypedScalar> alpha, beta;
 };

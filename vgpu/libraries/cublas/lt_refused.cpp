@@ -1,5 +1,6 @@
-// The functions of libcublasLt that are not done: refused by name when they are called.  They
-// ignore their arguments, which serves all callers under the x86-64 convention.
+// The functions of libcublasLt that are not implemented: a call is refused and reported by name.
+// They ignore their arguments, which is compatible with all callers under the x86-64 calling
+// convention.
 #include "vgpu/libraries/cublas/call.hpp"
 
 extern "C" {

@@ -85,7 +85,7 @@ void enqueue(const Call& made, const Transformation& how, Sum all, const void* a
       case CUDA_C_64F: return run(cuDoubleComplex{});
       case CUDA_R_16F:
       case CUDA_R_32F: return run(float{});
-      default: return run(double{});  // 64-bit floats, and integers, exactly
+      default: return run(double{});  // 64-bit floats, and exact sums of integers
     }
   });
   call.finish(operation);
@@ -97,7 +97,7 @@ void enqueue(const Call& made, const Transformation& how, Sum all, const void* a
 using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
 using warpcheck::libraries::Call;
 
-// Where a matrix does not count, its layout may be left out.
+// The layout of a matrix that is not used may be null.
 extern "C" cublasStatus_t cublasLtMatrixTransform(cublasLtHandle_t handle,
                                                   cublasLtMatrixTransformDesc_t description,
                                                   const void* alpha, const void* A,

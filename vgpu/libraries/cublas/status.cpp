@@ -1,4 +1,4 @@
-// What calls of cuBLAS and cuBLASLt answer: names of statuses, and what becomes of exceptions.
+// Statuses of cuBLAS and cuBLASLt: their names, and their conversion from exceptions.
 #include "vgpu/libraries/cublas/call.hpp"
 
 namespace warpcheck::libraries::cublas {
@@ -57,7 +57,7 @@ cublasStatus_t rejected(const Call& call, std::initializer_list<Count> counts) {
   } catch (const Refused& why) {
     refuse(call.function, why.why);
     return CUBLAS_STATUS_NOT_SUPPORTED;
-  } catch (cublasStatus_t status) {  // it has been told
+  } catch (cublasStatus_t status) {  // it has already been reported
     return status;
   }
 }

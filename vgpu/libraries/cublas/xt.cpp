@@ -1,5 +1,5 @@
-// cublasXt: products of matrices that the host may have, on the one device that there is.  The call
-// comes back when they are done.  Its other routines are refused by name.
+// cublasXt: products of matrices that may be in host memory, on the one device that exists.  A call
+// returns when its products are complete.  The other routines of cublasXt are refused by name.
 #include <cublasXt.h>
 
 #include "vgpu/libraries/cublas/gemm.hpp"
@@ -60,7 +60,7 @@ cublasStatus_t cublasXtDestroy(cublasXtHandle_t handle) {
     cublasDestroy_v2(handle->handle);
   });
 }
-// The one device is the first.
+// Only device 0 can be selected.
 cublasStatus_t cublasXtDeviceSelect(cublasXtHandle_t handle, int count, int* devices) {
   return answer_xt(MADE_HERE(), handle, [&](BlasCall&) {
     require(count > 0 && devices != nullptr, "no device is selected");

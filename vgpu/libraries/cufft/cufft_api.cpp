@@ -14,14 +14,15 @@
 namespace warpcheck::libraries::fourier {
 namespace {
 
-// Plans by their handles, and what protects them: functions may be called by several threads.
+// All plans by handle, and the mutex that protects them, because several threads may call
+// functions.
 struct Plans {
   std::mutex mutex;
   std::map<cufftHandle, std::unique_ptr<Plan>> by_handle;
-  cufftHandle next = 1;  // never given out twice: a plan that has been destroyed stays unknown
+  cufftHandle next = 1;  // never reused: the handle of a destroyed plan stays invalid
 };
 Plans& plans() {
-  static auto* const all = new Plans;  // programs transform in destructors of theirs
+  static auto* const all = new Plans;  // never destroyed: programs call cuFFT in their destructors
   return *all;
 }
 
@@ -100,7 +101,7 @@ Request request_of(std::initializer_list<int> lengths, cufftType type, int batch
   return request;
 }
 
-// As the functions take them; T is int, or long long.
+// A data layout as the functions receive it; T is int or long long.
 template <class T>
 struct Layout {
   const T* embed;
@@ -180,7 +181,7 @@ void set_types(Request& request, cudaDataType input, cudaDataType output, cudaDa
                                        : Transform::complex_to_complex;
 }
 
-// They say how the vendor makes a plan, and change nothing here.
+// These properties control how the vendor's library makes a plan; here they have no effect.
 long long& property_of(Plan& plan, cufftProperty property) {
   switch (property) {
     case NVFFT_PLAN_PROPERTY_INT64_PATIENT_JIT: return plan.properties()[0];
@@ -197,7 +198,7 @@ cufftHandle create() {
   return handle;
 }
 
-// cufftPlan*: a plan that is made at once, or none.
+// cufftPlan*: creates a handle and its plan, or neither.
 void make_new(cufftHandle* handle, const Request& request) {
   if (handle == nullptr) throw Rejected{CUFFT_INVALID_VALUE, "the pointer to the plan is null"};
   const Shape shape = shape_of(request);
@@ -233,7 +234,7 @@ cufftResult execute(const Call& call, cufftHandle handle, const Plan::Use& use, 
 
 using namespace warpcheck::libraries::fourier;  // NOLINT(google-build-using-namespace)
 
-// The call of the program that this function is for.
+// The call of the program that entered this function.
 #define CALL() (warpcheck::libraries::Call{__func__, __builtin_return_address(0)})
 
 extern "C" {

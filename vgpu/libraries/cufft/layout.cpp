@@ -18,19 +18,20 @@ Side side_of(const Shape& shape, bool is_complex, const std::optional<Storage>& 
     return side;
   }
   side.storage.embed = side.counts;
-  // In place, a row of reals is padded to the row of complex numbers that takes its place.
+  // In place, each row of reals is padded to the size of the row of complex numbers that replaces
+  // it.
   if (is_half && !is_complex && in_place) side.storage.embed[2] = 2 * half;
   const Lengths& embed = side.storage.embed;
   side.storage.dist = embed[0] * embed[1] * embed[2];
   return side;
 }
 
-// Elements at equal distances.
+// A series of elements at equal distances.
 struct Level {
   std::int64_t count = 1, stride = 1;  // stride in elements
 };
 
-// From the outermost to the innermost; levels that continue each other are one.
+// The levels from the outermost to the innermost; adjacent levels that form one series are merged.
 std::vector<Level> levels_of(const Side& side) {
   const Storage& storage = side.storage;
   const std::int64_t row = storage.embed[2] * storage.stride;
@@ -80,7 +81,7 @@ std::vector<Region> regions_of(const Side& side, void* pointer) {
   region.depth = slices.count;
   region.slice = slices.stride * side.element_bytes;
   std::vector<Region> regions{region};
-  while (!levels.empty()) {  // two more levels at most
+  while (!levels.empty()) {  // at most two levels are left
     const Level level = take_innermost();
     std::vector<Region> repeated;
     for (std::int64_t i = 0; i < level.count; ++i) {

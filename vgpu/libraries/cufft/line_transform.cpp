@@ -9,17 +9,18 @@
 namespace warpcheck::libraries::fourier {
 namespace {
 
-// A radix costs its square; beyond this one a convolution is faster.
+// A pass costs the square of its radix; beyond this radix a convolution is faster.
 constexpr std::size_t kMaxRadix = 61;
 
-// exp(-2 pi i k / length), rounded once.  k < length
+// exp(-2 pi i k / length), rounded once.  Requires k < length.
 Complex root_of_unity(std::size_t k, std::size_t length) {
   const long double turns = static_cast<long double>(k) / static_cast<long double>(length);
   const auto [sin, cos] = fixed_math::sin_cos_pi(2 * turns);
   return {static_cast<double>(cos), static_cast<double>(-sin)};
 }
 
-// 4 first, as it is the cheapest; empty where a prime factor is too large.
+// The radices of the passes: 4 first, because it is the cheapest.  Empty if a prime factor is
+// greater than kMaxRadix.
 std::vector<std::size_t> factors(std::size_t length) {
   std::vector<std::size_t> found;
   for (; length % 4 == 0; length /= 4) found.push_back(4);
@@ -61,7 +62,7 @@ void LineTransform::transform(std::vector<Complex>& line, std::vector<Complex>& 
     forward(line, scratch);
     return;
   }
-  // The inverse is the conjugate of the conjugate's transform.
+  // The inverse transform is the conjugate of the forward transform of the conjugate.
   for (Complex& value : line) value = conjugate(value);
   forward(line, scratch);
   for (Complex& value : line) value = conjugate(value);
@@ -83,12 +84,12 @@ void LineTransform::forward(std::vector<Complex>& line, std::vector<Complex>& sc
   }
 }
 
-// One pass of Stockham's algorithm, by decimation in frequency: `stride` interleaved sequences of
-// `sublength` become stride * radix ones.
+// One pass of Stockham's algorithm with decimation in frequency: turns `stride` interleaved
+// sequences of `sublength` elements into stride * radix interleaved sequences.
 void LineTransform::pass(std::size_t radix, std::size_t sublength, std::size_t stride,
                          const std::vector<Complex>& from, std::vector<Complex>& to) const {
   const std::size_t part = sublength / radix;
-  const std::size_t step = length_ / sublength;  // of the twiddle factors
+  const std::size_t step = length_ / sublength;  // step between the twiddle factors
   Complex terms[kMaxRadix];
   for (std::size_t j = 0; j < part; ++j) {
     for (std::size_t q = 0; q < stride; ++q) {
@@ -117,8 +118,8 @@ void LineTransform::pass(std::size_t radix, std::size_t sublength, std::size_t s
   }
 }
 
-// j k = (j^2 + k^2 - (k - j)^2) / 2 makes the transform a convolution with a chirp, which
-// transforms of a power of two compute.
+// Bluestein's algorithm: j k = (j^2 + k^2 - (k - j)^2) / 2 turns the transform into a convolution
+// with a chirp, which is computed by transforms whose length is a power of two.
 void LineTransform::convolve(std::vector<Complex>& line, std::vector<Complex>& scratch) const {
   const LineTransform& inner = of_padded_[0];
   std::vector<Complex> padded(inner.length());
@@ -126,7 +127,8 @@ void LineTransform::convolve(std::vector<Complex>& line, std::vector<Complex>& s
   inner.forward(padded, scratch);
   for (std::size_t k = 0; k < padded.size(); ++k) padded[k] = padded[k] * chirp_transform_[k];
   inner.transform(padded, scratch, Direction::inverse);
-  const double scale = 1.0 / static_cast<double>(padded.size());  // a power of two: exact
+  // a power of two, so the product is exact
+  const double scale = 1.0 / static_cast<double>(padded.size());
   for (std::size_t k = 0; k < length_; ++k) {
     const Complex value = padded[k] * chirp_[k];
     line[k] = {value.re * scale, value.im * scale};

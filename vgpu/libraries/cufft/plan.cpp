@@ -4,7 +4,7 @@
 
 #include <utility>
 
-// The runtime of the virtual GPU, under the names that its libraries have for it.
+// Functions of the virtual GPU's runtime, under their names for libraries.
 extern "C" {
 cudaError_t warpcheck_cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t warpcheck_cudaFree(void* pointer);
@@ -13,7 +13,7 @@ cudaError_t warpcheck_cudaFree(void* pointer);
 namespace warpcheck::libraries::fourier {
 namespace {
 
-// Bytes of any side of any plan stay far below what 64 bits hold.
+// An upper bound that keeps the bytes of any side of any plan far below 2^63.
 constexpr std::int64_t kElementsMax = std::int64_t{1} << 40;
 
 void require_size(const char* name, std::int64_t value) {
@@ -96,14 +96,14 @@ Shape shape_of(const Request& request) {
   shape.batch = request.batch;
   shape.transform = request.transform;
   shape.precision = request.precision;
-  // Of one layout alone the guide says that the others are ignored.
+  // cuFFT's guide: if only one layout is given, both are ignored.
   if (request.input && request.output) {
     shape.input = request.input;
     shape.output = request.output;
     for (auto* const storage : {&*shape.input, &*shape.output}) {
       Lengths embed{1, 1, 1};
       for (std::size_t axis = first; axis < 3; ++axis) embed[axis] = storage->embed[axis - first];
-      embed[first] = 1;  // of no consequence
+      embed[first] = 1;  // not used
       storage->embed = embed;
       require_storage(*storage, shape.batch);
     }
@@ -181,7 +181,7 @@ void Plan::execute(const Call& made, const Use& use, void* input, void* output,
   std::vector<Region> sources = regions_of(from, input);
   std::vector<Region> targets = regions_of(to, output);
   const bool is_one = in_place && is_same(from, to);
-  // The guide: out of place, these transforms overwrite their input.
+  // cuFFT's guide: out of place, these transforms overwrite their input.
   const bool consumes = !in_place && shape.transform == Transform::complex_to_real;
   name_regions(sources,
                is_one     ? "data"

@@ -1,7 +1,7 @@
-// Functions of cuFFT that are not done here: each is refused by name when it is called.
+// Functions of cuFFT that are not implemented: a call is refused and reported by name.
 //
-// They ignore their arguments, which serves all callers under the x86-64 convention; so this file
-// does without their declarations.
+// They ignore their arguments, which is compatible with all callers under the x86-64 calling
+// convention; so this file does not include their declarations.
 #include <cufft.h>
 
 #include "vgpu/libraries/stand_in.hpp"

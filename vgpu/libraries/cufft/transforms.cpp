@@ -117,7 +117,7 @@ void Transforms::transform(std::vector<Complex>& values, Direction direction, Li
   }
 }
 
-// All lines of an axis of a box of values.
+// Transforms all lines along one axis of an array with `counts` elements in each dimension.
 void Transforms::along(int axis, Lengths counts, std::vector<Complex>& values, Direction direction,
                        Line& line) const {
   const LineTransform& line_transform = *axes_[static_cast<std::size_t>(axis)];
@@ -150,9 +150,9 @@ void Transforms::real_to_half(std::vector<Complex>& values, Line& line) const {
   along(0, counts, values, Direction::forward, line);
 }
 
-// The innermost dimension last, with the half that the input lacks: what is real in every such
-// transform (the first element, and the middle one of an even length) counts without its imaginary
-// part.
+// Transforms the innermost dimension last, and before that fills in the half that the input omits.
+// Values that are real in every such transform (the first element, and the middle one of an even
+// length) are used without their imaginary part.
 void Transforms::half_to_real(std::vector<Complex>& values, Line& line) const {
   const std::size_t length = index(shape_.lengths[2]);
   const std::size_t half = length / 2 + 1;

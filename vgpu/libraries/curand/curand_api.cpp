@@ -17,13 +17,15 @@
 namespace warpcheck::libraries::random {
 namespace {
 
-// Generators by their handles, and what protects them: functions may be called by several threads.
+// All generators by handle, and the mutex that protects them, because several threads may call
+// functions.
 struct Generators {
   std::mutex mutex;
   std::unordered_map<curandGenerator_t, std::unique_ptr<Generator>> by_handle;
 };
 Generators& generators() {
-  static auto* const all = new Generators;  // programs generate in destructors of theirs
+  // never destroyed: programs generate in their destructors
+  static auto* const all = new Generators;
   return *all;
 }
 
@@ -108,7 +110,7 @@ void give(T* pointer, T value) {
   *pointer = value;
 }
 
-// Whether the set is the scrambled one of two.
+// Whether the set is the scrambled one of the two given sets.  Throws Rejected if it is neither.
 bool is_scrambled(curandDirectionVectorSet_t set, curandDirectionVectorSet_t plain,
                   curandDirectionVectorSet_t scrambled) {
   if (set == plain || set == scrambled) return set == scrambled;
@@ -121,7 +123,7 @@ bool is_scrambled(curandDirectionVectorSet_t set, curandDirectionVectorSet_t pla
 
 using namespace warpcheck::libraries::random;  // NOLINT(google-build-using-namespace)
 
-// The call of the program that this function is for.
+// The call of the program that entered this function.
 #define CALL() (warpcheck::libraries::Call{__func__, __builtin_return_address(0)})
 
 extern "C" {
@@ -177,7 +179,7 @@ curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generat
                         [&](Generator& one) { one.set_dimensions(num_dimensions); });
 }
 
-// Engines are made when they are needed.
+// Does nothing: engines are created when they are needed.
 curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
   return with_generator(CALL(), generator, [](Generator&) {});
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-// pack_direction_numbers.py says what is in the file.
+// The file is described in pack_direction_numbers.py.
 asm(R"(
   .section .rodata
   .global warpcheck_direction_numbers
@@ -50,8 +50,8 @@ struct Numbers32 {
   curandDirectionVectors32_t of_index;
 };
 
-// The recurrence of Bratley and Fox (ACM TOMS Algorithm 659), with the numbers at the upper end of
-// their words.
+// Computes the direction numbers by the recurrence of Bratley and Fox (ACM TOMS Algorithm 659).
+// The numbers are left-aligned in their words.
 std::vector<Numbers64> unpack() {
   std::vector<Numbers64> all(kSobolDimensionsMax);
   for (unsigned i = 0; i < 64; ++i) all[0].of_index[i] = std::uint64_t{1} << (63 - i);
@@ -73,8 +73,8 @@ std::vector<Numbers64> unpack() {
   return all;
 }
 
-// The product of a number with the dimension's matrix, whose row b has its one at bit b and random
-// bits at the more significant ones.
+// The product of a number and the dimension's scrambling matrix over GF(2).  Row b of the matrix
+// has a one at bit b and random bits at the more significant positions.
 std::uint64_t scrambled(std::uint64_t number, std::uint32_t dimension) {
   std::uint64_t product = 0;
   for (unsigned bit = 0; bit < 64; ++bit) {

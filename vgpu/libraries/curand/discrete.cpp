@@ -13,7 +13,7 @@
 #include "vgpu/libraries/curand/generator.hpp"
 #include "vgpu/libraries/fixed_math.hpp"
 
-// The runtime of the virtual GPU, under the names that its libraries have for it.
+// Functions of the virtual GPU's runtime, under their names for libraries.
 extern "C" {
 cudaError_t warpcheck_cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t warpcheck_cudaFree(void* pointer);
@@ -24,17 +24,17 @@ cudaError_t warpcheck_cudaMemcpy(void* target, const void* source, std::size_t b
 namespace warpcheck::libraries::random {
 namespace {
 
-// From here on, as in curand_poisson.h, a normal distribution is near enough.
+// From this lambda on a normal distribution is accurate enough, as in curand_poisson.h.
 constexpr double kNormalFrom = 4000;
 
-// Probabilities from `shift` on, until what is left is below what 53 bits show.
+// Probabilities of the numbers from `shift` on; negligible ones at both ends are left out.
 struct Probabilities {
   std::uint32_t shift = 0;
   std::vector<double> values;
 };
 
 Probabilities poisson_probabilities(double lambda) {
-  // Around the mode, where the logarithm of the probability is known to many digits by summing.
+  // Starts at the mode, where a sum gives the logarithm of the probability with many exact digits.
   const auto mode = static_cast<std::uint32_t>(lambda);
   long double log_of_mode = -static_cast<long double>(lambda);
   for (std::uint32_t k = 1; k <= mode; ++k) {
@@ -58,8 +58,8 @@ Probabilities poisson_probabilities(double lambda) {
   return all;
 }
 
-// Of `length` columns of equal width, column j belongs to j up to thresholds[j], and to others[j]
-// above.  A column beyond them is for the number 1, which uniform ones can be.
+// `length` columns of equal width.  Column j stands for the number j up to thresholds[j], and for
+// others[j] above it.  One more column handles the uniform value 1.
 struct SquareHistogram {
   std::vector<double> thresholds;
   std::vector<unsigned int> others;
@@ -76,7 +76,7 @@ SquareHistogram square(std::vector<double> probabilities) {
     histogram.others.push_back(static_cast<unsigned int>(std::min(j, length - 1)));
   }
   histogram.thresholds[length] = 0;
-  // The poorest column is filled up by the richest, as often as there are columns.
+  // In each step a column with less than the average probability is filled up from one with more.
   const auto by_probability = [&](std::size_t a, std::size_t b) {
     return probabilities[a] < probabilities[b];
   };
@@ -104,7 +104,7 @@ void check(cudaError_t error) {
   }
 }
 
-// What a distribution has in device memory, by its own address.
+// The device memory of each distribution, by the address of the distribution.
 std::unordered_map<const void*, std::vector<void*>>& distributions() {
   static auto* const all = new std::unordered_map<const void*, std::vector<void*>>;
   return *all;

@@ -1,4 +1,4 @@
-// Poisson distributed numbers of one random value each, by the inverse of the distribution.
+// Poisson distributed numbers, computed from one random value each by inverting the distribution.
 #include <cmath>
 
 #include "vgpu/libraries/curand/distributions.hpp"
@@ -7,9 +7,9 @@
 namespace warpcheck::libraries::random {
 namespace {
 
-// From here on, as in the toolkit's functions for kernels, a normal distribution takes its place.
+// From this lambda on a normal distribution is used instead, as in the toolkit's device functions.
 constexpr double kNormalFrom = 4000;
-// exp(-lambda) of larger ones is 0 in double precision, so it comes in parts.
+// exp(-lambda) of a larger lambda would be 0 in double precision, so it is multiplied in parts.
 constexpr double kPart = 500;
 
 // The smallest k whose cumulative probability reaches u (Fishman, Discrete-Event Simulation).

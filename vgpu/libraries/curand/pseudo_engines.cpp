@@ -1,5 +1,5 @@
-// Pseudo-random sequences.  The orders are what the toolkit's own generators on the host give, and
-// its guide says of them (cuRAND, "Order").
+// Pseudo-random sequences.  The order of the values is that of the toolkit's own host generators,
+// and of the cuRAND guide (section "Order").
 #include <array>
 #include <functional>
 #include <optional>
@@ -15,12 +15,12 @@
 namespace warpcheck::libraries::random {
 namespace {
 
-// Subsequences of a generator, begun when they are first needed: there are many, and few programs
-// need all.
+// The subsequences of a generator.  Each is initialised when it is first needed, because there are
+// many and most programs use few of them.
 template <class State>
 class Streams {
  public:
-  // begin(s): the state of subsequence s
+  // begin(s) returns the initial state of subsequence s.
   template <class Begin>
   Streams(std::size_t count, Begin begin) : begin_(begin), states_(count) {}
   State& operator[](std::size_t number) {
@@ -56,8 +56,8 @@ Pair<double> draw_double_normals(curandStateMRG32k3a_t& state) {
   return normal_pair(x, curand_uniform_double(&state) * 2.0);
 }
 
-// XORWOW and MRG32k3a: value n, or pair n of normal ones, comes from subsequence n modulo their
-// number.
+// The engine of XORWOW and MRG32k3a: value n (or pair n of normal values) is taken from subsequence
+// n modulo the number of subsequences.
 template <class State>
 class InterleavedEngine final : public Engine {
  public:
@@ -111,7 +111,7 @@ class InterleavedEngine final : public Engine {
   std::uint64_t next_;
 };
 
-// Philox gives four values at a time, and so do its subsequences in turn.
+// The engine of Philox: the subsequences take turns, and each gives four values at a time.
 class PhiloxEngine final : public Engine {
  public:
   static constexpr std::size_t kStreams = 65536;
@@ -178,7 +178,7 @@ class PhiloxEngine final : public Engine {
     const uint4 bits = curand4(&state);
     return {bits.x, bits.y, bits.z, bits.w};
   }
-  // A group counts as drawn when its last value has been.
+  // The state of a subsequence advances only when the last value of a group of four has been used.
   template <class T, class Draw>
   void fill(std::span<T> values, Draw draw) {
     for (std::size_t done = 0; done < values.size();) {
@@ -196,7 +196,7 @@ class PhiloxEngine final : public Engine {
   std::uint64_t position_;
 };
 
-// One block of MTGP32: a Mersenne twister with parameters of its own.
+// One block of MTGP32: a Mersenne twister with its own parameters.
 class Mtgp32 {
  public:
   Mtgp32(std::size_t number, std::uint64_t seed)
@@ -204,7 +204,7 @@ class Mtgp32 {
     const auto folded = static_cast<std::uint32_t>(seed ^ (seed >> 32));
     mtgp32_init_state(state_.data(), parameters_, folded + static_cast<std::uint32_t>(number) + 1);
   }
-  // The recursion and the tempering of curand_mtgp32_kernel.h.
+  // Recursion and tempering as in curand_mtgp32_kernel.h.
   std::uint32_t draw() {
     const auto pos = static_cast<std::uint32_t>(parameters_->pos);
     std::uint32_t x = (at(0) & parameters_->mask) ^ at(1);

@@ -1,4 +1,4 @@
-// Quasi-random sequences: a Sobol sequence for each dimension.
+// Quasi-random sequences: one Sobol sequence for each dimension.
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,14 +9,15 @@
 namespace warpcheck::libraries::random {
 namespace {
 
-// The values of one dimension.
+// The sequence of values of one dimension.
 template <class State, class Value>
 struct SobolBits {
   State state;
   Value operator()() { return Value{curand(&state)}; }
 };
 
-// Of a request, the values of the first dimension come first, then those of the second ...
+// Orders the values of a request by dimension: all values of the first dimension, then all of the
+// second, and so on.
 template <class Bits>
 class SobolEngine final : public Engine {
  public:

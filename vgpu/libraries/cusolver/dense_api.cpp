@@ -1,12 +1,12 @@
-// cusolverDn: factorisations, solutions, eigenvalues and singular values of dense matrices; what a
-// function needs of BLAS and of its arguments it has in common with cublas.
+// cusolverDn: factorisations, solutions, eigenvalues and singular values of dense matrices.  The
+// handling of arguments and the BLAS routines are shared with vgpu/libraries/cublas.
 #include <cusolverDn.h>
 
 #include "vgpu/libraries/cublas/level3.hpp"
 #include "vgpu/libraries/cusolver/decompositions.hpp"
 #include "vgpu/libraries/handles.hpp"
 
-// What a handle stands for.
+// The state behind a handle.
 struct cusolverDnContext {
   cudaStream_t stream = nullptr;
 };
@@ -50,12 +50,12 @@ cusolverStatus_t answer_solver(const Call& made, cusolverDnHandle_t handle, Body
   } catch (const Refused& why) {
     refuse(made.function, why.why);
     return CUSOLVER_STATUS_NOT_SUPPORTED;
-  } catch (cublasStatus_t status) {  // it has been told
+  } catch (cublasStatus_t status) {  // it has already been reported
     return status_of(status);
   }
 }
 
-// All functions ask for as many elements of workspace, and leave nothing there.
+// Every function requests the same number of workspace elements, and leaves their values undefined.
 constexpr int kWorkElements = 64;
 void give_size(int* to) {
   require(to != nullptr, "the place of the size is a null pointer");
@@ -292,7 +292,7 @@ void syevd(BlasCall& call, cusolverEigMode_t mode, cublasFillMode_t uplo, std::i
   call.finish(operation);
 }
 
-// How many columns of U, or rows of V', a job asks for.
+// The number of columns of U, or rows of V', that a job computes.
 std::int64_t count_of(const char* name, signed char job, std::int64_t all, std::int64_t some) {
   switch (job) {
     case 'A': return all;
@@ -365,7 +365,7 @@ extern "C" {
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
   if (handle == nullptr) return CUSOLVER_STATUS_INVALID_VALUE;
-  // The device is there, as it is after cusolverDnCreate() on a GPU.
+  // cusolverDnCreate() on a GPU creates the device's context, so this creates it too.
   warpcheck::libraries::services().memory_at(nullptr);
   *handle = new Context;
   warpcheck::libraries::handles<Context>().add(*handle);
@@ -398,7 +398,8 @@ cusolverStatus_t cusolverGetProperty(libraryPropertyType type, int* value) {
   return CUSOLVER_STATUS_SUCCESS;
 }
 
-// Of one type; orthogonal matrices and symmetric ones have other names where they are complex.
+// The functions of one element type.  Functions for orthogonal and symmetric matrices have other
+// names for complex types.
 #define OF_TYPE(p, T, R, orm, org, syev)                                                           \
   SOLVER(p##potrf_bufferSize, cublasFillMode_t, int, T*, int, int* size) { SIZE(size); }           \
   SOLVER(p##potrf, cublasFillMode_t uplo, int n, T* a, int lda, T* work, int count, int* info) {   \

@@ -1,6 +1,6 @@
-// The functions of libcusolver that are not done: refused by name when they are called.  They
-// ignore their arguments, which serves all callers under the x86-64 convention; so this file does
-// without their declarations.
+// The functions of libcusolver that are not implemented: a call is refused and reported by name.
+// They ignore their arguments, which is compatible with all callers under the x86-64 calling
+// convention; so this file does not include their declarations.
 #include "vgpu/libraries/stand_in.hpp"
 
 #define REFUSED(name)                                                        \

@@ -1,4 +1,4 @@
-// From one format to another, and incomplete factorisations.
+// Conversions between sparse formats, and incomplete factorisations.
 #include <algorithm>
 #include <array>
 
@@ -10,7 +10,7 @@ struct cusparseMatDescr {
   cusparseDiagType_t diagonal = CUSPARSE_DIAG_TYPE_NON_UNIT;
   cusparseIndexBase_t base = CUSPARSE_INDEX_BASE_ZERO;
 };
-// The first pivot that is 0, from the matrix's base on; -1: none is.
+// The row of the first zero pivot, counted from the matrix's index base; -1 if no pivot is zero.
 struct csrilu02Info {
   int zero_pivot = -1;
 };
@@ -27,7 +27,7 @@ inline constexpr cudaDataType kTypeOf<cuComplex> = CUDA_C_32F;
 template <>
 inline constexpr cudaDataType kTypeOf<cuDoubleComplex> = CUDA_C_64F;
 
-// A CSR matrix with 32-bit indices, as functions without descriptors take it.
+// A descriptor for a CSR matrix with 32-bit indices that a function receives as plain arrays.
 cusparseSpMatDescr csr(std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
                        const int* offsets, const int* indices, const void* values,
                        cusparseIndexBase_t base, cudaDataType type) {
@@ -43,7 +43,8 @@ cusparseSpMatDescr csr(std::int64_t rows, std::int64_t columns, std::int64_t non
   return matrix;
 }
 
-// Writes entries, sorted as the format wants them, into the parts of a sparse matrix.
+// Writes entries, which must be sorted in the order of the format, into the arrays of a sparse
+// matrix.
 struct SparseResult {
   cusparseSpMatDescr matrix;
   std::size_t offsets = 0, indices = 0, values = 0;
@@ -103,9 +104,8 @@ std::vector<Entry> entries_of(const cusparseDnMatDescr& dense, const LibraryView
   return all;
 }
 
-// A := L + U - I in place, where A has entries, as Saad's ILU(0) has it (Iterative Methods for
-// Sparse Linear Systems, 10.3).  Answers the first row whose pivot is 0 or not there; -1: there is
-// none.
+// Replaces A by L + U - I where A has entries, by ILU(0) as in Saad, Iterative Methods for Sparse
+// Linear Systems, 10.3.  Returns the first row whose pivot is zero or missing; -1 if there is none.
 std::int64_t factor(std::int64_t n, const std::vector<Entry>& entries,
                     std::vector<Number>& values) {
   std::vector<std::vector<std::size_t>> rows(static_cast<std::size_t>(n));
@@ -305,7 +305,7 @@ cusparseStatus_t cusparseDenseToSparse_bufferSize(cusparseHandle_t handle,
                                                   cusparseDenseToSparseAlg_t, size_t* bytes) {
   return answer(CALL(), handle, [&](SparseCall&) { give(bytes, kBufferBytes); });
 }
-// Counts the entries, for the program to allocate memory for them, and writes the offsets.
+// Counts the entries, so that the program can allocate memory for them, and writes the offsets.
 cusparseStatus_t cusparseDenseToSparse_analysis(cusparseHandle_t handle,
                                                 cusparseConstDnMatDescr_t a, cusparseSpMatDescr_t b,
                                                 cusparseDenseToSparseAlg_t, void* buffer) {

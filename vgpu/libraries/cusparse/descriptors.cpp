@@ -65,7 +65,7 @@ Scalar::Scalar(const SparseCall& call, Operation& operation, const char* name, c
   require(pointer != nullptr, "{} is a null pointer", name);
   Region region = array(name, pointer, element_bytes(type), 1);
   region.on_host = call.pointer_mode == CUSPARSE_POINTER_MODE_HOST;
-  // The host cannot read what is on the device; the operation tells it.
+  // A scalar in device memory cannot be read now; the operation reads it when it runs.
   is_known_ = region.on_host && services().memory_at(pointer) != LibraryMemory::device;
   if (is_known_) {
     value_ = number_at(type, static_cast<const std::byte*>(pointer), 0);
@@ -107,7 +107,8 @@ SparseOperand::SparseOperand(Operation& operation, const cusparseSpMatDescr& mat
   values_ = operation.read(unread_unless(reads == Reads::entries, values_of(matrix)));
 }
 
-// visit(number of the entry, row, column), whatever these are
+// Calls visit(number of the entry, row, column) for every entry.  Rows and columns are not checked
+// against the size of the matrix.
 template <typename Visit>
 void SparseOperand::for_each(const Views& views, Visit&& visit) const {
   if (reads_ == Reads::nothing) return;
@@ -192,7 +193,7 @@ extern "C" {
 
 cusparseStatus_t cusparseCreate(cusparseHandle_t* handle) {
   return answer(CALL(), [&] {
-    // The device is there, as it is after cusparseCreate() on a GPU.
+    // cusparseCreate() on a GPU creates the device's context, so this creates it too.
     warpcheck::libraries::services().memory_at(nullptr);
     give(handle, new cusparseContext);
     warpcheck::libraries::handles<cusparseContext>().add(*handle);

@@ -6,14 +6,15 @@
 namespace warpcheck::libraries::sparse {
 namespace {
 
-// alpha * op(A) * B + beta * C, where B and C are matrices, or vectors of one column.
+// The product alpha * op(A) * B + beta * C, where B and C are matrices, or vectors as matrices of
+// one column.
 struct Product {
   cusparseOperation_t of_a, of_b;
   const void *alpha, *beta;
   cudaDataType computes;
 };
 
-// A vector as a matrix of one column.
+// A dense vector as a matrix of one column.
 cusparseDnMatDescr as_matrix(const cusparseDnVecDescr& vector) {
   return {vector.size, 1, vector.size, vector.values, vector.type};
 }
@@ -78,7 +79,7 @@ void multiply(SparseCall& call, const Product& product, const cusparseSpMatDescr
 
 // ---- triangular systems ----
 
-// Y of op(A) * Y = alpha * X, column by column; entries beyond the triangle do not count.
+// Solves op(A) * Y = alpha * X column by column; entries outside of the triangle are ignored.
 void solve(SparseCall& call, const Product& product, const cusparseSpMatDescr& a,
            const char* x_name, const cusparseDnMatDescr& x, const char* y_name,
            const cusparseDnMatDescr& y, void* buffer) {
@@ -138,7 +139,7 @@ struct SparseVector {
   cusparseSpVecDescr vector;
   std::size_t indices, values;
 
-  // visit(number of the element, index), where that is inside of the vector
+  // Calls visit(number of the element, index) for every element whose index is inside the vector.
   template <typename Visit>
   void for_each(const Views& views, Visit&& visit) const {
     for (std::int64_t at = 0; at < vector.nonzeros; ++at) {
@@ -165,7 +166,7 @@ void require_size(const cusparseSpVecDescr& sparse, const cusparseDnVecDescr& de
 }  // namespace
 }  // namespace warpcheck::libraries::sparse
 
-// What the analyses of triangular systems leave for the solution.
+// The result of an analysis of a triangular system, for the solution.
 struct cusparseSpSVDescr {
   void* buffer = nullptr;
 };
@@ -187,7 +188,7 @@ cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t handle, cusparseOperat
                                          cusparseSpMVAlg_t, size_t* bytes) {
   return answer(CALL(), handle, [&](SparseCall&) { give(bytes, kBufferBytes); });
 }
-// It only makes products faster.
+// Does nothing: preprocessing only makes products faster.
 cusparseStatus_t cusparseSpMV_preprocess(cusparseHandle_t handle, cusparseOperation_t, const void*,
                                          cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t,
                                          const void*, cusparseDnVecDescr_t, cudaDataType,
