@@ -14,7 +14,7 @@ using Real = long double;
 
 constexpr Real kPi = 3.141592653589793238462643383280L;
 
-// A float format, and its numbers as reals.
+// A floating-point format, and the conversion of its bit patterns to reals.
 struct Format {
   int exponent_bits = 8;
   int fraction_bits = 23;
@@ -40,7 +40,7 @@ struct Format {
     }
     return negative ? -x : x;
   }
-  // The distance of neighbours at x, as if exponents had no end.
+  // The distance between neighbours at x, for an unbounded exponent range.
   [[nodiscard]] Real ulp(Real x) const {
     return std::ldexp(Real{1}, std::ilogb(x) - fraction_bits);
   }
@@ -52,13 +52,14 @@ Format format_of(std::string_view type) {
   return type == "f64" ? Format{11, 52} : Format{};
 }
 
-// What is promised: of the error, in ulps or relative to the result, or absolute.
+// The error that the PTX ISA allows for an instruction: in ulps, relative to the result, or
+// absolute.
 struct Promise {
-  std::string_view mnemonic;  // how it begins
+  std::string_view mnemonic;  // prefix of the mnemonic
   std::string_view type;
   Real (*truth)(Real a, Real b);
   Real ulps = 0, relative = 0, absolute = 0;
-  bool (*covers)(Real a, Real b) = nullptr;  // null: all arguments
+  bool (*covers)(Real a, Real b) = nullptr;  // the arguments that the row covers; null: all
 };
 
 bool within_2_pi(Real a, Real) { return std::fabs(a) <= 2 * kPi; }
@@ -67,8 +68,9 @@ bool is_ordinary_divisor(Real, Real b) {
   return std::fabs(b) >= 0x1p-126L && std::fabs(b) <= 0x1p126L;
 }
 
-// The first row that fits holds.  PTX ISA 9.0; of f64 it promises no number, but says which bits
-// there are (9.7.3.14, 9.7.3.17: 20 of the fraction), and that rsqrt.approx.f64 is software.
+// The first matching row applies.  For f64 PTX ISA 9.0 states no error bound, but says how many
+// bits of the result are significant (9.7.3.14, 9.7.3.17: 20 bits of the fraction), and that
+// rsqrt.approx.f64 is emulated in software.
 constexpr std::array kPromises = {
     // 9.7.3.8
     Promise{"div.approx", "f32", [](Real a, Real b) { return a / b; }, 2, 0, 0,
@@ -78,7 +80,7 @@ constexpr std::array kPromises = {
     Promise{"rcp.approx", "f32", [](Real a, Real) { return 1 / a; }, 1},
     Promise{"sqrt.approx", "f32", [](Real a, Real) { return std::sqrt(a); }, 0, 0x1p-23L},
     Promise{"rsqrt.approx", "f32", [](Real a, Real) { return 1 / std::sqrt(a); }, 0, 0x1.12p-23L},
-    // 9.7.3.18, 9.7.3.19: 2^-20.5, and farther out 2^-14.7; beyond that nothing
+    // 9.7.3.18, 9.7.3.19: 2^-20.5 within 2 pi, 2^-14.7 within 100 pi, no bound beyond
     Promise{"sin.approx", "f32", [](Real a, Real) { return std::sin(a); }, 0, 0, 0x1.6ap-21L,
             within_2_pi},
     Promise{"cos.approx", "f32", [](Real a, Real) { return std::cos(a); }, 0, 0, 0x1.6ap-21L,
@@ -87,7 +89,8 @@ constexpr std::array kPromises = {
             within_100_pi},
     Promise{"cos.approx", "f32", [](Real a, Real) { return std::cos(a); }, 0, 0, 0x1.3bp-15L,
             within_100_pi},
-    // 9.7.3.20: absolute within (0.5, 2), where it is the larger one, and relative elsewhere
+    // 9.7.3.20: the greater of the absolute error, which applies within (0.5, 2), and the relative
+    // error, which applies elsewhere
     Promise{"lg2.approx", "f32", [](Real a, Real) { return std::log2(a); }, 0, 0x1p-22L, 0x1p-22L},
     // 9.7.3.21, 9.7.3.22
     Promise{"ex2.approx", "f32", [](Real a, Real) { return std::exp2(a); }, 2},
@@ -115,8 +118,8 @@ const Promise* find_promise(const ptx::InstructionForm& form, Real a, Real b) {
   return nullptr;
 }
 
-// An argument as the instruction sees it: .ftz makes zeros of subnormal ones, and of an f64 only
-// the upper half is looked at.
+// An argument as the instruction reads it: .ftz turns subnormals into zeros, and an f64 instruction
+// with .ftz reads only the upper 32 bits.
 std::uint64_t seen(const ptx::InstructionForm& form, const Format& format, std::uint64_t bits) {
   if (form.mnemonic.find(".ftz") == std::string::npos) return bits;
   if (format.fraction_bits == 52) bits &= ~std::uint64_t{0xffffffff};
@@ -131,7 +134,8 @@ double share_of_one(const Promise& promise, const Format& format, Real a, Real b
   if (std::isnan(truth)) return wrong(!std::isnan(result));
   if (std::isinf(truth)) return wrong(result != truth);
   if (std::isnan(result)) return wrong(true);
-  // What is beyond the format's ends: infinite or the largest; a subnormal or zero.
+  // Near the limits of the format two results are accepted: infinity or the greatest number, and a
+  // subnormal or zero.
   if (std::fabs(truth) > format.largest()) {
     return wrong(std::fabs(result) < format.largest() * (1 - 4 * format.ulp_of_one()));
   }

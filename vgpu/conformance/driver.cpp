@@ -62,7 +62,7 @@ std::string Driver::description() {
                      version % 1000 / 10);
 }
 
-// After a fault of the device nothing can be freed any more, nor need it be.
+// After a device fault the driver can free nothing, and nothing needs to be freed.
 DeviceBuffer::~DeviceBuffer() {
   try {
     driver_.call("cuMemFree_v2", address_);

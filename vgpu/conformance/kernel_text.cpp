@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 16> kSources = {"a",   "b",   "c",   "f",
                                                        "s6",  "s7",  "s8",  "s9", "s10", "s11",
                                                        "s12", "s13", "s14", "s15"};
 
-// There are no 8-bit registers: an 8-bit operand stands in a wider one.
+// PTX has no 8-bit registers, so an 8-bit operand is in a wider register.
 unsigned register_bytes(std::string_view type) {
   const auto bytes = static_cast<unsigned>(bytes_of(type));
   return type != "pred" && bytes == 1 ? 4 : bytes;
@@ -47,7 +47,8 @@ std::string_view source_name(std::size_t index) { return kSources.at(index); }
 unsigned result_bytes(std::string_view type) { return register_bytes(type); }
 
 std::string module_head(int target) {
-  // Much of what came with sm_100 is there on the architecture-specific target alone.
+  // Many instructions that sm_100 introduced exist only on the architecture-specific target
+  // sm_100a.
   return fmt::format(".version 8.8\n.target sm_{}{}\n.address_size 64\n", target,
                      target < 100 ? "" : "a");
 }

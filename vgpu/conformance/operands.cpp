@@ -9,11 +9,11 @@
 namespace warpcheck::conformance {
 namespace {
 
-// Vectors of a form: whole blocks of threads, see kernel_text.hpp.
+// The test vectors of a form fill whole thread blocks (see kernel_text.hpp).
 constexpr std::size_t kBlock = 128;
 constexpr std::size_t kVectorsMin = 2048;
 constexpr std::size_t kRandomMin = 512;
-constexpr std::size_t kComposedVectors = 6 * kBlock;  // of sequences and whole kernels
+constexpr std::size_t kComposedVectors = 6 * kBlock;  // for sequences and whole kernels
 
 class Random {
  public:
@@ -83,7 +83,8 @@ std::vector<std::uint64_t> special_floats(FloatShape shape) {
     values.push_back(magnitude);
     values.push_back(magnitude | sign);
   }
-  values.push_back(power(-digits - 1));  // an odd number of them: see make_operands()
+  // makes the number of values odd, which make_operands() needs
+  values.push_back(power(-digits - 1));
   return values;
 }
 
@@ -149,12 +150,12 @@ std::uint64_t draw_float(FloatShape shape, std::uint64_t previous, Random& rando
     case 0: return bits;
     case 1: return with_exponent(static_cast<std::int64_t>(random.below(9)) - 4, fraction);
     case 2: return with_exponent(static_cast<std::int64_t>(random.below(80)) - 16, fraction);
-    case 3: {  // few digits, so that results are exact or ties
+    case 3: {  // few significant digits, so that results are exact or ties
       const std::uint64_t kept = random.below(shape.fraction_bits + 1);
       const std::uint64_t digits = kept == 0 ? 0 : fraction >> kept << kept;
       return with_exponent(static_cast<std::int64_t>(random.below(40)) - 20, digits);
     }
-    case 4: {  // near the edges of narrower formats
+    case 4: {  // near the limits of narrower formats
       constexpr std::array<std::int64_t, 8> kEdges = {-149, -126, -133, -25, -15, 15, 16, 127};
       const std::int64_t edge = kEdges[random.below(kEdges.size())];
       const std::uint64_t kept = random.below(shape.fraction_bits + 1);
@@ -162,7 +163,8 @@ std::uint64_t draw_float(FloatShape shape, std::uint64_t previous, Random& rando
                            fraction >> kept << kept);
     }
     case 5: return with_exponent(bias * (random.below(2) == 0 ? 1 : -1), fraction);
-    case 6: return cut((previous ^ sign) + random.below(5) - 2, width);  // cancels, nearly
+    // nearly cancels with `previous`
+    case 6: return cut((previous ^ sign) + random.below(5) - 2, width);
     default: {
       const std::vector<std::uint64_t> values = special_floats(shape);
       return values[random.below(values.size())];
@@ -170,13 +172,14 @@ std::uint64_t draw_float(FloatShape shape, std::uint64_t previous, Random& rando
   }
 }
 
-// "f16x2" of "small_f16x2": numbers whose products can be added, and few others.
+// Removes the prefix: "small_f16x2" becomes "f16x2".  `small_` types are mostly numbers whose
+// products can be summed without overflow.
 std::string_view without_small(std::string_view type) {
   return type.starts_with("small_") ? type.substr(6) : type;
 }
 
 std::uint64_t draw_small(std::string_view type, Random& random) {
-  if (type == "e4m3x4") {  // or e5m2; few are NaN or infinite
+  if (type == "e4m3x4") {  // or e5m2; few values are NaN or infinite
     const std::uint64_t bits = random.next() & 0xffffffff;
     return random.below(200) == 0 ? bits : bits & 0xbfbfbfbf;
   }
@@ -200,7 +203,8 @@ std::uint64_t draw_small(std::string_view type, Random& random) {
          exponent << shape.fraction_bits | fraction;
 }
 
-// Four bits for each chunk: two different places of four, in ascending order.
+// Metadata for sparse matrices: four bits for each chunk give two different positions out of four,
+// in ascending order.
 std::uint64_t draw_metadata(bool of_pairs, Random& random) {
   constexpr std::array<std::uint64_t, 6> kPlaces = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
   constexpr std::array<std::uint64_t, 2> kHalves = {0x4, 0xe};
@@ -212,7 +216,7 @@ std::uint64_t draw_metadata(bool of_pairs, Random& random) {
   return metadata;
 }
 
-// Four factors: ue8m0 near 1, or as ue4m3 numbers of every size.
+// Four scale factors: near 1 as ue8m0, of all magnitudes as ue4m3.
 std::uint64_t draw_scales(Random& random) {
   std::uint64_t scales = 0;
   for (int i = 0; i < 4; ++i) scales = scales << 8 | (116 + random.below(11));
@@ -236,7 +240,7 @@ std::uint64_t draw(std::string_view type, std::uint64_t previous, Random& random
   if (type == "offset") return cut(random.below(70) - 35, 32);
   const unsigned bits = bits_in(type);
   switch (random.below(4)) {
-    case 0: return cut(any >> random.below(64), bits);     // small ones, of every length
+    case 0: return cut(any >> random.below(64), bits);     // small numbers of every length
     case 1: return cut(~(any >> random.below(64)), bits);  // small negative ones
     case 2: {
       const std::vector<std::uint64_t> values = special_values(type);
@@ -266,7 +270,7 @@ std::size_t bytes_of(std::string_view type) {
 
 std::vector<std::uint64_t> special_values(std::string_view type) {
   FloatShape shape{};
-  if (type.starts_with("small_")) return {0};  // everything is drawn
+  if (type.starts_with("small_")) return {0};  // all values are drawn at random
   if (type.starts_with("metadata")) return {0x44444444, 0xeeeeeeee};
   if (type == "scales") return {0x7f7f7f7f};
   if (find_float(type, shape)) return special_floats(shape);
@@ -279,7 +283,7 @@ std::vector<std::uint64_t> special_values(std::string_view type) {
             127, 128, 255, 256, 0x120, 0x7fffffff, 0x80000000, 0xffffffff, 0x10001};
   }
   if (const std::string_view half = half_of(type); !half.empty()) {
-    // Each value in the lower half, another in the upper.
+    // Combines each value in the lower half with another value in the upper half.
     const std::vector<std::uint64_t> values = special_values(half);
     std::vector<std::uint64_t> pairs;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -299,8 +303,8 @@ OperandTable make_operands(std::span<const std::string> types) {
     specials.push_back(special_values(type));
     most = std::max(most, specials.back().size());
   }
-  // With an odd number s of values, (i, j, i + j, i + 2j) mod s has every pair in every two of
-  // its places; with a prime one, so have i + 3j, i + 4j ...
+  // If the number s of values is odd, (i, j, i + j, i + 2j) mod s contains every pair of values in
+  // any two of its positions.  If s is prime, i + 3j, i + 4j ... have this property too.
   most |= 1;
   const std::size_t pairs = types.size() == 1 ? most : most * most;
   const std::size_t wanted = std::max(kVectorsMin, pairs + kRandomMin);

@@ -7,10 +7,10 @@
 //   conformance_record --ptx [SM]    prints the PTX, for ptxas
 //   conformance_record --supported   prints docs/supported-ptx.md
 //
-// The driver is opened when the program runs, so that it can be built where there is none.  Forms
-// that are newer than the GPU are left out, and named.  Sequences and whole kernels are run at
-// every level of the assembler; where these differ, they are named, and what no optimisation made
-// counts.
+// The driver library is opened at run time, so that this program can be built without it.  Forms
+// that the GPU does not support are skipped and listed.  Sequences and whole kernels run at every
+// optimisation level of the assembler.  If the levels give different results, the program prints
+// the difference and records the results of -O0.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -73,16 +73,16 @@ std::map<std::string, Family> families(int target) {
   return all;
 }
 
-// One module of all of a family's kernels would take the assembler long.
+// Assembling all kernels of a family in one module would take too long.
 constexpr std::size_t kKernelsPerModule = 64;
-constexpr unsigned kLevels = 4;  // of the assembler: -O0 to -O3
+constexpr unsigned kLevels = 4;  // optimisation levels of the assembler: -O0 to -O3
 
 bool is_same(const InstructionForm& form, const Recorded& x, const Recorded& y, std::size_t at) {
   if (form.family != "kernels") return x.values[at] == y.values[at];
   return is_agreed(form.results[at / x.count], x.values[at], y.values[at], 0);
 }
 
-// Tells where a level of the assembler gives something else than none.
+// Prints how the results of an optimisation level differ from those of -O0.
 void tell_difference(const InstructionForm& form, std::string_view what, unsigned level,
                      const Recorded& plain, const Recorded& optimized) {
   std::size_t differences = 0, first = 0;
@@ -142,7 +142,7 @@ int print_ptx(int target) {
   return 0;
 }
 
-// What a build of the kernels computes, not optimised by the assembler.
+// The results of one build of the kernels at -O0.
 std::vector<Recorded> record_build(Driver& driver, const std::filesystem::path& modules,
                                    const KernelBuild& build) {
   std::vector<Recorded> plain;
@@ -165,7 +165,8 @@ std::vector<Recorded> record_build(Driver& driver, const std::filesystem::path& 
   return plain;
 }
 
-// The last build has all kernels; what others compute is recorded where it is something else.
+// The last build contains all kernels.  Results of other builds are recorded only where they differ
+// from it.
 Recording record_kernels(Driver& driver, const std::filesystem::path& modules) {
   Recording recording{driver.description(),
                       record_build(driver, modules, std::end(kKernelBuilds)[-1])};

@@ -55,7 +55,8 @@ void apply_base(std::string& bytes, const std::string& base) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(bytes[i] ^ base[i]);
 }
 
-// The earlier form that differs least, if that is less than half of the bytes.
+// The index of the earlier form whose bytes differ least; kNoBase if more than half of the bytes
+// differ in all forms.
 std::size_t nearest_base(const std::vector<std::string>& all, const std::string& bytes) {
   std::size_t best = kNoBase;
   std::size_t least = bytes.size() / 2;

@@ -42,7 +42,7 @@ std::string describe(const ptx::InstructionForm& form, const OperandTable& opera
   return text;
 }
 
-// Allocates the variables whose addresses the program has.
+// Allocates the variables whose addresses the program contains, and patches the addresses.
 void place_variables(const ptx::Module& module, vgpu::DeviceMemory& memory,
                      vgpu::Program& program) {
   std::map<std::uint32_t, std::uint64_t> address_of;
@@ -98,7 +98,7 @@ std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
   vgpu::Machine machine(memory);
   machine.run(launch, vgpu::WarpModel::lockstep, schedule, {}, {});
 
-  // A cell is wider than most results, and may hold what an atomic was tried on.
+  // A result cell is wider than most results, and an atomic may have left its operand in the rest.
   std::vector<std::uint64_t> values(form.results.size() * count);
   for (std::size_t at = 0; at < values.size(); ++at) {
     std::memcpy(&values[at], out->data + at * 8, result_bytes(form.results[at / count]));

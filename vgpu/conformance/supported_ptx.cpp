@@ -71,7 +71,7 @@ std::string supported_ptx() {
   }
   std::string page(kHead);
   std::vector<ptx::FormRow> rows(ptx::form_rows().begin(), ptx::form_rows().end());
-  std::map<std::string_view, std::size_t> order;  // of families: where each begins
+  std::map<std::string_view, std::size_t> order;  // position of each family's first row
   for (const ptx::FormRow& row : rows) order.try_emplace(row.family, order.size());
   std::ranges::stable_sort(rows, {}, [&](const ptx::FormRow& row) { return order[row.family]; });
   std::string_view family;

@@ -1,4 +1,4 @@
-// Fetches textures and accesses surfaces on a real GPU, and writes what came out:
+// Fetches textures and accesses surfaces on a real GPU, and records the results:
 //   texture_record DIR   writes DIR/textures.vectors
 #include <cuda_runtime_api.h>
 

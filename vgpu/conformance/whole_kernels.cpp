@@ -11,7 +11,7 @@
 namespace warpcheck::conformance {
 namespace {
 
-// A row of whole_kernels.def; without a name, the target of those that follow.
+// A row of whole_kernels.def.  A row without a name sets the target of the rows that follow.
 struct Row {
   const char* name;
   const char* result;
@@ -61,7 +61,8 @@ std::vector<WholeKernel> listed() {
   return kernels;
 }
 
-// Numbers in the order of floats, one apart for neighbours; both zeros are one.
+// Maps floating-point numbers to integers in the same order, where neighbours differ by one.  Both
+// zeros map to 0.
 std::int64_t place_of(const vgpu::exact::Format& format, std::uint64_t bits) {
   const auto magnitude = static_cast<std::int64_t>(bits & (format.sign() - 1));
   return (bits & format.sign()) != 0 ? -magnitude : magnitude;

@@ -61,7 +61,7 @@ void parse_file(Context& context) {
   files[number] = name.substr(1, name.size() - 2);
 }
 
-// .section .debug_info { ... }: DWARF, which nothing here reads.
+// .section .debug_info { ... }: DWARF, which is skipped.
 void skip_section(Lexer& lexer) {
   const Token name = lexer.take();
   if (name.kind != Token::Kind::directive && name.kind != Token::Kind::identifier) {
@@ -88,7 +88,7 @@ void parse_alias(Context& context) {
   context.module.aliases.push_back({std::string(name), std::string(target)});
 }
 
-// A declaration that has only `.extern` so far takes the definition's place in the list.
+// Adds a variable.  A definition replaces an `.extern` declaration of the same name in the list.
 void declare_variable(Context& context, Declaration declaration) {
   std::vector<Variable>& variables = context.module.variables;
   const auto index = static_cast<std::uint32_t>(variables.size());

@@ -24,7 +24,7 @@ constexpr std::array kNames = {
 #undef X
 };
 
-// All but the types, whose words are their names.
+// All suffixes but the types, whose suffixes are their names.
 constexpr std::array kSuffixes = {
     suffix("global", C::space, Space::global),
     suffix("shared", C::space, Space::shared),
@@ -197,18 +197,18 @@ constexpr std::array kSuffixes = {
     flag("proxy", C::proxy),
     flag("alias", C::alias),
     flag("mbarrier_init", C::objectinits),
-    flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
+    flag("cta", C::cta),  // bar.cta, barrier.cta: these forms have no other barriers
 
     flag("tensor", C::tensor),
-    flag("tile", C::tile),  // the only mode of copies of tensors
+    flag("tile", C::tile),  // tensor copies have no other mode
     flag("prefetch", C::prefetch),
-    flag("tensormap", C::tensormap),  // prefetch of a map
+    flag("tensormap", C::tensormap),  // prefetch of a tensor map
     flag("tensormap::generic", C::genericmap),
     flag("async::generic", C::async),
     flag("sync_restrict::shared::cta", C::restricted),
     flag("sync_restrict::shared::cluster", C::restricted),
 
-    // vmad; read by the decoder.
+    // Suffixes of vmad, which the decoder reads.
     flag("po", C::scale),
     flag("shr7", C::scale),
     flag("shr15", C::scale),
@@ -237,7 +237,7 @@ constexpr std::array kSuffixes = {
     flag("L2::cache_hint", C::cache),
 };
 
-// Assigns a value where none was set yet.
+// Assigns a value to a field that has not been set yet; returns whether it could.
 template <class Field>
 bool set_once(Field& field, Field unset, std::uint8_t value) {
   if (field != unset) return false;
@@ -258,18 +258,18 @@ bool raise(bool& flag) {
   return !was_set;
 }
 
-// Of the target, then of the source.
+// The first space is that of the target, the second that of the source.
 bool set_spaces(Modifiers& m, std::uint8_t value) {
   return set_once(m.space == Space::generic ? m.space : m.source_space, Space::generic, value);
 }
 
-// .mmio.relaxed is one order, though two words (PTX ISA 9.0, 9.7.9.8).
+// .mmio.relaxed is one memory order in two words (PTX ISA 9.0, 9.7.9.8).
 bool set_order(Modifiers& m, std::uint8_t value) {
   if (m.order == Order::mmio && static_cast<Order>(value) == Order::relaxed) return true;
   return set_once(m.order, Order::weak, value);
 }
 
-// .arrive.expect_tx and .arrive_drop.expect_tx do both.
+// .arrive.expect_tx and .arrive_drop.expect_tx perform both operations.
 bool set_object_op(Modifiers& m, std::uint8_t value) {
   const bool arrives = m.object_op == ObjectOp::arrive || m.object_op == ObjectOp::arrive_drop;
   if (arrives && static_cast<ObjectOp>(value) == ObjectOp::expect_tx) return raise(m.expect_tx);
@@ -368,7 +368,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::tile:
     case C::tensormap:
     case C::restricted:
-    case C::cta: return true;  // change nothing that can be observed, or have one form only
+    case C::cta: return true;  // these change nothing that can be observed, or have one form only
   }
   return false;
 }

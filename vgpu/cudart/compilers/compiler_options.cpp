@@ -9,15 +9,15 @@ namespace warpcheck::cudart {
 namespace {
 
 constexpr std::array<std::string_view, 2> kArchitecture{"--gpu-architecture", "-arch"};
-// Debug information has lines, too; code that is yet to be linked by another compiler has them
-// where it asks for them.
+// Options that already produce line information.  Debug information includes lines; code that
+// another compiler will link keeps the lines that its options request.
 constexpr std::array<std::string_view, 5> kLinesAreKnown{"-lineinfo", "--generate-line-info", "-G",
                                                          "--device-debug", "--optix-ir"};
 constexpr std::array<std::string_view, 2> kLinkTime{"-dlto", "--dlink-time-opt"};
-// How that code is made.
+// Options that select how link-time code is generated.
 constexpr std::array<std::string_view, 2> kOfLinkTime{"-gen-opt-lto", "--gen-opt-lto"};
 
-// "sm_90a" becomes "compute_90a"; another architecture stays.
+// Turns "sm_90a" into "compute_90a"; returns false, and changes nothing, for another architecture.
 bool make_virtual(std::string& word, std::size_t at) {
   constexpr std::string_view kReal = "sm_";
   if (word.compare(at, kReal.size(), kReal) != 0) return false;
@@ -45,7 +45,7 @@ CompilerOptions nvrtc_options_for_the_virtual_gpu(std::vector<std::string> words
     }
     lines_are_known |= is_any_of(kLinesAreKnown, word);
     if (!is_any_of(kLinkTime, word)) continue;
-    word = "-rdc=true";  // which it implies
+    word = "-rdc=true";  // -dlto implies it
     options.wants_link_time_code = true;
   }
   std::erase_if(options.words, [](const auto& word) { return is_any_of(kOfLinkTime, word); });

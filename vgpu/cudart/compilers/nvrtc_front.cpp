@@ -1,9 +1,10 @@
-// libnvrtc.so of `warpcheck exec`: NVRTC as its header documents it, for programs that ask for
-// machine code, or for code that nvJitLink is to optimise.  Everything is the toolkit's own
-// compiler, which needs no GPU; but where a program compiles for a real architecture
-// (--gpu-architecture=sm_90), the virtual one is asked for (compute_90), and nvrtcGetCUBIN() gives
-// the PTX as a module image, which cuModuleLoadData() of the virtual GPU takes.  So does
-// nvrtcGetLTOIR().  Lines are asked for, too (-lineinfo), so that reports have those of the source.
+// libnvrtc.so of `warpcheck exec`: NVRTC as its header documents it, for programs that request
+// machine code, or code for link-time optimisation by nvJitLink.  The toolkit's own compiler does
+// all work, and needs no GPU.  But if a program compiles for a real architecture
+// (--gpu-architecture=sm_90), the compiler is called for the virtual one (compute_90), and
+// nvrtcGetCUBIN() returns the PTX as a module image, which cuModuleLoadData() of the virtual GPU
+// accepts.  nvrtcGetLTOIR() does the same.  The compiler is also called with -lineinfo, so that
+// reports have source lines.
 #include <nvrtc.h>
 
 #include <string>
@@ -18,7 +19,7 @@ namespace {
 
 using ProgramImages = Images<nvrtcProgram>;
 
-// Programs call in destructors of their own, so both are never destroyed.
+// Both maps are never destroyed, because programs call NVRTC in their own destructors.
 ProgramImages& machine_code() {
   static auto* const images = new ProgramImages;
   return *images;

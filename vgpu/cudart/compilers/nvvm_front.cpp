@@ -1,6 +1,7 @@
-// libnvvm.so of `warpcheck exec`: libNVVM as nvvm.h documents it, for programs that make code for
-// link-time optimisation of NVVM IR (-gen-lto).  Everything is the toolkit's own compiler; that
-// code becomes a module image of PTX, which nvJitLink and cuLinkAddData() of the virtual GPU take.
+// libnvvm.so of `warpcheck exec`: libNVVM as nvvm.h documents it, for programs that generate code
+// for link-time optimisation from NVVM IR (-gen-lto).  The toolkit's own compiler does all work.
+// The code for link-time optimisation is a module image of PTX, which nvJitLink and cuLinkAddData()
+// of the virtual GPU accept.
 #include <nvvm.h>
 
 #include <string>
@@ -14,7 +15,8 @@ namespace warpcheck::cudart {
 namespace {
 
 Images<nvvmProgram>& images() {
-  static auto* const all = new Images<nvvmProgram>;  // programs call in destructors of their own
+  // never destroyed: programs call libNVVM in their destructors
+  static auto* const all = new Images<nvvmProgram>;
   return *all;
 }
 
@@ -28,7 +30,7 @@ nvvmResult keep_image(nvvmProgram program) {
   return result;
 }
 
-// Calls function(program, count, options) with options that the virtual GPU has a use for.
+// Calls function(program, count, options) with the options that the virtual GPU needs.
 template <class Function>
 nvvmResult with_options(Function* function, nvvmProgram program, int count, const char** options,
                         bool& wants_link_time_code) {

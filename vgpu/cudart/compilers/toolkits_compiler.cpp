@@ -13,8 +13,8 @@ char warpcheck_compiler_path[4096] = {};
 namespace warpcheck::cudart {
 namespace {
 
-// By another spelling of its path than the program's: by the program's the dynamic linker knows
-// this library.
+// Opens the toolkit's library by another spelling of the path that the program uses, because the
+// dynamic linker resolves that path to this library.
 void* open_the_toolkits() {
   const std::string path = warpcheck_compiler_path;
   const std::size_t slash = path.rfind('/');
@@ -39,7 +39,7 @@ void* function_of_the_toolkits(const char* name) {
 std::string image_of_ptx(std::string text) {
   while (text.ends_with('\0')) text.pop_back();
   std::string image = make_module_image({std::move(text)});
-  // Callers take the last byte for the null byte that ends a text, as PTX has one.
+  // Callers treat the last byte as the null byte that ends a text, as in PTX.
   image.push_back('\0');
   return image;
 }

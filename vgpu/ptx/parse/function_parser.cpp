@@ -15,7 +15,7 @@ struct Header {
   Function function;
   std::string_view name;
   std::uint32_t line = 0;
-  std::vector<Register> registers;  // parameters in registers
+  std::vector<Register> registers;  // parameters that are registers
 };
 
 // `256`, `16, 16`, `8, 8, 4`; missing extents are 1.
@@ -38,7 +38,7 @@ std::uint32_t volume(const Lexer& lexer, const std::uint32_t (&extents)[3]) {
   return static_cast<std::uint32_t>(product);
 }
 
-// Directives that promise or ask for something that changes no result: their numbers are skipped.
+// Directives that change no result: they are skipped with their numbers.
 bool is_hint(std::string_view word) {
   return word == ".maxnreg" || word == ".minnctapersm" || word == ".maxnctapersm" ||
          word == ".maxclusterrank" || word == ".noreturn" || word == ".abi_preserve" ||
@@ -110,7 +110,7 @@ Header parse_header(Context& context, bool is_entry) {
   return out;
 }
 
-// The function of that name, made if it is new.
+// The function of the header's name; created if the name is new.
 Function& declare_function(Context& context, const Header& header) {
   std::vector<Function>& functions = context.module.functions;
   const auto index = static_cast<std::uint32_t>(functions.size());

@@ -30,15 +30,15 @@ class InitializerParser {
   }
 
  private:
-  // The bytes of one row of that level; 0 for the outermost one of unknown size.
+  // The bytes of one row of that level; 0 for the outermost level if its size is unknown.
   [[nodiscard]] std::uint64_t row_bytes(std::size_t level) const {
     std::uint64_t bytes = element_bytes_;
     for (std::size_t at = level; at < dimensions_.size(); ++at) bytes *= dimensions_[at];
     return bytes;
   }
 
-  // `{ value or row, ... }` at an offset; returns where the values end, in whole elements of the
-  // level.  Values that stand without braces of their own fill the inner rows one after another.
+  // Parses `{ value or row, ... }` at an offset; returns the offset behind the last value or row.
+  // Values without their own braces fill the inner rows one after another.
   std::uint64_t parse_row(std::size_t level, std::uint64_t offset) {
     const std::uint64_t size = row_bytes(level);
     const bool unsized = level == 0 && dimensions_[0] == 0;
@@ -79,7 +79,7 @@ class InitializerParser {
     store(offset, encode(value, token.line));
   }
 
-  // The bits of a number in the variable's type.
+  // The bits of a number, converted to the variable's type.
   std::uint64_t encode(const Constant& value, std::uint32_t line) {
     if (out_.element == Type::f64) return std::bit_cast<std::uint64_t>(value.real());
     if (out_.element == Type::f32) {

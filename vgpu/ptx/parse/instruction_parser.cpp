@@ -10,7 +10,8 @@
 namespace warpcheck::ptx {
 namespace {
 
-// Special registers (10) that have no SpecialRegister: an instruction that reads one is refused.
+// Special registers (chapter 10) that have no SpecialRegister: an instruction that reads one is
+// refused.
 bool is_other_special_register(std::string_view name) {
   constexpr std::array kNames = {"%tid",
                                  "%ntid",
@@ -135,7 +136,7 @@ class InstructionParser {
     }
   }
 
-  // Simple operands between brackets.
+  // A list of simple operands between brackets.
   void parse_list(Operand& out, char open, char close) {
     lexer_.expect(open);
     out.kind = Operand::Kind::vector;
@@ -176,7 +177,7 @@ class InstructionParser {
     return out;
   }
 
-  // A register and what a video instruction selects of it: `%r1`, `%r1.b3`, `r.h10`.
+  // A register and the part that a video instruction selects: `%r1`, `%r1.b3`, `r.h10`.
   Operand parse_selected() {
     const std::uint32_t line = lexer_.peek().line;
     const std::string_view text = lexer_.expect_identifier("an operand");

@@ -51,7 +51,7 @@ std::optional<Symbol> SymbolTable::find(std::string_view name) const {
 
 // A prefix may end in digits itself (`%r1<4>` declares %r10 ... %r13), so all splits are tried.
 std::optional<Symbol> SymbolTable::find_in_ranges(std::string_view name) const {
-  constexpr std::size_t kDigitsMax = 10;  // of a 32-bit number
+  constexpr std::size_t kDigitsMax = 10;  // digits of a 32-bit number
   std::optional<Symbol> found;
   const char* const end = name.data() + name.size();
   for (std::size_t digits = 1; digits <= kDigitsMax && digits < name.size(); ++digits) {

@@ -21,7 +21,7 @@ bool is_opaque_type(std::string_view directive) {
 }
 
 struct Attributes {
-  std::uint32_t alignment = 0;  // 0: natural
+  std::uint32_t alignment = 0;  // 0: natural alignment
   std::uint32_t vector = 1;
   Type type = Type::none;
   bool managed = false;
@@ -39,8 +39,8 @@ void parse_attribute(Lexer& lexer, Attributes& out) {
   }
 }
 
-// `.ptr`, and after it the space and alignment of what a kernel parameter points to: promises that
-// the caller makes, of no use here.
+// Skips `.ptr` and the space and alignment that follow it.  They are the caller's promises about
+// the memory that a kernel parameter points to; they have no use here.
 void skip_pointer_attributes(Lexer& lexer) {
   if (lexer.peek().kind == Token::Kind::directive &&
       find_space(lexer.peek().text) != Space::generic) {
@@ -73,7 +73,7 @@ Attributes parse_attributes(Lexer& lexer) {
   return out;
 }
 
-// `[2][3]`; a first dimension without a size is 0.
+// Parses `[2][3]`; a first dimension without a size is 0.
 std::vector<std::uint64_t> parse_dimensions(Lexer& lexer) {
   std::vector<std::uint64_t> dimensions;
   while (lexer.accept('[')) {
@@ -100,7 +100,7 @@ std::uint64_t size_of(const Lexer& lexer, const std::vector<std::uint64_t>& dime
   return bytes;
 }
 
-// Name, dimensions and initialiser.
+// Parses name, dimensions and initialiser.
 Declaration parse_declarator(Context& context, Space space, const Attributes& attributes) {
   Lexer& lexer = context.lexer;
   Declaration declaration;
