@@ -27,8 +27,8 @@ constexpr std::array kPatterns{
             "a block of thrust::unique overwrites a tile when it knows how many items the blocks "
             "before it keep, and each of those counts from what it has read",
     },
-    // The same race on the values.  If the arrays are pointers and not thrust iterators, code in
-    // cub/ accesses them itself.
+    // The same race, on the values of unique_by_key.  If the arrays are pointers and not thrust
+    // iterators, code in cub/ accesses them itself.
     KnownPattern{
         .space = "global",
         .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",

@@ -15,7 +15,7 @@ namespace warpcheck::conformance {
 // Returns the results of one form on the virtual GPU, in the order of Recorded::values.  Throws
 // Refusal if the virtual GPU does not support the form.
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
-// The same for a kernel of a module; `form` describes its operands and results.
+// Does the same with a kernel of a module; `form` describes the kernel's operands and results.
 std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
                                           const ptx::InstructionForm& form,
                                           const std::string& name);

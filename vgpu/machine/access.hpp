@@ -27,7 +27,7 @@ enum class AccessKind : std::uint8_t { read, write, atomic };
 // all offsets are equal; scattered: anything else.
 enum class Pattern : std::uint8_t { scattered, strided, uniform };
 
-// Where a warp is: enough to identify the thread of every lane.
+// The position of a warp in its launch, which identifies the thread of every lane.
 struct WarpPlace {
   std::uint32_t block = 0;  // linear index in the grid
   std::uint32_t warp = 0;   // in the block; lane l is thread warp * 32 + l, linear

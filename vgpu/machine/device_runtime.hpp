@@ -21,8 +21,8 @@ struct DeviceCall {
 struct DeviceAnswer {
   std::uint64_t result = 0;
   std::uint64_t stored = 0;  // a value to store at the address in the first argument
-  // Not 0: the number of a launch by this lane, which comes after everything that the lane has done
-  // so far.
+  // If not 0: the number of a launch by this lane, which is ordered after everything that the lane
+  // has done so far.
   std::uint32_t launched = 0;
 };
 

@@ -32,8 +32,8 @@ struct Limits {
   // The number of warp instructions before the first test whether the launch can end.
   std::uint32_t look_after = 65'536;
   Compile compile = Compile::when_it_pays;
-  // Not owned.  Once it is true, no more results are needed: the launch ends, and a launch that
-  // begins executes nothing.  Null: never.
+  // Optional, and owned by the caller.  When it becomes true, no more results are needed: the
+  // launch ends, and a launch that begins later executes nothing.
   const bool* enough = nullptr;
 };
 

@@ -23,12 +23,12 @@ struct StrategyRow {
   // Its share of the schedules that a search then tries, of those by which a campaign confirms a
   // finding, and of further runs of `exec`.
   unsigned search_weight = 0;
-  // Not empty: half of the drawn or searched seeds of the named row belong to this strategy.
+  // If not empty: half of the drawn or searched seeds of the named row belong to this strategy.
   std::string_view shares_seeds_of = {};
   std::unique_ptr<Strategy> (*make)(std::uint64_t seed) = nullptr;
-  // Not null: the strategy is guided by what the trials of a search have seen, and adds to it.  Its
-  // decisions for a seed are then the same only after the same trials; make() is for a single
-  // trial.
+  // If not null: creates a strategy that is guided by what the trials of a search have seen, and
+  // that adds to it.  Its decisions for a seed are then reproducible only after the same trials;
+  // make() creates a strategy for a single trial.
   std::unique_ptr<Strategy> (*make_guided)(std::uint64_t seed, ReadsFromSeen& seen) = nullptr;
 };
 

@@ -16,8 +16,8 @@ class CoveredProgram {
   explicit CoveredProgram(const Program& program);
 
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  // Not empty: the program has an instruction whose executions cannot all be tried; the text names
-  // it and its place.
+  // If not empty: the program has an instruction whose executions cannot all be tried; the text
+  // names the instruction and its place.
   [[nodiscard]] const std::string& gap() const { return gap_; }
   [[nodiscard]] const AwaitLoops& awaits() const { return awaits_; }
   // Returns whether the atomic operation at `pc` only changes memory, and so commutes with others

@@ -131,7 +131,7 @@ class CellLists {
     add(cell, first, order);
     at(cell).entries.back().lanes |= reads.lanes;
   }
-  // Adds an access of an earlier launch that the list has not been told of.
+  // Adds an access of an earlier launch that the list does not contain yet.
   void add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
   // Keeps the entries for which `keep` returns true; frees the list if none is left.
   template <typename Keep>

@@ -43,8 +43,8 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
   return with_device([&](Device& device) { return answer_even_after_a_fault(device, body); });
 }
 
-// The same for calls that need a working device: after a launch has failed fatally, they return its
-// error until cudaDeviceReset or the next trial.
+// Like answer_even_after_a_fault(), for calls that need a working device: after a launch has failed
+// fatally, they return its error until cudaDeviceReset or the next trial.
 template <typename Body>
 cudaError_t answer(Device& device, Body&& body) {
   note_device_use();

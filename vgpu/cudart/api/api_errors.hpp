@@ -30,7 +30,7 @@ struct FailedCall {
 void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call);
 
-// The same for a function of a library (library_interface.hpp).
+// Reports a failed call of a library in the same way (library_interface.hpp).
 void tell_failed_library_call(Findings& findings, const LibraryFailure& failure);
 
 // Returns whether the error is an answer to a query, and not a failure.

@@ -110,12 +110,12 @@ class CallLog {
   std::map<std::uint64_t, Known> allocations_;  // by address; addresses are unique within a trial
 };
 
-// Where the calls of a device are recorded.
+// The log in which the calls of a device are recorded, if there is one.
 class CallRecording {
  public:
   // Returns nullptr if calls are not recorded.
   [[nodiscard]] CallLog* log() const { return log_; }
-  // Not owned.
+  // The caller keeps the ownership of the log; nullptr ends the recording.
   void set_log(CallLog* log) { log_ = log; }
 
  private:

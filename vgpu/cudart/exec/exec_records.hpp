@@ -30,8 +30,8 @@ struct ExecSettings {
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   std::string strategy = "default";  // one of vgpu::strategies()
   std::uint64_t seed = 0;
-  // For one launch.  Nobody chose the sizes of this program for testing, so it may run as long as
-  // it can end.
+  // The limit of one launch.  By default there is none: the sizes of this program were not chosen
+  // for testing, so it may run as long as it can still end.
   std::uint64_t steps_max = vgpu::kNoLimit;
   unsigned devices = 1;                             // number of devices
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device

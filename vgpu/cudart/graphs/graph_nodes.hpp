@@ -56,7 +56,7 @@ inline bool list_nodes(const Graphs& graphs, const Graph& graph, const cudaGraph
   return true;
 }
 
-// Where a node is to be added, and its dependencies.
+// The graph to which a call adds a node, the place for the node's handle, and its dependencies.
 struct NodeSite {
   cudaGraphNode_t* node;
   cudaGraph_t graph;

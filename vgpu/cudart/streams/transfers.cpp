@@ -123,7 +123,7 @@ std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row
               done += bytes;
             });
       });
-  // The same order as memmove().
+  // Overlapping pieces are copied from the end to the beginning, as memmove() does.
   if (sides.target == sides.source && target.offset > source.offset) std::ranges::reverse(pieces);
   return pieces;
 }

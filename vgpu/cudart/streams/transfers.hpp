@@ -44,7 +44,7 @@ struct Brought {
   unsigned element_bytes = 0;
   friend bool operator==(const Brought&, const Brought&) = default;
 };
-// The same in the form of the bytes themselves, row by row.
+// The bytes that Brought describes, row by row.
 struct Bytes {
   const std::byte* data = nullptr;
   std::size_t pitch = 0, slice = 0;

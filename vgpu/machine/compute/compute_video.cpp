@@ -204,8 +204,8 @@ struct PackedVideo : Video {
   unsigned elements, bits;
 };
 
-// The same for elements at the same place in all three registers, as in the toolkit's functions, in
-// a form that the compiler can vectorise.
+// The same function for elements that are at the same position in all three registers, as in the
+// toolkit's functions.  The compiler can vectorise this form.
 template <Operation kOperation, unsigned kElements>
 struct VideoInPlace {
   explicit VideoInPlace(const Instr& instr) {

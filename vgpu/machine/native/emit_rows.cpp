@@ -1,4 +1,4 @@
-// Where the rows of operands are: in vector registers or in memory.
+// Loads and stores the rows of operands, which are in vector registers or in memory.
 #include "vgpu/machine/native/emitter.hpp"
 
 namespace warpcheck::vgpu::native {

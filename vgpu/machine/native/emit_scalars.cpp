@@ -10,8 +10,8 @@ using ptx::SpecialRegister;
 
 namespace {
 
-// Where the frame has a dimension of the launch: the field that points at the Dim3, and the offset
-// in it.
+// The location of one extent of the launch in the frame: the field that points at the Dim3, and the
+// offset in the Dim3.
 struct Dimension {
   std::size_t field;
   std::uint32_t offset;

@@ -22,7 +22,8 @@ struct CachedRow {
   friend bool operator==(const CachedRow&, const CachedRow&) = default;
 };
 
-// Where a row that the current instruction computes goes.
+// The destination of a row that the current instruction computes: a vector register, memory, or
+// both.
 struct RowPlan {
   CachedRow row;
   bool is_cached = false;

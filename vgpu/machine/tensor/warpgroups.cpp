@@ -49,7 +49,7 @@ std::uint32_t place_along_k(const Descriptor& d, std::uint32_t line, std::uint32
   return swizzled(from, span);
 }
 
-// The same for matrices whose neighbours in memory have the same k: elements of 2 bytes.
+// The offset in a matrix of 2-byte elements whose neighbours in memory have the same k.
 std::uint32_t place_across_k(const Descriptor& d, std::uint32_t line, std::uint32_t k) {
   const std::uint32_t span = d.span(), chunks = span / 16, chunk = line * 2 / 16;
   const bool plain = span == 16;

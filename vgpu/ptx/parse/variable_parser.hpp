@@ -19,7 +19,7 @@ struct Declaration {
 
 // Parses what follows the state space: alignment, type, name, dimensions and initialiser.
 Declaration parse_variable(Context& context, Space space);
-// The same for a statement that declares several variables: `.u32 a, b = 1;`
+// Parses a statement that may declare several variables: `.u32 a, b = 1;`
 std::vector<Declaration> parse_variables(Context& context, Space space);
 
 // Returns a power of two.

@@ -1,4 +1,4 @@
-// Batches by strides and by arrays of pointers on the device.
+// Batches of matrices: addressed by strides, and by arrays of pointers on the device.
 #include "cases.hpp"
 
 namespace {
@@ -28,7 +28,7 @@ void try_gemm(const F& by_strides, const G& by_pointers, double roundoff = kRoun
         sum = Bounded(scalar<T>()) * sum;
         return factor == 0 ? sum : sum + Bounded(factor) * c(i, j);
       });
-      // B is the same for all.
+      // The same B is used in every product of the batch.
       run(by_strides, handle, trans, CUBLAS_OP_N, m, n, k, &alpha, on_a.device, lda, stride_a,
           on_b.device, ldb, 0, &beta, on_c.device, ldc, stride_c, kCount);
       expect_matrix(on_c, wanted, roundoff);
@@ -39,7 +39,7 @@ void try_gemm(const F& by_strides, const G& by_pointers, double roundoff = kRoun
   }
 }
 
-// X: of A and x; Y: of y; S: of the scalars and the sums.
+// Types: X of A and x; Y of y; S of the scalars and the sums.
 template <class S, class X, class Y, class F, class G>
 void try_gemv(const F& by_strides, const G& by_pointers) {
   const S alpha = from<S>(scalar<S>());
@@ -112,7 +112,7 @@ std::vector<T> values_of(const OnDevice<T>& from_device) {
   for (const Bounded& value : from_device.get().all) all.push_back(from<T>(value.value));
   return all;
 }
-// As far from it as a backward stable algorithm may be: `steps` roundings of its size.
+// Checks an error bound of backward stable algorithms: `steps` roundings of numbers of this size.
 void expect_near(const Dense& found, const Dense& wanted, double steps, double roundoff) {
   std::vector<Number> numbers;
   std::vector<Bounded> bounded;
@@ -124,7 +124,7 @@ void expect_near(const Dense& found, const Dense& wanted, double steps, double r
   expect_numbers(numbers, bounded, roundoff, roundoff);
 }
 
-// P * A = L * U, and what is made of it.
+// Tests P * A = L * U, and solutions and inverses computed from it.
 template <class T, class Getrf, class Getrs, class Getri>
 void try_lu(const Getrf& getrf, const Getrs& getrs, const Getri& getri) {
   Dense a = drawn_dominant<T>(n);
@@ -181,7 +181,7 @@ void try_inverse_and_qr(const Matinv& matinv, const Geqrf& geqrf) {
   run(matinv, handle, n, as.device, n + 1, inverses.device, n + 2, info.device, 1);
   expect("info", values_of(info)[0] == 0);
   expect_near(a * on_inverse.get(), identity(n), 20 * n, kRoundoff<T>);
-  // R' * R = A' * A; and Q * R = A, where Q is the product of I - tau * v * v'.
+  // Checks R' * R = A' * A, and Q * R = A, where Q is the product of the I - tau * v * v'.
   int host_info = 7;
   run(geqrf, handle, m, n, qrs.device, m, taus.device, &host_info, 1);
   expect("info", host_info == 0);
@@ -206,14 +206,14 @@ void try_least_squares(const F& gels) {
   run(gels, handle, CUBLAS_OP_N, m, n, k, as.device, m + 1, bs.device, m + 2, &info,
       each_info.device, 1);
   expect("info", info == 0 && values_of(each_info)[0] == 0);
-  // What is left of B is orthogonal to A's columns.
+  // The residual of B must be orthogonal to the columns of A.
   const Dense solution = on_b.get();
   const Dense x = matrix_of(n, k, [&](int i, int j) { return solution(i, j); });
   expect_near(adjoint(a) * (a * x), adjoint(a) * b, 100 * m, kRoundoff<T>);
 }
 
-// Two groups of different shapes, the first of two products; types: behind what they are about,
-// where they are arguments.
+// Two groups of different shapes; the first has two products.  types: inserts the type arguments,
+// where a function has them, behind the arguments that they describe.
 template <class T, class F, class Types>
 void try_groups(const F& gemm, Types types) {
   const cublasOperation_t transa[] = {CUBLAS_OP_N, CUBLAS_OP_T},

@@ -1,14 +1,14 @@
-// Every function of cuBLAS and cuBLASLt that libraries in place of the vendor's have, on small
-// matrices, compared with what the function's definition says:
+// Calls every function of cuBLAS and cuBLASLt that the replacements of these libraries implement,
+// on small matrices, and compares the results with the function's definition:
 //
-//   cases [--called FILE] [--record FILE]
+//    cases [--called FILE] [--record FILE]
 //
-// Prints "right", or what is wrong. --called writes the names of the functions that were called,
-// --record what they answered, also to calls that are wrong, for compare_recordings.py. It runs on
-// a GPU as well:
+// Prints "right", or what is wrong.  --called writes the names of the called functions.  --record
+// writes the results of all calls, also of wrong ones, for compare_recordings.py.  The program runs
+// on a GPU as well:
 //
-//   nvcc -std=c++17 -arch=sm_90 *.cpp -lcublas -lcublasLt -o cases && ./cases --record gpu.txt
-//   warpcheck exec -- ./cases --record ours.txt
+//    nvcc -std=c++17 -arch=sm_90 *.cpp -lcublas -lcublasLt -o cases && ./cases --record gpu.txt
+//    warpcheck exec -- ./cases --record ours.txt
 #include "cases.hpp"
 
 #include <cstdio>
@@ -30,7 +30,7 @@ std::string latest;  // "cublasSgemm_v2 3"
 FILE* recording = nullptr;
 
 void tell(const std::string& what) {
-  // The first of many says enough.
+  // Only the first failures are printed.
   if (++wrong <= 40) std::printf("wrong: %s: %s\n", latest.c_str(), what.c_str());
 }
 
@@ -74,7 +74,7 @@ void expect(const char* what, bool is_right) {
 void expect_status(int found, cublasStatus_t wanted) {
   if (recording != nullptr) {
     std::fprintf(recording, "%s status: %d\n", latest.c_str(), found);
-    std::fflush(recording);  // the next may be the end of the process
+    std::fflush(recording);  // the next call may end the process
   }
   if (found != wanted) tell("answered " + std::to_string(found));
 }
@@ -126,7 +126,8 @@ int main(int count, char** arguments) {
   run_all();
   is_wide = false;
   try_matmul();
-  // What is newer than the recordings comes last: numbers are drawn from one sequence.
+  // Cases that are newer than the recordings come last, because all numbers are drawn from one
+  // sequence.
   try_legacy_settings();
   try_xt();
   cublasDestroy(handle);

@@ -46,7 +46,7 @@ struct RealOf<cuDoubleComplex> {
 template <class T>
 using Real = typename RealOf<T>::Type;
 
-// Of a number in this type.
+// The unit roundoff of type T.
 template <class T>
 constexpr double kRoundoff = 0x1p-24;
 template <>

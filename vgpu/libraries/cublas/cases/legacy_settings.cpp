@@ -1,4 +1,4 @@
-// What the legacy API has beside its routines.
+// Functions of the legacy API that are not BLAS routines.
 #define LEGACY
 #include "cases.hpp"
 

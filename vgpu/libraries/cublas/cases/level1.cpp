@@ -1,4 +1,4 @@
-// Level 1: vectors.
+// Level 1: operations on vectors.
 #include "cases.hpp"
 
 namespace {
@@ -86,7 +86,7 @@ void try_values() {
   using A = Api<T>;
   for (const int step : {1, 3}) {
     Dense x = drawn<T>(n);
-    x(5) = x(2);  // the first of equal ones is meant
+    x(5) = x(2);  // of equal elements, the function finds the first
     const OnDevice<T> on_x(x, spaced(n, step));
     Bounded sum, squares;
     int largest = 0, smallest = 0;
@@ -109,7 +109,7 @@ void try_values() {
   }
 }
 
-// S: of the sine
+// S: type of the sine
 template <class T, class S, class F>
 void try_rotation(const F& rot) {
   for (const Steps steps : kSteps) {
@@ -124,7 +124,7 @@ void try_rotation(const F& rot) {
   }
 }
 
-// The rotation takes (a, b) to (r, 0).
+// Checks that a rotation takes (a, b) to (r, 0).
 template <class T>
 void try_rotation_made() {
   const Dense start = drawn<T>(2);
@@ -133,7 +133,7 @@ void try_rotation_made() {
   run(Api<T>::rotg, handle, &a, &b, &c, &s);
   const Bounded r = Number(std::hypot(std::abs(start(0).value), std::abs(start(1).value)));
   const Bounded cosine = number(c), sine = number(s);
-  // What rounding has made of a rotation is still one, nearly.
+  // Rounding errors leave a matrix that is nearly a rotation.
   const auto expect_near = [](const Bounded& found, const Bounded& wanted) {
     expect_numbers({found.value}, {{wanted.value, wanted.size, 20 * wanted.size}}, kRoundoff<T>,
                    kRoundoff<T>);
@@ -164,7 +164,7 @@ void try_modified_rotation(const Rotm& rotm, const Rotmg& rotmg) {
       expect_matrix(on_y, h21 * x + h22 * y);
     }
   }
-  // H takes (x1, y1) to (r, 0), in the scaled sense: H11 * x1 + H12 * y1 = r.
+  // Checks that H takes (x1, y1) to (r, 0), in the scaled sense: H11 * x1 + H12 * y1 = r.
   T d1 = 2, d2 = 3, x1 = 4, parameters[5] = {};
   const T y1 = 1;
   run(rotmg, handle, &d1, &d2, &x1, &y1, &parameters[0]);
@@ -175,7 +175,7 @@ void try_modified_rotation(const Rotm& rotm, const Rotmg& rotmg) {
 }
 
 #ifndef LEGACY
-// A scalar that stays on the device.
+// Tests results and scalars that stay on the device.
 void try_device_scalars() {
   const Dense x = drawn<float>(n), y = drawn<float>(n);
   const OnDevice<float> on_x(x, spaced(n, 1)), on_y(y, spaced(n, 1)),

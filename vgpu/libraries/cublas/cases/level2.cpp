@@ -1,5 +1,5 @@
-// Level 2: a matrix and vectors. Of a matrix only those elements are written that its form names:
-// the band, the triangle.
+// Level 2: operations on a matrix and vectors.  Only those elements of a matrix are stored that
+// belong to its form, the band or the triangle.
 #include "cases.hpp"
 
 namespace {
@@ -11,8 +11,8 @@ struct Steps {
 };
 constexpr Steps kSteps[] = {{1, 1}, {-2, 3}};
 
-// y := alpha * matrix * x + beta * y; multiply(x, incx, beta, y, incy) calls. With beta 0, y holds
-// nothing before.
+// Tests y := alpha * matrix * x + beta * y; multiply(x, incx, beta, y, incy) calls the function.
+// With beta 0, y is not initialised.
 template <class T, class Multiply>
 void try_product(const Dense& matrix, Multiply multiply) {
   const Number alpha = scalar<T>();
@@ -39,7 +39,7 @@ void try_general(const Gemv& gemv, const Gbmv& gbmv) {
     try_product<T>(op(trans, a), [&](auto alpha, auto x, int incx, auto beta, auto y, int incy) {
       run(gemv, handle, trans, m, n, alpha, on_a.device, m + 2, x, incx, beta, y, incy);
     });
-    // Wide, and high: the band ends at other sides.
+    // A wide and a high matrix, because the band ends at different sides.
     for (const auto [rows, columns] : {std::pair{m, n}, std::pair{n + 2, m}}) {
       Dense banded = drawn<T>(rows, columns);
       const Layout layout = band(kBelow, kAbove, kBelow + kAbove + 2);
@@ -58,7 +58,7 @@ void try_general(const Gemv& gemv, const Gbmv& gbmv) {
   }
 }
 
-// Without the elements that are `k` or more off the diagonal.
+// Removes the elements that are `k` or more off the diagonal.
 Dense in_band(const Dense& a, int k) {
   return matrix_of(a.rows, a.columns,
                    [&](int i, int j) { return std::abs(i - j) <= k ? a(i, j) : Bounded(); });
@@ -67,7 +67,8 @@ Layout triangular_band(cublasFillMode_t uplo, int k, int leading) {
   return uplo == CUBLAS_FILL_MODE_LOWER ? band(k, 0, leading) : band(0, k, leading);
 }
 
-// Full, banded and packed; whole(uplo, triangle): the matrix that is meant.
+// Tests full, banded and packed matrices.  whole(uplo, triangle) returns the matrix that a triangle
+// represents.
 template <class T, class Whole, class Full>
 void try_full_symmetric(Whole whole, const Full& multiply) {
   for (const auto uplo : kTriangles) {
@@ -108,13 +109,13 @@ void try_rank_1(const F& update, bool conjugates) {
   }
 }
 
-// A Hermitian matrix has a real diagonal, whatever is in memory.
+// A Hermitian matrix has a real diagonal; the imaginary parts in memory are ignored.
 Dense with_real_diagonal(Dense a) {
   for (int i = 0; i < a.rows; ++i) a(i, i) = real_part(a(i, i));
   return a;
 }
 
-// A += alpha * x * x', of one triangle; S: of alpha. The other triangle is not there.
+// A += alpha * x * x', of one triangle; S: type of alpha.  The other triangle is not stored.
 template <class T, class S>
 struct RankOne {
   bool is_hermitian;
@@ -189,7 +190,7 @@ struct RankTwo {
   }
 };
 
-// x := op(A) * x, or its solution; the diagonal of a unit triangle is not written.
+// Tests x := op(A) * x, or the solution of op(A) * x = b; a unit diagonal is not stored.
 template <class T, class Apply>
 void try_triangle(const Layout& layout, const Dense& stored, cublasFillMode_t uplo,
                   cublasDiagType_t diag, bool solves, Apply apply) {

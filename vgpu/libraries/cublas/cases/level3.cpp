@@ -1,10 +1,10 @@
-// Level 3, and cuBLAS's own routines of matrices.
+// Level 3, and cuBLAS's own matrix routines.
 #include "cases.hpp"
 
 namespace {
 
 constexpr int m = 5, n = 4, k = 3;
-constexpr double kFactors[] = {-0.5, 0};  // of what C holds; with 0 it holds nothing
+constexpr double kFactors[] = {-0.5, 0};  // values of beta; with 0, C is not initialised
 
 template <class T>
 Dense scaled_sum(const Bounded& alpha, const Dense& product, double beta, const Dense& c) {
@@ -31,7 +31,7 @@ void try_gemm(const F& gemm, double roundoff = kRoundoff<T>) {
   }
 }
 
-// A symmetric or Hermitian matrix times another.
+// Tests the product of a symmetric or Hermitian matrix and another.
 template <class T, class Whole, class F>
 void try_symm(Whole whole, const F& symm) {
   const T alpha = from<T>(scalar<T>());
@@ -58,8 +58,8 @@ Dense with_real_diagonal(Dense a) {
   return a;
 }
 
-// Updates of one triangle: A is n x k, or k x n. update(uplo, trans, beta, A, lda, B, ldb, C)
-// calls; sum(op(A), op(B)) is what is added.
+// Tests updates of one triangle, where A is n x k, or k x n.  update(uplo, trans, beta, A, lda, B,
+// ldb, C) calls the function; sum(op(A), op(B)) is the matrix that is added.
 template <class T, class Update, class Sum>
 void try_update(bool is_hermitian, Update update, Sum sum) {
   const cublasOperation_t other = is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
@@ -87,7 +87,7 @@ Dense turned(bool conjugates, const Dense& a) {
   return conjugates ? adjoint(a) : transposed(a);
 }
 
-// S: of the scalars, where the matrix is Hermitian.
+// S: type of the scalars for a Hermitian matrix.
 template <class T, class S, class F>
 void try_rank_k(bool is_hermitian, const F& function) {
   const S alpha = from<S>(scalar<S>());
@@ -116,7 +116,8 @@ void try_rank_2k(bool is_hermitian, const F& function) {
                (is_hermitian ? conj(alpha) : alpha) * (b * turned<T>(is_hermitian, a));
       });
 }
-// The result is taken to be symmetric, or Hermitian, as it is where B is a real multiple of A.
+// The function assumes that the result is symmetric, or Hermitian.  It is, because B is a real
+// multiple of A.
 template <class T, class S, class F>
 void try_rank_kx(bool is_hermitian, const F& function) {
   const Bounded alpha = Number(2);
@@ -147,7 +148,7 @@ void try_triangular(const Trmm& trmm, const Trsm& trsm) {
           const OnDevice<T> on_a(a, diag == CUBLAS_DIAG_UNIT ? off_diagonal : stored, false,
                                  stored);
           const OnDevice<T> on_b(b, full(m + 1));
-#ifdef LEGACY  // in place
+#ifdef LEGACY  // trmm computes in place
           const OnDevice<T> on_c(b, full(m + 3));
           run(trmm, handle, side, uplo, trans, diag, m, n, &by, on_a.device, lda, on_c.device,
               m + 3);

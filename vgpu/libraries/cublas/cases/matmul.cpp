@@ -1,4 +1,4 @@
-// cublasLt: products with epilogues, and transformations.
+// cublasLt: products with epilogues, and matrix transformations.
 #include "cases.hpp"
 
 namespace {
@@ -17,7 +17,7 @@ constexpr cudaDataType kType<double> = CUDA_R_64F;
 template <>
 constexpr cudaDataType kType<std::int8_t> = CUDA_R_8I;
 
-// A layout that ends with its scope.
+// A layout that is destroyed at the end of its scope.
 struct Shape {
   cublasLtMatrixLayout_t layout = nullptr;
   template <class T>
@@ -74,7 +74,7 @@ class Product {
     return set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, leading);
   }
 
-  // By the algorithm that the library proposes.
+  // Runs the algorithm that the library proposes.
   void run(const void* alpha, const void* a, const Shape& of_a, const void* b, const Shape& of_b,
            const void* beta, const void* c, const Shape& of_c, void* d, const Shape& of_d) const {
     cublasLtMatmulPreference_t preference = nullptr;
@@ -105,7 +105,7 @@ class Product {
 
 constexpr float kOne = 1, kZero = 0, kHalf = 0.5F;
 
-// D = A * B' + C / 2 from half precision; B as it is, and the same bytes by rows.
+// Tests D = A * B' + C / 2 with half precision, with B in columns and with the same bytes in rows.
 void try_orders() {
   const Dense a = drawn<__half>(m, k), b = drawn<__half>(n, k), c = drawn<float>(m, n);
   const OnDevice<__half> on_a(a, full(m + 8)), on_b(b, full(n + 4));
@@ -145,9 +145,9 @@ void try_batch() {
                 }));
 }
 
-// ---- epilogues, of half precision with sums in single ----
+// ---- epilogues of half precision inputs with sums in single precision ----
 
-// Activations carry errors on; they are no steeper than 1.13.
+// Activations propagate errors; the slope of none is greater than 1.13.
 Bounded with_error_of(const Bounded& from, double value) {
   return {value, std::abs(value), 1.2 * from.error + 100 * std::abs(value)};
 }
@@ -169,7 +169,7 @@ Dense each(const Dense& a, Apply apply) {
 }
 
 struct Fixture {
-  // Small, so that GELU is no straight line.
+  // Small inputs, where GELU is not nearly a straight line.
   Dense a = Bounded(0.125) * drawn<__half>(m, k), b = Bounded(0.125) * drawn<__half>(k, n),
         bias = Bounded(0.125) * drawn<__half>(m);
   Dense product = a * b;
@@ -187,7 +187,7 @@ struct Fixture {
   void expect_result(const Dense& wanted) const { expect_matrix(d, wanted, kRoundoff<float>); }
 };
 
-// The signs of ReLU's inputs, a bit each; columns are 128 bits apart.
+// Reads the signs of ReLU's inputs, one bit each; columns are 128 bits apart.
 constexpr int kBits = 128;
 std::vector<int> signs_of(const OnDevice<std::uint8_t>& bits) {
   std::vector<int> all;
@@ -293,7 +293,7 @@ void try_backward() {
   expect_matrix(columns, sums_of(transposed(f.b)), kRoundoff<__half>);
 }
 
-// Scalars for each row, on the device, where results are whole numbers of 8 bits.
+// Tests a vector of scalars on the device, one for each row, for results that are 8-bit integers.
 void try_vectors_of_scalars() {
   const auto sign = [](const Bounded& x) { return Bounded(x.value.real() < 0 ? -1 : 1); };
   const Dense a = each(drawn<std::int8_t>(m, k), sign), b = each(drawn<std::int8_t>(k, n), sign),
@@ -357,7 +357,7 @@ void try_algorithms() {
   CALL(cublasLtMatmulAlgoCapGetAttribute, &algorithm, CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT,
        &supports, sizeof supports, &written);
   expect("a capability", written == sizeof supports);
-  // Whether an algorithm suits a product is for the library to say.
+  // The library decides whether an algorithm suits a product.
   const Product product;
   const Shape square = Shape::of<float>(m, m, m);
   cublasLtMatmulHeuristicResult_t result{};
@@ -414,7 +414,7 @@ void try_matmul() {
   CALL(cublasLtDestroy, lt);
 }
 
-// Products that an H200 refuses, and what it answers.
+// Products that an H200 rejects, and the statuses that it returns.
 void try_product_statuses() {
   CALL(cublasLtCreate, &lt);
   {

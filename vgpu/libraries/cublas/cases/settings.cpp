@@ -1,4 +1,5 @@
-// Handles and their settings, copies between host and device, and what wrong arguments answer.
+// Handles and their settings, copies between host and device, and the statuses of invalid
+// arguments.
 #include "cases.hpp"
 
 namespace {
@@ -103,7 +104,7 @@ void try_statuses() {
     return cublasSgemm(of, trans, CUBLAS_OP_N, m, n, k, alpha, a.device, lda, b.device, n, &zero,
                        c.device, ldc);
   };
-  // Each is a row: what it answers, and what it is.
+  // Each check is one record, named `what`.
   const auto expect_of = [](const char* what, cublasStatus_t wanted, cublasStatus_t found) {
     note_call(what, 0);
     expect_status(found, wanted);
@@ -164,7 +165,7 @@ void try_statuses() {
               cublasAsumEx(handle, n, a.device, type, 1, &result, result_type, CUDA_R_32F));
   }
   try_product_statuses();
-  // Null pointers come last: who does not look at them dies of them.
+  // Null pointers come last, because a library that does not check them crashes.
   expect_of("alpha null", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, nullptr, n, n));
   expect_of("dot into null", CUBLAS_STATUS_MAPPING_ERROR,
             cublasSdot(handle, n, a.device, 1, b.device, 1, nullptr));

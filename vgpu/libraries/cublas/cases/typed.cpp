@@ -1,4 +1,4 @@
-// Functions whose elements' types are arguments.
+// Functions that receive the types of their elements as arguments.
 #include "cases.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ constexpr cudaDataType kType<std::int8_t> = CUDA_R_8I;
 template <>
 constexpr cudaDataType kType<std::int32_t> = CUDA_R_32I;
 
-// They have namesakes for compute types of another type.
+// Selects the overloads with cublasComputeType_t; others take the compute type as cudaDataType.
 using GemmEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int,
                               const void*, const void*, cudaDataType, int, const void*,
                               cudaDataType, int, const void*, void*, cudaDataType, int,
@@ -40,7 +40,7 @@ using GemmStridedBatchedEx = cublasStatus_t(cublasHandle_t, cublasOperation_t, c
 #define WITH_NAMESAKE(name, Type) \
   both_forms(TEXT(name), TEXT(name##_64), static_cast<Type*>(name), name##_64)
 
-// Leading dimensions are multiples of four: products of integers ask for that.
+// Leading dimensions are multiples of four, as products of integers require.
 template <class In, class Out, class S>
 void try_gemm(cublasComputeType_t compute, double roundoff) {
   constexpr int kLda = 8, kLdb = 4, kLdc = 4;
@@ -66,7 +66,7 @@ void try_gemm(cublasComputeType_t compute, double roundoff) {
   expect_matrix(batched_c, a * b, roundoff);
 }
 
-// S: of the scalars; the types of the elements are arguments.
+// S: type of the scalars; the types of the elements are arguments.
 template <class In, class Out, class S, class F>
 void try_named_gemm(const F& gemm) {
   const S alpha = from<S>(scalar<S>()), beta = from<S>(Number(-0.5));
@@ -94,7 +94,7 @@ void try_named_update(const F& update, bool is_hermitian) {
   }
 }
 
-// T: of the elements; S: of the scalars, and what sums are made in.
+// T: type of the elements; S: type of the scalars and of the sums.
 template <class T, class S>
 void try_vectors() {
   const cudaDataType type = kType<T>, computes = kType<S>;
@@ -120,7 +120,7 @@ void try_vectors() {
 template <class T>
 void try_values() {
   const cudaDataType type = kType<T>, real = kType<Real<T>>;
-  // Sums of numbers of half precision are made in single.
+  // Sums of half precision numbers are computed in single precision.
   const cudaDataType computes = sizeof(T) == 2 ? CUDA_R_32F : real;
   const double roundoff = sizeof(T) == 2 ? kRoundoff<float> : kRoundoff<T>;
   const Dense x = drawn<T>(n), y = drawn<T>(n);
@@ -176,7 +176,8 @@ void try_rotations() {
   expect_matrix(on_y, second, kRoundoff<S>);
 }
 
-// Those of one type: nothing else is documented for them.
+// Tests only calls with the same type everywhere, because nothing else is documented for these
+// functions.
 template <class T>
 void try_made_rotations() {
   const cudaDataType type = kType<T>;

@@ -1,4 +1,4 @@
-// cublasXt: products of matrices in memory of the host, and of the device.
+// cublasXt: products of matrices in host memory and in device memory.
 #include <cublasXt.h>
 
 #include "cases.hpp"
