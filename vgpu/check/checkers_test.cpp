@@ -1,4 +1,4 @@
-// The registry, and the checkers that turn one event into one finding.
+// The registry of checkers, and the checkers that turn one event into one finding.
 #include "vgpu/check/checkers.hpp"
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST_F(CheckersTest, SharedAndLocalAddressesAreOffsets) {
             "4 bytes, 8 bytes past the end of local memory (64 bytes a thread)");
 }
 
-// In memory that is there, but not in the object that the address was made from.
+// Accesses to existing memory, but outside the object that the address was made from.
 TEST_F(CheckersTest, StrayAccesses) {
   start();
   FakeMemory shared{1, ptx::Space::shared, 512};
@@ -332,7 +332,7 @@ TEST_F(CheckersTest, ADeadlockAtAnMbarrierSaysWhatIsMissing) {
 }
 TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
   start();
-  // Two threads, each with the lock that the other wants.
+  // Two threads, each of which holds the lock that the other one wants.
   Waiting first;
   first.kind = Waiting::Kind::reads;
   first.place = {0, 0, 0, 0};
@@ -453,7 +453,7 @@ TEST_F(CheckersTest, AHostFindingOfACheckerThatIsOffIsDropped) {
   checkers.reset({.bounds = false}, WarpModel::independent);
   EXPECT_FALSE(checkers.add(host_copy_out_of_bounds("cudaMemcpy", true, 0x20, 8, nullptr)));
   Finding finding;
-  finding.kind = FindingKind::api_error;  // of no checker
+  finding.kind = FindingKind::api_error;  // belongs to no checker
   EXPECT_TRUE(checkers.add(finding));
   EXPECT_EQ(checkers.findings().size(), 1u);
 }
@@ -537,7 +537,7 @@ TEST_F(CheckersTest, ALibraryFunctionThatIsCalledOnceHasItsCallersLine) {
   EXPECT_EQ(only().accesses[0].line, 103u);
   EXPECT_EQ(only().accesses[0].ptx, "op7");
 
-  program.code[4] = program.code[3];  // a second call: which one is not known
+  program.code[4] = program.code[3];  // a second call; the caller cannot be determined then
   program.code[4].source = 4;
   checkers.reset({}, WarpModel::independent);
   start();

@@ -25,7 +25,7 @@ Finding race(std::uint32_t first, std::uint32_t second, Lack lack = Lack::block_
 }
 
 TEST(FindingGroupsTest, OneBarrierForAllThatItCanOrder) {
-  // A barrier at 11 or 12 would order the first three, and none of those the last one.
+  // A barrier at line 11 or 12 would order the first three races, but not the last one.
   const std::vector findings{race(10, 12), race(10, 14), race(9, 11), race(20, 22)};
   EXPECT_EQ(group_by_cause(findings), (Indices{0, 0, 0, 3}));
 }
@@ -37,7 +37,7 @@ TEST(FindingGroupsTest, GroupsAreInTheOrderOfTheirFirst) {
 }
 
 TEST(FindingGroupsTest, WhatHasNoLineInCommonWithAllIsAnother) {
-  // 10 to 14 and 14 to 16 meet at 14; 10 to 12 meets the first alone.
+  // The races 10-14 and 14-16 share line 14; the race 10-12 overlaps only with the first one.
   const std::vector findings{race(10, 14), race(14, 16), race(10, 12)};
   EXPECT_EQ(group_by_cause(findings), (Indices{0, 0, 2}));
 }

@@ -20,7 +20,8 @@ AccessSide side_in(const std::string& role, const std::string& file, const std::
 
 constexpr const char* kInclude = "/usr/local/cuda/targets/x86_64-linux/include/";
 
-// One race that fits, in the toolkit's own kernel, or called from a user's.
+// Returns a race that matches the pattern, in the toolkit's own kernel or called from a user's
+// kernel.
 Finding fitting(const KnownPattern& pattern) {
   Finding finding;
   finding.kind = pattern.kind;

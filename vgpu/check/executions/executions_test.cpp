@@ -1,7 +1,7 @@
-// How many executions small kernels have, and that none of them is missed.
+// The number of executions of small kernels, and a check that none of them is missed.
 //
-// Of events that conflict all with each other there are as many executions as interleavings that
-// keep the order of each thread, whether threads are lanes, warps or blocks.
+// If all events conflict with each other, there are as many executions as interleavings that
+// preserve the order of each thread, whether the threads are lanes, warps or blocks.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -29,7 +29,7 @@ class ExecutionsTest : public SyncTest {
     bool is_cut = false, has_deadlock = false;
   };
 
-  // %r2: the block; %r3: the thread of the launch, where blocks have %r4 threads.
+  // %r2: the block; %r3: the number of the thread in the launch, whose blocks have %r4 threads.
   void compile_kernel(const std::string& body, const std::string& before = "") {
     compile(
         "mov.u32 %r2, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r3, %r2, %r4, %r1;\n"
@@ -57,7 +57,8 @@ class ExecutionsTest : public SyncTest {
     return machine_.run(launch, model_, strategy, observers, limits_);
   }
 
-  // The results are the first `words` of memory.  Every execution is replayed by its decisions.
+  // Collects the first `words` words of memory of each execution.  Every execution is also replayed
+  // from its decisions.
   Explored explore(std::uint32_t blocks, std::uint32_t threads, std::size_t words, bool is_weak) {
     Explored explored;
     CoveredPrograms programs;
@@ -86,12 +87,12 @@ class ExecutionsTest : public SyncTest {
     return explored;
   }
 
-  // As lanes of a warp, as warps of a block, as blocks, and as blocks of lanes: `body` for those
-  // whose number %r3 is below `threads`, which is even.
+  // Tries the threads as lanes of a warp, as warps of a block, as blocks, and as blocks of lanes.
+  // Threads whose number %r3 is below `threads`, which is even, execute `body`.
   void expect_executions(std::uint32_t threads, std::uint64_t executions, std::size_t results,
                          const std::string& body) {
     struct Shape {
-      std::string number;  // of a thread in %r3; others leave
+      std::string number;  // puts the thread's number into %r3; other threads exit
       std::uint32_t blocks, width;
     };
     const Shape shapes[] = {
@@ -111,7 +112,8 @@ class ExecutionsTest : public SyncTest {
   }
 };
 
-// The last thread reads: (n + 1)! orders, n + 1 values to read and n to be left.
+// The last thread reads: there are (n + 1)! orders, n + 1 values to read and n values to be left in
+// memory.
 TEST_F(ExecutionsTest, OfWritersAndAReader) {
   expect_executions(4, 24, 4 * 3,
                     "setp.eq.u32 %p1, %r3, 3; @%p1 bra R;\n"
@@ -127,7 +129,8 @@ TEST_F(ExecutionsTest, OfTicketsAndOfSums) {
   expect_executions(4, 1, 1, "red.global.add.u32 [%rd1], 1;");
 }
 
-// Places that threads allocate: who gets which is chance, and all are used.
+// Threads allocate places in an array: the assignment depends on the schedule, but all places are
+// used.
 TEST_F(ExecutionsTest, OfAnAllocator) {
   compile_kernel(
       "atom.global.add.u32 %r7, [%rd1], 1; add.u32 %r8, %r3, 1;\n"
@@ -137,7 +140,7 @@ TEST_F(ExecutionsTest, OfAnAllocator) {
   EXPECT_EQ(explored.results.size(), 24u);
   for (Words result : explored.results) {
     std::ranges::sort(result);
-    EXPECT_EQ(result, (Words{1, 2, 3, 4, 4}));  // the count is the first
+    EXPECT_EQ(result, (Words{1, 2, 3, 4, 4}));  // the first word is the count
   }
 }
 
@@ -168,7 +171,7 @@ TEST_F(ExecutionsTest, OfStoreBuffering) {
   EXPECT_EQ(explore(2, 1, 4, true).executions, 3u);
 }
 
-// A fence behind the flag is late: between the two the message may not be there.
+// A fence after the flag is too late: the message may be missing between the two.
 TEST_F(ExecutionsTest, OfAFenceThatComesTooLate) {
   const auto passing = [&](const std::string& first, const std::string& second) {
     compile_kernel(
@@ -184,7 +187,7 @@ TEST_F(ExecutionsTest, OfAFenceThatComesTooLate) {
   EXPECT_EQ(passing("", "membar.gl;").results, (std::set<Words>{{7, 1, 0}, {7, 1, 7}}));
 }
 
-// A lane of the same warp may hold the lock.
+// The lock may be held by another lane of the same warp.
 TEST_F(ExecutionsTest, OfALockThatLanesTake) {
   const std::string take =
       "S: atom.global.cas.b32 %r5, [%rd1], 0, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra S;\n";
@@ -201,7 +204,7 @@ TEST_F(ExecutionsTest, OfALockThatLanesTake) {
   EXPECT_FALSE(three.is_cut);
 }
 
-// An await may want a value that is soon gone.
+// An await may wait for a value that is soon overwritten.
 TEST_F(ExecutionsTest, OfAnAwaitThatMayMissItsValue) {
   compile_kernel(
       "setp.eq.u32 %p1, %r2, 1; @%p1 bra R;\n"
@@ -215,8 +218,8 @@ TEST_F(ExecutionsTest, OfAnAwaitThatMayMissItsValue) {
   EXPECT_FALSE(sequential.has_deadlock);
 }
 
-// Rounds that only count themselves, for nobody, are the same wait; where the count is a result,
-// there is no end of executions, and nothing is claimed.
+// Rounds that only increment a counter which is not a result are the same wait.  If the count is a
+// result, the number of executions is unlimited, and completeness is not claimed.
 TEST_F(ExecutionsTest, OfAWaitThatCounts) {
   const auto waiting = [&](const std::string& result) {
     compile_kernel(
@@ -233,7 +236,7 @@ TEST_F(ExecutionsTest, OfAWaitThatCounts) {
   EXPECT_TRUE(counted.is_cut);
 }
 
-// What a barrier orders is no choice.
+// Accesses that a barrier orders are no choice.
 TEST_F(ExecutionsTest, OfAccessesThatABarrierOrders) {
   compile_kernel(
       "cvt.u64.u32 %rd7, 0; mul.lo.u32 %r5, %r1, 4; mov.u32 %r6, s; add.u32 %r6, %r6, %r5;\n"
@@ -241,7 +244,7 @@ TEST_F(ExecutionsTest, OfAccessesThatABarrierOrders) {
       "bar.sync 0; atom.shared.exch.b32 %r8, [s], %r1; st.global.u32 [%rd6], %r7;",
       ".shared .align 4 .b8 s[64];\n");
   const Explored explored = explore(1, 3, 3, false);
-  EXPECT_EQ(explored.executions, 6u);  // of the exchanges alone
+  EXPECT_EQ(explored.executions, 6u);  // the executions of the exchanges alone
   EXPECT_EQ(explored.results, (std::set<Words>{{1, 1, 1}}));
 }
 

@@ -31,7 +31,7 @@ class InitTest : public testing::Test {
               UndefinedUse::Kind kind = UndefinedUse::Kind::branch) {
     checker.on_undefined_use({kind, &program, launch.place(0, 0), pc, lanes, origin});
   }
-  // A store of values that are undefined in `lanes`.
+  // Stores values that are undefined in `lanes`.
   void store_undefined(const FakeMemory& memory, std::uint32_t pc, std::uint32_t lanes,
                        std::uint32_t origin) {
     Access row = launch.access(kWrite, memory, 0, 0, pc);
@@ -107,7 +107,7 @@ TEST_F(InitTest, SharedMemoryIsUndefinedInTheNextBlock) {
   EXPECT_EQ(launch.strided(kRead, shared, 1, 0, 2).undefined, ~0u);
 }
 
-// Rows of memory that is known to be defined are not looked at, for as long as it is.
+// While all of a block's shared memory is known to be defined, its rows are not checked.
 TEST_F(InitTest, RowsOfSharedMemoryAreTakenWhileAllOfItIsDefined) {
   const auto barrier = [&] {
     Sync sync;
@@ -184,13 +184,13 @@ TEST_F(InitTest, AnAddressIsAnotherFinding) {
 }
 
 TEST_F(InitTest, TheOriginSurvivesMemory) {
-  launch.strided(kRead, shared, 0, 0, 3);     // origin
-  store_undefined(global, 4, 0x0000ffff, 3);  // copied: silent
+  launch.strided(kRead, shared, 0, 0, 3);     // the origin of the undefined values
+  store_undefined(global, 4, 0x0000ffff, 3);  // only copies them: not reported
   const Access row = launch.strided(kRead, global, 0, 0, 5);
   EXPECT_EQ(row.undefined, 0x0000ffffu);
   EXPECT_EQ(row.origin, 3u);
   EXPECT_TRUE(findings().empty());
-  launch.strided(kWrite, global, 0, 0, 6);  // defined at last
+  launch.strided(kWrite, global, 0, 0, 6);  // now defined
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, 0u);
 }
 
@@ -230,7 +230,7 @@ TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::note);
   EXPECT_EQ(findings()[0].object, "g[1], first of a copy of 8 bytes");
-  EXPECT_EQ(findings()[0].space, "shared");  // where the bytes come from
+  EXPECT_EQ(findings()[0].space, "shared");  // the space where the undefined bytes come from
   EXPECT_EQ(findings()[0].accesses.size(), 2u);
 
   access.undefined_bits[0][0] = ~0ull;
@@ -240,10 +240,10 @@ TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
   EXPECT_EQ(findings()[1].severity, Severity::error);
 }
 
-// A host copy of elements that nothing has written, and of what may be padding.
+// A host copy of elements that no thread has written, and of bytes that may be padding.
 class CopyTest : public InitTest {
  protected:
-  // Lane l of the first `lanes` writes `bytes` at begin + l * stride.
+  // Lane l of the first `lanes` lanes writes `bytes` bytes at begin + l * stride.
   void store(std::uint32_t begin, std::uint8_t bytes, std::uint32_t stride, unsigned lanes,
              std::uint8_t element_bytes = 0) {
     Access row = launch.access(kWrite, global, 0, 0, 1, bytes);
@@ -253,7 +253,8 @@ class CopyTest : public InitTest {
     for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = begin + lane * stride;
     launch.emit(row);
   }
-  // The severity of what a copy of the first `bytes` bytes shows; "" for nothing.
+  // Returns the severity of the finding when the host copies the first `bytes` bytes; "" if there
+  // is none.
   std::string copied(std::uint32_t bytes, std::uint32_t from = 0) {
     const std::size_t before = findings().size();
     host(false, from, bytes);
@@ -309,7 +310,7 @@ TEST_F(CopyTest, OfPaddingAtTheEndOfStructsIsANote) {
 }
 
 TEST_F(CopyTest, OfPaddingAsOneThreadLeavesItIsANote) {
-  store(0, 8, 0, 1);  // struct { double; int; }, and one more
+  store(0, 8, 0, 1);  // struct { double; int; }, and one element more
   store(8, 4, 0, 1);
   EXPECT_EQ(copied(16), "note");
 }

@@ -28,7 +28,7 @@ TEST(VectorClock, APhaseOfTheBlockReplacesWhatItSaysOfItsThreads) {
   clock.learn(40, 3, {});
   EXPECT_EQ(clock.of_block(40).phases, 3u);
   EXPECT_EQ(clock.of_block(40).ticks_of(1), 0u);
-  EXPECT_EQ(clock.of_block(40).ticks_of(7), 5u);  // no phase says anything of it
+  EXPECT_EQ(clock.of_block(40).ticks_of(7), 5u);  // no phase affects it
   EXPECT_EQ(clock.of_block(41).phases, 0u);
 }
 
@@ -49,7 +49,7 @@ TEST(VectorClock, LearningWhatIsKnownChangesNothing) {
   EXPECT_EQ(before.of_block(300).phases, 302u);
 }
 
-// Against maps of the largest numbers.
+// Compares joins with maps of the greatest numbers.
 TEST(VectorClock, JoinsAreTheLargestOfBoth) {
   using Phases = std::map<BlockKey, Tick>;
   using Ticks = std::map<std::pair<BlockKey, std::uint32_t>, Tick>;

@@ -1,4 +1,5 @@
-// Kernels that copy asynchronously: who has waited for what, and cells that many lanes read.
+// Race checks of asynchronous copies: which threads have waited for which copies, and cells that
+// many lanes read.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,10 +13,10 @@ class CopiesTest : public RaceTest {
  protected:
   CopiesTest() {
     program.synchronizes_threads = true;
-    program.code[0].kind = InstrKind::copy;  // as a program has that copies
+    program.code[0].kind = InstrKind::copy;  // as in a program that copies
     start(1, 64);
   }
-  // Lane l of a warp copies a word to element 32 * warp + l, and closes the group.
+  // Lane l of a warp copies a word to element 32 * warp + l, and commits the copy group.
   void copy(std::uint32_t warp, std::uint32_t pc) {
     Access row = launch.access(kWrite, shared, 0, warp, pc);
     row.mask = ~0u;
@@ -29,7 +30,7 @@ class CopiesTest : public RaceTest {
   void wait(std::uint32_t warp, std::uint32_t groups_left = 0) {
     checker.on_copy_wait({&program, launch.place(0, warp), 60, ~0u, groups_left});
   }
-  // Lane l of a warp reads element l % 16, of so many bytes.
+  // Lane l of a warp reads element l % 16, which has `bytes` bytes.
   void read_twice(std::uint32_t warp, std::uint32_t pc, std::uint8_t bytes) {
     Access row = launch.access(kRead, shared, 0, warp, pc, bytes);
     row.mask = ~0u;
@@ -82,7 +83,8 @@ TEST_F(CopiesTest, AWriteThatALaneReleasesAfterItsWaitIsTheCopyToo) {
   copy(0, 1);
   wait(0);
   const std::array party{WarpLanes{0, 1u << 5 | 1u << 6}};
-  checker.on_meeting({&program, launch.place(0, 0), party, party});  // bar.warp.sync of 5 and 6
+  // bar.warp.sync of lanes 5 and 6
+  checker.on_meeting({&program, launch.place(0, 0), party, party});
   launch.one(kRead, shared, 0, 5, 2, 6);
   EXPECT_EQ(summary(), Lines{});
   launch.one(kRead, shared, 0, 5, 3, 7);
@@ -101,7 +103,7 @@ TEST_F(CopiesTest, LanesThatReadTheSameAreAllRemembered) {
     reporter.reset();
     launch.barrier(0);
     read_twice(0, 2, 4);
-    launch.one(kWrite, shared, 0, reader, 4 + reader, 0);  // the other lane has read it, too
+    launch.one(kWrite, shared, 0, reader, 4 + reader, 0);  // the other lane has read it as well
     EXPECT_EQ(findings().size(), 1u);
   }
 }
@@ -129,7 +131,7 @@ TEST_F(CopiesTest, WordsThatWereWrittenBeforeCellsBecameHalvesAreKnown) {
   read_twice(1, 2, 4);
   const std::size_t races = findings().size();
   EXPECT_EQ(races, 1u);
-  launch.one(kRead, shared, 0, 40, 3, 5, 2);  // the upper half of it
+  launch.one(kRead, shared, 0, 40, 3, 5, 2);  // the upper half of the element
   ASSERT_EQ(findings().size(), 2u);
   EXPECT_EQ(summary()[1], "write 101 / read 103");
   launch.one(kRead, shared, 0, 40, 4, 6, 2);

@@ -1,5 +1,6 @@
-// Atomics that wait until somebody asks about them (atomic_log.hpp): the same random execution with
-// and without, of launches whose warps mostly go as one, gives the same findings.
+// Atomics that the race checker defers until another access needs them (atomic_log.hpp).  The same
+// random executions, with and without deferral and mostly of converged warps, must give the same
+// findings.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +19,7 @@ namespace {
 using ptx::Order;
 using ptx::Scope;
 
-// The checker, and the same that defers no more than so many rows.
+// Two race checkers; the second one defers at most a given number of rows.
 struct Twins {
   Reporter reporter, other_reporter;
   RaceChecker checker;
@@ -110,7 +111,7 @@ class Launches {
     const std::uint32_t at = below(places_) * 2;
     const std::uint32_t how = below(3);
     row.pattern = how == 0 ? Pattern::uniform : how == 1 ? Pattern::strided : Pattern::scattered;
-    // Lanes of a weak write do not meet: that is no race of this checker.
+    // Lanes of a weak write do not overlap, because this checker reports no such race.
     const bool is_scattered = how == 2 && row.kind == AccessKind::atomic;
     if (how == 2 && !is_scattered) row.pattern = Pattern::strided;
     if (how == 0 && row.kind == AccessKind::write) row.mask &= 0u - row.mask;
@@ -140,7 +141,8 @@ class Launches {
     });
   }
 
-  // The host fills, copies or looks at memory, ordered after all launches or not.
+  // The host fills, copies or reads memory, either ordered after all launches or not ordered after
+  // the given ones.
   void host(const std::vector<std::uint32_t>& unordered) {
     HostAccess access;
     access.allocation = &global_[below(2)].allocation();
@@ -160,12 +162,12 @@ class Launches {
                                     FakeMemory{1, ptx::Space::shared, 512, "t"}};
   std::array<FakeMemory, 2> global_{FakeMemory{2, ptx::Space::global, 512, "g"},
                                     FakeMemory{3, ptx::Space::global, 512, "h"}};
-  std::array<std::uint32_t, 2> present_{};  // blocks, by slot
+  std::array<std::uint32_t, 2> present_{};  // the present blocks, by slot
   std::uint32_t places_ = 1, weak_percent_ = 0, wide_percent_ = 0, narrow_percent_ = 0;
 };
 
-// Thread 0 of a block writes data[0] and releases g[1]; somebody else reads g[1] by an atomic and
-// acquires, which must not be too late.
+// Thread 0 of a block writes data[0] and releases g[1]; a thread of another block reads g[1] by an
+// atomic and acquires.  The deferred release must be applied before.
 class DeferredMessage : public testing::Test {
  protected:
   DeferredMessage() {
@@ -271,7 +273,7 @@ TEST_F(DeferredMessage, IsTakenFromALaunchThatNothingOrdersBefore) {
 }
 
 TEST_F(DeferredMessage, IsLostWhenTheHostWritesTheFlag) {
-  for (const std::uint32_t bytes : {512u, 8u}) {  // all that was deferred, and a part
+  for (const std::uint32_t bytes : {512u, 8u}) {  // all deferred atomics, and a part of them
     checker.reset(WarpModel::independent);
     start(1);
     write_data();
@@ -291,7 +293,8 @@ TEST_F(DeferredMessage, IsLostWhenTheHostWritesTheFlag) {
 
 class DeferredAtomics : public testing::TestWithParam<WarpModel> {};
 
-// With lockstep warps any lane of those that did the same may be named: they are one thread.
+// With lockstep warps the lanes of a warp are one thread, so a finding may name any of the lanes
+// that made the same access.
 std::string text_of(const std::vector<Finding>& findings, WarpModel model) {
   const std::uint32_t lanes = model == WarpModel::lockstep ? kWarpLanes : 1;
   std::string text;
@@ -315,7 +318,7 @@ TEST_P(DeferredAtomics, AreFoundToBeTheSame) {
         << "seed " << seed;
     ++(twins.reporter.findings().empty() ? silent : told);
   }
-  // The generator is worth something: both answers occur.
+  // The generator must produce executions with and without findings.
   EXPECT_GT(silent, 50);
   EXPECT_GT(told, 300);
 }

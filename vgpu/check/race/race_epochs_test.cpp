@@ -1,4 +1,4 @@
-// The race checker where the numbers of an epoch run out.
+// The race checker when the numbers of an epoch run out.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Epochs that soon run out of numbers.
+// Tests with epochs that have few numbers.
 class ShortEpochTest : public RaceTest {
  protected:
   ShortEpochTest()
@@ -61,7 +61,7 @@ TEST_F(ShortEpochTest, OlderPhasesOfABlockStayOrderedForItAlone) {
             (Lines{"write 101 / read 103", "read 102 / write 104", "write 101 / write 104"}));
 }
 
-// Block 1 stays in its phase while block 0 runs out of them.
+// Block 1 stays in its phase while block 0 uses up the phase numbers.
 TEST_F(ShortEpochTest, ThePresentPhaseOfAnotherBlockIsNotClosed) {
   start(2, 64, 2);
   launch.barrier(1);
@@ -107,7 +107,7 @@ TEST_F(RaceTest, AGridMayHaveMoreBlocksThanEpochsTellApart) {
   EXPECT_EQ(summary(), (Lines{"write 101 / write 102"}));
 }
 
-// Many launches later, one is unordered with an early one.
+// Many launches later, a launch is unordered with an early one.
 TEST_F(ShortEpochTest, EarlyLaunchesAreRememberedUntilOneIsUnordered) {
   for (std::uint32_t i = 0; i < 40; ++i) {
     start(1, 32);
@@ -127,7 +127,7 @@ TEST_F(ShortEpochTest, EarlyLaunchesAreRememberedUntilOneIsUnordered) {
   EXPECT_EQ(findings()[1].accesses[0].thread, (Dim3{6, 0, 0}));
 }
 
-// Those that are checked by epochs are counted, in each trial anew.
+// Only launches that are checked by epochs count, and each trial begins to count at 0.
 TEST_F(RaceTest, LaunchesOfATrialCountUntilOneIsUnordered) {
   for (const std::uint32_t before : {3u, 1u, 0u}) {
     checker.reset(WarpModel::independent);
@@ -143,14 +143,15 @@ TEST_F(RaceTest, LaunchesOfATrialCountUntilOneIsUnordered) {
     EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{33, 0, 0}));
     checker.reset(WarpModel::independent);
     reporter.reset();
-    start(1, 32);  // a trial of nothing else
+    start(1, 32);  // a trial with only this launch
     launch.one(kWrite, global, 0, 0, 1, 7);
     EXPECT_EQ(summary(), Lines{});
   }
 }
 
 TEST_F(RaceTest, LaunchesOfManyShapesAreCountedInTheirOrder) {
-  const auto grid_of = [](std::uint32_t i) { return 1 + i * i % 151; };  // each comes again
+  // each grid size occurs again later
+  const auto grid_of = [](std::uint32_t i) { return 1 + i * i % 151; };
   for (std::uint32_t i = 0; i < 300; ++i) {
     start(grid_of(i), 32, grid_of(i));
     launch.one(kWrite, global, grid_of(i) - 1, i % 32, 1, i);
@@ -172,7 +173,7 @@ TEST_F(RaceTest, TheLaunchNumberMayWrapAround) {
   start(2, 32, 2);
   launch.one(kWrite, global, 0, 0, 1, 0);
   for (std::uint64_t i = 1; i < kLaunchesMax - 1; ++i) start(1, 32);
-  start(2, 32, 2);  // numbered like the first
+  start(2, 32, 2);  // has the same number as the first launch
   launch.one(kRead, global, 1, 0, 2, 0);
   EXPECT_EQ(summary(), Lines{});
 }

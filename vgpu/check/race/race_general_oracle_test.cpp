@@ -1,5 +1,5 @@
-// The general race checker against the axioms of PTX ISA chapter 8 (race_axioms.hpp): random
-// executions.
+// Compares the general race checker with the axioms of PTX ISA chapter 8 (race_axioms.hpp) on
+// random executions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,8 +48,9 @@ class RandomExecution {
     places_ = 1 + below(4);
     lanes_ = chance(20) ? kLanesMax : 3;
     has_copies_ = chance(50);
-    if (has_copies_) program_.code[0].kind = InstrKind::copy;  // no other access is there
-    // All lanes of the last warp take part in many an event.
+    // the program has no other memory instruction
+    if (has_copies_) program_.code[0].kind = InstrKind::copy;
+    // All lanes of the last warp take part in many events.
     launch_.start({kBlocks, 1, 1}, {(kWarps - 1) * 32 + lanes_, 1, 1});
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
       launch_.start_block(block, block, shared_[block].get());
@@ -175,7 +176,7 @@ class RandomExecution {
     return operation;
   }
 
-  // Emits the row and compares what was reported with the axioms.
+  // Sends the row to the checker and compares its report with the axioms.
   void check(Access& row, std::uint64_t memory, bool strong, bool is_reduction) {
     bool expected = false;
     std::vector<Operation> operations;
@@ -232,8 +233,9 @@ class RandomExecution {
     });
   }
 
-  // Of any threads of a block.  Where nobody waits, the barrier is not complete: an arrival alone
-  // (bar.arrive), which is the point that a later meeting orders if its thread does not wait there.
+  // A barrier of random threads of a block.  If no thread waits, the barrier does not complete:
+  // there is only an arrival (bar.arrive).  If its thread does not wait later, the next meeting
+  // orders what came before this arrival.
   void meet() {
     const std::uint32_t block = below(kBlocks);
     std::vector<WarpLanes> arrived, released;
@@ -298,7 +300,7 @@ class RandomExecution {
     }
   }
 
-  // One mbarrier for each block.
+  // An event of the block's mbarrier.
   void barrier_object() {
     BarrierObject event;
     event.program = &program_;
@@ -326,11 +328,11 @@ class RandomExecution {
       if (event.for_copies) {
         for (const std::uint32_t copy : copies_[thread]) execution_.order_alone(copy, phase);
       } else if (event.relaxed && arrives) {
-        // Ends the release pattern that a fence has begun.
+        // Completes the release pattern that an earlier fence began.
         const auto fence = release_fences_.find(thread);
         if (fence != release_fences_.end()) execution_.order(fence->second, phase);
       } else if (event.relaxed) {
-        // Begins an acquire pattern that a fence ends.
+        // Begins an acquire pattern, which a later fence completes.
         observed_phases_[thread].push_back(execution_.node({phase}));
       } else if (arrives) {
         execution_.order(last, phase);
@@ -381,7 +383,7 @@ class RandomExecution {
   FakeMemory global_{kBlocks, ptx::Space::global, kBytes};
   std::vector<std::unique_ptr<FakeMemory>> shared_;
   Execution execution_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> arrivals_;              // by block: phases
+  std::map<std::uint32_t, std::vector<std::uint32_t>> arrivals_;              // phases, by block
   std::map<std::uint32_t, std::vector<std::uint32_t>> copies_, open_copies_;  // by actor
   std::map<std::uint32_t, std::vector<std::vector<std::uint32_t>>> groups_;
   std::map<std::uint32_t, std::uint32_t> release_fences_;                // by actor: the latest
@@ -390,7 +392,7 @@ class RandomExecution {
   std::set<std::uint32_t> splits_barriers_;  // blocks that have arrived without waiting
   std::uint32_t strong_percent_ = 0, order_percent_ = 0, narrow_percent_ = 0;
   std::uint32_t shared_percent_ = 0, sizes_ = 1, places_ = 1;
-  std::uint32_t lanes_ = 1;  // of a warp
+  std::uint32_t lanes_ = 1;  // number of lanes of a warp
   bool has_copies_ = false;
   std::uint32_t events_ = 0, quiet_conflicts_ = 0;
 };
@@ -406,12 +408,12 @@ TEST_P(GeneralRaceOracle, ReportsExactlyWhatTheAxiomsCallARace) {
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     racy += execution.races() == 0 ? 0 : 1;
   }
-  // The generator is worth something: both answers occur.
+  // The generator must produce executions with and without races.
   EXPECT_GT(racy, kExecutions / 10);
   EXPECT_LT(racy, kExecutions);
 }
 
-// Segments are forgotten, and numbered anew, every few events.
+// Every few events, segments are forgotten and the others renumbered.
 TEST_P(GeneralRaceOracle, ForgettingSegmentsChangesNothing) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     RandomExecution execution(seed, GetParam(), {.segments = 3});

@@ -37,7 +37,7 @@ class GeneralRaceTest : public testing::Test {
       launch.start_block(block, block, block == 0 ? &shared : nullptr);
     }
   }
-  // Thread 0 of a block does something strong to a word of global memory.
+  // Thread 0 of a block makes a strong access to a word of global memory.
   void strong(AccessKind kind, std::uint32_t block, std::uint32_t pc, std::uint32_t element,
               Order order = Order::relaxed, Scope scope = Scope::gpu) {
     Access row = launch.access(kind, global, block, 0, pc);
@@ -87,7 +87,7 @@ class LockstepGeneralRaceTest : public GeneralRaceTest {
   LockstepGeneralRaceTest() : GeneralRaceTest(WarpModel::lockstep) {}
 };
 
-// Block 0 writes g[0] and sets g[1]; block 1 sees g[1] and reads g[0].
+// Block 0 writes g[0] and sets g[1]; block 1 reads g[1] and then g[0].
 TEST_F(GeneralRaceTest, FencesOnBothSidesPassAMessage) {
   start(2, 32);
   launch.one(kWrite, global, 0, 0, 1, 0);
@@ -99,8 +99,9 @@ TEST_F(GeneralRaceTest, FencesOnBothSidesPassAMessage) {
   EXPECT_EQ(summary(), Lines{});
 }
 
-// A thread of block 0 writes g[0] and fences; after a barrier another one takes a ticket, g[1].  In
-// block 1 one takes the next ticket, and after a barrier another one fences and reads g[0].
+// In block 0, a thread writes g[0] and fences; after a barrier, another thread takes a ticket from
+// g[1].  In block 1, a thread takes the next ticket; after a barrier, another thread fences and
+// reads g[0].
 class BlocksHandOn : public GeneralRaceTest {
  protected:
   void hand_on(Order first, Order last, bool has_barriers = true) {
@@ -128,7 +129,7 @@ class BlocksHandOn : public GeneralRaceTest {
   }
 };
 
-// The same within warps, whose lanes meet.
+// The same test within warps, with bar.warp.sync in place of barriers.
 TEST_F(BlocksHandOn, BetweenMeetingsOfLanes) {
   start(2, 32);
   launch.one(kWrite, global, 0, 5, 1, 0);
@@ -228,7 +229,8 @@ TEST_F(GeneralRaceTest, OneFenceEndsManyReads) {
   EXPECT_EQ(summary(), Lines{});
 }
 
-// What 96 threads read that are ordered before the write hides no reader that is not.
+// The reads of 96 threads, which are ordered before the write, must not hide the reader that is
+// not.
 TEST_F(GeneralRaceTest, AllReadersOfAPhaseAreRemembered) {
   start(1, 128);
   launch.one(kRead, shared, 0, 0, 1, 0);
@@ -284,7 +286,8 @@ TEST_F(GeneralRaceTest, WhoSawEveryTicketMayResetTheCounter) {
   for (std::uint32_t block = 0; block < 3; ++block) strong(kAtomic, block, 1, 0);
   launch.one(kWrite, global, 2, 0, 2, 0);
   EXPECT_EQ(summary(), Lines{});
-  launch.one(kWrite, global, 1, 0, 3, 0);  // saw two, and the reset is not ordered with it
+  // it has seen two tickets, and the reset is not ordered before it
+  launch.one(kWrite, global, 1, 0, 3, 0);
   EXPECT_EQ(summary(),
             (Lines{"write 102 / write 103: nothing orders blocks of one kernel launch"}));
 }
@@ -318,7 +321,7 @@ TEST_F(LockstepGeneralRaceTest, LanesOfAWarpAreOrderedAndReleaseTogether) {
   EXPECT_EQ(summary(), Lines{});
 }
 
-// bar.arrive by warp 0, bar.sync by warp 1: one way.
+// Warp 0 executes bar.arrive and warp 1 bar.sync, so only warp 1 is ordered after warp 0.
 TEST_F(GeneralRaceTest, WhoOnlyArrivesLearnsNothing) {
   start(1, 64);
   launch.strided(kWrite, shared, 0, 0, 1);
@@ -370,7 +373,7 @@ TEST_F(GeneralRaceTest, AnMbarrierOrdersArrivalsBeforeWaits) {
 }
 
 TEST_F(GeneralRaceTest, AnAsynchronousCopyMustBeWaitedFor) {
-  program.code[0].kind = InstrKind::copy;  // as a program has that copies
+  program.code[0].kind = InstrKind::copy;  // as in a program that copies
   start(1, 64);
   const auto copy = [&](std::uint32_t pc, std::uint32_t element) {
     Access row = launch.access(kWrite, shared, 0, 0, pc);
@@ -382,14 +385,16 @@ TEST_F(GeneralRaceTest, AnAsynchronousCopyMustBeWaitedFor) {
   };
   copy(1, 0);
   copy(2, 1);
-  checker.on_copy_wait({&program, launch.place(0, 0), 3, 1, 1});  // all but the latest
+  // waits for all groups but the latest
+  checker.on_copy_wait({&program, launch.place(0, 0), 3, 1, 1});
   launch.one(kRead, shared, 0, 0, 4, 0);
   EXPECT_EQ(summary(), Lines{});
   launch.one(kRead, shared, 0, 0, 5, 1);
   EXPECT_EQ(summary(), (Lines{"write 102 / read 105: the asynchronous copy (1) has not been "
                               "waited for before (2)"}));
   launch.barrier(0);
-  launch.one(kRead, shared, 0, 40, 6, 0);  // waited for, and passed on by the barrier
+  // the copy has been waited for, and the barrier passes this on
+  launch.one(kRead, shared, 0, 40, 6, 0);
   EXPECT_EQ(summary().size(), 1u);
   launch.one(kRead, shared, 0, 40, 7, 1);
   ASSERT_EQ(summary().size(), 2u);
@@ -420,11 +425,12 @@ TEST_F(GeneralRaceTest, AChainOfThousandsOfBlocksHandsItsKnowledgeOn) {
     launch.one(kRead, large, kBlocks - 1, 0, 4, kBlocks + block);
   }
   EXPECT_EQ(summary(), Lines{});
-  launch.one(kRead, large, kBlocks - 2, 0, 5, 2 * kBlocks - 1);  // the one after it
+  // written by the last block, after this block
+  launch.one(kRead, large, kBlocks - 2, 0, 5, 2 * kBlocks - 1);
   EXPECT_EQ(summary(), (Lines{"write 103 / read 105: nothing orders blocks of one kernel launch"}));
 }
 
-// Whatever checked the earlier launches.
+// Unordered launches race, no matter which of the two checkers handled the earlier launches.
 TEST_F(GeneralRaceTest, UnorderedLaunchesRace) {
   for (const bool general : {false, true}) {
     checker.reset(WarpModel::independent);
@@ -434,7 +440,7 @@ TEST_F(GeneralRaceTest, UnorderedLaunchesRace) {
     launch.one(kWrite, global, 1, 7, 1, 0);
     launch.one(kRead, global, 0, 3, 2, 1);
     launch.one(kWrite, global, 1, 7, 8, 5);
-    start(2, 32);  // ordered after it
+    start(2, 32);  // ordered after the first launch
     launch.one(kRead, global, 0, 0, 3, 0);
     const std::array<std::uint32_t, 1> second{1};
     launch.start({2, 1, 1}, {32, 1, 1}, second);
@@ -467,7 +473,7 @@ TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
   access.bytes = 16;
   checker.on_host_access(access);
   access.unordered_launches = first;
-  checker.on_host_access(access);  // reads
+  checker.on_host_access(access);  // a read
   EXPECT_EQ(summary(), Lines{});
   access.write = true;
   checker.on_host_access(access);
@@ -478,8 +484,8 @@ TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
   EXPECT_EQ(reporter.findings()[0].count, 2u);
 }
 
-// PTX ISA 8.9.5: a write comes before what follows its observer, those that nobody has observed do
-// not.  So the last write stands for none of the others.
+// PTX ISA 8.9.5 (causality order): a write precedes in coherence what follows its observer; a write
+// without an observer does not.  So the last write cannot represent the other ones.
 TEST_F(GeneralRaceTest, AnObservedWriteDoesNotHideThoseBeforeIt) {
   start(2, 32);
   for (int i = 0; i < 16; ++i) strong(kWrite, 0, 1, 0);
@@ -497,7 +503,8 @@ TEST_F(GeneralRaceTest, AnObservedWriteComesBeforeAReadOfNarrowScope) {
   EXPECT_EQ(summary(), Lines{});
 }
 
-// What was released in a block that has ended is still known by those whom the release reaches.
+// What a block has released remains visible to the threads that the release reaches, after the
+// block has ended.
 TEST_F(GeneralRaceTest, BlocksThatHaveEndedHaveReleased) {
   constexpr std::uint32_t kBlocks = 40;
   for (const bool releases : {true, false}) {
@@ -522,7 +529,7 @@ TEST_F(GeneralRaceTest, BlocksThatHaveEndedHaveReleased) {
   }
 }
 
-// Block 1 sees g[0] and tells block 2 so by g[1]; then it reads g[0] again and again.
+// Block 1 reads g[0] and signals block 2 through g[1]; then it reads g[0] repeatedly.
 TEST_F(GeneralRaceTest, TheFirstObserverOfAWriteIsRemembered) {
   for (const bool acquires : {true, false}) {
     start(3, 32);
@@ -538,7 +545,7 @@ TEST_F(GeneralRaceTest, TheFirstObserverOfAWriteIsRemembered) {
   }
 }
 
-// What race_cell_rows.hpp says of find_other, word for word.
+// A direct implementation of the description of find_other in race_cell_rows.hpp.
 std::uint32_t first_other(const CellRow& row, const KnownBefore& known) {
   for (std::uint32_t at = 0; at < 2 * row.cells; ++at) {
     const Record record{row.words[at]};

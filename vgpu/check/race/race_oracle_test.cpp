@@ -1,5 +1,5 @@
-// The race checker against the definition: random launches, every access compared with all
-// earlier ones.
+// Compares the race checker with the definition of a race: in random launches, the definition
+// compares every access with all earlier ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// One lane's access, with all that the definition asks for.
+// One lane's access, with all data that the definition needs.
 struct Operation {
-  std::uint64_t memory = 0;  // which object: an allocation, or a block's shared memory
+  std::uint64_t memory = 0;  // the object: an allocation, or a block's shared memory
   std::uint32_t launch = 0, block = 0, phase = 0, thread = 0;
   std::uint32_t begin = 0, bytes = 0, scalar_bytes = 0;
   std::uint32_t pc = 0;
@@ -60,8 +60,8 @@ bool one_warp(const Operation& a, const Operation& b) {
   return a.block == b.block && a.thread / 32 == b.thread / 32;
 }
 
-// What is told of pairs that do not race: a load that reads as data what a store hands on, and two
-// stores by two warps.
+// Pairs that are reported although they do not race: a load that reads a store's value as data, and
+// two stores by different warps.
 bool hand_over(const Operation& earlier, const Operation& later, WarpModel model) {
   return conflict(earlier, later) && !ordered(earlier, later, model) &&
          morally_strong(earlier, later) && !earlier.atomic && !later.atomic &&
@@ -70,7 +70,7 @@ bool hand_over(const Operation& earlier, const Operation& later, WarpModel model
 
 using PcPair = std::pair<std::uint32_t, std::uint32_t>;
 
-// A race checker and where it reports.
+// A race checker and its reporter.
 struct Bench {
   explicit Bench(std::string_view level, const EpochLimits& limits = {})
       : checker(reporter, race_row_functions(level), limits) {}
@@ -83,7 +83,7 @@ struct Bench {
   RaceChecker checker;
 };
 
-// Random events, emitted to a checker and recorded for the definition.
+// Random events, which are sent to a checker and recorded for the definition.
 class RandomTrace {
  public:
   static constexpr std::uint32_t kBlocks = 4, kWarps = 3, kSlots = 2, kBytes = 1024;
@@ -101,7 +101,7 @@ class RandomTrace {
   }
 
   void run() {
-    // A trace has its own mixture, so that rare combinations meet.
+    // Every trace has its own random proportions, so that rare combinations occur together.
     narrow_allowed_ = chance(30);
     strong_percent_ = chance(50) || program_.synchronizes_threads ? 0 : below(60);
     write_percent_ = 5 + below(50);
@@ -117,7 +117,7 @@ class RandomTrace {
   [[nodiscard]] const std::vector<Finding>& findings() const { return bench_.reporter.findings(); }
 
  private:
-  // Reads, writes and atomics by turns; weak ones below kStrongPcs.
+  // The instructions read, write and are atomics in turn; those below kStrongPcs are weak.
   static constexpr std::uint32_t kStrongPcs = 24, kPcs = 48;
   void describe(std::uint32_t pc) {
     Instr& instr = program_.code[pc];
@@ -214,7 +214,7 @@ class RandomTrace {
     }
   }
 
-  // Emits the row and compares what was reported with the definition.
+  // Sends the row to the checker and compares its report with the definition.
   void check(Access& row, bool is_shared, bool strong) {
     std::set<PcPair> expected, notes;
     for (unsigned lane = 0; lane < 32; ++lane) {
@@ -277,10 +277,11 @@ class RandomTrace {
   bool narrow_allowed_ = false;
   std::uint32_t strong_percent_ = 0, write_percent_ = 0, barrier_percent_ = 0;
   std::uint32_t first_offset_max_ = 0;
-  std::uint32_t patterns_ = 4;  // 2: none is scattered
+  std::uint32_t patterns_ = 4;  // 2: no scattered rows
   bool is_long_ = false;
   std::array<std::vector<Operation>, 1 + kBlocks> operations_;  // by Operation::memory
-  bool hands_on_ = false;                                       // its loads read data
+  // the launch's loads read their values as data
+  bool hands_on_ = false;
   std::set<PcPair> all_expected_, all_notes_;
 };
 
@@ -305,17 +306,17 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     racy += trace.findings().empty() ? 0 : 1;
 
-    Bench fresh("baseline", {.deferred = 0, .has_rows = false});  // cells alone
+    Bench fresh("baseline", {.deferred = 0, .has_rows = false});  // keeps cells only
     RandomTrace again(seed, model, fresh, false, RandomTrace::Findings::kept);
     again.run();
     ASSERT_EQ(trace.findings(), again.findings()) << "seed " << seed;
   }
-  // The generator is worth something: both answers occur often.
+  // The generator must often produce traces with and without races.
   EXPECT_GT(racy, kTraces / 10);
   EXPECT_LT(racy, kTraces * 99 / 100);
 }
 
-// Where numbers in epochs run out every few events, nothing is lost.
+// No race is lost if the numbers of an epoch run out every few events.
 TEST(ShortEpochOracleTest, ReportsTheSame) {
   for (const WarpModel model : {WarpModel::independent, WarpModel::lockstep}) {
     Bench used("baseline", {.launches = 4, .phases = 3, .segments = 4});
@@ -327,8 +328,9 @@ TEST(ShortEpochOracleTest, ReportsTheSame) {
   }
 }
 
-// Programs that can do more than wait at barriers are checked by other means, which must agree
-// where barriers are all there is.  (Strong accesses: race_general_oracle_test.cpp.)
+// Programs with more synchronisation than barriers are checked by the general checker, which must
+// agree with the other one for programs that have barriers only.  (Strong accesses:
+// race_general_oracle_test.cpp.)
 TEST(GeneralRaceOracleTest, TheGeneralCheckerReportsTheSame) {
   for (const WarpModel model : {WarpModel::independent, WarpModel::lockstep}) {
     Bench used("baseline");

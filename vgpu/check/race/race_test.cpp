@@ -67,7 +67,7 @@ TEST_F(RaceTest, AWriteRacesWithAnEarlierReaderThatIsNotTheLastOne) {
   start(1, 64);
   launch.one(kRead, shared, 0, 40, 1, 7);
   launch.one(kRead, shared, 0, 3, 2, 7);
-  launch.one(kWrite, shared, 0, 3, 3, 7);  // its own read was the last
+  launch.one(kWrite, shared, 0, 3, 3, 7);  // the last access was its own read
   EXPECT_EQ(summary(), (Lines{"read 101 / write 103"}));
 }
 
@@ -209,7 +209,7 @@ TEST_F(RaceTest, SubWordStoresOfEqualBytesAreComparedByByte) {
   EXPECT_EQ(summary(), (Lines{"write 105 / write 105 note"}));
 }
 
-// Each is announced by itself, as an atomic of its own size.
+// The machine reports each element as an atomic of its own size.
 TEST_F(RaceTest, ElementsOfAVectorAtomicAreScalars) {
   start(1, 64);
   program.code[5].modifiers.vector = 4;
@@ -343,7 +343,7 @@ TEST_F(RaceTest, NeighbouringBytesDoNotRace) {
 TEST_F(RaceTest, WordsSeenBeforeTheSplitToBytesAreRemembered) {
   start(1, 64);
   launch.strided(kWrite, shared, 0, 0, 1);
-  launch.one(kRead, shared, 0, 32, 2, 7, 1);  // byte 7: of thread 1's word
+  launch.one(kRead, shared, 0, 32, 2, 7, 1);  // byte 7, in thread 1's word
   launch.one(kRead, shared, 0, 1, 3, 6, 1);
   ASSERT_EQ(summary(), (Lines{"write 101 / read 102"}));
   EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{1, 0, 0}));
@@ -379,7 +379,8 @@ TEST_F(RaceTest, TheNextBlockOfASlotSeesNewSharedMemory) {
   EXPECT_EQ(findings()[0].accesses[0].block, (Dim3{1, 0, 0}));
 }
 
-// Lanes of a warp race first; then warps, then blocks at the same lines.
+// Races of lanes of a warp come first, then races of warps, then races of blocks at the same source
+// lines.
 TEST_F(RaceTest, TheWidestPairIsShown) {
   start(2, 64, 2);
   launch.one(kWrite, global, 0, 0, 1, 0);
@@ -418,7 +419,7 @@ TEST_F(RaceTest, WhatARaceLacks) {
   EXPECT_EQ(lack_of_latest(), Lack::scope);
 }
 
-// x += y: a load and a store of one line by one address.
+// x += y: a load and a store on the same source line with the same address register.
 TEST_F(RaceTest, AnUpdateByManyThreadsLacksAnAtomic) {
   program.sources[2].location = program.sources[1].location;
   const Ref address{Bank::wide, 256};
@@ -430,7 +431,7 @@ TEST_F(RaceTest, AnUpdateByManyThreadsLacksAnAtomic) {
   }
   ASSERT_FALSE(findings().empty());
   for (const Finding& finding : findings()) EXPECT_EQ(finding.lack, Lack::atomic_update);
-  // From another address: what another thread has written.
+  // The load uses another address, so it reads what another thread has written.
   program.sources[4].location = program.sources[3].location;
   program.code[3][MemoryOperand::address] = Ref{Bank::wide, 512};
   program.code[4][MemoryOperand::address] = address;
@@ -480,7 +481,8 @@ TEST_F(RaceTest, ANewTrialForgets) {
   EXPECT_EQ(summary(), Lines{});
 }
 
-// What has the number of global memory of an earlier trial is checked against its own past alone.
+// Memory whose number was that of global memory in an earlier trial is checked only against its own
+// past.
 TEST_F(RaceTest, SharedMemoryMayHaveTheNumberOfGlobalMemoryBefore) {
   const FakeMemory before{0, ptx::Space::global, 4096, "b"};
   for (const AccessKind kind : {kRead, kWrite, kAtomic}) {

@@ -1,4 +1,4 @@
-// For tests of the race checker: hand-made launches, and a summary of the findings.
+// Helpers for tests of the race checker: hand-made launches, and a summary of the findings.
 #pragma once
 
 #include <gtest/gtest.h>

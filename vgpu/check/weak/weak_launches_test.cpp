@@ -1,5 +1,5 @@
-// Launches with weak memory between others of the same program: what the machine keeps of a program
-// from launch to launch is of launches without.
+// Launches with weak memory between others of the same program: data that the machine keeps for a
+// program from launch to launch belongs to launches without weak memory.
 #include <vector>
 
 #include "vgpu/check/weak/write_histories.hpp"
@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Is told every access whole.
+// An observer that receives every access as a whole.
 struct SharedReads final : Observer {
   void on_access(Access& access) override {
     const bool is_shared_read = access.space == ptx::Space::shared;

@@ -1,5 +1,5 @@
-// Rows of global memory that are kept as rows (row_lines.hpp): what cells are made of them, and the
-// same random execution with and without, which gives the same findings.
+// Rows of global memory that the race checker stores as rows (row_lines.hpp): their conversion to
+// cells, and random executions that must give the same findings with and without stored rows.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMegabyte = 1u << 20, kLines = kMegabyte / 128;
 
-// Of warp `warp` of the first block, whose lane 0 is at `cell`.
+// A row of warp `warp` of the first block; its lane 0 accesses `cell`.
 RaceRow row_at(std::int64_t cell, std::uint32_t warp, bool write, unsigned cells_log2 = 0) {
   RaceRow row;
   row.epoch = kLaunchUnit + warp * kOrderedInWarp;
@@ -30,7 +30,7 @@ RaceRow row_at(std::int64_t cell, std::uint32_t warp, bool write, unsigned cells
   return row;
 }
 
-// "class cells thread pc" of each run of cells that one row has left, in thread order.
+// "class cells thread pc" for each run of cells that one row has left, in the order of threads.
 std::vector<std::string> seen_in(Shadow& shadow) {
   shadow.all_to_cells();
   struct Run {
@@ -104,7 +104,7 @@ TEST_F(RowLinesTest, ALaterWriteReplacesWhatItCoversOfAnEarlierOne) {
   EXPECT_EQ(seen_in(shadow), (Lines{"write 0-15 by 0-15 at 7", "write 16-47 by 0-31 at 7"}));
 }
 
-// The last read of each cell, and then those that it has displaced.
+// Lists the last read of each cell, and then the reads that it has displaced.
 TEST_F(RowLinesTest, AReadDisplacesThatOfAnotherThread) {
   EXPECT_TRUE(take(row_at(0, 0, false), Pattern::strided));
   EXPECT_TRUE(take(row_at(8, 1, false), Pattern::strided));
@@ -122,12 +122,13 @@ TEST_F(RowLinesTest, WhatMayRaceIsLeftToTheCells) {
   EXPECT_FALSE(take(row_at(16, 1, true), Pattern::strided));
   EXPECT_FALSE(take(row_at(16, 1, false), Pattern::strided));
   EXPECT_FALSE(take(row_at(1, 0, false), Pattern::strided));
-  EXPECT_FALSE(take(row_at(0, 0, true, 1), Pattern::strided));  // other sizes
-  EXPECT_FALSE(take(row_at(64, 0, true), Pattern::uniform));    // lanes with each other
+  EXPECT_FALSE(take(row_at(0, 0, true, 1), Pattern::strided));  // another cell size
+  EXPECT_FALSE(take(row_at(64, 0, true), Pattern::uniform));    // lanes overlap with each other
   EXPECT_TRUE(take(row_at(0, 0, true), Pattern::strided));
 }
 
-// For the period; then rows are records again.
+// A line with too many rows is converted to cells until the period ends; later rows are stored
+// again.
 TEST_F(RowLinesTest, LinesWithTooManyRowsAreCells) {
   const auto read = [&](std::int64_t cell) {
     return take(row_at(cell, 0, false), Pattern::uniform);
@@ -141,11 +142,12 @@ TEST_F(RowLinesTest, LinesWithTooManyRowsAreCells) {
   EXPECT_TRUE(read(0));
 }
 
-// As reads do, and beside what an earlier launch has read and written.
+// Updates replace updates as reads replace reads.  Reads and writes of an earlier launch remain
+// beside them.
 TEST_F(RowLinesTest, AnUpdateDisplacesThatOfAnotherThread) {
   EXPECT_TRUE(take(row_at(0, 2, true), Pattern::strided));
   EXPECT_TRUE(take(row_at(32, 2, false), Pattern::strided));
-  EXPECT_FALSE(update(row_at(0, 0, false)));  // weak accesses of this launch are there
+  EXPECT_FALSE(update(row_at(0, 0, false)));  // this launch has weak accesses
   shadow.begin({2, 2, true}, kMegabyte);
   const auto later = [](RaceRow row) {
     row.epoch += kLaunchUnit;
@@ -159,7 +161,7 @@ TEST_F(RowLinesTest, AnUpdateDisplacesThatOfAnotherThread) {
                    "update 8-39 by 32-63 at 8", "update 8-31 by 8-31 at 7"}));
 }
 
-// They may race with each other.
+// Such updates may race with each other.
 TEST_F(RowLinesTest, UpdatesOfABlocksScopeOrOfAnotherSizeAreLeftToTheCells) {
   const auto takes = [&](unsigned size_log2, bool narrow) {
     return shadow.takes_rows(AccessClass{
@@ -172,7 +174,7 @@ TEST_F(RowLinesTest, UpdatesOfABlocksScopeOrOfAnotherSizeAreLeftToTheCells) {
   EXPECT_FALSE(takes(3, false));
 }
 
-// The checker that keeps rows as rows, and one that has cells alone.
+// One checker that stores rows, and one that has only cells.
 struct Engines {
   Reporter reporter, other_reporter;
   RaceChecker checker, other;
@@ -189,7 +191,7 @@ struct Engines {
   }
 };
 
-// Mostly rows of global memory, by a few blocks, in launches that are mostly ordered.
+// Random launches of a few blocks, mostly with rows of global memory and mostly ordered.
 class Launches {
  public:
   static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kBytes = 2048;
@@ -258,7 +260,7 @@ class Launches {
     if (shape < 5 && access.offset[31] < access.offset[0]) access.pattern = Pattern::scattered;
   }
 
-  // Of the half that nobody reads.
+  // Chooses the warp's own line in the half of the memory that no warp reads.
   static void choose_own_line(Access& access) {
     const std::uint32_t warp = access.place.block * kWarps + access.place.warp;
     access.bytes = access.element_bytes = 4;
@@ -268,7 +270,7 @@ class Launches {
     }
   }
 
-  // As a row, where the machine would.
+  // Reports the access as a row where the machine would.
   void tell(Access& access) {
     const bool is_row = access.kind != AccessKind::atomic &&
                         (access.pattern != Pattern::scattered || access.mask == ~0u);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kBytes = 4096;
 constexpr bool kRead = false, kWrite = true;
 
-// All lanes of `warp`, one word a lane from `cell` on.
+// A row of all lanes of `warp`, one word for each lane, beginning at `cell`.
 RowLog::Row row_of(std::uint32_t warp, std::int32_t cell, bool write, std::uint32_t mask = ~0u) {
   return {.cell = cell, .mask = mask, .warp = warp, .write = write};
 }
@@ -45,7 +45,7 @@ TEST_F(RowLogTest, TakesWhatAThreadDoesInItsOwnCell) {
   EXPECT_TRUE(take(row_of(3, 5, kRead)));
   EXPECT_TRUE(take(row_of(3, 5, kWrite)));
   EXPECT_TRUE(take(row_of(3, 5, kRead)));
-  EXPECT_FALSE(take(row_of(3, 6, kWrite)));  // the neighbour's
+  EXPECT_FALSE(take(row_of(3, 6, kWrite)));  // a cell of the neighbour
   EXPECT_FALSE(take(row_of(3, 6, kRead)));
   EXPECT_TRUE(take(row_of(3, 5, kWrite, 0xff00ff)));
 }
@@ -66,7 +66,7 @@ TEST_F(RowLogTest, KnowsWhetherAThreadIsTheOnlyOneToRead) {
   EXPECT_TRUE(take(row_of(0, 0, kRead)));
   EXPECT_TRUE(take(row_of(1, 16, kRead)));
   EXPECT_TRUE(take(row_of(0, 0, kWrite, 0xffff)));
-  EXPECT_FALSE(take(row_of(0, 0, kWrite, 0x10000)));  // which another one has read, too
+  EXPECT_FALSE(take(row_of(0, 0, kWrite, 0x10000)));  // another warp has read this cell as well
   EXPECT_FALSE(take(row_of(1, 16, kWrite, 1)));
   EXPECT_TRUE(take(row_of(2, 16, kRead, 1)));
   EXPECT_TRUE(take(row_of(1, 16, kWrite, 0xffff0000)));
@@ -92,9 +92,9 @@ TEST_F(RowLogTest, TakesScatteredLanes) {
   ASSERT_EQ(log_.rows().size(), 2U);
   EXPECT_EQ(log_.offsets_of(log_.rows()[1]), offsets);
   EXPECT_TRUE(take(row_of(2, 4, kWrite, 0b11)));   // between lanes
-  EXPECT_FALSE(take(row_of(2, 4, kRead, 0b100)));  // word 6 is lane 2's
+  EXPECT_FALSE(take(row_of(2, 4, kRead, 0b100)));  // word 6 belongs to lane 2
   offsets[7] = offsets[8];
-  EXPECT_FALSE(log_.take(row, offsets.data()));  // lanes meet each other
+  EXPECT_FALSE(log_.take(row, offsets.data()));  // lanes overlap with each other
 }
 
 TEST_F(RowLogTest, InactiveLanesTouchNothing) {
@@ -145,7 +145,7 @@ TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
 
 class RowLogUpdatesTest : public RowLogTest {
  protected:
-  // All lanes of warp 1 at every `step`-th word.
+  // Atomics by all lanes of warp 1 on every `step`-th word.
   static Access atomics(std::uint32_t step, std::uint8_t bytes = 4) {
     Access access;
     access.kind = AccessKind::atomic;
@@ -170,7 +170,7 @@ TEST_F(RowLogUpdatesTest, MeetEachOtherAndNobodyElse) {
   EXPECT_FALSE(take(row_of(2, 124, kWrite, 1)));
   EXPECT_TRUE(take(row_of(2, 126, kWrite, 1)));
   EXPECT_TRUE(log_.take_updates(atomics(2)));
-  EXPECT_FALSE(log_.take_updates(atomics(7)));  // one of which would be at 126
+  EXPECT_FALSE(log_.take_updates(atomics(7)));  // one of the words would be 126
   begin();
   EXPECT_TRUE(log_.updates().empty());
   EXPECT_TRUE(take(row_of(2, 62, kRead, 1)));
@@ -180,7 +180,7 @@ TEST_F(RowLogUpdatesTest, AreOfOneSize) {
   EXPECT_FALSE(log_.take_updates(atomics(2, 2)));
   EXPECT_TRUE(log_.take_updates(atomics(2, 8)));
   EXPECT_FALSE(log_.take_updates(atomics(2, 4)));
-  EXPECT_FALSE(take(row_of(2, 63, kRead, 1)));  // the second word of the last
+  EXPECT_FALSE(take(row_of(2, 63, kRead, 1)));  // the second word of the last atomic
   EXPECT_TRUE(take(row_of(2, 64, kRead, 1)));
 }
 
@@ -193,7 +193,8 @@ TEST_F(RowLogUpdatesTest, OfVectorsAndCopiesAreNone) {
   EXPECT_FALSE(log_.take_updates(copy));
 }
 
-// Where lanes that follow each other cease to do so, at each level of the host.
+// Finds the lanes that do not continue the run of their predecessor, with each instruction set of
+// the host.
 TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
   std::array<std::uint32_t, 32> tile{}, halves{};
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
@@ -209,7 +210,7 @@ TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
     };
     expect(runs(tile.data(), ~0u, 4), 0x01001001u, 3);
     expect(runs(halves.data(), ~0u, 0), 0x00010001u, 2);
-    expect(runs(tile.data(), 0x0000ff30, 4), 0x00001110u, 3);  // 8 follows 5
+    expect(runs(tile.data(), 0x0000ff30, 4), 0x00001110u, 3);  // word 8 follows word 5
     expect(runs(halves.data(), 1u << 31, 0), 1u << 31, 1);
   }
 }
