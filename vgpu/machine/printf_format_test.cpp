@@ -11,7 +11,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// A buffer as nvcc fills it.
+// A buffer of arguments with the layout that nvcc uses.
 class Buffer {
  public:
   template <typename Value>

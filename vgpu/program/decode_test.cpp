@@ -73,7 +73,7 @@ TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
   const auto line_at = [&](std::uint32_t function) {
     return program.user_location(program.functions[function].entry).line;
   };
-  EXPECT_EQ(line_at(1), 10u);  // the toolkit's header is passed over
+  EXPECT_EQ(line_at(1), 10u);  // the line in the toolkit's header is skipped
   EXPECT_EQ(line_at(2), 20u);
   EXPECT_EQ(program.source_of(program.functions[1].entry).location.line, 5u);
   EXPECT_EQ(program.words_max, program.functions[0].words + program.functions[1].words);
@@ -97,7 +97,7 @@ TEST(Decode, ARecursiveCallLeadsBackToItsCopy) {
   const Program program = program_of(
       ".func g();\n.func f()\n{\ncall.uni g;\nret;\n}\n.func g()\n{\ncall.uni f;\nret;\n}\n"
       ".visible .entry k()\n{\ncall.uni f;\ncall.uni f;\nret;\n}\n");
-  ASSERT_EQ(program.functions.size(), 5u);  // k, and f and g for each of its calls
+  ASSERT_EQ(program.functions.size(), 5u);  // k, and one copy of f and of g for each call
   EXPECT_TRUE(program.dynamic_stack);
   for (const std::uint32_t f : {1u, 2u}) {
     const std::uint32_t g = program.code[program.functions[f].entry].function;
@@ -118,7 +118,7 @@ constexpr const char* kPointers =
 
 TEST(Decode, FunctionsOfTheShapeWhoseAddressIsTakenMayBeCalled) {
   const Program program = program_of(kPointers);
-  ASSERT_EQ(program.function_at.size(), 2u);  // h has another shape
+  ASSERT_EQ(program.function_at.size(), 2u);  // h has another signature
   const FunctionCode& f = program.functions[program.function_at.at(function_address("f"))];
   EXPECT_EQ(f.name, "f");
   EXPECT_FALSE(program.dynamic_stack);
@@ -241,7 +241,8 @@ TEST(Decode, RefusesOtherTextureInstructionsByName) {
   }
 }
 
-// Why an instruction on registers of 16, 32 and 64 bits is refused, behind its name.
+// Returns the reason, without the name, why an instruction on registers of 16, 32 and 64 bits is
+// refused.
 std::string why_refused(const std::string& instruction) {
   const std::string refusal = refusal_of(
       ".visible .entry k()\n{\n.reg .b16 %h<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<4>;\n" +

@@ -7,7 +7,7 @@
 namespace warpcheck {
 namespace {
 
-// Shaped like CUDA's types, which this test does without.
+// Has the same members as CUDA's type, which this test does not include.
 struct CudaUint3 {
   unsigned x, y, z;
 };

@@ -1,4 +1,4 @@
-// The names of operands.
+// The named operands of instructions.
 #include "vgpu/program/operands.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ concept IsOperand = requires(Instr instr, Index index) {
   instr[index];
 };
 static_assert(IsOperand<ComputeOperand> && IsOperand<MatrixOperand>);
-// Nobody indexes operands by number.
+// Operands cannot be indexed by number.
 static_assert(!IsOperand<int> && !IsOperand<std::size_t> && !IsOperand<InstrKind>);
 
 TEST(Operands, OfOneFamilyHavePlacesOfTheirOwn) {
@@ -55,7 +55,7 @@ TEST(OperandRoles, AMoveToAVectorWritesItsParts) {
   EXPECT_FALSE(roles_of(instr).writes.has(ComputeOperand::c));
 }
 
-// All four elements: the last two were forgotten once.
+// All four elements: an earlier version omitted the last two.
 TEST(OperandRoles, AnAsynchronousStoreReadsWhatItStores) {
   Instr instr;
   instr.kind = InstrKind::async_store;

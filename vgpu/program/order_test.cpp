@@ -10,12 +10,12 @@ using Order = std::vector<std::uint32_t>;
 TEST(ReconvergenceOrder, OfNothingIsNothing) { EXPECT_EQ(reconvergence_order({}), Order{}); }
 
 TEST(ReconvergenceOrder, PutsTheJoinAfterBothArms) {
-  // 0 -> {1, 2} -> 3, with the join first in the text.
+  // 0 -> {1, 2} -> 3; the join comes first in the text.
   EXPECT_EQ(reconvergence_order({{2, 3}, {}, {1}, {1}}).back(), 1u);
 }
 
 TEST(ReconvergenceOrder, KeepsALoopTogetherBeforeItsExit) {
-  // 0 -> 1 (header) -> {4 (exit), 2}; 2 -> 3 -> 1; the exit stands before the body in no order.
+  // 0 -> 1 (header) -> {4 (exit), 2}; 2 -> 3 -> 1; the exit must never precede the body.
   const Order order = reconvergence_order({{1}, {4, 2}, {3}, {1}, {}});
   EXPECT_EQ(order, (Order{0, 1, 2, 3, 4}));
 }

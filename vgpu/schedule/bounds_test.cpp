@@ -1,6 +1,6 @@
-// The probabilities with which strategies promise to find defects, held against programs of which
-// it is known what they need.  All is a function of the seeds, so the counts are always the same;
-// the slack is four standard deviations.
+// Measures the probabilities with which strategies promise to find defects, on programs for which
+// the required order is known.  The seeds are fixed, so the counts are always the same; the
+// tolerance is four standard deviations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// How many of `trials` seeds show what `is_met` looks for.
+// Returns the share of `trials` seeds for which `is_met` holds.
 template <class Make>
 double rate_of(int trials, const AccessProgram& program, Make make,
                const std::function<bool(const std::string&)>& is_met) {
@@ -30,7 +30,7 @@ double rate_of(int trials, const AccessProgram& program, Make make,
   return static_cast<double>(met) / trials;
 }
 
-// Warps that write one word three times each.
+// A program of warps that write one word three times each.
 AccessProgram of_writes(std::size_t warps) {
   return AccessProgram(warps, std::vector<TestAccess>(3, {.word = 1}));
 }
@@ -39,7 +39,7 @@ double slack(double probability, int trials) {
   return 4 * std::sqrt(probability * (1 - probability) / trials);
 }
 
-// Whether the accesses of A and B come in this order; those of others do not matter.
+// Tests whether the accesses of A and B come in this order; other warps are ignored.
 auto in_order(const std::string& wanted) {
   return [wanted](std::string order) {
     std::erase_if(order, [](char warp) { return warp > 'B'; });
@@ -50,7 +50,8 @@ auto in_order(const std::string& wanted) {
 // --- PCT: at least 1 / (n k^(d-1)), with n warps of k / n accesses
 // ---------------------------------
 
-// A program of depth d: A and B take turns, each turn but the first needs another preemption.
+// A program of depth d: A and B alternate, and each turn except the first needs one more
+// preemption.
 struct Depth {
   unsigned depth;
   std::string order;
@@ -74,7 +75,7 @@ TEST(PctBound, HoldsForProgramsOfKnownDepth) {
   }
 }
 
-// With a change point too few the warp that was preempted last never comes back in time.
+// With one change point too few, the warp that was preempted last never returns in time.
 TEST(PctBound, ADepthThatIsTooSmallFindsNothing) {
   for (const auto& [depth, order] : kDepths) {
     if (depth == 1) continue;
@@ -91,8 +92,8 @@ TEST(PctBound, ADepthThatIsTooSmallFindsNothing) {
 
 Pos pos_of(std::uint64_t seed) { return Pos(seed); }
 
-// Where everything races with everything, it is no worse than a random walk, which takes each of n
-// warps with probability 1/n at each of its steps.
+// If all accesses race with each other, the strategy is not worse than a random walk, which selects
+// each of n warps with probability 1/n at each of its steps.
 TEST(PosBound, EveryOrderOfRacingAccessesIsAsLikelyAsInARandomWalk) {
   constexpr int kTrials = 20'000;
   std::map<std::string, int> orders;
@@ -100,10 +101,10 @@ TEST(PosBound, EveryOrderOfRacingAccessesIsAsLikelyAsInARandomWalk) {
     Pos pos(seed);
     ++orders[order_under(pos, of_writes(2))];
   }
-  EXPECT_EQ(orders.size(), 20U);  // 6 choose 3
+  EXPECT_EQ(orders.size(), 20U);  // 6 choose 3 orders
   for (const auto& [order, count] : orders) {
     SCOPED_TRACE(order);
-    // Steps after which one warp is left are no choice.
+    // Steps with only one warp left are no choice.
     std::size_t choices = order.size();
     while (choices > 0 && order[choices - 1] == order.back()) --choices;
     const double expected = std::pow(0.5, choices);
@@ -111,9 +112,9 @@ TEST(PosBound, EveryOrderOfRacingAccessesIsAsLikelyAsInARandomWalk) {
   }
 }
 
-// Behind m accesses that race with nothing, an access comes before one that it races with when all
-// m + 1 priorities are higher than that one's, which is drawn once: 1 / (m + 2).  A random walk:
-// 1 / 2^(m+1).
+// An access that follows m accesses without races comes before a racing access if all m + 1
+// priorities are higher than the priority of that access, which is drawn once.  The probability is
+// 1 / (m + 2); in a random walk it is 1 / 2^(m+1).
 TEST(PosBound, WhatRacesWithNothingCostsNoMoreThanItsNumber) {
   constexpr int kTrials = 20'000;
   for (const std::size_t others : {1U, 3U, 8U}) {

@@ -1,5 +1,5 @@
-// What guides the strategy `reads_from`, and that it meets rare pairs soon; what it and `pos` stand
-// on.
+// The guidance of the strategy `reads_from`, and that it reaches rare pairs soon; and the
+// components that it shares with `pos`.
 #include "vgpu/schedule/reads_from.hpp"
 
 #include <gtest/gtest.h>
@@ -15,15 +15,16 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// A writes twice; C writes once, behind much that races with nothing; B reads.  Only if the read is
-// between A's writes does it see the first of them, and only if it comes last it may see C's.
+// A writes twice; C writes once, after many accesses without races; B reads.  B sees the first
+// write of A only if it reads between A's writes, and may see C's write only if it reads last.
 AccessProgram rare_reads() {
   std::vector<TestAccess> late(30);
   late.push_back({.word = 1});
   return {{{.word = 1}, {.word = 1}}, {{.word = 1, .writes = false}}, late};
 }
 
-// Trials of one search until an order shows what is looked for; `max`: none of those before.
+// Returns the number of trials of one search until `is_met` holds; `max` if it does not hold
+// before.
 template <class Make, class IsMet>
 int trials_until(std::uint64_t first_seed, int max, Make make, IsMet is_met) {
   for (int i = 0; i < max; ++i) {
@@ -82,7 +83,8 @@ TEST(ReadsFromSeen, AimsAtWhatWasSeenAndAimedAtLeast) {
   EXPECT_TRUE(seen.has_seen(often));
   EXPECT_FALSE(seen.has_seen(never));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(seen.aim(prng), never);
-  EXPECT_TRUE(seen.aim(prng).has_value());  // as often now: either
+  // both are equally frequent now, so either may be chosen
+  EXPECT_TRUE(seen.aim(prng).has_value());
   EXPECT_FALSE(seen.has_seen(never));
 }
 
@@ -117,7 +119,7 @@ TEST(TouchedWords, BarriersAndProgramOrderSayWhatComesFirst) {
   EXPECT_TRUE(is_unordered(mine, other));
 }
 
-// Accesses that were seen to race with nothing are not asked about any more, others are.
+// The strategy is no longer asked about accesses that raced with nothing, but about others.
 TEST(Pos, IsAskedWhereAccessesRace) {
   Pos pos(1);
   const AccessProgram program(6, {{.word = 0}, {.word = 1}});

@@ -100,7 +100,7 @@ TEST(Replay, HoldsAllActiveLanesWhereOthersCouldGoOn) {
   EXPECT_FALSE(replay.decide(diverged));
 }
 
-// One after the other, as long as the one before it was followed.
+// Several decisions at one access are taken in order, as long as the one before was followed.
 TEST(Replay, TakesSeveralDecisionsAtOneAccess) {
   Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x3, .next = {1, 0}},
                   {.at = {0, 0}, .index = 2, .held = 0x1, .next = {0, 0}},
@@ -184,8 +184,8 @@ TEST(Replay, IgnoresWhatDoesNotFit) {
                   {.at = {0, 0}, .point = Point::stop, .index = 0, .next = {7, 0}}}});
   EXPECT_FALSE(replay.decide(access_at({0, 0}, 0, 0x3)));  // lane 2 is not active
   EXPECT_FALSE(replay.decide(access_at({0, 0}, 1, 0x3)));  // block 7 is not ready
-  EXPECT_FALSE(replay.decide(access_at({0, 0}, 2, 0x3)));  // nobody else would run
-  EXPECT_FALSE(replay.decide(access_at({0, 0}, 3, 0x3)));  // holds nobody
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 2, 0x3)));  // no other thread could run
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 3, 0x3)));  // holds no lane
   SchedulePoint lockstep = access_at({0, 0}, 4, 0x3);
   lockstep.model = WarpModel::lockstep;
   EXPECT_FALSE(replay.decide(lockstep));  // would split a warp

@@ -16,8 +16,9 @@ namespace {
 
 using Point = Decision::Point;
 
-// A machine without instructions: every warp of `blocks` blocks makes `accesses` accesses with all
-// lanes and exits; records what differs from the default, as the machine does.
+// Simulates a machine without instructions: every warp of `blocks` blocks makes `accesses` accesses
+// with all lanes and exits.  Returns the decisions that differ from the default, as the machine
+// does.
 std::vector<Decision> simulate(Strategy& strategy, std::uint32_t blocks, std::uint32_t warps,
                                std::uint64_t accesses, WarpModel model = WarpModel::independent,
                                std::uint32_t launch = 0) {
@@ -132,7 +133,7 @@ TEST(Strategies, RefusesAnUnknownNameAndListsTheKnown) {
   EXPECT_EQ(find_strategy("pct")->name, "pct");
 }
 
-// What a tape or a seed means stays as it is: recorded cases and reports depend on it.
+// The meaning of a tape or a seed must not change, because recorded cases and reports depend on it.
 TEST(Strategies, AreDrawnByTicketAndSearchedByTurns) {
   std::vector<std::string_view> drawn, searched;
   for (std::uint64_t i = 0; i < draw_tickets(); ++i) drawn.push_back(drawn_strategy(i).name);
@@ -141,7 +142,7 @@ TEST(Strategies, AreDrawnByTicketAndSearchedByTurns) {
   EXPECT_EQ(searched, (std::vector<std::string_view>{"random", "pct", "random", "pct"}));
 }
 
-// Half of a row's seeds belong to who shares them, the same ones always.
+// Half of a row's seeds belong to the strategy that shares them, always the same ones.
 TEST(Strategies, SharedSeedsAreHalfOfThem) {
   const std::map<std::string_view, std::string_view> sharers{{"random", "weak_memory"},
                                                              {"round_robin", "reads_from"}};
@@ -190,8 +191,8 @@ TEST(RoundRobin, WaitsForItsPeriod) {
   EXPECT_EQ(strategy.next_access(0, {0, 0}, 5), 8u);
 }
 
-// A race of lanes `a` and `b` whose outcome changes when exactly one of them is late at access
-// `index` of 12: how many of 1,000 trials meet it.
+// A race of lanes `a` and `b` whose outcome changes if exactly one of them is late at access
+// `index` of 12.  Returns how many of 1,000 trials reach it.
 int trials_that_part(std::string_view name, unsigned a, unsigned b, std::uint64_t index) {
   int met = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
@@ -275,7 +276,8 @@ TEST(Weak, LeavesOutWritesOfSomeLanesAndIsReplayed) {
   EXPECT_GT(of_few_lanes, chosen / 4);
 }
 
-// A poll sees what it waits for soon; accesses that are no neighbours do not know of each other.
+// A poll soon sees the value that it waits for; decisions at accesses that are not neighbours are
+// independent.
 TEST(Weak, RarelyLeavesOutWritesAtNeighbouringAccesses) {
   for (const std::uint64_t distance : {1U, 2U}) {
     int chosen = 0, again = 0;
@@ -306,7 +308,7 @@ TEST(Pct, RunsTheHighestPriorityAtEveryStop) {
     std::erase(ready, order.back());
   }
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
-  // Taking one away does not change the order of the others.
+  // Removing one element does not change the order of the others.
   ready.assign(order.begin() + 2, order.end());
   std::sort(ready.begin(), ready.end());
   const auto choice = strategy->decide(
@@ -319,7 +321,7 @@ TEST(Pct, ADemotedWarpRunsLast) {
     const auto strategy = make_strategy("pct", seed);
     strategy->begin(0, 1, 3);
     const std::vector<WarpId> ready{{0, 0}, {0, 1}, {0, 2}};
-    // In lockstep a change point always demotes.
+    // With lockstep warps, a change point always lowers the priority.
     const auto choice = strategy->decide({.at = {0, 1},
                                           .active = 0xff,
                                           .model = WarpModel::lockstep,

@@ -1,4 +1,5 @@
-// Logic, shifts, fields, counts and permutation, against the ISA's pseudo-code for one lane.
+// Logic, shifts, bit fields, counts and permutation, compared with the ISA's pseudo-code for one
+// lane.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::int64_t sign_extended(Type type, std::uint64_t value) {
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-// d = f(a, b, c, d) on cells cut to their types.
+// Compares the instruction with d = f(a, b, c, d), where every value has the width of its type.
 void check(Opcode opcode, const OperandTypes& operands,
            const std::function<std::uint64_t(const Lane&)>& f, const Modifiers& modifiers,
            std::int64_t offset = 0) {
@@ -181,7 +182,8 @@ TEST(ComputeBits, Counts) {
   }
 }
 
-// Of a position or a length the low byte counts, but in 64 bits all of it.
+// A position or a length is the low byte of its operand; this test's 64-bit operands are used as a
+// whole.
 unsigned field_number(Type type, std::uint64_t x) {
   return static_cast<unsigned>(width(type) == 64 ? std::min<std::uint64_t>(x, 1000) : x & 0xff);
 }
@@ -296,7 +298,8 @@ TEST(ComputeBits, FindNthSet) {
       200);
 }
 
-// The byte of {b, a} that each mode takes to each place, by the two low bits of c (PTX ISA, prmt).
+// The byte of {b, a} that each mode of prmt selects for each place, by the two low bits of c (PTX
+// ISA, prmt).
 unsigned source_byte(PermuteMode mode, unsigned place, unsigned c) {
   switch (mode) {
     case PermuteMode::f4e: return c + place;

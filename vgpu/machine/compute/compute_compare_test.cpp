@@ -17,7 +17,7 @@ using ptx::Space;
 using ptx::TestProperty;
 using ptx::Type;
 
-// -1, 0, 1, or 2 where a value is NaN.
+// Returns -1, 0 or 1 for the order of a and b, or 2 if one of them is NaN.
 int order(Type type, std::uint64_t a, std::uint64_t b, bool ftz) {
   if (ptx::is_float(type)) {
     const auto value = [&](std::uint64_t bits) -> double {

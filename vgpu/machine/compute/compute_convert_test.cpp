@@ -1,4 +1,4 @@
-// cvt between every pair of number types, in every rounding mode, against long double.
+// cvt between every pair of number types in every rounding mode, compared with long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Exact number(Type type, std::uint64_t cell) {
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-// An integer result in its row: signed ones are extended to the cell.
+// The register contents of an integer result: signed numbers are sign-extended.
 std::uint64_t cell(Type type, Exact value) {
   const auto cut = static_cast<std::uint64_t>(number(type, static_cast<std::uint64_t>(value)));
   return width(type) == 64 ? cut : low_bits(cut, 32);
@@ -62,7 +62,7 @@ int host_mode(Rounding rounding) {
   }
 }
 
-// By the host; the argument is exact in long double.
+// Rounds with the host's arithmetic; the argument is exact in long double.
 template <class F>
 F rounded(long double x, Rounding rounding) {
   volatile long double exact = x;
@@ -98,7 +98,7 @@ TEST(ComputeConvert, IntegersToIntegers) {
   }
 }
 
-// A cvt may name a 64-bit register where the type is narrower.
+// A cvt may have a 64-bit register for a narrower type.
 TEST(ComputeConvert, WiderRegistersThanTypes) {
   TestedInstruction form = cvt(Type::s8, Type::u16, {});
   form.operands = {Type::b64, Type::b64};
@@ -179,7 +179,8 @@ std::uint64_t finished(F x, bool ftz, bool sat) {
   return bits_of(x);
 }
 
-// To f32; with .ftz what is below the normal range with 24 bits and no end of exponents is zero.
+// Rounds to f32.  With .ftz the result is zero if the number, rounded to 24 bits with an unlimited
+// exponent, is below the normal range.
 float narrowed(double x, Rounding rounding, bool ftz) {
   const auto scaled = rounded<float>(static_cast<long double>(x) * 0x1p60L, rounding);
   const bool tiny = ftz && std::fabs(scaled) < 0x1p-66f;

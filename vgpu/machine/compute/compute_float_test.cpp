@@ -1,5 +1,5 @@
-// Float arithmetic against the host's, in its four rounding modes, and approximations against
-// long double.
+// Floating-point arithmetic, compared with the host's in its four rounding modes, and
+// approximations, compared with long double.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -30,7 +30,8 @@ int host_mode(Rounding rounding) {
   }
 }
 
-// One operation by the host's unit; volatile keeps it between the mode changes.
+// One operation by the host's floating-point unit; volatile keeps it between the changes of the
+// rounding mode.
 template <class F>
 F by_host(Opcode opcode, Rounding rounding, F a, F b, F c) {
   volatile F x = a;
@@ -58,7 +59,7 @@ int sources_of(Opcode opcode) {
   return opcode == Opcode::rcp_ || opcode == Opcode::sqrt_ ? 1 : 2;
 }
 
-// The NaN that an f64 operation makes of its operands, the preferred one first.
+// The NaN that an f64 operation returns for its operands; the preferred operand is first.
 std::uint64_t nan_of(std::initializer_list<std::uint64_t> operands) {
   for (const std::uint64_t operand : operands) {
     if (std::isnan(as_double(operand))) return operand | 0x0008000000000000u;
@@ -76,8 +77,8 @@ std::uint64_t nan_of(Opcode opcode, const Lane& lane) {
 
 float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-// A result that is below the normal range before its exponent is limited: in double the product of
-// floats is exact, and neighbours of 2^-126 have 24 bits.
+// Whether a result was below the normal range before its exponent was limited, and so is flushed.
+// In double, the product of floats is exact, and the neighbours of 2^-126 have 24 bits.
 float flushed_result(float result, Opcode opcode, Rounding rounding, float a, float b, float c) {
   if (std::fabs(result) != 0x1p-126f || opcode == Opcode::add_ || opcode == Opcode::sub_) {
     return flushed(result);
@@ -85,7 +86,7 @@ float flushed_result(float result, Opcode opcode, Rounding rounding, float a, fl
   const double addend = opcode == Opcode::fma_ ? c : 0.0;
   const double exact = std::fma(static_cast<double>(a), static_cast<double>(b), addend);
   const double magnitude = std::fabs(exact);
-  // Half way between 2^-126 and the 24-bit number below it.
+  // Halfway between 2^-126 and the next smaller number of 24 bits.
   const bool tiny =
       rounding == Rounding::rn ? magnitude < 0x1p-126 - 0x1p-151 : magnitude < 0x1p-126;
   return tiny ? std::copysign(0.0f, result) : result;
@@ -215,7 +216,8 @@ TEST(ComputeFloat, SignsAreBits) {
   });
 }
 
-// 16-bit arithmetic: exact in long double for every pair of halves, then rounded by hand.
+// 16-bit arithmetic: the result is exact in long double for every pair of halves, and is then
+// rounded by this test.
 float half_value(std::uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31);
   const auto fraction = static_cast<float>(bits & 0x3ff);
@@ -228,7 +230,7 @@ float half_value(std::uint64_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// The half nearest to x, ties to even: by looking at all of them around a guess.
+// The half that is nearest to x, ties to even: tries all halves around an estimate.
 std::uint64_t nearest_half(long double x) {
   if (std::isnan(x)) return 0x7fff;
   const std::uint64_t sign = std::signbit(x) ? 0x8000 : 0;
@@ -270,9 +272,10 @@ TEST(ComputeFloat, Halves) {
   }
 }
 
-// Approximations: the bound that the ISA gives, and the same bits everywhere.
+// Approximations must be within the bound of the ISA, and have the same bits with every instruction
+// set.
 struct Bound {
-  long double relative;  // 0: not bounded so
+  long double relative;  // 0: no relative bound
   long double absolute;
 };
 

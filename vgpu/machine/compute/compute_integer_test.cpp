@@ -1,4 +1,4 @@
-// Integer arithmetic and bits, against the ISA's definitions written for one lane.
+// Integer arithmetic and bit operations, compared with the ISA's definitions for one lane.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::initializer_list<Type> kIntegers = {Type::u16, Type::u32, Type::u
 
 unsigned width(Type type) { return 8 * ptx::bytes_of(type); }
 
-// A cell as the number that its type says.
+// The number that a cell represents in its type.
 Exact number(Type type, std::uint64_t cell) {
   const std::uint64_t value = low_bits(cell, width(type));
   if (!ptx::is_signed(type)) return value;
@@ -48,7 +48,7 @@ std::string named(Opcode opcode, const Modifiers& m, const std::string& more = "
 
 using Function = std::function<Exact(Exact a, Exact b, Exact c)>;
 
-// d = f(a, b, c), all of one type.
+// Compares the instruction with d = f(a, b, c), where all operands have one type.
 void check(Opcode opcode, Type type, int sources, const Function& f, Modifiers m = {}) {
   m.type = type;
   TestedInstruction form{.name = named(opcode, m), .opcode = opcode, .modifiers = m};
@@ -220,7 +220,8 @@ TEST(ComputeInteger, DotProducts) {
   }
 }
 
-// One step of extended precision; the carry is what does not fit, or that nothing is borrowed.
+// One step of extended precision.  After an addition the carry is what does not fit; after a
+// subtraction it is set if there was no borrow.
 void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool carries_out) {
   const bool product_form = opcode == Opcode::mad_ || opcode == Opcode::madc_;
   TestedInstruction form{

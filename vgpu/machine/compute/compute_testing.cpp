@@ -15,7 +15,7 @@ constexpr unsigned kRefs = kOperandPlaces;
 
 unsigned bits_in(Type type) { return type == Type::pred ? 1 : 8 * ptx::bytes_of(type); }
 
-// Banks with one row for each operand.
+// Register banks with one row for each operand.
 struct Rows {
   alignas(64) std::array<std::uint32_t, kRefs * kWarpLanes> words{};
   alignas(64) std::array<std::uint64_t, kRefs * kWarpLanes> wides{};
@@ -54,12 +54,12 @@ std::uint64_t draw(Type type, std::mt19937_64& random) {
   const std::uint64_t any = random();
   switch (random() % 4) {
     case 0: return any;
-    case 1: return any >> (random() % 64);  // small ones, of every length
+    case 1: return any >> (random() % 64);  // small numbers of every length
     default: return special[any % special.size()];
   }
 }
 
-// Fills all rows; rows of narrow types hold junk above their width.
+// Fills all rows with random values; the rows of narrow types have random bits above their width.
 Rows draw_rows(const TestedInstruction& form, std::mt19937_64& random) {
   Rows rows;
   for (unsigned place = 0; place < kRefs; ++place) {

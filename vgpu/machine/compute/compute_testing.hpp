@@ -1,5 +1,5 @@
-// For tests only: runs one compute instruction over random and extreme rows, at every instruction
-// set of the host, and compares every lane with a scalar reference.
+// Test helper: runs one compute instruction on random and extreme rows with every instruction set
+// of the host, and compares every lane with a scalar reference.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ using OperandTypes = ByName<ptx::Type>;
 // One lane's operands: sources cut to their types and zero-extended, predicates 0 or 1.
 using Lane = ByName<std::uint64_t>;
 
-// The reference writes the destinations (d, e ...) as whole cells.  On entry, destinations have
-// their old values.
+// A reference function writes the destinations (d, e ...) as whole cells.  On entry, the
+// destinations have their old values.
 using Reference = std::function<void(Lane&)>;
 
 struct TestedInstruction {
@@ -44,21 +44,21 @@ struct TestedInstruction {
   std::int64_t offset = 0;
 };
 
-// Values at which arithmetic on the type tends to go wrong.
+// Returns values that are critical for arithmetic on the type.
 std::vector<std::uint64_t> extremes(ptx::Type type);
 
-// The instruction with its operands as run_form() lays them out.
+// Returns the instruction with operands in the places where run_form() puts them.
 Instr make_instr(const TestedInstruction& form);
 
-// Fails the current test unless every level gives the reference's bits in the lanes of the mask and
-// changes nothing else.
+// Fails the current test unless every instruction set gives the bits of the reference in the lanes
+// of the mask and changes nothing else.
 void expect_agrees(const TestedInstruction& form, const Reference& reference, int rounds = 24);
 
-// Fails unless every level gives the same bits; calls `judge` with each lane's result.
+// Fails unless every instruction set gives the same bits; calls `judge` with each lane's result.
 void expect_same_at_all_levels(const TestedInstruction& form,
                                const std::function<void(const Lane&)>& judge, int rounds = 24);
 
-// The levels that this host can run.
+// Returns the instruction sets that this host has.
 std::vector<SimdLevel> levels();
 
 std::uint64_t low_bits(std::uint64_t value, unsigned bits);

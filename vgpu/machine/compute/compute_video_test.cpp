@@ -1,5 +1,5 @@
 // Packed video instructions whose elements stay in their places have functions of their own.  Each
-// is compared with the general one, where the registers of a and b have changed places, and their
+// is compared with the general function: there, the registers of a and b are exchanged, and their
 // elements are selected accordingly.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using ptx::Opcode;
 using ptx::Type;
 
-using Rows = std::array<std::array<std::uint32_t, kWarpLanes>, 4>;  // d a b c
+using Rows = std::array<std::array<std::uint32_t, kWarpLanes>, 4>;  // the rows of d, a, b, c
 
 Instr packed_video(Opcode opcode, bool in_place) {
   const unsigned elements = video_elements(opcode);

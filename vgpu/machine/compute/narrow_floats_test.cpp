@@ -1,5 +1,5 @@
-// Narrow floats and scales against the toolkit's functions for the host, and rounding by random
-// bits against its definition.
+// Narrow floats and scales, compared with the toolkit's host functions, and stochastic rounding,
+// compared with its definition.
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
@@ -25,7 +25,7 @@ TestedInstruction cvt(const std::string& name, const Modifiers& modifiers, Opera
   return {.name = name, .opcode = Opcode::cvt_, .modifiers = modifiers, .operands = operands};
 }
 
-// An instruction with as many sources as `modifiers` ask for, on rows of its own.
+// An instruction with the number of sources that `modifiers` require, and rows for its operands.
 class OneRow {
  public:
   explicit OneRow(const Modifiers& modifiers) {
@@ -107,7 +107,8 @@ TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsOfTheToolkit) {
   }
 }
 
-// Every value between two narrow ones, and at their middle, is near enough to one of these.
+// These values include one that is rounded alike for every value between two narrow floats, and for
+// their midpoints.
 TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryBfloat) {
   for (const NarrowFormat& format : kFormats) {
     Modifiers m;
@@ -195,7 +196,7 @@ TEST(Scales, BecomePowersOfTwo) {
   }
 }
 
-// The value that lies `random` / 2^bits of a step above |x|, cut off.
+// Truncates the value that is `random` / 2^bits of a step above |x|.
 std::uint64_t randomly_rounded(std::uint64_t bits, std::uint64_t random, int fraction, int least,
                                int exponent_max, std::uint64_t infinity) {
   const float x = as_float(bits);

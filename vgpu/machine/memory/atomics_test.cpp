@@ -1,4 +1,4 @@
-// Atomics of 16 and 128 bits and of vectors, 128-bit accesses, and what is told to caches.
+// Atomics of 16 and 128 bits and of vectors, 128-bit accesses, and cache policies.
 #include <array>
 
 #include "vgpu/machine/sync/sync_testing.hpp"
@@ -14,7 +14,7 @@ class Atomics : public SyncTest {
     std::uint32_t bytes, offset, elements;
     friend bool operator==(const Seen&, const Seen&) = default;
   };
-  // The atomic accesses, by their first lane.
+  // Returns the atomic accesses, each by its first lane.
   std::vector<Seen> atomics() {
     std::vector<Seen> all;
     for (const Access& access : seen_.accesses) {
@@ -39,7 +39,7 @@ TEST_F(Atomics, ASixteenBitSwapLeavesItsNeighbourAlone) {
 }
 
 TEST_F(Atomics, SixteenBitFloatsAreRoundedOnceAndKeepSubnormals) {
-  // 1 + 2^-11 is a tie and goes to even; the least subnormals add up.
+  // 1 + 2^-11 is a tie and is rounded to even; the least subnormal numbers are added exactly.
   compile(
       ".reg .b16 %h<4>;\n"
       "mov.u16 %h1, 0x3c00; st.global.b16 [%rd1], %h1; mov.u16 %h2, 0x1000;\n"
@@ -51,7 +51,7 @@ TEST_F(Atomics, SixteenBitFloatsAreRoundedOnceAndKeepSubnormals) {
   EXPECT_EQ(ints(2), (Words{0x00023c00, 0x3f804000}));
 }
 
-// PTX ISA 8.2.3: an access to a packed type is one to each element.
+// PTX ISA 8.2.3: an access to a packed type is a separate access to each element.
 TEST_F(Atomics, HalvesOfAPackedTypeAreAtomicEachForItself) {
   compile(
       "mov.u32 %r2, 0x40003c00; st.global.u32 [%rd1], %r2;\n"
@@ -75,7 +75,7 @@ TEST_F(Atomics, ElementsOfAVectorAreAtomicEachForItself) {
   EXPECT_EQ(atomics()[3], (Seen{4, 28, 1}));
 }
 
-// Each element is a scalar of its own size to the race checker.
+// The race checker receives each element as a scalar of its own size.
 TEST_F(Atomics, ElementsOfAVectorAreAnnouncedAsScalars) {
   compile(
       ".reg .b16 %h<4>;\n"
@@ -123,7 +123,7 @@ TEST_F(Atomics, SwapsOf128BitsCompareAllOfThem) {
   run(1);
   EXPECT_EQ(ints(12), (Words{1, 0, 2, 0, 2, 0, 2, 0, 1, 0, 3, 0}));
   EXPECT_EQ(atomics(), (std::vector<Seen>{{16, 0, 1}, {16, 0, 1}, {16, 0, 1}}));
-  EXPECT_EQ(seen_.accesses[0].elements(), 2u);  // a weak one is as good as a vector
+  EXPECT_EQ(seen_.accesses[0].elements(), 2u);  // a weak 128-bit access equals a vector access
   EXPECT_NE(seen_.accesses[0].values[1], nullptr);
   EXPECT_EQ(seen_.accesses.back().elements(), 1u);
   std::vector<std::uint32_t> unwritten;
@@ -149,7 +149,7 @@ TEST_F(Atomics, EightElementsMoveAtOnce) {
 }
 
 TEST_F(Atomics, LanesSwap128BitsOneAfterAnother) {
-  // Each lane takes what the one before it left.
+  // Each lane receives what the lane before it has stored.
   compile(
       ".reg .b128 %q<3>;\n"
       "cvt.u64.u32 %rd4, %r1; not.b64 %rd5, %rd4; mov.b128 %q1, {%rd4, %rd5};\n"

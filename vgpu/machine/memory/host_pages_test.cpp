@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMega = std::size_t{1} << 20;
 constexpr std::byte kValue{0xa5};
 
-// Of this process, in its own pages and those of files.
+// The resident memory of this process, in anonymous pages and in pages of files.
 std::size_t resident_bytes() {
   std::ifstream in("/proc/self/statm");
   std::size_t all = 0, resident = 0;
@@ -69,7 +69,7 @@ TEST(HostPages, FillARangeToTheByteAndGiveItsPagesBack) {
 TEST(HostPages, KnowWhichOfThemWereWritten) {
   for (const std::byte value : {std::byte{0}, kValue}) {
     HostPages pages(64 * kMega, value);
-    EXPECT_EQ(pages.data()[5 * kMega], value);  // looking is no writing
+    EXPECT_EQ(pages.data()[5 * kMega], value);  // reading does not write
     for (const std::size_t at : {std::size_t{0}, 7 * kMega + 9, 64 * kMega - 1}) {
       pages.data()[at] = std::byte{1};
     }

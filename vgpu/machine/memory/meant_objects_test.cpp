@@ -1,5 +1,5 @@
-// Accesses that leave the object their address was made from: of shared memory, and of a launch's
-// parameters.
+// Accesses outside of the object that their address was made from: in shared memory, and in the
+// memory that a launch's parameters point to.
 #include <array>
 #include <span>
 
@@ -12,7 +12,8 @@ class MeantObjects : public SyncTest {
  protected:
   static constexpr const char* kArrays =
       ".shared .align 4 .b8 a[128];\n.shared .align 4 .b8 b[128];\n.shared .align 4 .b8 c[128];\n";
-  // %r4 = address of b[thread], %r5 = 7; a comes first, as it is named first.
+  // %r4 = address of b[thread], %r5 = 7.  The code names `a` first, so that it comes first in
+  // memory.
   static constexpr const char* kFill =
       "mov.u32 %r9, a;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, b;\nadd.s32 %r4, %r3, %r2;\n"
       "mov.u32 %r5, 7;\n"
@@ -67,7 +68,7 @@ TEST_F(MeantObjects, AnArrayOfSharedMemoryEndsWhereTheNextBegins) {
   EXPECT_EQ(seen_.faults[32].lane, 31u);
 }
 
-// Scattered rows, and lanes of which some are inside.
+// Scattered rows, and rows of which only some lanes are inside the object.
 TEST_F(MeantObjects, EveryLaneByItself) {
   compile(
       "mov.u32 %r3, b;\nmul.lo.u32 %r2, %r1, %r1;\nshl.b32 %r2, %r2, 2;\n"
@@ -84,7 +85,7 @@ TEST_F(MeantObjects, EveryLaneByItself) {
   }
 }
 
-// Machine code, which finds again where its accesses went, in another launch, too.
+// Machine code reuses the resolved address of its accesses, also in another launch.
 TEST_F(MeantObjects, AnArrayOfSharedMemoryIsMeantInOneLaunchAndNotInAnother) {
   limits_.compile = Compile::at_once;
   Allocation *const a = zeros(64), *const b = zeros(64);
@@ -132,7 +133,7 @@ TEST_F(MeantObjects, ADistanceOfTwoPointersLeadsToTheOther) {
   EXPECT_EQ(seen_.faults.size(), 0u);
   EXPECT_EQ(b->data[0], std::byte{5});
   EXPECT_EQ(b->data[4], std::byte{5});
-  // Of one allocation, the distance is a number like any other.
+  // If both pointers are in one allocation, their difference is a number like any other.
   run_with({a->address, a->address + 64, c->address}, moves);
   ASSERT_EQ(seen_.faults.size(), 2u);
   const std::uint64_t between = c->address - b->address;
@@ -143,7 +144,7 @@ TEST_F(MeantObjects, ADistanceOfTwoPointersLeadsToTheOther) {
   EXPECT_EQ(seen_.faults[0].meant, b);
 }
 
-// Who begins to count elsewhere passes a pointer that lies anywhere.
+// A program that counts from another element passes a pointer to the middle of an allocation.
 TEST_F(MeantObjects, APointerToTheMiddleIsSureWhenItHasBeenUsed) {
   Allocation *const a = zeros(4096), *const b = zeros(64);
   const std::uint64_t middle = a->address + 1024, distance = b->address - middle;

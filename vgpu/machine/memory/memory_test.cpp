@@ -85,7 +85,7 @@ TEST(DeviceMemory, GivesLargeAllocationsPartsSideBySide) {
   EXPECT_FALSE(part.live);
 }
 
-// And a program that allocates and frees in a loop does not collect what it has freed.
+// A program that allocates and frees in a loop must not accumulate freed memory.
 TEST(DeviceMemory, GivesOutMoreThanTheHostHasAsLongAsNobodyTouchesIt) {
   DeviceMemory memory;
   memory.set_capacity(std::uint64_t{64} << 30);

@@ -28,7 +28,7 @@ std::vector<const MemoryRowFunctions*> functions_of_levels() {
 
 bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
-// By the definition.
+// Classifies a row directly by the definition of RowOrder.
 template <class Address>
 RowOrder order_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::uint32_t mask) {
   const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
@@ -42,7 +42,7 @@ RowOrder order_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::
   return strided ? RowOrder::strided : RowOrder::scattered;
 }
 
-// Rows that are in order but for one lane, which may be inactive.
+// Tests rows that are in order except for one lane, which may be inactive.
 template <class Address>
 void expect_orders(RowOrder (*order_of)(const std::byte*, std::uint32_t, std::uint32_t)) {
   for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
@@ -83,7 +83,7 @@ struct Move {
   bool wide_row = false, is_signed = false, uniform = false;
 };
 
-// Bytes of 32 lanes of a register and of memory, with what they held before.
+// The bytes of a register and of memory for 32 lanes, filled with old contents.
 struct Sides {
   alignas(64) std::array<std::byte, 8 * kWarpLanes> row{};
   alignas(64) std::array<std::byte, 8 * kWarpLanes> memory{};
@@ -97,7 +97,7 @@ Sides random_sides(std::mt19937& random) {
   return sides;
 }
 
-// Lane by lane, ascending.
+// Moves one lane after the other, in ascending order.
 void move_lanes(Sides& sides, const Move& move, std::uint32_t mask, bool is_load) {
   const std::size_t cell = move.wide_row ? 8 : 4;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

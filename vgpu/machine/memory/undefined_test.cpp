@@ -1,4 +1,4 @@
-// Undefined bits, from a load to a store or a use.
+// Undefined bits: their way from a load to a store or a use.
 #include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {
@@ -6,7 +6,8 @@ namespace {
 
 using Bits = std::uint64_t;
 
-// Of what lane 0 reads, `loaded` is undefined; remembers what the last store had, and the uses.
+// Makes the bits `loaded` undefined in what lane 0 reads; records the undefined bits of the last
+// store, and the uses.
 class BitsWatcher final : public Observer {
  public:
   explicit BitsWatcher(Bits loaded) : loaded_(loaded) {}
@@ -48,8 +49,8 @@ class UndefinedBits : public SyncTest {
               Outcome::End::completed);
     return watcher;
   }
-  // What is undefined of the u32 that `body` makes in %r5 of one loaded in %r2, or of the u64 that
-  // it makes in %rd5 of one in %rd4.
+  // Returns the undefined bits of the u32 that `body` computes in %r5 from a loaded one in %r2, or
+  // of the u64 that it computes in %rd5 from a loaded one in %rd4.
   Bits word(const std::string& body, Bits loaded) {
     return watch("ld.global.u32 %r2, [%rd1]; " + body + " st.global.u32 [%rd1], %r5;", loaded)
         .stored;
@@ -124,7 +125,7 @@ TEST_F(UndefinedBits, ElementsOfPairsAreSeparate) {
   EXPECT_EQ(wide("fma.rn.f32x2 %rd5, %rd1, %rd1, %rd4;", 0x1'0000'0000), 0xffffffff'00000000u);
 }
 
-// Lane 0 has in its registers of d the elements (0, 0), (0, 1), (8, 0) and (8, 1).
+// In lane 0, the registers of d hold the elements (0, 0), (0, 1), (8, 0) and (8, 1).
 TEST_F(UndefinedBits, AnElementOfAMatrixReachesItsRowOrItsColumn) {
   const auto product = [&](int stored, const std::string& a, const std::string& b,
                            const std::string& c) {

@@ -27,8 +27,8 @@ bool any_at_begin(const std::string& body) {
   return LiveRows(program).is_any_live_at_begin();
 }
 
-// Of each instruction of `body` that writes a 32-bit register, in order: 'r' somebody may read what
-// it leaves there, '-' nobody.
+// Returns one letter for each instruction of `body` that writes a 32-bit register, in order: 'r' if
+// the value may be read later, '-' if not.
 std::string live_in(const std::string& body, const std::string& functions = "") {
   const Program program = program_of(body, functions);
   const LiveRows live(program);
@@ -73,7 +73,7 @@ TEST(LiveRows, OnSomeWayIsEnough) {
             "r-rr");
 }
 
-// A lane that has exited, too, may be looked at.
+// Other lanes may read a lane that has exited, too.
 TEST(LiveRows, WhatOtherLanesReadIsLiveEverywhere) {
   EXPECT_EQ(live_in("shfl.sync.idx.b32 %r2, %r1, 1, 31, -1;\nst.shared.u32 [s], %r2;\n"
                     "mov.u32 %r1, 7;\n"),
@@ -93,7 +93,7 @@ TEST(LiveRows, CallsTakeAndGive) {
   const std::string unread = live_in("mov.u32 %r1, 7;\n" + call, function);
   EXPECT_EQ(read.size(), unread.size());
   EXPECT_EQ(read.front(), 'r');
-  // The function's third register alone is read by nobody.
+  // Only the function's third register is never read.
   EXPECT_EQ(std::count(read.begin(), read.end(), '-'), 1);
   EXPECT_GT(std::count(unread.begin(), unread.end(), '-'), 1);
 }
@@ -117,14 +117,14 @@ TEST(LiveRows, WhatIsWrittenOnOneWayOrUnderAGuardMayBeReadOfTheBeginning) {
                    "st.shared.u32 [s], %r1;\n"));
 }
 
-// The other lanes need not have been there.
+// The other lanes may not have executed the write.
 TEST(LiveRows, WhatOtherLanesReadMayBeReadOfTheBeginning) {
   EXPECT_TRUE(
       any_at_begin("mov.u32 %r1, 7;\nshfl.sync.idx.b32 %r2, %r1, 1, 31, -1;\n"
                    "st.shared.u32 [s], %r2;\n"));
 }
 
-// Which registers a call through an address reads is not known.
+// A call through an address may read any register.
 TEST(LiveRows, WhereNothingIsKnownAllIsLive) {
   EXPECT_EQ(live_in("mov.u32 %r1, 1;\n{\n.reg .b64 %rd<2>;\n"
                     "P: .callprototype _ ();\nmov.u64 %rd1, f;\ncall %rd1, (), P;\n}\n"

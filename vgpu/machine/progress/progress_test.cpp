@@ -1,4 +1,5 @@
-// Everybody gets on who can, under every policy; who cannot is named.
+// Under every scheduling policy, every thread that can continue does continue, and threads that
+// cannot are reported.
 #include <cstring>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace {
 
 class Progress : public SyncTest {};
 
-// A barrier of the grid: every block counts itself in, then polls until all have.
+// A grid barrier: every block increments a counter, then polls it until all blocks have done so.
 constexpr const char* kGridBarrier =
     "setp.ne.u32 %p1, %r1, 0; @%p1 bra W; red.global.add.u32 [%rd1], 1;\n"
     "S: ld.relaxed.gpu.global.u32 %r2, [%rd1]; mov.u32 %r3, %nctaid.x;\n"
@@ -52,7 +53,7 @@ TEST_F(Progress, BlocksThatCannotStartAreNamed) {
   EXPECT_TRUE(seen_.deadlock_of_launch);
   EXPECT_FALSE(seen_.repeats);
   EXPECT_EQ(seen_.blocks_not_started, 2u);
-  // Of each resident block one thread polls; 31 of its warp and the second warp wait.
+  // In each resident block, one thread polls; 31 threads of its warp and the second warp wait.
   ASSERT_EQ(seen_.waiting.size(), 12u);
   EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::barrier);
   EXPECT_EQ(seen_.waiting[0].arrived, 63u);
@@ -66,7 +67,7 @@ TEST_F(Progress, BlocksThatCannotStartAreNamed) {
 }
 
 TEST_F(Progress, EveryStrategyLetsPollingThreadsWaitForOthers) {
-  // Warp 1 of each block waits for warp 0 of the next one, the last for nobody.
+  // Warp 1 of each block waits for warp 0 of the next block; in the last block it does not wait.
   limits_.steps_max = 1'000'000;
   compile(
       "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; add.u32 %r4, %r2, 1;\n"
@@ -151,7 +152,7 @@ class Lookahead : public SyncTest {
     limits_.look_after = 2'000;
     keeps_accesses_ = false;
   }
-  // A poll of a word that is 0, with `more` in its loop and `before` in front of it.
+  // A loop that polls a word which is 0; `more` is code in the loop, `before` code in front of it.
   void compile_poll(const std::string& more, const std::string& before = "") {
     compile(before + "\nS: ld.volatile.global.u32 %r2, [%rd1];\n" + more +
             "\nsetp.eq.u32 %p8, %r2, 0; @%p8 bra S;\n");
@@ -185,7 +186,7 @@ TEST_F(Lookahead, PausesInALoopOfTheirOwnDecideNothing) {
       "add.u32 %r3, %r3, 1; and.b32 %r3, %r3, 255; mov.u32 %r4, %r3;\n"
       "L: sub.u32 %r4, %r4, 1; setp.gt.s32 %p1, %r4, 0; @%p1 bra L;");
   expect_stuck();
-  // Measured by the clock.
+  // The delay in the loop is measured by the clock.
   compile_poll(
       "mov.u64 %rd4, %clock64;\n"
       "L: mov.u64 %rd5, %clock64; sub.s64 %rd6, %rd5, %rd4; setp.lt.s64 %p1, %rd6, 50;\n"
@@ -199,7 +200,8 @@ TEST_F(Lookahead, CountersInLocalMemoryDecideNothing) {
   expect_stuck();
 }
 
-// Every lane polls in a loop of its own length, so that their rounds hardly ever begin together.
+// Every lane polls in a loop of different length, so that their rounds hardly ever begin at the
+// same step.
 TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
   std::string loops;
   for (const int length : {101, 97, 89, 83}) {
@@ -212,7 +214,7 @@ TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
   compile(loops);
   expect_stuck(4);
   EXPECT_EQ(seen_.waiting.size(), 4u);
-  // One of them writes what the others wait for.
+  // One lane writes the value that the others wait for.
   compile(
       "setp.ne.u32 %p1, %r1, 31; @%p1 bra A; mov.u32 %r4, 0;\n"
       "L: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 60000; @%p3 bra L;\n"
@@ -221,7 +223,7 @@ TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
   EXPECT_EQ(run(32).end, Outcome::End::completed);
 }
 
-// A list of 7 nodes behind 5 others, and what they sum up to.
+// A list of 7 nodes, stored behind 5 others, and the sum of its nodes.
 TEST_F(Lookahead, AListThatLeadsBackToItselfIsNeverAtItsEnd) {
   const auto links = [](int nodes, int last) {
     std::string text;
@@ -247,7 +249,7 @@ TEST_F(Lookahead, AListThatLeadsBackToItselfIsNeverAtItsEnd) {
   EXPECT_EQ(ints(1)[0], 66u + 9999);
 }
 
-// The same way round, again and again, but only so often.
+// The loop's state has a period, but the number of rounds is limited.
 TEST_F(Lookahead, ALoopWithPeriodsThatIsCountedEnds) {
   compile(
       "mov.u32 %r3, 0; mov.u32 %r2, 0;\n"
@@ -299,7 +301,8 @@ TEST_F(Lookahead, WritesOfWhatIsThereChangeNothing) {
   EXPECT_FALSE(seen_.repeats);
 }
 
-// Many ask for a place that nobody gives up: each counts itself in, and out again.
+// Many threads request a place that is never released: each increments a counter and decrements it
+// again.
 TEST_F(Lookahead, MemoryThatComesBackIsToldLater) {
   compile(
       "S: atom.global.add.u32 %r2, [%rd1], 1; setp.gt.s32 %p1, %r2, 5000; @%p1 bra E;\n"
@@ -308,7 +311,7 @@ TEST_F(Lookahead, MemoryThatComesBackIsToldLater) {
   EXPECT_TRUE(seen_.repeats);
 }
 
-// Two blocks pass a token to and fro.
+// Two blocks pass a token to each other, without end.
 TEST_F(Lookahead, ThreadsThatPassSomethingRoundForEverAreToldLater) {
   compile(
       "mov.u32 %r3, %ctaid.x;\n"
@@ -373,7 +376,7 @@ TEST_F(Lookahead, MemoryOfTheHostIsItsToWrite) {
   EXPECT_EQ(run(1).end, Outcome::End::step_limit);
 }
 
-// Writes to memory when a launch waits, so many times.
+// Concurrent work that writes to memory when a launch waits, a given number of times.
 class WritingConcurrently final : public DeviceRuntime, public ConcurrentWork {
  public:
   explicit WritingConcurrently(int writes) : writes_(writes) {}
@@ -391,7 +394,7 @@ class WritingConcurrently final : public DeviceRuntime, public ConcurrentWork {
   }
   void let_others_run() override { ++let_run; }
 
-  std::vector<std::size_t> waited;  // for so many places
+  std::vector<std::size_t> waited;  // number of polled places, for each wait
   bool is_of_host = false;
   int let_run = 0;
 
@@ -436,7 +439,7 @@ TEST_F(Lookahead, ALaunchThatWorksAndMayBeToldSomethingLetsOthersRun) {
   const std::string count = "atom.global.add.u32 %r2, [%rd1+4], 1; setp.lt.u32 %p1, %r2, 40000;\n";
   compile("S: " + count + "@%p1 bra S;");
   EXPECT_EQ(run(1).end, Outcome::End::completed);
-  EXPECT_EQ(nobody.let_run, 0);  // it reads nothing by strong loads
+  EXPECT_EQ(nobody.let_run, 0);  // the launch reads nothing by strong loads
   compile("S: ld.volatile.global.u32 %r3, [%rd1]; " + count + "@%p1 bra S;");
   EXPECT_EQ(run(1).end, Outcome::End::completed);
   EXPECT_GT(nobody.let_run, 0);
@@ -474,7 +477,7 @@ TEST_F(Lookahead, WhoHasEndedIsListed) {
   EXPECT_EQ(seen_.waiting[3].lanes, 0xffff0000u);
 }
 
-// A look leaves everything as it was: the same bytes come out, whenever it happens.
+// A look-ahead restores all state: the results do not depend on when it happens.
 TEST_F(Lookahead, ALookLeavesNoTrace) {
   compile(
       "mov.u32 %r3, 0; cvta.shared.u64 %rd4, s;\n"

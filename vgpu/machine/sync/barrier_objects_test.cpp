@@ -26,7 +26,7 @@ TEST(BarrierTokenTest, SurvivesItsBits) {
 }
 
 TEST_F(BarrierObjects, AllThreadsArriveAndWait) {
-  // Two phases; what warp 1 writes before the first, warp 0 reads after it.
+  // Two phases; warp 0 reads after the first one what warp 1 has written before it.
   compile(
       "setp.ne.u32 %p1, %r1, 0; @%p1 bra I; mbarrier.init.shared.b64 [b], 64;\nI: bar.sync 0;\n"
       "shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r3, %r3, %r2; st.shared.u32 [%r3], %r1;\n"
@@ -51,7 +51,7 @@ TEST_F(BarrierObjects, AllThreadsArriveAndWait) {
 }
 
 TEST_F(BarrierObjects, CountsDropsAndPendingCounts) {
-  // Lane 0 arrives for three, of five; then drops out; the next phase waits for four.
+  // Lane 0 arrives with count 3 of 5 and then drops out; the next phase waits for four arrivals.
   compile(
       "mbarrier.init.shared.b64 [b], 5; mbarrier.arrive.shared.b64 %rd4, [b], 3;\n"
       "mbarrier.pending_count.b64 %r2, %rd4; st.global.u32 [%rd1], %r2;\n"
@@ -129,7 +129,7 @@ TEST_F(Copies, BringWholeAndPartialElements) {
       kShared);
   run(4);
   const std::vector<std::uint32_t> out = ints(16);
-  EXPECT_EQ(out[0], ~0u);  // 16 lanes' ones are 4 of each kind: only the first 4 ints were written
+  EXPECT_EQ(out[0], ~0u);  // the 4 threads have written only the first 4 ints
   EXPECT_EQ(out[2], ~0u);
   EXPECT_EQ(out[3], 0u);
   ASSERT_EQ(seen_.commits.size(), 2u);

@@ -1,4 +1,4 @@
-// Barriers of a block in all forms.
+// Barriers of a block in all their forms.
 #include <bit>
 
 #include "vgpu/machine/sync/sync_testing.hpp"
@@ -45,7 +45,8 @@ TEST_F(Barriers, ProducersArriveAndConsumersWait) {
   EXPECT_EQ(run(64).end, Outcome::End::completed);
   EXPECT_EQ(ints(64)[40], 5u);
   ASSERT_EQ(seen_.meetings.size(), 2u);
-  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<WarpLanes>{{0, ~0u}}));  // told at once
+  // reported when it arrives
+  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<WarpLanes>{{0, ~0u}}));
   EXPECT_TRUE(seen_.meetings[0].released.empty());
   EXPECT_EQ(seen_.meetings[1].arrived, (std::vector<WarpLanes>{{0, ~0u}, {1, ~0u}}));
   EXPECT_EQ(seen_.meetings[1].released, (std::vector<WarpLanes>{{1, ~0u}}));
@@ -61,7 +62,7 @@ TEST_F(Barriers, ANumberedBarrierOfAllThreadsIsAPhase) {
 }
 
 TEST_F(Barriers, LanesOfADivergedWarpArriveOneByOne) {
-  // Not aligned: each half of a warp has its own instruction.
+  // Without .aligned, each half of a warp may execute another barrier instruction.
   compile(
       "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra A; barrier.sync 1; bra B;\n"
       "A: barrier.sync 1;\nB: st.global.u32 [%rd2], 1;");
@@ -91,7 +92,7 @@ TEST_F(Barriers, DifferentNumbersAreReportedAndTheTrialGoesOn) {
 
 TEST_F(Barriers, DifferentCountsAreReportedOnce) {
   compile("add.u32 %r2, %r1, 64; and.b32 %r2, %r2, 96; bar.sync 1, %r2; st.global.u32 [%rd2], 1;");
-  EXPECT_EQ(run(64).end, Outcome::End::completed);  // 64 and 96 threads
+  EXPECT_EQ(run(64).end, Outcome::End::completed);  // barriers of 64 and of 96 threads
   ASSERT_EQ(seen_.divergences.size(), 1u);
   EXPECT_EQ(seen_.divergences[0].reason, Reason::different_counts);
   EXPECT_EQ(seen_.deadlocks, 0);
@@ -130,7 +131,7 @@ TEST_F(Barriers, MissingArrivalsAreADeadlockAtOnce) {
 }
 
 TEST_F(Barriers, AWarpThatExitsHalfwayArrives) {
-  // Half of warp 1 leaves while the other half waits.
+  // Half of warp 1 exits while the other half waits.
   compile(
       "setp.lt.u32 %p1, %r1, 48; @%p1 bra W; nanosleep.u32 5; nanosleep.u32 5; ret;\n"
       "W: barrier.sync 1, 64; st.global.u32 [%rd2], 1;");

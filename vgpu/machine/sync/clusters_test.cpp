@@ -1,4 +1,4 @@
-// Clusters and bulk copies: what they compute, and what the machine tells.
+// Clusters and bulk copies: their results, and the events that the machine reports.
 #include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {
@@ -10,7 +10,7 @@ constexpr const char* kShared = ".shared .align 16 .b8 s[1024];\n.shared .align 
 
 class Clusters : public SyncTest {};
 
-// %r2 = block * 4 and %rd4 = out + it.
+// %r2 = block * 4 and %rd4 = out + %r2.
 constexpr const char* kPerBlock =
     "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ctaid.y; mov.u32 %r4, %nctaid.x;\n"
     "mad.lo.u32 %r2, %r3, %r4, %r2; mul.wide.u32 %rd5, %r2, 64; add.s64 %rd4, %rd1, %rd5;\n";
@@ -42,7 +42,7 @@ TEST_F(Clusters, KnowWhereTheirBlocksAre) {
   cluster_ = {};
   run({2, 1, 1}, {1, 1, 1});
   EXPECT_EQ(ints(27)[16 + 3], 1u);
-  EXPECT_EQ(ints(27)[16 + 6], 1u);  // each block is a cluster
+  EXPECT_EQ(ints(27)[16 + 6], 1u);  // each block is a cluster of its own
   EXPECT_EQ(ints(27)[16 + 10], 0u);
 }
 
@@ -75,7 +75,7 @@ TEST_F(Clusters, AddressesHoldTheRank) {
 }
 
 TEST_F(Clusters, AreResidentTogether) {
-  // Each block waits for the next one of its cluster, though only one place is free.
+  // Each block waits for the next one of its cluster, although only one block can be resident.
   limits_.resident_blocks = 1;
   compile("barrier.cluster.arrive; barrier.cluster.wait; st.global.u32 [%rd1], 7;");
   cluster_ = {4, 1, 1};

@@ -1,4 +1,4 @@
-// For tests: compiles a kernel from PTX text, and records the events of threads that synchronise.
+// Test helper: compiles a kernel from PTX text, and records the events of threads that synchronise.
 #pragma once
 
 #include <gtest/gtest.h>

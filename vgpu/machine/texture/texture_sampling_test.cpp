@@ -83,7 +83,7 @@ TEST(TextureSampling, NormalizedCoordinatesWrapAndMirror) {
   texture.address.fill(TextureAddress::mirror);
   EXPECT_EQ(columns_of(footprint_of(texture, at(1.1875F))), (Columns{{6, 256}}));
   texture.address.fill(TextureAddress::border);
-  texture.layered = true;  // else the rows above and below are outside
+  texture.layered = true;  // without it, the rows above and below are outside
   const Footprint footprint = footprint_of(texture, at(0));
   EXPECT_TRUE(footprint.uses[0].is_border);
   EXPECT_FALSE(footprint.uses[1].is_border);
@@ -135,7 +135,7 @@ TEST(TextureSampling, LevelsAreRoundedOrMixed) {
   EXPECT_EQ(footprint.uses[1].level, 2u);
   EXPECT_EQ(level_of_gradient(texture, {8, 0, 0}, {0, 0, 0}), 3);
   EXPECT_EQ(level_of_gradient(texture, {0, 0, 0}, {0.25F, 0, 0}), -2);
-  // 11/16 of their sum is longer than either.
+  // 11/16 of the sum of the gradients is greater than the length of either.
   EXPECT_NEAR(level_of_gradient(texture, {4, 0, 0}, {4, 0, 0}), 2.4594F, 1e-4F);
 }
 

@@ -1,4 +1,4 @@
-// Calls, jump tables and stacks of the machine, from PTX that nvcc would write only by chance.
+// Calls, jump tables and stacks of the machine, in PTX that nvcc rarely generates.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ class MachineCalls : public testing::Test {
 
 constexpr const char* kJumpTable =
     "and.b32 %r2, %r1, 3;\ntargets: .branchtargets A, B, C, A;\nbrx.idx %r2, targets;\n"
-    "A: mov.u32 %r3, 10;\nbra.uni END;\nB: add.u32 %r3, %r1, 100;\n"  // B runs into C
+    "A: mov.u32 %r3, 10;\nbra.uni END;\nB: add.u32 %r3, %r1, 100;\n"  // B falls through to C
     "C: add.u32 %r3, %r3, 1000;\nEND: activemask.b32 %r4;\npopc.b32 %r5, %r4;\n"
     "mad.lo.u32 %r6, %r5, 10000, %r3;\nst.global.u32 [%rd2], %r6;\n";
 
@@ -160,7 +160,7 @@ TEST_F(MachineCalls, AllocaBeyondTheStackIsAnOverflow) {
             Trap::Cause::stack_overflow);
 }
 
-// 20 registers and 32 bytes of local memory a call.
+// Each call takes 20 registers and 32 bytes of local memory.
 constexpr const char* kDeep =
     ".func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 %r<20>;\n.reg .pred %p<2>;\n"
     ".local .align 4 .b8 here[32];\nld.param.b32 %r1, [x];\nst.local.u32 [here+28], %r1;\n"
@@ -175,13 +175,14 @@ constexpr const char* kCallDeep =
 TEST_F(MachineCalls, StacksGrowAsCallsNeedThem) {
   EXPECT_EQ(run(kDeep, kCallDeep, 1 << 20).end, Outcome::End::completed);
   expect([](std::uint32_t i) { return (i + 900) * (i + 901) / 2; });
-  EXPECT_GE(seen_.local_bytes, 2 * 964 * 48u);       // of two warps
-  EXPECT_LT(seen_.local_bytes, 2 * 2 * 1000 * 48u);  // not all that they might need
+  EXPECT_GE(seen_.local_bytes, 2 * 964 * 48u);  // of two warps
+  // less than the maximum that the warps might need
+  EXPECT_LT(seen_.local_bytes, 2 * 2 * 1000 * 48u);
   EXPECT_TRUE(seen_.faults.empty());
 }
 
-// A bit of the thread's number decides at each depth which of two functions it calls; the calls of
-// the one group make the registers grow in which the other's address is.
+// At each depth a bit of the thread's number selects one of two functions to call.  The calls of
+// one group grow the register file, which also holds the address of the other group's function.
 TEST_F(MachineCalls, LanesCallDifferentFunctionsWhileStacksGrow) {
   const auto function = [](const char* name) {
     return fmt::format(

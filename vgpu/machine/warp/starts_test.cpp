@@ -1,4 +1,5 @@
-// Who comes first: every contender, under every strategy that says so, and as often as it says.
+// Which block or warp starts first: every contender must, under every strategy that promises it,
+// and as often as the strategy promises.
 #include <numeric>
 #include <set>
 
@@ -10,7 +11,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Thread 0 of each warp takes a ticket and writes its number there: ints()[1 + ticket].
+// Thread 0 of each warp takes a ticket and writes its number to ints()[1 + ticket].
 constexpr const char* kTickets =
     "and.b32 %r2, %r1, 31; setp.ne.u32 %p1, %r2, 0; @%p1 bra E;\n"
     "mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mad.lo.u32 %r5, %r3, %r4, %r1;\n"
@@ -19,7 +20,7 @@ constexpr const char* kTickets =
 
 class Starts : public SyncTest {
  protected:
-  // The contenders of kTickets in the order in which they came.
+  // Returns the contenders of kTickets in the order of their tickets.
   std::vector<std::uint32_t> order(std::uint32_t blocks, std::uint32_t warps, Strategy& strategy) {
     const Outcome outcome = run({blocks, 1, 1}, {warps * 32, 1, 1}, strategy);
     EXPECT_EQ(outcome.end, Outcome::End::completed);
@@ -33,7 +34,7 @@ class Starts : public SyncTest {
   std::vector<Decision> decisions_;  // of the last run
 };
 
-// The statistic of counts that should be equal.
+// The chi-square statistic of counts that are expected to be equal.
 double chi_square(const std::vector<std::uint32_t>& counts) {
   const double expected =
       std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
@@ -44,7 +45,8 @@ double chi_square(const std::vector<std::uint32_t>& counts) {
   return sum;
 }
 
-constexpr double kSevenDegrees = 24.32;  // of freedom: exceeded by chance once in a thousand
+// with seven degrees of freedom; exceeded by chance once in a thousand
+constexpr double kSevenDegrees = 24.32;
 
 TEST_F(Starts, FirstToArriveIsUniformUnderRandomAndPct) {
   struct Shape {
@@ -55,7 +57,7 @@ TEST_F(Starts, FirstToArriveIsUniformUnderRandomAndPct) {
       compile(kTickets);
       std::vector<std::uint32_t> first(8), recorded(8);
       for (std::uint64_t seed = 0; seed < 800; ++seed) {
-        // Neighbouring seeds take turns; these are not neighbours.
+        // Neighbouring seeds alternate; these are not neighbours.
         const auto strategy = make_strategy(name, Prng(seed).next());
         ++first[order(blocks, warps, *strategy).front()];
         const Decision start = decisions_.empty() ? Decision{} : decisions_.front();
@@ -115,7 +117,7 @@ TEST_F(Starts, WhoDoesNotFitDoesNotStart) {
   Replay outside({{{0, {}, Decision::Point::start, 0, 0, {3, 0}}}});
   EXPECT_EQ(order(4, 1, outside), (std::vector<std::uint32_t>{0, 1, 2, 3}));
   EXPECT_EQ(outside.ignored(), 1u);
-  // Block 3 fits when one has ended.
+  // Block 3 can only start when another block has ended.
   Replay inside({{{0, {}, Decision::Point::start, 0, 0, {2, 0}}}});
   EXPECT_EQ(order(6, 1, inside), (std::vector<std::uint32_t>{2, 3, 4, 5, 0, 1}));
 }
@@ -164,15 +166,15 @@ TEST_F(Starts, LargeGridsRecordFewDecisions) {
     order(10'000, 1, *strategy);
     if (decisions_.size() <= 9) ++most;
   }
-  EXPECT_GE(most, 5u);  // no limit now and then
+  EXPECT_GE(most, 5u);  // sometimes there is no limit
 }
 
 // --- the bound of pct.hpp ------------------------------------------------------------------------
 
 class PctBound : public Starts {
  protected:
-  // accesses: how many each warp makes at most.  Returns the share of runs that leave 99 in
-  // ints(0).
+  // Returns the share of runs that leave 99 in ints(0).  accesses: the maximum number of accesses
+  // of each warp.
   double share(std::uint32_t warps, unsigned depth, std::uint64_t accesses, int trials = 4'000) {
     int met = 0;
     for (int seed = 0; seed < trials; ++seed) {
@@ -184,14 +186,14 @@ class PctBound : public Starts {
   }
 };
 
-// Depth 1: warp 2 reads what all others have written, if it comes last.
+// Depth 1: the defect shows if warp 2 runs last, and reads what all others have written.
 constexpr const char* kDepthOne =
     "shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; setp.ne.u32 %p1, %r3, 0; @%p1 bra E;\n"
     "setp.eq.u32 %p2, %r2, 2; @%p2 bra R; red.global.add.u32 [%rd1+4], 1; bra E;\n"
     "R: ld.volatile.global.u32 %r4, [%rd1+4]; setp.ne.u32 %p3, %r4, 3; @%p3 bra E;\n"
     "st.volatile.global.u32 [%rd1], 99;\nE:";
 
-// Depth 2: warp 1 looks between the two stores of warp 0.
+// Depth 2: the defect shows if warp 1 reads between the two stores of warp 0.
 constexpr const char* kDepthTwo =
     "shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; setp.ne.u32 %p1, %r3, 0; @%p1 bra E;\n"
     "setp.eq.u32 %p2, %r2, 1; @%p2 bra R;\n"
@@ -200,7 +202,7 @@ constexpr const char* kDepthTwo =
     "R: ld.volatile.global.u32 %r6, [%rd1+8]; ld.volatile.global.u32 %r4, [%rd1+4];\n"
     "setp.eq.u32 %p3, %r4, %r6; @%p3 bra E; st.volatile.global.u32 [%rd1], 99;\nE:";
 
-// Depth 3: the warps take tickets in turn.
+// Depth 3: the defect shows if the warps take their tickets alternately.
 constexpr const char* kDepthThree =
     "shr.u32 %r2, %r1, 5; and.b32 %r3, %r1, 31; setp.ne.u32 %p1, %r3, 0; @%p1 bra E;\n"
     "atom.global.add.u32 %r4, [%rd1+4], 1; atom.global.add.u32 %r5, [%rd1+4], 1;\n"
@@ -225,7 +227,7 @@ TEST_F(PctBound, HoldsForDepthThreeWhichLessNeverMeet) {
   compile(kDepthThree);
   EXPECT_EQ(share(2, 1, 5), 0.0);
   EXPECT_EQ(share(2, 2, 5), 0.0);
-  // No other schedule shows it, so the bound is what is met: 1 / (2 * 10 * 10).
+  // No other schedule shows the defect, so the rate equals the bound: 1 / (2 * 10 * 10).
   EXPECT_NEAR(share(2, 3, 5, 20'000), 0.005, 0.0015);
 }
 

@@ -1,11 +1,12 @@
-// Blocks get their turn, whatever the others wait with; those that work are not interrupted.
+// Every block gets its turn, no matter which instruction the other blocks wait with; blocks that
+// compute are not interrupted.
 #include "vgpu/machine/sync/sync_testing.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint64_t kLongerThanTheWatch = 64 * 64 * 3;  // of a quantum of 64
+constexpr std::uint64_t kLongerThanTheWatch = 64 * 64 * 3;  // with a quantum of 64
 
 class Turns : public SyncTest {
  protected:
@@ -21,7 +22,7 @@ class Turns : public SyncTest {
   }
 };
 
-// Each block waits for the next one, the last for nobody: `poll` reads the flag to %r5.
+// Each block waits for the next one, except the last; `poll` reads the flag to %r5.
 std::string chain(const std::string& poll) {
   return "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; add.u32 %r4, %r2, 1;\n"
          "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1;\n"
@@ -71,7 +72,8 @@ TEST_F(Turns, OfClustersThatPollAcrossTheirBarriers) {
 }
 
 TEST_F(Turns, AreNotTakenFromBlocksThatWork) {
-  // Tickets at the begin and the end of each block, much work between barriers in between.
+  // Each block takes a ticket at its beginning and at its end; between them it works long, between
+  // barriers.
   limits_.quantum = 64;
   compile(
       "setp.ne.u32 %p1, %r1, 0; mov.u32 %r9, 0;\n"
@@ -87,7 +89,7 @@ TEST_F(Turns, AreNotTakenFromBlocksThatWork) {
   EXPECT_EQ(ints(7), (std::vector<std::uint32_t>{6, 0, 1, 2, 3, 4, 5}));
 }
 
-// Warp 0 computes for 50 quanta and raises the flag; the others `poll` it to %r5.
+// Warp 0 computes for 50 quanta and sets the flag; the other warps read it to %r5 with `poll`.
 std::string long_work_beside(const std::string& poll) {
   return "mov.u32 %r9, 0; setp.ge.u32 %p1, %r1, 32; @%p1 bra S;\n"
          "W: add.u32 %r9, %r9, 1; xor.b32 %r8, %r8, %r9; setp.lt.u32 %p2, %r9, 50000; @%p2 bra W;\n"
@@ -135,7 +137,7 @@ TEST_F(Turns, OfAGridBarrierAreShortWhileOthersArrive) {
 }
 
 TEST_F(Turns, OfWarpsThatWaitForTheirOwnLanesGoToThoseLanes) {
-  // Lane 0 raises the flag of the others of its warp, after long work.
+  // Lane 0 sets the flag for the other lanes of its warp after long work.
   compile(
       "mov.u32 %r9, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra S;\n"
       "W: add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 20000; @%p2 bra W;\n"
@@ -146,7 +148,8 @@ TEST_F(Turns, OfWarpsThatWaitForTheirOwnLanesGoToThoseLanes) {
 }
 
 TEST_F(Turns, AreWholeWhereTheSameIsReadForWork) {
-  // Two warps take a ticket after three quanta and a half; neither can tell that the other runs.
+  // Each of two warps takes a ticket after three and a half quanta; neither observes the other
+  // one's progress.
   compile(
       "mov.u32 %r9, 0; shr.u32 %r2, %r1, 5; mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1;\n"
       "W: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 3584;\n"

@@ -65,7 +65,7 @@ TEST_F(WarpMeetings, OperationsOfAWholeWarp) {
               return ((next + 31 + 496) ^ half) + (i == 0 ? 100 : 0);
             }));
   EXPECT_TRUE(seen_.divergences.empty());
-  EXPECT_TRUE(seen_.meetings.empty());  // they order nothing
+  EXPECT_TRUE(seen_.meetings.empty());  // these meetings order nothing
 }
 
 TEST_F(WarpMeetings, LanesOfAPartialWarpAreNotWaitedFor) {
@@ -78,7 +78,7 @@ TEST_F(WarpMeetings, LanesOfAPartialWarpAreNotWaitedFor) {
 }
 
 TEST_F(WarpMeetings, LanesWaitForMembersThatComeLater) {
-  // Odd lanes take a longer way; the masks come from a register.
+  // Odd lanes execute more instructions before the shuffle; the masks come from a register.
   compile(
       "and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 1; mov.u32 %r3, 7; mov.u32 %r5, -1;\n"
       "@!%p1 bra MEET; mov.u32 %r4, 0;\nL: add.u32 %r3, %r3, %r1; add.u32 %r4, %r4, 1;\n"
@@ -87,7 +87,7 @@ TEST_F(WarpMeetings, LanesWaitForMembersThatComeLater) {
       "OTHER: shfl.sync.idx.b32 %r6, %r3, 2, 31, %r5;\n"
       "DONE: st.global.u32 [%rd2], %r6;");
   EXPECT_EQ(run(32).end, Outcome::End::completed);
-  // Both instructions are one operation: even lanes read lane 1, odd ones lane 2.
+  // The two instructions form one operation: even lanes read lane 1, odd lanes read lane 2.
   EXPECT_EQ(ints(32), each(32, [](std::uint32_t i) { return i % 2 == 0 ? 10u : 7u; }));
   EXPECT_TRUE(seen_.divergences.empty());
 }
@@ -154,7 +154,7 @@ TEST_F(WarpMeetings, MembersThatWaitAtABarrierAreMisuse) {
       "setp.lt.u32 %p1, %r1, 16; @!%p1 bra B; shfl.sync.bfly.b32 %r2, %r1, 16, 31, -1;\n"
       "B: bar.sync 0; st.global.u32 [%rd2], 1;");
   EXPECT_EQ(run(64).end, Outcome::End::completed);
-  ASSERT_EQ(seen_.divergences.size(), 1u);  // warp 1 does not vote at all
+  ASSERT_EQ(seen_.divergences.size(), 1u);  // warp 1 does not vote
   EXPECT_EQ(seen_.divergences[0].reason, Reason::elsewhere);
   EXPECT_EQ(seen_.divergences[0].pc, pc_of("shfl.sync.bfly.b32"));
   EXPECT_EQ(seen_.divergences[0].lane, 0u);
@@ -174,7 +174,7 @@ TEST_F(WarpMeetings, DifferentOperationsDoNotMeet) {
 }
 
 TEST_F(WarpMeetings, AShuffledValueIsAsDefinedAsItsSource) {
-  // Lanes 0 to 15 load what nobody wrote; each then branches on the value of its neighbour.
+  // Lanes 0 to 15 load unwritten memory; each lane then branches on the value of its neighbour.
   UndefinedUses undefined(0xffff);
   compile(
       "ld.global.u32 %r2, [%rd2]; shfl.sync.down.b32 %r3, %r2, 1, 31, -1;\n"
@@ -184,7 +184,7 @@ TEST_F(WarpMeetings, AShuffledValueIsAsDefinedAsItsSource) {
 }
 
 TEST_F(WarpMeetings, AShuffleFromALaneThatTakesNoPartGivesAnUndefinedValue) {
-  // Lanes 0 to 7 read the lane 4 above them; lanes 8 and more are not in the mask.
+  // Lanes 0 to 7 read the lane that is 4 above them; lanes from 8 on are not in the mask.
   UndefinedUses undefined(0);
   compile(
       "setp.ge.u32 %p1, %r1, 8; @%p1 bra E; shfl.sync.down.b32 %r3, %r1, 4, 31, 0xff;\n"
@@ -203,8 +203,8 @@ TEST_F(WarpMeetings, AShuffleThatIsClampedReadsItsOwnLane) {
   EXPECT_TRUE(undefined.lanes.empty());
 }
 
-// Every lane of a product of matrices executes the same instruction (.aligned); at two places there
-// is no product to calculate.
+// All lanes of a matrix product must execute the same instruction (.aligned).  With lanes at two
+// instructions there is no product to compute.
 TEST_F(WarpMeetings, LanesAtDifferentProductsOfMatricesDoNotMeet) {
   compile(
       "mov.b32 %r2, 0; mov.b32 %r3, 0; mov.b32 %r4, 0; and.b32 %r5, %r1, 1;\n"

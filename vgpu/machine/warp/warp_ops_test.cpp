@@ -26,7 +26,8 @@ struct Warp {
 
 constexpr std::uint32_t kUntouched = 0xdeadbeef;
 
-// Runs it at every level from the same state and hands each result to `judge`.
+// Runs the instruction with every instruction set from the same state, and passes each result to
+// `judge`.
 template <class Judge>
 void at_all_levels(const Instr& instr, const Warp& before, std::uint32_t active, Judge judge) {
   for (const SimdLevel level : levels()) {
@@ -84,7 +85,7 @@ Warp random_warp(std::mt19937& random) {
   return warp;
 }
 
-// The ISA's pseudo-code of shfl for one lane: the source lane and whether it is in range.
+// The ISA's pseudo-code of shfl for one lane; returns the source lane and whether it is in range.
 std::pair<int, bool> shuffle_source(ShuffleMode mode, int lane, std::uint32_t b, std::uint32_t c) {
   const int bval = static_cast<int>(b & 0x1f);
   const int cval = static_cast<int>(c & 0x1f);

@@ -1,4 +1,4 @@
-// What strategies are told of accesses before they are made.
+// The information that strategies receive about accesses before they are made.
 #include <set>
 
 #include "vgpu/machine/sync/sync_testing.hpp"
@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Asks to be told everything, and decides nothing.
+// A strategy that asks for all information, and makes no decisions.
 class Listener final : public Strategy {
  public:
   struct Told {
@@ -33,7 +33,7 @@ class Listener final : public Strategy {
 
 class WordsOfAccesses : public SyncTest {
  protected:
-  // Of the accesses in their order.
+  // Returns what the strategy is told about the accesses, in their order.
   std::vector<Listener::Told> told(const std::string& body, std::uint32_t blocks,
                                    std::uint32_t threads) {
     compile(body, ".shared .align 4 .b8 s[16];\n");
@@ -67,7 +67,7 @@ TEST_F(WordsOfAccesses, NameTheLanesAndWhatTheyDo) {
   EXPECT_EQ(sites.size(), 4U);
 }
 
-// Blocks have shared memory of their own, and phases; a generic address leads to the same word.
+// Each block has its own shared memory, and phases; a generic address denotes the same word.
 TEST_F(WordsOfAccesses, SharedMemoryIsOfABlock) {
   const auto all = told(
       "mov.u32 %r2, 1; st.shared.u32 [s], %r2; bar.sync 0;\n"

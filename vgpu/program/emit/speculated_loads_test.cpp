@@ -1,4 +1,4 @@
-// Which lanes execute a load whose value others overrule.
+// The lanes that execute a load whose value is not used in the other lanes.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// The code around the first load from shared memory: what it is guarded by, and how many
-// instructions of `body` come before it.
+// The code around the first load from shared memory: its guard, and the number of instructions of
+// `body` before it.
 struct Found {
-  std::string guard;  // "", "p1", "!p1"; "made" where it is calculated for the load
+  std::string guard;  // "", "p1", "!p1"; "made" for a predicate that is calculated for the load
   std::uint32_t before = 0;
   friend bool operator==(const Found&, const Found&) = default;
 };
@@ -47,7 +47,7 @@ Found load_of(const std::string& body) {
 TEST(SpeculatedLoads, AreExecutedWhereTheirValueMatters) {
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a+4];\nselp.b32 %r9, %r3, %r1, %p1;"), (Found{"p1", 0}));
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nselp.b32 %r9, %r1, %r3, %p1;"), (Found{"!p1", 0}));
-  // Through what is calculated from it; the address in a register.
+  // Through values calculated from the loaded one; the address is in a register.
   EXPECT_EQ(load_of("mov.u32 %r4, a;\nld.shared.u8 %rs1, [%r4+63];\nsetp.ne.s16 %p3, %rs1, 0;\n"
                     "or.pred %p4, %p2, %p3;\nselp.b32 %r9, 1, 2, %p4;"),
             (Found{"!p2", 1}));
@@ -60,7 +60,7 @@ TEST(SpeculatedLoads, ComeAfterTheirCondition) {
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nadd.s32 %r4, %r2, 5;\nsetp.lt.s32 %p3, %r4, %r1;\n"
                     "selp.b32 %r9, %r3, %r1, %p3;"),
             (Found{"made", 2}));
-  // Two conditions: their negation and their conjunction are calculated for the load.
+  // For two conditions, their negation and their conjunction are calculated for the load.
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nsetp.eq.s32 %p3, %r3, 5;\nor.pred %p4, %p3, %p2;\n"
                     "and.pred %p5, %p4, %p1;\nselp.b32 %r9, 1, 2, %p5;"),
             (Found{"made", 2}));
@@ -68,23 +68,23 @@ TEST(SpeculatedLoads, ComeAfterTheirCondition) {
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nsetp.lt.s32 %p3, %r3, %r1;\n"
                     "selp.b32 %r9, %r3, %r1, %p3;"),
             (Found{"", 0}));
-  // Its register has another value before.
+  // The register of the condition has another value before.
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\n@%p1 bra SKIP;\nsetp.lt.s32 %p3, %r2, %r1;\nSKIP:\n"
                     "selp.b32 %r9, %r3, %r1, %p3;"),
             (Found{"", 0}));
 }
 
 TEST(SpeculatedLoads, AreFollowedFromBlockToBlock) {
-  // On the way where p1 is false, and used where it is true.
+  // The load is on the path where p1 is false; the value is used where p1 is true.
   EXPECT_EQ(load_of("@%p1 bra OWN;\nld.shared.u32 %r3, [a];\nbra.uni BOTH;\nOWN:\n"
                     "mov.u32 %r3, %r1;\nBOTH:\nsetp.gt.s32 %p3, %r3, 2;\n"
                     "and.pred %p4, %p1, %p3;\nselp.b32 %r9, 1, 2, %p4;"),
             (Found{"p1", 1}));
-  // One way on which the value matters is enough.
+  // It is enough that the value matters on one path.
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\n@%p2 bra ALL;\nselp.b32 %r9, %r3, %r1, %p1;\n"
                     "bra.uni DONE;\nALL:\nadd.s32 %r9, %r3, 1;\nDONE:"),
             (Found{"", 0}));
-  // In a loop, whose condition is another one each time.
+  // The load is in a loop, whose condition changes in each round.
   EXPECT_EQ(load_of("mov.u32 %r5, 0;\nAGAIN:\nsetp.eq.s32 %p3, %r2, %r5;\nld.shared.u32 %r3, [a];\n"
                     "selp.b32 %r9, %r3, %r1, %p3;\nadd.s32 %r5, %r5, 1;\n"
                     "setp.lt.s32 %p4, %r5, 9;\n@%p4 bra AGAIN;"),
@@ -100,11 +100,11 @@ TEST(SpeculatedLoads, OthersAreLeftAlone) {
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];" + select), (Found{"p1", 0}));
   EXPECT_EQ(load_of("ld.volatile.shared.u32 %r3, [a];" + select), (Found{"", 0}));
   EXPECT_EQ(load_of("ld.relaxed.cta.shared.u32 %r3, [a];" + select), (Found{"", 0}));
-  // Nobody knows that the address lies in the variable.
+  // The address is not known to lie in the variable.
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [%r2];" + select), (Found{"", 0}));
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a+64];" + select), (Found{"", 0}));
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [dynamic];" + select), (Found{"", 0}));
-  // Used otherwise, too.
+  // The value is used elsewhere, too.
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nst.global.u32 [%rd1+4], %r3;" + select),
             (Found{"", 0}));
   EXPECT_EQ(load_of("ld.shared.u32 %r3, [a];\nshfl.sync.idx.b32 %r4, %r3, 0, 31, -1;" + select),

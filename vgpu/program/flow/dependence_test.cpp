@@ -30,14 +30,14 @@ class DependenceTest : public testing::Test {
     }
     return found;
   }
-  // Whether the last shuffle waits for all that was loaded since the one before.
+  // Returns whether the last shuffle waits for all loads since the shuffle before it.
   [[nodiscard]] bool waits_for_load() const {
     const std::uint32_t shuffle = only(InstrKind::warp_sync);
     const Dependence dependence(*flow_, only(InstrKind::load), MemoryOperand::value, shuffle);
     const auto reads = flow_->reads(shuffle);
     return dependence.covers_all(shuffle, {reads.begin(), reads.end()});
   }
-  // Whether the store waits for the latest shuffle.
+  // Returns whether the store waits for the latest shuffle.
   [[nodiscard]] bool store_waits() const {
     const std::uint32_t store = only(InstrKind::store);
     const Dependence dependence(*flow_, only(InstrKind::warp_sync));
@@ -98,7 +98,7 @@ TEST_F(DependenceTest, ASumCoversAllLoadsOfALoop) {
   };
   program_of(with("add.u32 %r2, %r2, %r1;"));
   EXPECT_TRUE(waits_for_load());
-  program_of(with("mov.u32 %r2, %r1;"));  // the last one alone
+  program_of(with("mov.u32 %r2, %r1;"));  // only the last load
   EXPECT_FALSE(waits_for_load());
 }
 
@@ -108,7 +108,7 @@ TEST_F(DependenceTest, EachRoundByItself) {
   program_of(head + kShuffle + "st.shared.u32 [s+4], %r3;\n" + tail);
   EXPECT_TRUE(waits_for_load());
   EXPECT_TRUE(store_waits());
-  // What the shuffle of the round before has given.
+  // The store writes the result of the previous round's shuffle.
   program_of(head + kShuffle + "st.shared.u32 [s+4], %r6;\nmov.u32 %r6, %r3;\n" + tail);
   EXPECT_TRUE(waits_for_load());
   EXPECT_FALSE(store_waits());

@@ -1,4 +1,4 @@
-// What addresses are made from, in code of each shape that compilers write.
+// The objects that addresses are made from, in code of every shape that compilers generate.
 #include <string>
 #include <vector>
 
@@ -31,7 +31,8 @@ std::string text_of(const Program& program, const RootSum& sum) {
   return text;
 }
 
-// Of each access that has a volatile mark, in the order of the code: the sum, and what must vanish.
+// Returns two strings for each access with a volatile mark, in the order of the code: the sum of
+// its address, and the terms that must cancel.
 std::vector<std::string> addresses_of(const std::string& body, const std::string& functions = "") {
   const Program program =
       decode(ptx::parse(kHeader + functions +
@@ -94,7 +95,7 @@ TEST(Provenance, CopiesThatMeet) {
             (Addresses{"+a", "+p0 | +p2", "+p0 | +p0-p1", "", ""}));
 }
 
-// What is read from memory may be added; who subtracts it may be after a distance.
+// A value from memory may be added; a program that subtracts one may compute a distance.
 TEST(Provenance, ValuesFromMemory) {
   EXPECT_EQ(addresses_of("ld.global.u64 %rd4, [%rd3];\nadd.s64 %rd5, %rd1, %rd4;\n"
                          "ld.volatile.u32 %r4, [%rd5];\n"
@@ -144,7 +145,7 @@ TEST(Provenance, EveryCallByItself) {
             (Addresses{"+a", "+p1", "+a", "+p1"}));
 }
 
-// Unoptimised code keeps structures in local memory.
+// Unoptimised code stores structures in local memory.
 TEST(Provenance, ThroughLocalMemory) {
   const std::string keep =
       "mov.u64 %rd4, depot;\ncvta.local.u64 %rd5, %rd4;\nst.u64 [%rd5+8], %rd1;\n"
@@ -154,7 +155,7 @@ TEST(Provenance, ThroughLocalMemory) {
       "ld.u64 %rd7, [%rd5+24];\nld.volatile.u32 %r4, [%rd7];\n"
       "ld.local.u64 %rd8, [%rd4+16];\nld.volatile.u32 %r4, [%rd8];\n";
   EXPECT_EQ(addresses_of(keep + use), (Addresses{"+p0", "+p1"}));
-  // Somebody else may write there, or an index leads anywhere.
+  // Another write may hit the local memory, or an index may lead anywhere.
   EXPECT_EQ(addresses_of(keep + "st.global.u64 [%rd3], %rd5;\n" + use), (Addresses{"", ""}));
   EXPECT_EQ(addresses_of(keep +
                          "mul.wide.u32 %rd9, %r1, 4;\nadd.s64 %rd10, %rd5, %rd9;\n"

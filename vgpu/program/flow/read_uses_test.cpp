@@ -19,7 +19,8 @@ Program program_of(const std::string& text) {
   return decode(ptx::parse(kHeader + text, "test.ptx"), "k");
 }
 
-// Of the relaxed loads in `body`, in order: 'd' data, '-' none.  Something is stored for them.
+// Returns a letter for each relaxed load in `body`, in order: 'd' if its value is used as data, '-'
+// if not.  The program also contains a volatile store.
 std::string uses_in(const std::string& body, const std::string& functions = "") {
   const Program program =
       program_of(functions + kBegin + "st.volatile.shared.u32 [s], 0;\n" + body + "ret;\n}\n");
@@ -60,7 +61,7 @@ TEST(ReadUses, AFlagThatWasLookedAtIsNot) {
   EXPECT_EQ(uses_in("W: ld.volatile.shared.u32 %r1, [s];\nsetp.eq.u32 %p1, %r1, 0;\n"
                     "@%p1 bra W;\nst.global.u32 [%rd1], %r1;\n"),
             "-");
-  // Whatever it is compared with, if that decides whether to read again.
+  // The value may be compared with anything, if the result decides whether to read again.
   EXPECT_EQ(uses_in("ld.global.u32 %r2, [%rd1];\nW: ld.volatile.shared.u32 %r1, [s];\n"
                     "setp.ne.u32 %p1, %r1, %r2;\n@%p1 bra W;\nst.global.u32 [%rd1], %r1;\n"),
             "-");
@@ -80,7 +81,7 @@ TEST(ReadUses, DataInALoopThatItDoesNotEnd) {
                     "st.volatile.shared.u32 [s+4], %r1;\nshr.u32 %r3, %r3, 1;\n"
                     "setp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\n"),
             "d");
-  // Used before it is looked at.
+  // The value is used before it is compared.
   EXPECT_EQ(uses_in("L: ld.volatile.shared.u32 %r1, [s];\nadd.u32 %r2, %r1, 1;\n"
                     "st.volatile.shared.u32 [s], %r2;\nld.volatile.shared.u32 %r3, [s];\n"
                     "setp.ne.u32 %p1, %r3, %r2;\n@%p1 bra L;\n"),
@@ -124,7 +125,7 @@ TEST(ReadUses, WhatACompareAndSwapExpectsIsAGuess) {
       "L: add.u32 %r3, %r2, 1;\natom.global.cas.b32 %r4, [%rd1], %r2, %r3;\n"
       "setp.ne.u32 %p1, %r2, %r4;\nmov.b32 %r5, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n";
   EXPECT_TRUE(is_guess("ld.global.u32 %r1, [%rd1];\n" + loop));
-  // Behind the loop the swap has found it.
+  // After the loop, the swap has succeeded with the value.
   EXPECT_TRUE(is_guess("ld.global.u32 %r1, [%rd1];\n" + loop + "st.global.u32 [%rd1+4], %r5;\n"));
   EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n" + loop));
   EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n"));
