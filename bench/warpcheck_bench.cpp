@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "bench/kernels/block_scan.hpp"
+#include "bench/kernels/byte_filter.hpp"
 #include "bench/kernels/communication.hpp"
 #include "bench/kernels/float_loops.hpp"
 #include "bench/kernels/half_product.hpp"
@@ -50,7 +51,7 @@ struct BenchKernel {
   std::size_t out_size;
 };
 
-constexpr std::array<BenchKernel, 10> kKernels{{
+constexpr std::array<BenchKernel, 11> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -61,6 +62,7 @@ constexpr std::array<BenchKernel, 10> kKernels{{
     {"half_product", bench::half_product, std::size_t{bench::kHalfSide} * bench::kHalfSide},
     {"stencil", bench::stencil, kElements},
     {"bodies", bench::bodies, bench::kBodies},
+    {"byte_filter", bench::byte_filter, kElements},
 }};
 
 struct Mode {

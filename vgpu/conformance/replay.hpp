@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vgpu/conformance/recording.hpp"
+#include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -14,11 +15,13 @@ namespace warpcheck::conformance {
 
 // Returns the results of one form on the virtual GPU, in the order of Recorded::values.  Throws
 // Refusal if the virtual GPU does not support the form.
-std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
+std::vector<std::uint64_t> execute(const ptx::InstructionForm& form,
+                                   vgpu::Compile compile = vgpu::Compile::when_it_pays);
 // Does the same with a kernel of a module; `form` describes the kernel's operands and results.
 std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
                                           const ptx::InstructionForm& form,
-                                          const std::string& name);
+                                          const std::string& name,
+                                          vgpu::Compile compile = vgpu::Compile::when_it_pays);
 
 // The result of comparing one form.
 struct Comparison {
@@ -29,6 +32,7 @@ struct Comparison {
   std::string first;  // operands and both results at the first difference
 };
 
+// Compares what the interpreter calculates, and then what machine code does.
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded);
 // Compares results that were already calculated; they may differ by `ulps` units in the last place.
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,

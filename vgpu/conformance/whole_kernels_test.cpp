@@ -41,9 +41,12 @@ TEST_P(Build, AgreesWithTheRecordedGpu) {
     const Recorded* recorded = find_recorded(name_in_build(kernel, build));
     if (recorded == nullptr) recorded = find_recorded(kernel.form.text);
     ASSERT_NE(recorded, nullptr) << kernel.form.text << " has no vectors: record again";
-    const Comparison comparison = compare(
-        kernel.form, *recorded, execute_kernel(module, kernel.form, kernel.form.text), kernel.ulps);
-    EXPECT_EQ(comparison.differences, 0u) << kernel.form.text << ": " << comparison.first;
+    for (const vgpu::Compile compiled : {vgpu::Compile::never, vgpu::Compile::at_once}) {
+      const Comparison comparison =
+          compare(kernel.form, *recorded,
+                  execute_kernel(module, kernel.form, kernel.form.text, compiled), kernel.ulps);
+      EXPECT_EQ(comparison.differences, 0u) << kernel.form.text << ": " << comparison.first;
+    }
   }
 }
 

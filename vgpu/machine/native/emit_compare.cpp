@@ -57,9 +57,10 @@ bool is_row(const Ref& ref, bool wide) {
 bool Emitter::compare(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
-  const bool is_scalar = m.type == Type::f32 || m.type == Type::f64 || m.type == Type::b32 ||
-                         m.type == Type::u32 || m.type == Type::s32 || m.type == Type::b64 ||
-                         m.type == Type::u64 || m.type == Type::s64;
+  const bool narrow = is_narrow(m.type);
+  const bool is_scalar = narrow || m.type == Type::f32 || m.type == Type::f64 ||
+                         m.type == Type::b32 || m.type == Type::u32 || m.type == Type::s32 ||
+                         m.type == Type::b64 || m.type == Type::u64 || m.type == Type::s64;
   const Ref& x = instr[CompareOperand::a];
   const Ref& y = instr[CompareOperand::b];
   if (!is_scalar || m.ftz || !is_row(x, wide) || !is_row(y, wide)) return false;
@@ -68,16 +69,22 @@ bool Emitter::compare(const Instr& instr) {
   if (!of_floats && !of_integers) return false;
   const bool is_signed = ptx::is_signed(m.type);
   const std::uint32_t lanes = vector_bytes() / (wide ? 8 : 4);
+  // Values of 16 bits are compared in the upper halves of cells, above zeros.
+  const auto value_of = [&](const Ref& ref, std::uint32_t byte, unsigned scratch) {
+    if (!narrow) return part(ref, byte);
+    a.vpslld(vec(scratch), source(ref, byte, scratch), 16);
+    return static_cast<asmjit::Operand>(vec(scratch));
+  };
   if (is_512_) {
     for_each_part(wide, [&](std::uint32_t byte) {
-      const x86::Vec first_of = source(x, byte, 0);
+      const x86::Vec first_of = narrow ? value_of(x, byte, 0).as<x86::Vec>() : source(x, byte, 0);
       if (is_float) {
         a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, x86::k1, first_of, part(y, byte),
                asmjit::Imm(*of_floats));
       } else {
         const asmjit::InstId id = is_signed ? (wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd)
                                             : (wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud);
-        a.emit(id, x86::k1, first_of, part(y, byte), asmjit::Imm(*of_integers));
+        a.emit(id, x86::k1, first_of, value_of(y, byte, 1), asmjit::Imm(*of_integers));
       }
       const std::uint32_t first = byte / (wide ? 8 : 4);
       a.kmovw(first == 0 ? x86::eax : x86::ecx, x86::k1);
@@ -100,12 +107,14 @@ bool Emitter::compare(const Instr& instr) {
     load(vec(2), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
   }
   for_each_part(wide, [&](std::uint32_t byte) {
-    const x86::Vec greater = source(swaps ? y : x, byte, 0);
+    const Ref& first_ref = swaps ? y : x;
+    const x86::Vec greater =
+        narrow ? value_of(first_ref, byte, 3).as<x86::Vec>() : source(first_ref, byte, 0);
     if (is_float) {
       a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), greater, part(y, byte),
              asmjit::Imm(*of_floats));
     } else {
-      asmjit::Operand lesser = part(swaps ? x : y, byte);
+      asmjit::Operand lesser = value_of(swaps ? x : y, byte, 4);
       x86::Vec flipped = greater;
       if (flips) {
         a.emit(Inst::kIdVpxor, vec(1), vec(2), lesser);
@@ -159,9 +168,11 @@ bool Emitter::set_predicate(const Instr& instr) {
 }
 
 bool Emitter::select(const Instr& instr) {
-  const Width width = width_of(instr, 2);
   const Ref& by = instr[CompareOperand::c];
-  if (width == Width::neither || by.bank != Bank::predicate) return false;
+  const bool narrow = is_narrow(instr.modifiers.type);
+  if (by.bank != Bank::predicate || (narrow && !are_words(instr, 2))) return false;
+  const Width width = narrow ? Width::word : width_of(instr, 2);
+  if (width == Width::neither) return false;
   const bool wide = width == Width::wide;
   const x86::Mem bits = predicate(by);
   if (is_512_) {
@@ -190,7 +201,11 @@ bool Emitter::select(const Instr& instr) {
       a.emit(Inst::kIdVmovups, vec(0), second);
       a.emit(Inst::kIdVpblendvb, vec(0), vec(0), first, vec(3));
     }
-    store_row(instr[CompareOperand::d], byte, wide, vec(0));
+    if (narrow) {
+      store_narrow(instr[CompareOperand::d], byte);
+    } else {
+      store_row(instr[CompareOperand::d], byte, wide, vec(0));
+    }
   });
   return true;
 }
@@ -271,12 +286,101 @@ bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
       a.emit(id, vec(0), source(instr[ComputeOperand::a], byte, 0),
              part(instr[ComputeOperand::b], byte));
     }
-    if (is_512_) {
-      a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
-      a.k(x86::k1).vmovdqu32(vec(0), vec(3));
+    make_nan_canonical();
+    store_row(instr[ComputeOperand::d], byte, false, vec(0));
+  });
+  return true;
+}
+
+// Replaces NaNs in vec(0) by the canonical one, which is in vec(3).
+void Emitter::make_nan_canonical() {
+  if (is_512_) {
+    a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+    a.k(x86::k1).vmovdqu32(vec(0), vec(3));
+  } else {
+    a.vcmpps(vec(2), vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+    a.vblendvps(vec(0), vec(0), vec(3), vec(2));
+  }
+}
+
+// Emits abs and neg of f32.
+bool Emitter::float_sign(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (m.type != Type::f32 || m.ftz || width_of(instr, 1) != Width::word) return false;
+  const bool is_abs = instr.opcode == ptx::Opcode::abs_;
+  load(vec(3), table(offsetof(Tables, nan)));
+  for_each_part(false, [&](std::uint32_t byte) {
+    const x86::Vec from = source(instr[ComputeOperand::a], byte, 0);
+    if (is_abs) {
+      a.emit(is_512_ ? Inst::kIdVpandd : Inst::kIdVpand, vec(0), from, vec(3));
     } else {
-      a.vcmpps(vec(2), vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
-      a.vblendvps(vec(0), vec(0), vec(3), vec(2));
+      a.emit(is_512_ ? Inst::kIdVpxord : Inst::kIdVpxor, vec(0), from,
+             table(offsetof(Tables, signs)));
+    }
+    make_nan_canonical();
+    store_row(instr[ComputeOperand::d], byte, false, vec(0));
+  });
+  return true;
+}
+
+// Emits min and max of f32: PTX ISA 9.7.3.  The host's give the second operand where both are zeros
+// or one is NaN; PTX orders zeros by their signs, and prefers the number.
+bool Emitter::float_extreme(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool is_plain = !m.ftz && !m.nan && !m.xorsign && !m.relu;
+  if (!is_plain || instr[ComputeOperand::c].bank != Bank::none) return false;
+  if (m.type != Type::f32 || width_of(instr, 2) != Width::word) return false;
+  const bool is_max = instr.opcode == ptx::Opcode::max_;
+  const asmjit::InstId id = is_max ? Inst::kIdVmaxps : Inst::kIdVminps;
+  asmjit::InstId combine = is_max ? Inst::kIdVpand : Inst::kIdVpor;
+  if (is_512_) combine = is_max ? Inst::kIdVpandd : Inst::kIdVpord;
+  load(vec(3), table(offsetof(Tables, nan)));
+  for_each_part(false, [&](std::uint32_t byte) {
+    a.emit(Inst::kIdVmovups, vec(1), part(instr[ComputeOperand::a], byte));
+    a.emit(Inst::kIdVmovups, vec(4), part(instr[ComputeOperand::b], byte));
+    a.emit(id, vec(0), vec(1), vec(4));
+    a.emit(id, vec(2), vec(4), vec(1));
+    a.emit(combine, vec(0), vec(0), vec(2));
+    // Where an operand is NaN: the other one.
+    const auto choose = [&](const x86::Vec& operand, const x86::Vec& other) {
+      if (is_512_) {
+        a.vcmpps(x86::k1, operand, operand, asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+        a.k(x86::k1).vmovdqu32(vec(0), other);
+      } else {
+        a.vcmpps(vec(2), operand, operand, asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+        a.vblendvps(vec(0), vec(0), other, vec(2));
+      }
+    };
+    choose(vec(1), vec(4));
+    choose(vec(4), vec(1));
+    make_nan_canonical();
+    store_row(instr[ComputeOperand::d], byte, false, vec(0));
+  });
+  return true;
+}
+
+// Emits cvt.rzi.s32.f32: values beyond the range are clamped, NaN becomes 0.
+bool Emitter::truncate_float(const Instr& instr) {
+  const Ref& from = instr[ComputeOperand::a];
+  const bool is_row = from.bank == Bank::word || from.bank == Bank::constant;
+  if (!is_row || instr[ComputeOperand::d].bank != Bank::word) return false;
+  a.mov(x86::eax, 0x4f000000);  // 2^31
+  a.vmovd(x86::xmm4, x86::eax);
+  a.vpbroadcastd(vec(4), x86::xmm4);
+  for_each_part(false, [&](std::uint32_t byte) {
+    const x86::Vec value = source(from, byte, 1);
+    a.vcvttps2dq(vec(0), value);  // 2^31, negated, for what has no result
+    if (is_512_) {
+      a.vcmpps(x86::k1, value, vec(4), asmjit::Imm(x86::VCmpImm::kGE_OQ));
+      a.vpternlogd(vec(2), vec(2), vec(2), 0xff);
+      a.k(x86::k1).vpxord(vec(0), vec(0), vec(2));
+      a.vcmpps(x86::k1, value, value, asmjit::Imm(x86::VCmpImm::kORD_Q));
+      a.k(x86::k1).z().vmovdqu32(vec(0), vec(0));
+    } else {
+      a.vcmpps(vec(2), value, vec(4), asmjit::Imm(x86::VCmpImm::kGE_OQ));
+      a.vpxor(vec(0), vec(0), vec(2));
+      a.vcmpps(vec(2), value, value, asmjit::Imm(x86::VCmpImm::kORD_Q));
+      a.vpand(vec(0), vec(0), vec(2));
     }
     store_row(instr[ComputeOperand::d], byte, false, vec(0));
   });

@@ -143,7 +143,8 @@ bool Emitter::shift(const Instr& instr) {
 
 bool Emitter::minimum(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (m.relu || ptx::is_float(m.type)) return false;
+  if (ptx::is_float(m.type)) return float_extreme(instr);
+  if (m.relu) return false;
   const bool is_signed = ptx::is_signed(m.type);
   if (instr.opcode == Opcode::min_) {
     return is_signed ? binary(instr, {Inst::kIdVpminsd, 0}, {Inst::kIdVpminsd, Inst::kIdVpminsq})
@@ -184,6 +185,7 @@ bool Emitter::negate(const Instr& instr) {
 bool Emitter::move(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool converts = instr.opcode == Opcode::cvta_;
+  if (m.vector != 1 && !converts) return move_parts(instr);
   if (m.vector != 1 || (converts && m.type != Type::u64)) return false;
   const bool is_shared = converts && m.space == ptx::Space::shared;
   if (converts && !is_shared && m.space != ptx::Space::global && m.space != ptx::Space::constant) {
@@ -221,6 +223,9 @@ bool Emitter::convert(const Instr& instr) {
   const auto holds = [](const Ref& ref, std::uint32_t size) {
     return size == 8 ? is_row(ref, Bank::wide) : size == 4 && is_row(ref, Bank::word);
   };
+  const bool truncates = m.type == Type::s32 && m.source_type == Type::f32;
+  if (truncates && m.rounding == ptx::Rounding::rzi) return truncate_float(instr);
+  if (bytes == 0 || source_bytes == 0) return convert_narrow(instr);
   if ((!to_float && !integers) || !holds(from, source_bytes) || !holds(to, bytes)) return false;
   if (bytes == 8 && source_bytes == 4) {
     asmjit::InstId id = ptx::is_signed(m.source_type) ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq;
@@ -232,11 +237,8 @@ bool Emitter::convert(const Instr& instr) {
     return true;
   }
   if (bytes == 4 && source_bytes == 8) {
-    if (!is_512_ || guarded_) return false;
-    for_each_part(true, [&](std::uint32_t byte) {
-      a.emit(Inst::kIdVpmovqd, half(0), source(from, byte, 0));
-      store_half_row(to, byte / 2, half(0));
-    });
+    if (is_512_ && guarded_) return false;
+    store_words_of(to, from, false);
     return true;
   }
   for_each_part(bytes == 8, [&](std::uint32_t byte) {
@@ -290,6 +292,7 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
   if (rows_ && !rows_->has_reader(pc)) return true;
   if (m.carry_out) return false;
   const bool is_float = ptx::is_float(m.type);
+  if (is_narrow(m.type) && narrow(instr)) return true;
   switch (instr.opcode) {
     case Opcode::add_:
       if (is_float) return float_arithmetic(instr, pc);
@@ -317,7 +320,8 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
       return binary(instr, vex, evex);
     }
     case Opcode::not_: return m.type == Type::pred ? logic_of_predicates(instr) : negate(instr);
-    case Opcode::neg_: return !is_float && negate(instr);
+    case Opcode::neg_: return is_float ? float_sign(instr) : negate(instr);
+    case Opcode::abs_: return is_float && float_sign(instr);
     case Opcode::shl_:
     case Opcode::shr_: return shift(instr);
     case Opcode::min_:
@@ -326,6 +330,7 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
     case Opcode::cvta_: return move(instr);
     case Opcode::cvt_: return convert(instr);
     case Opcode::lop3_: return lop3(instr);
+    case Opcode::prmt_: return permute_bytes(instr);
     case Opcode::setp_: return set_predicate(instr);
     case Opcode::selp_: return select(instr);
     default: return false;

@@ -33,6 +33,8 @@ struct Tables {
   alignas(64) std::uint32_t nan[16];    // 0x7fffffff
   alignas(64) std::uint32_t signs[16];  // the sign bit alone
   alignas(64) std::uint64_t wide_signs[8];
+  alignas(64) std::uint32_t low_half[16];    // 0xffff
+  alignas(64) std::uint32_t cell_bytes[16];  // of a cell: where it begins in its 16 bytes, 4 times
   alignas(64) std::uint64_t window[8];  // the base of shared memory in the generic address space
   // Constants for marks (noted_rows.hpp).
   alignas(32) std::uint16_t mark_own[16];  // kOwn
@@ -64,6 +66,7 @@ class Emitter {
           const NativeCalls& its_calls)
       : a(assembler),
         calls(its_calls),
+        constants_(program.constants.data()),
         is_512_(level == SimdLevel::avx512),
         some_(live == nullptr) {
     if (live != nullptr) {
@@ -233,6 +236,26 @@ class Emitter {
   bool select(const Instr& instr);
   bool float_arithmetic(const Instr& instr, std::uint32_t pc);
   bool double_arithmetic(const Instr& instr, std::uint32_t pc);
+  void make_nan_canonical();
+  bool float_sign(const Instr& instr);
+  bool float_extreme(const Instr& instr);
+  bool truncate_float(const Instr& instr);
+  // emit_narrow.cpp
+  [[nodiscard]] static bool is_narrow(ptx::Type type);
+  [[nodiscard]] static bool are_words(const Instr& instr, std::uint32_t sources);
+  void extend(const x86::Vec& to, const x86::Vec& from, unsigned bits, bool is_signed);
+  x86::Vec extended(const Instr& instr, const Ref& ref, std::uint32_t byte, unsigned scratch);
+  void store_narrow(const Ref& ref, std::uint32_t byte);
+  bool narrow_binary(const Instr& instr, asmjit::InstId id, bool extends);
+  bool narrow_multiply(const Instr& instr);
+  bool narrow_shift(const Instr& instr);
+  bool narrow_unary(const Instr& instr);
+  bool narrow(const Instr& instr);
+  bool convert_narrow(const Instr& instr);
+  void store_words_of(const Ref& to, const Ref& from, bool high);
+  bool move_parts(const Instr& instr);
+  bool pack_parts(const Instr& instr, bool wide);
+  bool permute_bytes(const Instr& instr);
   // emit_access.cpp
   struct Site;
   void check_lanes(const Site& site, bool strided, asmjit::Label otherwise);
@@ -291,6 +314,7 @@ class Emitter {
 
   static constexpr std::uint32_t kScratch = 8;  // vector registers that hold no rows
 
+  const std::byte* constants_;  // the program's rows of constants
   bool is_512_;
   bool some_;                     // some lanes do not run
   bool guarded_ = false;          // results apply only to the lanes in r8d

@@ -24,6 +24,10 @@ constexpr Tables make_tables() {
   }
   for (std::uint32_t& word : tables.nan) word = 0x7fffffff;
   for (std::uint32_t& word : tables.signs) word = 0x80000000;
+  for (std::uint32_t& word : tables.low_half) word = 0xffff;
+  for (std::uint32_t cell = 0; cell < 16; ++cell) {
+    tables.cell_bytes[cell] = 0x0404'0404 * (cell % 4);
+  }
   for (std::uint64_t& wide : tables.wide_signs) wide = std::uint64_t{1} << 63;
   for (std::uint64_t& wide : tables.window) wide = kShared;
   for (std::uint32_t lane = 0; lane < 16; ++lane) {
