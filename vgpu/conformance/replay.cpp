@@ -72,8 +72,8 @@ std::vector<std::uint64_t> execute(const ptx::InstructionForm& form, vgpu::Compi
 }
 
 std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
-                                          const ptx::InstructionForm& form,
-                                          const std::string& name, vgpu::Compile compile) {
+                                          const ptx::InstructionForm& form, const std::string& name,
+                                          vgpu::Compile compile) {
   vgpu::Program program = vgpu::decode(module, name);
   vgpu::link(program);
 

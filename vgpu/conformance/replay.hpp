@@ -19,8 +19,7 @@ std::vector<std::uint64_t> execute(const ptx::InstructionForm& form,
                                    vgpu::Compile compile = vgpu::Compile::when_it_pays);
 // Does the same with a kernel of a module; `form` describes the kernel's operands and results.
 std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
-                                          const ptx::InstructionForm& form,
-                                          const std::string& name,
+                                          const ptx::InstructionForm& form, const std::string& name,
                                           vgpu::Compile compile = vgpu::Compile::when_it_pays);
 
 // The result of comparing one form.
