@@ -1,7 +1,7 @@
 // Replays every recorded vector on the virtual GPU, family by family.
 //
-// Exact forms must agree to the bit.  Of approximate ones both the recorded and the virtual GPU's
-// results must be within the error that the ISA allows.
+// Exact forms must agree to the bit.  For approximate forms, both the recorded results and those of
+// the virtual GPU must be within the error that the ISA allows.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -89,7 +89,7 @@ TEST_P(Family, IsRecordedFormByForm) {
 INSTANTIATE_TEST_SUITE_P(Vectors, Family, testing::ValuesIn(recorded_families()),
                          [](const auto& family) { return family.param; });
 
-// Whoever records such a form takes its mark away.
+// A form that has been recorded must no longer be marked UNRECORDED.
 TEST(Forms, ThatNobodyHasRecordedAreNamed) {
   std::set<std::string> recorded;
   for (const std::string& family : recorded_families()) {
@@ -116,7 +116,7 @@ vgpu::ComputeFn function_in(ptx::FunctionFile file, const vgpu::Instr& instr) {
   return kFiles[static_cast<std::size_t>(file)](instr);
 }
 
-// A row of opcodes.def names the files that have functions for its forms, and no others.
+// A row of opcodes.def must name exactly the files that have functions for its forms.
 TEST(Forms, HaveFunctionsInTheFilesThatTheirRowNames) {
   std::map<ptx::Opcode, std::uint16_t> used;
   for (const InstructionForm& form : ptx::instruction_forms()) {
@@ -156,7 +156,8 @@ TEST(Vectors, AreEnough) {
   EXPECT_GE(sequences().size(), kSequencesMin);
 }
 
-// Every instruction that leaves the carry flag stands before every one that reads it.
+// The sequences contain every pair of an instruction that writes the carry flag and one that reads
+// it next.
 TEST(Sequences, HandOnTheCarryFlagFromEveryProducerToEveryConsumer) {
   const auto is_handed_on = [](const std::string& producer, const std::string& consumer) {
     return std::ranges::any_of(sequences(), [&](const InstructionForm& form) {
@@ -196,7 +197,7 @@ TEST(Vectors, HoldEverySpecialValueAgainstEveryOther) {
   }
 }
 
-// The comparison must be able to fail.
+// Tests that the comparison can fail.
 TEST(Vectors, ShowOperandsAndBothResultsOfADifference) {
   Recording recording = recording_of("float");
   const auto recorded = std::ranges::find(recording.forms, "add.f32 d, a, b;", &Recorded::text);
@@ -231,7 +232,8 @@ TEST(Approximations, KeepWhatTheIsaPromises) {
   }
 }
 
-// Every way to write the suffixes of a row of opcodes.def, as far as the row names them.
+// Returns every mnemonic that the suffixes of a row of opcodes.def allow, as far as the row names
+// them.
 std::vector<std::string> all_mnemonics(const ptx::OpcodeRow& row) {
   std::vector<std::string> mnemonics = {std::string(row.name)};
   const std::string classes = " " + std::string(row.modifiers) + " ";
@@ -260,7 +262,7 @@ std::vector<std::string> all_mnemonics(const ptx::OpcodeRow& row) {
   return mnemonics;
 }
 
-// What a row of opcodes.def allows and forms.def does not list is refused by its name.
+// Forms that a row of opcodes.def allows and forms.def does not list are refused by name.
 TEST(SupportedPtx, EverythingElseIsRefused) {
   std::set<std::string_view> calculated;
   for (const InstructionForm& form : ptx::instruction_forms()) {

@@ -1,4 +1,5 @@
-// Fetches textures and accesses surfaces on the virtual GPU, and compares with what a real one did.
+// Fetches textures and accesses surfaces on the virtual GPU, and compares the results with those of
+// a real GPU.
 #include "vgpu/conformance/textures.hpp"
 
 #include <bit>

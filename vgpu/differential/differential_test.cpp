@@ -30,7 +30,8 @@ TEST(Differential, TheMachineAgreesWithItselfOnAllForms) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) EXPECT_EQ(compared(seed, {}).difference, "");
 }
 
-// Or the comparison would say little.
+// Checks that random programs use all features that they are made for; otherwise the comparison
+// shows little.
 TEST(Differential, ProgramsUseWhatTheyAreMadeFor) {
   std::set<InstrKind> kinds;
   bool recursion = false;
@@ -65,7 +66,7 @@ TEST(Differential, ProgramsHoldSequencesAndChainsOfCarries) {
   EXPECT_NE(all.find("mov.b32 {p, q}, %r"), std::string::npos) << "halves of words";
 }
 
-// An assembler of CUDA 13.0 reads c after it has written parts of the result.
+// The assembler of CUDA 13.0 reads c after it has written parts of the result.
 TEST(Differential, ProductsOfByteFloatsDoNotOverwriteTheirSources) {
   std::size_t products = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -92,7 +93,7 @@ TEST(Differential, AFileSaysForHowManyThreads) {
   EXPECT_THROW(threads_of(".version 8.3\n"), std::runtime_error);
 }
 
-// A test of the tester: all threads store in one place.
+// Tests the comparison itself: all threads store to one place.
 TEST(Differential, ADifferenceIsFoundAndNamed) {
   std::string text = random_program(1, {.known = true});
   const std::size_t at = text.find("ret;\n}\n", text.find(".visible .entry k"));
@@ -109,7 +110,8 @@ std::size_t lines_of(std::string_view text) {
   return lines;
 }
 
-// What is left after any shrinking is still a program that agrees, or names what is missing.
+// After any shrinking, the rest of a program is still a valid program on which the engines agree,
+// or it is refused because something is missing.
 TEST(Differential, WhatIsLeftOfAProgramIsOne) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const std::string whole = random_program(seed, {.known = true});

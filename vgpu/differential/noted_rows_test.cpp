@@ -1,4 +1,5 @@
-// What machine code notes of rows in shared memory is what the interpreter tells of them.
+// The rows of shared memory that machine code records must equal those that the interpreter
+// reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Logs rows of words in shared memory, and which bytes are defined.
+// Logs rows of words in shared memory, and tracks which bytes are defined.
 class Notes final : public Observer {
  public:
   using Noted = std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, bool>;
@@ -79,14 +80,14 @@ class Notes final : public Observer {
   static constexpr std::uint32_t kBytes = 512;
   static constexpr std::uint8_t kStored = 0x82;
   std::vector<Noted> seen;
-  static constexpr std::uint32_t kSlack = 128;  // inactive lanes may lie outside
+  static constexpr std::uint32_t kSlack = 128;  // inactive lanes may be outside of the memory
   std::array<std::uint8_t, kBytes + 2 * kSlack> states{};
   std::vector<RowLog::Offsets> scattered;
   std::vector<Updated> updates;
   std::size_t logged = 0, told = 0, updates_told = 0;
 
  private:
-  // As the race checker does.
+  // Processes a row as the race checker does.
   void tell(const RowAccess& row) {
     if (row.space != ptx::Space::shared || row.bytes != 4 || row.element_bytes != 4) return;
     if (log_.take(row)) {
@@ -116,13 +117,13 @@ class Notes final : public Observer {
   }
 
   RowLog log_;
-  std::vector<Noted> met_;  // what the log has not taken, or what has read undefined bytes
+  std::vector<Noted> met_;  // rows that the log did not accept, or that read undefined bytes
   std::uint32_t settles_at_, barriers_ = 0;
   NotedStates noted_;
 };
 
-// Rows at all distances from each other, of words that others have read or written and of words
-// that nobody has.
+// Rows at all distances from each other, with words that other threads have read or written, and
+// with words that no thread has accessed.
 constexpr const char* kRows = R"(// threads: 96
 .version 8.7
 .target sm_90
@@ -162,7 +163,7 @@ ret;
 }
 )";
 
-// Rows of some lanes, and of one; words that the same threads read and write; and atomics.
+// Rows of some lanes and of one lane, words that the same threads read and write, and atomics.
 constexpr const char* kSome = R"(// threads: 96
 .version 8.7
 .target sm_90
@@ -216,8 +217,8 @@ ret;
 }
 )";
 
-// Lanes in no order: at words of their own, which they write, too, or at words that they share, as
-// in tiles of 16 lanes.
+// Lanes in random order, at words of their own, which they also write, or at words that they share,
+// as in tiles of 16 lanes.
 constexpr const char* kScattered = R"(// threads: 96
 .version 8.7
 .target sm_90
@@ -267,7 +268,7 @@ ret;
 }
 )";
 
-// The most rows and atomics that machine code may tell.
+// The maximum number of rows and atomics that machine code may record.
 struct ToldMax {
   std::size_t rows, updates;
 };

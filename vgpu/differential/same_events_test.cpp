@@ -1,5 +1,5 @@
-// Whoever watches a launch cannot tell whether its program is interpreted or runs as machine code:
-// the same events in the same order, the same decisions, the same steps.
+// An observer cannot distinguish whether a program is interpreted or runs as machine code: events,
+// their order, decisions and steps are the same.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Each event as one number, in which everything that it says is mixed.
+// Represents each event as a hash of all its data.
 class Events final : public Observer {
  public:
   void on_access(Access& access) override {
@@ -99,10 +99,10 @@ struct Way {
   std::uint32_t quantum;
   bool makes_undefined;
   bool takes_rows = false;
-  bool sees_accesses = true;  // else warps of a block run in rounds
+  bool sees_accesses = true;  // otherwise warps of a block run in rounds
 };
 
-// Runs a program both ways, under several schedules; returns how many events there were.
+// Runs a program both ways, under several schedules; returns the number of events.
 std::size_t compare(const std::string& text, std::uint64_t seed) {
   const ptx::Module module = ptx::parse(text, "random");
   std::size_t events = 0;
@@ -147,8 +147,8 @@ TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
   EXPECT_GT(events, 100'000u);
 }
 
-// Lanes leave a loop at different turns, by its end and from its middle, part once more within it,
-// and meet at barriers; of warps that have all lanes, and of a last one that has not.
+// Lanes leave a loop in different rounds, at its end and from its middle, diverge again inside it,
+// and meet at barriers.  The last warp has fewer lanes.
 TEST(SameEvents, OfLanesThatPartAndMeet) {
   const std::string text = R"(
 .version 8.7
@@ -209,7 +209,7 @@ ret;
   }
 }
 
-// Lanes that are not all, in no order, of all widths; some of them leave the allocation.
+// Scattered accesses by some lanes, of all widths; some lanes leave the allocation.
 TEST(SameEvents, OfScatteredLanesOfAPartOfAWarp) {
   const std::string text = R"(// threads: 64
 .version 8.7
@@ -263,8 +263,8 @@ ret;
   EXPECT_GT(compare(text, 1), 500u);
 }
 
-// Lanes that lie side by side, that meet in few cells, and that change what others of them find;
-// the old value goes where the operand or the address was, or nowhere.
+// Atomics of lanes at adjacent cells, of lanes at few common cells, and of lanes that change each
+// other's results.  The old value replaces the operand or the address, or is dropped.
 TEST(SameEvents, OfAtomicsThatMachineCodePerforms) {
   const std::string head = R"(// threads: 64
 .version 8.7
@@ -331,7 +331,7 @@ xor.b64 %w64, %w64, %own;
       std::string text = head + body + tail;
       text = replaced(replaced(text, "OP", op + bits), "BITS", bits);
       SCOPED_TRACE(op + bits);
-      if (op == "exch.b") {  // has no red
+      if (op == "exch.b") {  // has no form without a result
         for (const std::string space : {"shared.", "global."}) {
           const std::string what = space + op + bits + " ";
           text = replaced(text, "red." + what, "atom." + what + "%unread" + bits + ", ");
@@ -342,8 +342,9 @@ xor.b64 %w64, %w64, %own;
   }
 }
 
-// Values that live across instructions: more than there are vectors, across calls, guards of no, of
-// some and of all lanes, faults, vectors that are read in halves, and results in place of a source.
+// Values that live across instructions: more values than vector registers; across calls; with
+// guards of no, some and all lanes; with faults; vectors that are read in halves; and results that
+// replace a source.
 TEST(SameEvents, OfRowsThatStayInVectors) {
   std::string text = R"(// threads: 64
 .version 8.7
@@ -479,7 +480,7 @@ ret;
   EXPECT_GT(compare(text, 1), 1'000u);
 }
 
-// Gives up at an access.
+// Throws an exception at an access.
 class Thrower final : public Observer {
  public:
   explicit Thrower(int accesses) : left_(accesses) {}

@@ -1,4 +1,4 @@
-// The fixtures are nvcc's: --compress-mode=none, size and speed of the same two kernels.
+// The fixtures are made by nvcc: the same two kernels with --compress-mode=none, size and speed.
 #include "vgpu/ptx/fatbinary.hpp"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST(Fatbinary, ItsNewestTargetIsKnownWithoutItsTexts) {
   EXPECT_EQ(newest_ptx_target(read_fixture("zstd.fatbin")), 75u);
   EXPECT_EQ(two({.sm = 90}, {.sm = 75}), 90u);
   EXPECT_EQ(two({.sm = 80}, {.kind = 2, .sm = 90}), 80u);        // machine code does not count
-  EXPECT_EQ(two({.sm = 80}, {.sm = 86, .flags = 0x2000}), 86u);  // what is no LZ4 block
+  EXPECT_EQ(two({.sm = 80}, {.sm = 86, .flags = 0x2000}), 86u);  // not an LZ4 block
   EXPECT_EQ(two({.kind = 2, .sm = 80}, {.kind = 2, .sm = 90}), 0u);
   EXPECT_THROW(newest_ptx_target(Bytes(15)), FatbinaryError);
 }
@@ -109,14 +109,14 @@ TEST(Fatbinary, EveryTruncationIsAnError) {
       const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
       EXPECT_THROW(read_fatbinary(cut), FatbinaryError) << name << " cut to " << size;
       if (size < kFatbinaryHeaderBytes) continue;
-      Bytes relabelled = cut;  // the header agrees with the cut
+      Bytes relabelled = cut;  // the header agrees with the shortened data
       put(relabelled, 8, std::uint64_t{size - 16});
       EXPECT_THROW(read_fatbinary(relabelled), FatbinaryError) << name << " cut to " << size;
     }
   }
 }
 
-// Any outcome but a crash: the sanitizers watch.
+// Any outcome except a crash is accepted; the sanitizers detect errors.
 TEST(Fatbinary, EveryDamagedByteIsSurvived) {
   for (const char* name : {"stored.fatbin", "lz4.fatbin", "zstd.fatbin"}) {
     const Bytes whole = read_fixture(name);

@@ -1,4 +1,4 @@
-// The tables of the vocabulary agree with each other.
+// The opcode table, the suffix table and the form table must agree with each other.
 #include "vgpu/ptx/opcode.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ std::string_view opcode_of(const InstructionForm& form) {
   return std::string_view(form.mnemonic).substr(0, form.mnemonic.find('.'));
 }
 
-// opcodes.def says what an instruction is, forms.def which of its forms there are.
+// opcodes.def defines an instruction, and forms.def lists the forms of it that exist.
 TEST(OpcodeTable, EveryFormIsOneOfItsRow) {
   for (const InstructionForm& form : instruction_forms()) {
     const OpcodeRow& row = row_of(find_opcode(opcode_of(form)));
@@ -99,9 +99,10 @@ TEST(OpcodeTable, SourcesHaveTheTypesOfTheirWords) {
   EXPECT_EQ(types("match.all.sync.b64"), (std::vector{b64, b32, b64, b64}));
 }
 
-// Adding an instruction costs a row, its forms and a function.  Others name it only where they make
-// it, or know it: the decoder builds others of it, analyses follow addresses and flags through it,
-// and machine code is written for it.
+// Adding an instruction requires a row, its forms and a function.  Other code may name an opcode
+// only if it creates such instructions or depends on their meaning: the decoder composes other
+// instructions from it, analyses follow addresses and flags through it, and native code has an
+// emitter for it.
 TEST(OpcodeTable, AnInstructionIsNamedByItsRowAndItsFunctionsAlone) {
   const std::set<std::string_view> known_elsewhere = {
       "abs", "add",  "addc", "and", "bfe",  "bfi", "cvt",  "cvta",  "fma",   "isspacep", "lop3",
@@ -113,7 +114,7 @@ TEST(OpcodeTable, AnInstructionIsNamedByItsRowAndItsFunctionsAlone) {
     const std::string path = entry.path().string();
     const bool is_source = path.ends_with(".cpp") || path.ends_with(".hpp");
     const bool is_of_functions = path.find("/machine/compute/") != std::string::npos;
-    // The oracle of random programs shares nothing with what it judges.
+    // The reference of random programs shares no code with what it checks.
     const bool is_oracle = path.find("/differential/") != std::string::npos;
     if (!is_source || path.ends_with("_test.cpp") || is_of_functions || is_oracle) continue;
     std::ifstream file(path);

@@ -16,7 +16,7 @@ Module parse_text(std::string_view rest) {
   return parse(std::string(kHead) + std::string(rest), "t");
 }
 
-// A kernel with that body, on one line behind the three of the head.
+// Parses a kernel with that body, which is on one line after three lines of header.
 Function parse_body_text(std::string_view body) {
   Module module = parse_text(".entry k() { " + std::string(body) + "\n}");
   return std::move(module.functions.at(0));
@@ -372,7 +372,7 @@ TEST(ParseBody, LocationsKeepTheirChain) {
   EXPECT_EQ(module.locations.size(), 2u);
 }
 
-// The optimiser gives line 0 to what it has merged of several lines.
+// The optimiser assigns line 0 to code that it has merged from several lines.
 TEST(ParseBody, WithoutALineAnInstructionIsAtThatOfTheOneBefore) {
   const Module module = parse_text(
       ".entry k() {\n.loc 1 0 0\nnop;\n.loc 1 38 5\nnop;\n.loc 1 0 0\nnop;\n"
@@ -384,7 +384,7 @@ TEST(ParseBody, WithoutALineAnInstructionIsAtThatOfTheOneBefore) {
   EXPECT_EQ(lines, (std::vector<std::uint32_t>{0, 38, 38, 39, 0}));
 }
 
-// An inlined function that is called at lines 10 and 20: nvcc states each chain once.
+// An inlined function that is called at lines 10 and 20; nvcc states each call chain once.
 TEST(ParseBody, ACallOfSeveralChainsIsThatOfTheDirectiveBefore) {
   const std::string inner = ".loc 3 30 7, function_name $L__b, inlined_at 2 5 5\nnop;\n";
   const Module module = parse_text(
@@ -465,7 +465,7 @@ TEST(ParseError, LongTokensAreCut) {
                        std::string(60, 'x') + "...'");
 }
 
-// None of these may take long, or much memory.
+// None of these texts may take long to parse, or use much memory.
 TEST(ParseBounds, ShortTextsCannotAskForMuch) {
   EXPECT_EQ(error_in_body(".reg .b32 %x<4294967295>;").substr(0, 14), "t:4: 429496729");
   EXPECT_EQ(error_in_body(".reg .b32 %x<99999999999>;"),
@@ -539,7 +539,7 @@ TEST(ParseFixture, DebugOutputOfNvcc) {
   EXPECT_TRUE(module.debug);
   const Function* add = module.find_function("__uAtomicAdd");
   ASSERT_NE(add, nullptr);
-  EXPECT_TRUE(add->has_body);  // a prototype before its callers, the body behind them
+  EXPECT_TRUE(add->has_body);  // the prototype comes before the callers, the body after them
   EXPECT_EQ(add->parameters.size(), 2u);
   EXPECT_EQ(add->body[2].text, "atom.add.u32");
   for (const Function& function : module.functions) {

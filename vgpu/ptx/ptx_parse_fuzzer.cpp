@@ -1,8 +1,9 @@
-// libFuzzer entry for the two readers of foreign bytes.  The first byte chooses: F the fatbinary
-// reader and then the parser over what it found, anything else the parser over the rest.
+// libFuzzer entry for the two parsers of untrusted bytes.  The first byte selects one: F the
+// fatbinary reader, and then the parser for the PTX in the fatbinary; anything else the parser for
+// the remaining bytes.
 //
-// Errors are part of the contract (ParseError, FatbinaryError); crashes, hangs, undefined
-// behaviour, other exceptions and inconsistent modules are not.
+// The parsers may report errors (ParseError, FatbinaryError).  Crashes, hangs, undefined behaviour,
+// other exceptions and inconsistent modules are defects.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -42,7 +43,7 @@ void require_resolved(const Module& module, const Function& function, const Oper
   for (const Operand& part : operand.parts) require_resolved(module, function, part);
 }
 
-// Readers of a Module rely on its indices.
+// Code that uses a Module relies on valid indices.
 void require_consistent(const Module& module) {
   for (const Variable& variable : module.variables) {
     require(variable.initial.size() <= variable.bytes);

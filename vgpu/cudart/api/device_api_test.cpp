@@ -34,7 +34,7 @@ TEST_F(DeviceApi, HasStreams) {
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(cudaStreamPerThread), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);  // a finding, too
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);  // also a finding
   EXPECT_EQ(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemsetAsync(nullptr, 0, 0, stream), cudaErrorInvalidResourceHandle);
@@ -184,7 +184,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// What "WORD(name)" names, for every WORD( of a list of functions.
+// Returns the names in "WORD(name)" for every WORD( of a list of functions.
 std::set<std::string> names_in(const std::string& list) {
   std::set<std::string> names;
   std::istringstream lines(text_of(WARPCHECK_SOURCE_DIR "/vgpu/cudart/api/" + list));
@@ -196,8 +196,8 @@ std::set<std::string> names_in(const std::string& list) {
   return names;
 }
 
-// Every function that programs can link: implemented, or refused by name.  The lists are what is
-// linked, so a name in them is there.
+// Every function that programs can link: implemented, or refused by name.  The libraries are built
+// from these lists, so every name in them exists.
 std::set<std::string> known_names() {
   std::set<std::string> known = names_in("entry_points.def");
   const std::size_t implemented = known.size();

@@ -1,4 +1,4 @@
-// Launches, symbols and trials over hand-written PTX.
+// Launches, symbols and trials, with hand-written PTX.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 namespace warpcheck::cudart {
 namespace {
 
-// reverse: every thread stores its value in shared memory and takes its mirror image's.
-// scale: out[i] = factor[1] * counter, and counter's address is in `cell`.
+// reverse: every thread stores its value in shared memory and reads the value at the mirrored
+// index. scale: out[i] = factor[1] * counter; the address of counter is in `cell`.
 constexpr const char* kLaunchApiPtx = R"(
 .version 9.0
 .target sm_75
@@ -129,7 +129,7 @@ class LaunchApi : public testing::Test {
     void* arguments[] = {&device, &count};
     return cudaLaunchKernel(&reverse, dim3(1), dim3(count), arguments, 0, nullptr);
   }
-  // reverse() of 1 ... count.
+  // Returns the result of reverse() for 1 ... count.
   static std::vector<int> reversed(unsigned count) {
     std::vector<int> values(count);
     std::iota(values.begin(), values.end(), 1);
@@ -185,7 +185,7 @@ TEST_F(LaunchApi, RefusesBadShapesAsCudaDoes) {
 }
 
 TEST_F(LaunchApi, LimitsSharedMemory) {
-  constexpr std::size_t kLeft = 49152 - 4096;  // beside the static array of reverse
+  constexpr std::size_t kLeft = 49152 - 4096;  // what the static array of reverse leaves
   int* device = nullptr;
   ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device), 4), cudaSuccess);
   ASSERT_EQ(cudaMemset(device, 0, 4), cudaSuccess);
@@ -246,7 +246,7 @@ TEST_F(LaunchApi, LaunchesByConfigurationAndByHandle) {
   EXPECT_EQ(result.refusals, std::vector<std::string>{});
 }
 
-// What an H200 answers.
+// The results of an H200.
 TEST_F(LaunchApi, LaunchesClusters) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
@@ -439,7 +439,7 @@ TEST_F(LaunchApi, RefusesAKernelByName) {
     EXPECT_EQ(cudaLaunchKernel(&odd, dim3(1), dim3(1), arguments, 0, nullptr),
               cudaErrorNotSupported);
   }
-  EXPECT_EQ(launch(&bounded, 1, 1), cudaSuccess);  // others of the unit still run
+  EXPECT_EQ(launch(&bounded, 1, 1), cudaSuccess);  // the other kernels of the unit still run
   const TrialResult result = finish();
   ASSERT_EQ(result.refusals.size(), 1u);
   EXPECT_NE(result.refusals[0].find("frobnicate"), std::string::npos) << result.refusals[0];

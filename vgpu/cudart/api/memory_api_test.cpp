@@ -12,14 +12,15 @@ namespace {
 
 using vgpu::FindingKind;
 
-// Every test is a trial; its findings are looked at in the end.
+// Every test is a trial; its findings are checked at the end.
 class MemoryApi : public testing::Test {
  protected:
   MemoryApi() { begin_trial({}); }
   ~MemoryApi() override {
     if (running_) end_trial();
   }
-  // Of the trial, after what allocate_ints() gave and nobody freed was freed.
+  // Returns the findings of the trial.  First frees the memory from allocate_ints() that has not
+  // been freed.
   std::vector<vgpu::Finding> findings() {
     for (int* pointer : owned_) {
       cudaPointerAttributes attributes{};

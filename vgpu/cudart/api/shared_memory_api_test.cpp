@@ -1,4 +1,4 @@
-// Memory that host and device share, arrays and copies of three dimensions, pools.
+// Memory that host and device share, arrays, three-dimensional copies and pools.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -129,7 +129,8 @@ TEST(ManagedVariables, AreTheHostsAndTheKernels) {
   for (int trial = 0; trial < 2; ++trial) {
     begin_trial({});
     address = nullptr;
-    EXPECT_EQ(__cudaInitModule(unit.handle()), 0);  // as host code does before it uses one
+    // as host code does before it uses a managed variable
+    EXPECT_EQ(__cudaInitModule(unit.handle()), 0);
     ASSERT_NE(address, nullptr);
     auto* const value = static_cast<unsigned*>(address);
     EXPECT_EQ(*value, 5u);
@@ -299,7 +300,7 @@ TEST_F(SharedMemory, TexturesRememberWhatTheyWereMadeOf) {
   EXPECT_EQ(told.filterMode, cudaFilterModeLinear);
   cudaSurfaceObject_t surface = 0;
   EXPECT_EQ(cudaCreateSurfaceObject(&surface, &resource),
-            cudaErrorInvalidValue);  // not made for it
+            cudaErrorInvalidValue);  // the array was not created for it
   EXPECT_EQ(cudaDestroyTextureObject(object), cudaSuccess);
   EXPECT_EQ(cudaDestroyTextureObject(object), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFreeArray(array), cudaSuccess);

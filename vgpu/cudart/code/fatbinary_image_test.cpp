@@ -1,4 +1,4 @@
-// Fatbinaries that hold nothing that can run.
+// Fatbinaries without any code that can run.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

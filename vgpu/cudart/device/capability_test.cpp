@@ -1,4 +1,4 @@
-// Compute capabilities of the virtual device: of trials, and of plain programs.
+// The compute capability of the virtual device, in trials and in programs without trials.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// 4 KiB of shared memory.
+// A kernel with 4 KiB of shared memory.
 constexpr const char* kCapabilityPtx = R"(
 .version 9.0
 .target sm_75
@@ -24,7 +24,7 @@ constexpr const char* kCapabilityPtx = R"(
 )";
 char some_kernel;  // its address stands for the kernel
 
-// The device of a plain program is one that its newest PTX is for; that of a trial is not.
+// Without trials, the device has the target of the program's newest PTX; in a trial it does not.
 TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   TestUnit unit(kCapabilityPtx);
   unit.kernel(&some_kernel, "kernel");
@@ -46,7 +46,7 @@ TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   };
   EXPECT_EQ(attribute(cudaDevAttrComputeCapabilityMajor), 7);
   EXPECT_EQ(attribute(cudaDevAttrReservedSharedMemoryPerBlock), 0);
-  EXPECT_EQ(resident(32, 0), 16);  // blocks, and 4 KiB each of 64 KiB
+  EXPECT_EQ(resident(32, 0), 16);  // blocks with 4 KiB each of 64 KiB
   EXPECT_EQ(opt_in(64 * 1024 - 4096 + 1), cudaErrorInvalidValue);
   end_trial();
   cudaDeviceProp properties{};
@@ -62,14 +62,14 @@ TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   EXPECT_EQ(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin), 227 * 1024);
   EXPECT_EQ(resident(32, 0), 32);
   EXPECT_EQ(resident(1024, 0), 2);
-  EXPECT_EQ(resident(32, 40 * 1024), 5);  // of 45 KiB each, in 228 KiB
+  EXPECT_EQ(resident(32, 40 * 1024), 5);  // blocks of 45 KiB each, in 228 KiB
   EXPECT_EQ(opt_in(227 * 1024 - 4096 + 1), cudaErrorInvalidValue);
   EXPECT_EQ(opt_in(227 * 1024 - 4096), cudaSuccess);
   EXPECT_EQ(resident(32, 227 * 1024 - 4096), 1);
 }
 
-// The toolkit's device runtime is linked into relocatable code with PTX for the newest device there
-// is; the program's own is older.
+// The toolkit's device runtime, which has PTX for the newest device, is linked into relocatable
+// code; the program's own PTX is older.
 TEST(VirtualGpu, APlainProgramsDeviceIsNotThatOfALibraryOfDeviceCode) {
   const std::string library =
       ".version 9.0\n.target sm_121\n.address_size 64\n"

@@ -1,4 +1,4 @@
-// The device heap as the host sees it: malloc() and free() of kernels, from launch to launch.
+// The device heap: malloc() and free() of kernels, from launch to launch.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class DeviceHeap : public testing::Test {
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&slot_), sizeof *slot_), cudaSuccess);
     EXPECT_EQ(cudaMemset(slot_, 0, sizeof *slot_), cudaSuccess);
   }
-  // What malloc(bytes) gives to a thread.
+  // Returns the address that malloc(bytes) returns in a kernel.
   std::uint64_t take(std::uint64_t bytes) {
     void* arguments[] = {&bytes, &slot_};
     EXPECT_EQ(cudaLaunchKernel(&takes_, dim3(1), dim3(1), arguments, 0, nullptr), cudaSuccess);

@@ -1,4 +1,4 @@
-// Two systems side by side, of which nothing of the one is the other's; and two devices of one.
+// Two independent systems, which share no state; and two devices of one system.
 #include "vgpu/cudart/device/device.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-// add: adds 1 to a variable, and stores what it is then.  stop: traps.
+// add: adds 1 to a variable, and stores the sum.  stop: traps.
 constexpr const char* kTwoSystemsPtx = R"(
 .version 9.0
 .target sm_75
@@ -56,7 +56,7 @@ class TwoSystems : public testing::Test {
     if (error != cudaSuccess) return error;
     return device.execution().submit(stream(device), std::move(work), false);
   }
-  // What add() has written there.
+  // Returns the sum that add() has stored.
   static std::uint32_t sum_at(Device& device, const vgpu::Allocation& out) {
     std::uint32_t sum = 0;
     EXPECT_EQ(copy(device, "cudaMemcpy", {&sum}, {reinterpret_cast<void*>(out.address)},
@@ -101,7 +101,7 @@ TEST_F(TwoSystems, FindWhatIsLeftOnThem) {
   EXPECT_TRUE(second_system_.end_trial().findings.empty());
 }
 
-// Even where it has the address of one that is gone.
+// A new system has no state of a destroyed one, even if it has the same address.
 TEST_F(TwoSystems, KnowNothingOfOneThatWasThereBefore) {
   Kernel& kernel = *Registry::instance().find_kernel(&add);
   std::optional<System> system;

@@ -15,7 +15,7 @@ class ErrorsOfCalls : public testing::Test, protected DeviceParts {
  protected:
   ErrorsOfCalls() { begin("cudaFree"); }
   ~ErrorsOfCalls() override { current_call() = before_; }
-  // A call of the API by this thread, with a null pointer.
+  // Begins a call of the API by this thread, with a null pointer.
   void begin(const char* name) {
     current_call() = {.name = name, .return_address = __builtin_return_address(0)};
     errors.begin_call();
@@ -59,7 +59,7 @@ TEST_F(ErrorsOfCalls, AreToldAsTheCallIsDescribed) {
   ASSERT_EQ(found().size(), 1u);
   EXPECT_EQ(found()[0].object, "saxpy<<<0, 256>>>(...)");
   EXPECT_EQ(found()[0].kernel, "saxpy");
-  begin("cudaFreeHost");  // of which nothing is described
+  begin("cudaFreeHost");  // a call whose arguments are not described
   errors.record(cudaErrorInvalidValue);
   ASSERT_EQ(found().size(), 2u);
   EXPECT_EQ(found()[1].object, "cudaFreeHost(nullptr)");

@@ -33,7 +33,7 @@ TEST(Trial, IsOneThenHasJustEnded) {
   EXPECT_EQ(&trial.capability(), &virtual_gpu::kTrialCapability);
 }
 
-// Both may be gone from then on.
+// Both may be destroyed after the end of the trial.
 TEST(Trial, ForgetsStrategyAndObserverAtItsEnd) {
   vgpu::DefaultPolicy strategy;
   vgpu::Observer observer;

@@ -23,7 +23,7 @@ Arrival copy(std::uint32_t number) {
   return {Arrival::Kind::copy, number, std::uint64_t{1} << 40, number * 31u, number / 2, 1};
 }
 
-// More entries than there is room for at first.
+// More entries than the file has room for at first.
 TEST_F(ExecLogTest, OutlivesAProcessThatIsKilled) {
   constexpr std::uint32_t kEntries = 10'000;
   const pid_t child = ::fork();

@@ -1,4 +1,4 @@
-// Graphs: made by hand, captured, changed, launched; and the orders in which their nodes run.
+// Graphs: built by calls, captured, changed and launched; and the orders in which their nodes run.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST_F(Graphs, AreLaunchedAgainAndAgainInOrder) {
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph_), cudaSuccess);
-  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);  // what was launched runs
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);  // the launched graph still runs
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaErrorInvalidValue);
   EXPECT_EQ(value(), 122);
 }
@@ -253,11 +253,11 @@ TEST_F(Graphs, CapturesMustBeJoined) {
   EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaErrorStreamCaptureUnjoined);
 }
 
-// What a trial that ends now has found.
+// Ends the trial and returns its findings.
 std::vector<vgpu::Finding> findings_of_trial() { return end_trial().findings; }
 
 TEST_F(Graphs, MemoryOfAGraphBeginsAnewInEachLaunch) {
-  // The graph's own cell: set to 0, appended to, copied out, freed.
+  // The graph allocates its own cell, sets it to 0, appends to it, copies it and frees it.
   unsigned *out = cell_, *inner = nullptr;
   EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
   EXPECT_EQ(cudaMallocAsync(reinterpret_cast<void**>(&inner), 4, stream_), cudaSuccess);
@@ -317,7 +317,7 @@ TEST_F(Graphs, MemoryOfAGraphIsFreedOnce) {
   const cudaGraphExec_t executable = instantiate(graph_);
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
   EXPECT_EQ(cudaFreeAsync(given.dptr, stream_), cudaSuccess);
-  EXPECT_EQ(cudaFree(given.dptr), cudaErrorInvalidValue);  // it has been
+  EXPECT_EQ(cudaFree(given.dptr), cudaErrorInvalidValue);  // it has been freed already
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
   EXPECT_EQ(cudaFree(cell_), cudaSuccess);
   running_ = false;

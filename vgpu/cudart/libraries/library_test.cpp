@@ -1,5 +1,5 @@
-// Functions of libraries as operations of streams: what they may touch, what becomes of undefined
-// bytes, and what nothing orders.
+// Library functions as operations of streams: the memory that they may access, undefined bytes, and
+// unordered operations.
 #include "vgpu/cudart/libraries/library_interface.hpp"
 
 #include <cuda_runtime_api.h>
@@ -20,7 +20,7 @@ using Floats = std::vector<float>;
 using Texts = std::vector<std::string>;
 constexpr std::int64_t kFloat = sizeof(float);
 
-// A library of one function: target[row][i] += source[row][i].
+// A library with one function: target[row][i] += source[row][i].
 struct Shape {
   std::int64_t width = 4, height = 1, pitch = 0, shift = 0, growth = 0;
 };
@@ -84,7 +84,7 @@ class Library : public testing::Test {
     cudaMemcpy(values.data(), pointer, count * sizeof(float), cudaMemcpyDeviceToHost);
     return values;
   }
-  // "kind [role, role] object: message", of what is no leak.
+  // Returns "kind [role, role] object: message" for each finding except leaks.
   Texts found() {
     ended_ = true;
     Texts texts;
@@ -141,13 +141,13 @@ TEST_F(Library, OverrunsAreToldAndReadAsZeros) {
 }
 
 TEST_F(Library, LeadingDimensionsCount) {
-  float* const x = device({1, 2, 9, 3, 4});  // two rows of two, three apart
+  float* const x = device({1, 2, 9, 3, 4});  // two rows of two elements, three apart
   float* const y = device({0, 0, 9, 0, 0});
   add(y, x, {.width = 2, .height = 2, .pitch = 3 * kFloat});
   EXPECT_EQ(host(y, 5), (Floats{1, 2, 9, 3, 4}));
   add(y, x, {.width = 2, .height = 2, .pitch = 4 * kFloat});
   cudaDeviceSynchronize();
-  EXPECT_EQ(found().size(), 2u);  // of x and of y
+  EXPECT_EQ(found().size(), 2u);  // for x and for y
 }
 
 TEST_F(Library, WhatDependsOnUndefinedBytesIsToldWhereItComesToTheHost) {
@@ -214,7 +214,8 @@ TEST_F(Library, StreamsThatNothingOrdersRace) {
                             "different streams"}));
 }
 
-// The lower triangle of a 3 x 3 matrix, column by column, and the upper one without the diagonal.
+// The lower triangle of a 3 x 3 matrix, column by column, and its upper triangle without the
+// diagonal.
 TEST_F(Library, TrianglesOfOneMatrixDoNotMeet) {
   float* const x = device(Floats(9, 1));
   float* const y = undefined(9);

@@ -62,7 +62,7 @@ TEST_F(OfDevice, WhatIsLeftOfLargeAllocationsIsOneThing) {
   EXPECT_EQ(events.events, (Events{"left 10000"}));
 }
 
-// An address a little past an allocation is meant for the device, one far away is the host's.
+// An address shortly after an allocation belongs to the device, a distant one to the host.
 TEST_F(OfDevice, AddressesNearAnAllocationAreOwned) {
   int on_host = 0;
   EXPECT_FALSE(allocations.owns(&on_host));
@@ -98,7 +98,7 @@ TEST_F(OfDevice, RangesOutsideAnAllocationAreFindings) {
   EXPECT_EQ(found().size(), 2u);
 }
 
-// It keeps its address, and begins undefined.
+// Memory of a graph keeps its address, and is undefined at first.
 TEST_F(OfDevice, MemoryOfAGraphIsKept) {
   vgpu::Allocation* const one = allocations.allocate(16);
   GraphMemory& of_graphs = allocations.of_graphs();

@@ -48,7 +48,7 @@ TEST(HostBlocks, ForgetsWhatIsRemoved) {
   EXPECT_EQ(blocks.find(at(0x2000)), nullptr);
 }
 
-// Kernels see a copy of registered memory, and of that alone.
+// Kernels access a copy of registered memory, and of no other host memory.
 TEST(HostBlocks, CopiesRegisteredMemoryToTheDeviceAndBack) {
   std::array<std::byte, 4> own{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   std::array<std::byte, 4> of_device{};
@@ -83,7 +83,7 @@ TEST(HostBlocks, BringsEachSideWhatTheOtherHasChanged) {
               .registered = true,
               .allocation = &copy});
   blocks.copy_registered_to_device();
-  own[0] = std::byte{1};  // while a kernel is left
+  own[0] = std::byte{1};  // while a kernel is running
   of_device[3] = std::byte{2};
   blocks.copy_registered_to_host();
   blocks.copy_registered_to_device();

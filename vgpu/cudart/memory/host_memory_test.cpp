@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::uint64_t kMega = std::uint64_t{1} << 20;
 
-// A file system that says of the host what a test wants.
+// A file system with the descriptions of the host that a test needs.
 class HostMemory : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -56,7 +56,7 @@ TEST_F(HostMemory, IsBoundedByGroupsOfVersion1WhereverTheyAreMounted) {
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", "536870912\n");
   EXPECT_EQ(megabytes(), 128u);
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", "1073741000\n");
-  EXPECT_EQ(megabytes(), 64u);  // the least
+  EXPECT_EQ(megabytes(), 64u);  // the minimum
 }
 
 }  // namespace

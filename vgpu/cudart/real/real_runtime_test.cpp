@@ -1,5 +1,5 @@
-// The entry points lead to the virtual device or to a real runtime library; here a fake one, whose
-// device memory is the host's.
+// The entry points lead to the virtual device or to a real runtime library; here to a fake one,
+// whose device memory is host memory.
 #include "vgpu/cudart/real/real_runtime.hpp"
 
 #include <cuda_runtime_api.h>
@@ -39,7 +39,7 @@ class RealRuntime : public testing::Test {
   RealRuntime() { unit_.kernel(&host_function, "store_seven"); }
   ~RealRuntime() override { use_virtual_device(); }
 
-  // What the kernel stores: 7 on the fake device, 5 on the virtual one.
+  // Returns what the kernel stores: 7 on the fake device, 5 on the virtual one.
   static int launch_by_handle() {
     cudaKernel_t handle = nullptr;
     EXPECT_EQ(__cudaGetKernel(&handle, &host_function), cudaSuccess);
@@ -106,7 +106,7 @@ TEST_F(RealRuntime, WhatTheVirtualDeviceLacksIsForwardedToo) {
   char id[16] = {};
   EXPECT_EQ(cudaDeviceGetPCIBusId(id, sizeof id, 0), cudaSuccess);
   EXPECT_STREQ(id, "0000:fa:ce.0");
-  // And what that library lacks is not answered by the virtual device.
+  // The virtual device does not answer for functions that the library lacks.
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaErrorSymbolNotFound);
   use_virtual_device();
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);

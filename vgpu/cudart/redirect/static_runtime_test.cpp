@@ -1,4 +1,5 @@
-// Which functions of a file are the toolkit's static runtime, and what may be overwritten of them.
+// Finds the functions of the toolkit's static runtime in a file, and the parts of them that may be
+// overwritten.
 #include "vgpu/cudart/redirect/static_runtime.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Symbol {
   unsigned char binding = STB_LOCAL;
 };
 
-// A file of nothing but sections: these symbols in a table of this type, and an empty section.
+// A file with sections only: a table of this type with these symbols, and an empty section.
 class FileOfSymbols {
  public:
   explicit FileOfSymbols(const std::vector<Symbol>& symbols, std::uint32_t table = SHT_SYMTAB,
@@ -63,7 +64,7 @@ class FileOfSymbols {
     section.sh_type = type;
     section.sh_offset = at;
     section.sh_size = bytes;
-    section.sh_link = 2;  // the strings
+    section.sh_link = 2;  // index of the string table
     return section;
   }
   template <class Part>

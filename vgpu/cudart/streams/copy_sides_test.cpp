@@ -59,7 +59,7 @@ TEST_F(SidesOfCopies, AreFoundByTheirPointers) {
   EXPECT_FALSE(sides_.is_pageable(Where::host, at(*managed_)));
 }
 
-// Two slices 16 bytes apart, of two rows 8 bytes apart, of 4 bytes: 28 in all.
+// Two slices, 16 bytes apart; each has two rows of 4 bytes, 8 bytes apart: 28 bytes in all.
 TEST_F(SidesOfCopies, HoldTheWholeBox) {
   const Box box{4, 2, 2};
   const auto found = side(at(*device_, 4), Where::device, box);

@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-// Notes the numbers of the operations that it runs.
+// Records the numbers of the operations that it runs.
 class NotingRunner final : public OperationRunner {
  public:
   void run(const Operation& operation, const HostState& host) override {
@@ -34,7 +34,7 @@ class NotingRunner final : public OperationRunner {
   std::uint32_t refuses = UINT32_MAX;
 };
 
-// Work that moves something, so that it matters when it runs.
+// Work with an effect, so that its order matters.
 Work work() { return FreeWork{}; }
 
 class ExecutionOfStreams : public testing::Test, protected DeviceParts {
@@ -115,7 +115,7 @@ TEST_F(ExecutionOfStreams, GoesOnForNobody) {
   EXPECT_EQ(runner_.ran, (Numbers{0}));
   EXPECT_FALSE(runner_.last_host.waits);
   EXPECT_EQ(runner_.brought_out, 1);
-  EXPECT_EQ(runner_.all_done_at, Numbers{});  // the host knows nothing of it
+  EXPECT_EQ(runner_.all_done_at, Numbers{});  // the host has not been told
 }
 
 TEST_F(ExecutionOfStreams, RunsWhatIsLeftWithoutTheHost) {
@@ -129,7 +129,8 @@ TEST_F(ExecutionOfStreams, RunsWhatIsLeftWithoutTheHost) {
   EXPECT_EQ(runner_.ran, (Numbers{0, 1}));
   EXPECT_TRUE(runner_.last_host.is_gone);
   EXPECT_EQ(trial.result().refusals, (std::vector<std::string>{"it cannot be run"}));
-  execution_.submit(stream(), work(), true);  // number 0 again: what was left is forgotten
+  // number 0 again: the previous operations are forgotten
+  execution_.submit(stream(), work(), true);
   EXPECT_EQ(runner_.ran, (Numbers{0, 1, 0}));
   EXPECT_FALSE(runner_.last_host.is_gone);
 }
@@ -150,7 +151,7 @@ TEST_F(ExecutionOfStreams, KnowsStreamsThatAreDestroyed) {
   EXPECT_EQ(found()[0].message, "cudaStreamQuery uses a stream that has been destroyed");
   execution_.reset();
   EXPECT_EQ(execution_.find_stream("cudaStreamQuery", handle), nullptr);
-  EXPECT_EQ(found().size(), 1u);  // nobody knows that there was one
+  EXPECT_EQ(found().size(), 1u);  // the destroyed stream has been forgotten
 }
 
 }  // namespace

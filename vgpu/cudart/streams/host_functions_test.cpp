@@ -29,7 +29,7 @@ void look_back(cudaStream_t, cudaError_t error, void* argument) {
   look(argument);
 }
 
-// Without the lock, and the call that the thread is in stays what it was.
+// Expects that the function runs without the lock, and that the thread's current call is unchanged.
 void expect_call(const HostWork& work, Seen& seen) {
   const ApiCall before = current_call();
   current_call() = {.name = "cudaDeviceSynchronize"};

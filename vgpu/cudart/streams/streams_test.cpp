@@ -1,5 +1,5 @@
-// Streams that nothing orders: what may run before what, what the observers are told, and the
-// schedules that show it.
+// Unordered streams: the orders in which operations may run, the events that observers receive, and
+// the schedules that reproduce an order.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
-// The header declares these under other names, if at all.
+// The header declares these functions under other names, or not at all.
 extern "C" {
 cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
                                   size_t dynamic_shared_bytes, cudaStream_t stream);
@@ -27,7 +27,7 @@ namespace {
 
 char append, dies;
 
-// Writes down which launches are unordered with what.
+// Records for each launch what it is unordered with.
 class OrderLog final : public vgpu::Observer {
  public:
   void on_sync(const vgpu::Sync& sync) override {
@@ -89,7 +89,7 @@ class Streams : public testing::Test {
     EXPECT_EQ(cudaMemcpy(&number, cell_, 4, cudaMemcpyDeviceToHost), cudaSuccess);
     return number;
   }
-  // The values that a program leaves, over many schedules; each replays.
+  // Returns the values that a program leaves under many schedules; each schedule must replay.
   template <typename Program>
   std::set<int> outcomes(Program program) {
     std::set<int> seen;
@@ -128,7 +128,7 @@ TEST(OperationSet, CoversWhatComesBefore) {
   OperationSet first, second, third;
   const Stamp one = chains.extend({});
   first.add(one);
-  const Stamp two = chains.extend({});  // beside the first
+  const Stamp two = chains.extend({});  // unordered with the first
   second.add(two);
   EXPECT_NE(one.chain, two.chain);
   EXPECT_FALSE(first.covers(two));
@@ -140,10 +140,10 @@ TEST(OperationSet, CoversWhatComesBefore) {
   EXPECT_TRUE(third.covers(one));
   EXPECT_TRUE(third.covers(two));
   EXPECT_FALSE(second.covers(three));
-  EXPECT_NE(chains.extend(first).chain, one.chain);  // that chain has gone on without it
+  EXPECT_NE(chains.extend(first).chain, one.chain);  // another stamp has extended that chain
 }
 
-// Many chains: operations that nothing orders.
+// Many chains, whose operations are unordered.
 TEST(OperationSet, CoversManyBesideEachOther) {
   Chains chains;
   OperationSet all;
@@ -261,11 +261,12 @@ TEST_F(Streams, TellWhichLaunchesNothingOrders) {
   EXPECT_EQ(cudaMemcpyAsync(cell_, cell_, 4, cudaMemcpyDeviceToDevice, b_), cudaSuccess);
   launch(b_, 3);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  // The memset comes after launch 0, the copy and launch 2 after launch 1.
+  // The memset follows launch 0; the copy and launch 2 follow launch 1.
   EXPECT_EQ(log_.lines,
             (Lines{"kernel", "kernel 0", "write 1", "copy 0", "kernel 0", "late write 2"}));
   const TrialResult result = finish();
-  // Launches 0 and 1 race, the host's operations with them, and these with each other.
+  // Launches 0 and 1 race with each other, the host's operations with the launches, and the host's
+  // operations with each other.
   ASSERT_EQ(result.findings.size(), 7u);
   for (const vgpu::Finding& finding : result.findings) {
     EXPECT_EQ(finding.kind, vgpu::FindingKind::data_race);
@@ -304,7 +305,7 @@ TEST_F(Streams, CopiesOfDifferentBytesDoNotRace) {
   EXPECT_TRUE(finish().findings.empty());
 }
 
-// However often two streams race, it is one finding.
+// Repeated races of two streams are one finding.
 TEST_F(Streams, RepeatedRacesOfCopiesAreCounted) {
   unsigned one = 1, two = 2;
   for (int i = 0; i < 100; ++i) {
@@ -317,7 +318,8 @@ TEST_F(Streams, RepeatedRacesOfCopiesAreCounted) {
   EXPECT_EQ(result.findings[0].severity, vgpu::Severity::error);
   EXPECT_EQ(result.findings[0].lack, vgpu::Lack::order_of_launches);
   EXPECT_GT(result.findings[0].count, 99u);
-  EXPECT_LT(result.findings[0].count, 400u);  // each meets what is new of the other stream
+  // each is only compared with new operations of the other stream
+  EXPECT_LT(result.findings[0].count, 400u);
 }
 
 TEST_F(Streams, CopiesOfTheSameBytesFromTheSameMemoryAreANote) {
@@ -333,7 +335,7 @@ TEST_F(Streams, CopiesOfTheSameBytesFromTheSameMemoryAreANote) {
   EXPECT_EQ(cudaMemsetAsync(cell_, 7, 4, b_), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(cell_, &one, 4, cudaMemcpyHostToDevice, a_), cudaSuccess);
-  one = 2;  // the bytes have been taken
+  one = 2;  // the bytes have been read already
   EXPECT_EQ(cudaMemcpyAsync(cell_, &one, 4, cudaMemcpyHostToDevice, b_), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   const TrialResult result = finish();
@@ -343,7 +345,7 @@ TEST_F(Streams, CopiesOfTheSameBytesFromTheSameMemoryAreANote) {
             "nothing orders cudaMemcpyAsync (1) and cudaMemcpyAsync (2): they are in different "
             "streams; both bring the same bytes");
   EXPECT_EQ(result.findings[1].severity, vgpu::Severity::error);
-  EXPECT_EQ(result.findings[1].count, 2u);  // of other memory, and of other bytes
+  EXPECT_EQ(result.findings[1].count, 2u);  // for other memory, and for other bytes
   EXPECT_EQ(result.findings[2].severity, vgpu::Severity::note);
 }
 
@@ -428,14 +430,14 @@ TEST_F(Streams, UseAfterTheirEndIsFound) {
 TEST_F(Streams, WorkOfADestroyedStreamIsDone) {
   launch(a_, 1);
   EXPECT_EQ(cudaStreamDestroy(a_), cudaSuccess);
-  launch(nullptr, 2);  // waits for it all the same
+  launch(nullptr, 2);  // waits for it nevertheless
   EXPECT_EQ(value(), 12);
   EXPECT_TRUE(finish().findings.empty());
 }
 
 TEST_F(Streams, WhatIsNeverWaitedForRunsBeforeTheTrialEnds) {
   launch(a_, 1);
-  const auto never = [](void*) { FAIL(); };  // its argument may be gone
+  const auto never = [](void*) { FAIL(); };  // its argument may no longer exist
   EXPECT_EQ(cudaLaunchHostFunc(a_, never, nullptr), cudaSuccess);
   running_ = false;
   const TrialResult result = end_trial();

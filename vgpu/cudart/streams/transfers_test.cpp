@@ -14,7 +14,7 @@ namespace {
 
 using Events = std::vector<std::string>;
 
-// Sixteen bytes of device memory, 0 to 15, and the host's copy of them.
+// Sixteen bytes of device memory, with values 0 to 15, and the host's copy of them.
 struct SixteenBytes {
   SixteenBytes() {
     for (std::size_t i = 0; i < 16; ++i) host[i] = device[i] = static_cast<std::byte>(i);
@@ -24,7 +24,7 @@ struct SixteenBytes {
   [[nodiscard]] Rows row(std::uint32_t offset, std::size_t bytes) const {
     return {&allocation, offset, 0, 0, {bytes}};
   }
-  // A copy from the host's bytes of the same place.
+  // A copy from the same place of the host's bytes.
   [[nodiscard]] Touch copy(std::uint32_t offset, std::size_t bytes) const {
     return {"cudaMemcpy",
             row(offset, bytes),
@@ -51,10 +51,10 @@ TEST(BringsTheSame, OnlyWhereTheHostHasNotChangedThem) {
   EXPECT_TRUE(brings_the_same(all.copy(0, 7), all.copy(0, 8), all.bytes_at(0)));
 }
 
-// Of single rows, what both have.
+// For single rows, only the bytes that both transfers write are compared.
 TEST(BringsTheSame, OfRowsThatOverlap) {
   SixteenBytes all;
-  all.host[3] = all.host[12] = std::byte{99};  // outside of what both have, 4 to 11
+  all.host[3] = all.host[12] = std::byte{99};  // outside the common bytes, 4 to 11
   EXPECT_TRUE(brings_the_same(all.copy(0, 12), all.copy(4, 12), all.bytes_at(4)));
   EXPECT_TRUE(brings_the_same(all.copy(4, 12), all.copy(0, 12), all.bytes_at(0)));
   all.host[11] = std::byte{99};
@@ -105,11 +105,11 @@ TEST(BringsTheSame, NeverWhatComesFromTheDevice) {
   EXPECT_FALSE(brings_the_same(moved, moved, {}));
 }
 
-// ---- what is told ----
+// ---- findings ----
 
 class TransfersOfStreams : public testing::Test, protected DeviceParts, protected SixteenBytes {
  protected:
-  // Operations of different streams.
+  // Adds an operation of another stream.
   OperationPtr operation(const std::vector<OperationPtr>& after = {}) {
     return operations_.add(EmptyWork{}, after, 0);
   }
@@ -159,7 +159,7 @@ TEST_F(TransfersOfStreams, RaceWhereTheyShareAByteThatOneWrites) {
   write(*operation(), 8, 8);
   EXPECT_TRUE(found().empty());
   write(*operation(), 7, 1);
-  ASSERT_EQ(found().size(), 1u);  // both reads, one finding
+  ASSERT_EQ(found().size(), 1u);  // one finding for both reads
   EXPECT_EQ(found()[0].kind, vgpu::FindingKind::data_race);
   EXPECT_EQ(found()[0].severity, vgpu::Severity::error);
   EXPECT_EQ(found()[0].object, "allocation of 16 bytes [7]");

@@ -12,7 +12,7 @@ namespace {
 TEST(FunctionOnAStackOfItsOwn, IsLeftAndGoneOnWith) {
   Fiber fiber;
   std::string log;
-  for (int round = 0; round < 2; ++round) {  // the stack serves again
+  for (int round = 0; round < 2; ++round) {  // the stack is reused
     fiber.begin([&] {
       log += "a";
       fiber.suspend();

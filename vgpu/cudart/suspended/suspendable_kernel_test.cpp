@@ -10,7 +10,7 @@ namespace {
 
 class CallOfAKernel : public testing::Test {
  protected:
-  // Waits until `word_` is another one, so often.
+  // Begins a kernel that waits for a change of `word_`, `waits` times.
   void begin(int waits) {
     call_.begin(std::make_shared<Operation>(), [this, waits] {
       for (int i = 0; i < waits && may_have_changed_; ++i) {
@@ -46,7 +46,7 @@ TEST_F(CallOfAKernel, IsToldThatNobodyIsLeft) {
   call_.give_up();
   EXPECT_TRUE(call_.resume());
   EXPECT_FALSE(may_have_changed_);
-  begin(1);  // the next one's hopes are its own
+  begin(1);  // the next kernel has its own state
   may_have_changed_ = true;
   EXPECT_FALSE(call_.resume());
   ++word_;

@@ -19,8 +19,8 @@ using vgpu::Outcome;
 
 constexpr std::uint32_t kBytes = 1 << 18;
 
-// `body` has the number of the thread in the grid in %r1, the address of element %r1 of `in` in
-// %rd3 and of `out` in %rd4; elements are of four bytes.
+// In `body`, %r1 is the thread's number in the grid, %rd3 the address of element %r1 of `in` and
+// %rd4 that of `out`; elements have four bytes.
 vgpu::Program kernel(const std::string& body) {
   const std::string text =
       ".version 8.6\n.target sm_90\n.address_size 64\n"
@@ -36,7 +36,7 @@ vgpu::Program kernel(const std::string& body) {
   return program;
 }
 
-// A device: `in` holds numbers, `out` nothing.
+// A device; `in` holds numbers, `out` is not initialised.
 struct Gpu {
   vgpu::DeviceMemory memory;
   vgpu::Checkers checkers{vgpu::CheckerSet{}, vgpu::WarpModel::independent};
@@ -75,7 +75,7 @@ struct Gpu {
     settings.limits.steps_max = vgpu::kNoLimit;
     return team.run(launch, settings);
   }
-  // Of all bytes, as a host copy finds them.
+  // Returns the findings when the host copies all bytes.
   std::vector<std::string> found() {
     tell([&](auto& o) { o.on_host_access({out, 0, kBytes, false, false}); });
     std::vector<std::string> texts;
@@ -94,7 +94,7 @@ struct Gpu {
   std::vector<std::uint64_t> parameters;
 };
 
-// A team of any size leaves what one machine leaves.
+// Expects that a team of any size leaves the same results as one machine.
 void expect_as_alone(const std::string& body, Dim3 grid, Dim3 block) {
   const vgpu::Program program = kernel(body);
   Gpu alone;
@@ -113,7 +113,7 @@ void expect_as_alone(const std::string& body, Dim3 grid, Dim3 block) {
   }
 }
 
-// One machine has to run it, and finds everything as it was.
+// Expects that the team gives up, and that all state is restored for one machine.
 void expect_given_up(const std::string& body, Dim3 grid, Dim3 block) {
   const vgpu::Program program = kernel(body);
   for (const unsigned machines : {2u, 7u}) {
@@ -132,7 +132,7 @@ void expect_given_up(const std::string& body, Dim3 grid, Dim3 block) {
   }
 }
 
-// By a team or, where that gives up, by one machine.
+// Runs the launch by a team or, if that gives up, by one machine; expects the same results.
 void expect_the_same_in_any_case(const std::string& body, Dim3 grid, Dim3 block) {
   const vgpu::Program program = kernel(body);
   Gpu alone;
@@ -179,7 +179,7 @@ TEST(MachineTeam, SharedMemoryAndBarriers) {
       {60}, {64});
 }
 
-// What single bytes were written by: one finds padding in it, and elements that were forgotten.
+// The initialisation checker finds padding and omitted elements from the writes of single bytes.
 TEST(MachineTeam, WhatIsKnownOfUnwrittenBytes) {
   expect_as_alone(
       "mul.wide.u32 %rd6, %r1, 8;\nadd.s64 %rd6, %rd2, %rd6;\n"
@@ -212,7 +212,7 @@ TEST(MachineTeam, TwoBlocksWriteOneWord) {
   expect_given_up("add.s64 %rd6, %rd2, 32768;\nst.global.u32 [%rd6], %r3;", {50}, {64});
 }
 
-// Neither of which hits a byte of the other: whether two machines meet in a word is chance.
+// The blocks write different bytes.  Whether two machines conflict over a word is chance.
 TEST(MachineTeam, TwoBlocksWriteBytesOfOneWord) {
   expect_the_same_in_any_case(
       "cvt.u64.u32 %rd6, %r1;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u8 [%rd6], %r1;", {50}, {33});
@@ -222,7 +222,8 @@ TEST(MachineTeam, AtomicOperations) {
   expect_given_up("atom.global.add.u32 %r5, [%rd1], 1;\nst.global.u32 [%rd4], %r5;", {50}, {64});
 }
 
-// Of operations whose order cannot show, each machine keeps what its own come to.
+// If the order of the operations cannot be observed, each machine accumulates its own, and the sums
+// are added later.
 TEST(MachineTeam, SumsInOneWord) {
   expect_as_alone("atom.global.add.u32 %r5, [%rd1], %r1;\nst.global.u32 [%rd4], %r1;", {50}, {37});
 }
@@ -244,7 +245,7 @@ TEST(MachineTeam, ReductionsOfAllKinds) {
   }
 }
 
-// Across pages, some lanes, several times.
+// Updates in several pages, by some lanes, several times.
 TEST(MachineTeam, HistogramInGlobalMemory) {
   expect_as_alone(
       "mul.lo.u32 %r5, %r1, -1640531527;\nshr.u32 %r6, %r5, 18;\nmul.wide.u32 %rd6, %r6, 4;\n"
@@ -265,7 +266,7 @@ TEST(MachineTeam, ReductionsOfSeveralLaunches) {
   EXPECT_EQ(sum, 1u + 5 * 6400);
 }
 
-// What a block reads of it is not what one machine would have found.
+// A block that reads a sum would not see the value that one machine shows.
 TEST(MachineTeam, ReductionsThatAreRead) {
   expect_given_up(
       "red.global.add.u32 [%rd3], 1;\nld.global.u32 %r5, [%rd3];\nst.global.u32 [%rd4], %r5;", {50},
@@ -311,7 +312,7 @@ TEST(MachineTeam, UndefinedValues) {
   expect_given_up("ld.global.u32 %r5, [%rd4];\nst.global.u32 [%rd3], %r5;", {50}, {64});
 }
 
-// The last block waits for the first one, and the first one for the last.
+// The last block waits for the first one, and the first one waits for the last one.
 TEST(MachineTeam, BlocksThatWaitForEachOther) {
   expect_given_up(
       "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra END;\nst.volatile.global.u32 [%rd4], 1;\n"
@@ -321,7 +322,7 @@ TEST(MachineTeam, BlocksThatWaitForEachOther) {
       {20}, {32});
 }
 
-// One machine would go from block to block within a launch of this kind.
+// A single machine would switch between blocks in a launch of this kind.
 TEST(MachineTeam, RacesCountWhereNobodyLooksForThem) {
   const vgpu::Program program =
       kernel("ld.global.u32 %r5, [%rd3+4];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd3], %r5;");

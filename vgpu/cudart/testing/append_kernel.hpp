@@ -1,4 +1,4 @@
-// A kernel that shows tests of streams and graphs in which order operations ran.
+// A kernel that records in which order operations ran, for tests of streams and graphs.
 #pragma once
 
 namespace warpcheck::cudart {

@@ -1,4 +1,5 @@
-// Calls as real programs make them: values of every thread, in both builds, and the defects.
+// Device function calls as in real programs: the results of every thread in both builds, and
+// findings.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ class Calls : public testing::TestWithParam<Build> {
     for (int i = 0; i < kThreads; ++i) expected.push_back(value(i));
     EXPECT_EQ(found, expected);
   }
-  // The one finding of a launch that dies.
+  // Returns the only finding of a launch that fails.
   vgpu::Finding only_finding() {
     const TrialResult result = finish();
     EXPECT_EQ(result.refusals, std::vector<std::string>{});

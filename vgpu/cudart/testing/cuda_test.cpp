@@ -1,4 +1,4 @@
-// The whole path: nvcc's host objects, both builds, both warp models, findings, schedules.
+// Tests the whole path: nvcc's host objects, both builds, both warp models, findings and schedules.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Separate compilation from source that nvcc compiles and its device linker lists.
+// Separate compilation: source that nvcc compiles, and its device linker's list.
 #include <gtest/gtest.h>
 
 #include <array>

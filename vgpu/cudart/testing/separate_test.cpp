@@ -1,4 +1,4 @@
-// Relocatable device code (nvcc -rdc=true): parts that the runtime links.
+// Relocatable device code (nvcc -rdc=true), whose parts the runtime links.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ const std::string kCallee =
     ".visible .entry alone()\n{\nret;\n}\n";
 
 TrialResult run(TestUnit& unit, const char* kernel, int x, int* result) {
-  unit.kernel(kernel, kernel);  // the name stands for the host's function
+  unit.kernel(kernel, kernel);  // the name's address represents the host function
   begin_trial({});
   int* out = nullptr;
   cudaMalloc(reinterpret_cast<void**>(&out), sizeof *out);

@@ -7,7 +7,7 @@ namespace warpcheck::cudart::separate_test {
 struct Counter {
   __device__ virtual int next(int x) const = 0;
 };
-// Of separate_test_functions.cu.
+// Defined in separate_test_functions.cu.
 extern __device__ int shared_total;
 extern __constant__ int factors[2];
 __device__ int weigh(int x);
@@ -15,7 +15,7 @@ __device__ void count(int x);
 __device__ const Counter* counter();
 using Function = int (*)(int);
 extern __device__ Function chosen;
-// Of separate_test_kernels.cu.
+// Defined in separate_test_kernels.cu.
 __device__ int own(int x);
 #endif
 

@@ -1,5 +1,5 @@
-// Batches of transforms in every layout, against the sums that define them: element by element,
-// with the guide's formulas for where an element lies.
+// Batches of transforms in every layout, compared element by element with the sums that define
+// them; the places of the elements follow the formulas of cuFFT's guide.
 #include "vgpu/libraries/cufft/transforms.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using Number = std::complex<long double>;
 
-// Memory that the regions of a side lie in, and what tells elements from gaps.
+// Memory for the regions of a side; this byte fills the gaps between elements.
 constexpr std::byte kGap{0xa5};
 
 struct Memory {
@@ -37,7 +37,7 @@ struct Memory {
   [[nodiscard]] Transforms::Memory of() const { return {regions, views.data()}; }
 };
 
-// The guide: input[b * idist + ((x * inembed[1] + y) * inembed[2] + z) * istride].
+// cuFFT's guide: input[b * idist + ((x * inembed[1] + y) * inembed[2] + z) * istride].
 std::size_t place(const Side& side, std::int64_t b, std::int64_t x, std::int64_t y,
                   std::int64_t z) {
   const Storage& at = side.storage;
@@ -60,7 +60,7 @@ long double turns(std::int64_t j, std::int64_t k, std::int64_t length) {
   return static_cast<long double>(j * k % length) / static_cast<long double>(length);
 }
 
-// Element `at` of the transform of a box of numbers.
+// Returns element `at` of the transform of a box of numbers.
 Number sum_over(const std::vector<Number>& box, const Lengths& counts, const Lengths& at,
                 int direction) {
   Number sum;
@@ -100,7 +100,7 @@ Number get_element(const std::vector<std::byte>& bytes, std::size_t at, const Sh
           static_cast<long double>(get(bytes, at + bytes_of(shape.precision), shape.precision))};
 }
 
-// What the transform's definition says, of whole complex boxes, batch after batch.
+// Returns the results by the transform's definition, as whole complex boxes, batch after batch.
 std::vector<std::vector<Number>> expected(const Shape& shape,
                                           const std::vector<std::vector<Number>>& inputs,
                                           int direction) {
@@ -118,7 +118,8 @@ std::size_t at_box(const Lengths& counts, std::int64_t x, std::int64_t y, std::i
   return static_cast<std::size_t>((x * counts[1] + y) * counts[2] + z);
 }
 
-// Random boxes; such as are the transform of real ones where the input is half of one.
+// Returns random boxes.  If the input is half of the transform of real numbers, they are such
+// transforms.
 std::vector<std::vector<Number>> boxes(const Shape& shape) {
   std::vector<std::vector<Number>> all(static_cast<std::size_t>(shape.batch));
   std::uint32_t state = 17;
@@ -205,7 +206,7 @@ TEST(Transforms, InStorageWithGaps) {
       const Storage output{{1, lengths[1], lengths[2] + 1}, 3, box * 3 + 1};
       expect_all_types({.lengths = lengths, .batch = 3, .input = input, .output = output}, false);
     }
-    // Batches that lie between each other: the columns of a matrix.
+    // Interleaved batches: the columns of a matrix.
     const Storage columns{{1, lengths[1], lengths[2]}, 4, 1};
     expect_all_types({.lengths = lengths, .batch = 4, .input = columns, .output = columns}, false);
   }
@@ -219,7 +220,7 @@ TEST(Layout, OfDenseBatchesIsOneRegion) {
   EXPECT_EQ(regions[0].height * regions[0].depth, 1);
 }
 
-// Rows of 2 (n/2 + 1) reals, of which n are touched.
+// Rows of 2 (n/2 + 1) reals, of which n are accessed.
 TEST(Layout, OfRealsInPlaceHasPaddedRows) {
   const Shape shape{
       .rank = 2, .lengths = {1, 4, 6}, .batch = 2, .transform = Transform::real_to_complex};

@@ -1,5 +1,5 @@
-// Sequences against those of the toolkit's own library, whose generators on the host need no GPU,
-// and against what is known of their distributions.
+// Sequences, compared with those of the toolkit's own library, whose host generators need no GPU,
+// and with known properties of their distributions.
 #include "vgpu/libraries/curand/engine.hpp"
 
 #include <curand.h>
@@ -45,7 +45,7 @@ std::vector<double> ask(Engine& engine, const Request& request) {
   }
 }
 
-// The toolkit's library, or nothing.
+// The toolkit's library, if it is installed.
 class Toolkit {
  public:
   Toolkit() : library_(dlopen(WARPCHECK_TOOLKIT_LIBRARIES "/libcurand.so.10", RTLD_NOW)) {}
@@ -118,7 +118,7 @@ class Toolkit {
   void* library_;
 };
 
-// Tolerances: the toolkit takes sine and logarithm from the host's libm.
+// Tolerances are needed because the toolkit uses sine and logarithm of the host's libm.
 double tolerance_of(Kind kind) {
   if (kind == Kind::normal) return 4e-6;
   return kind == Kind::normal_double ? 1e-13 : 0;
@@ -147,7 +147,8 @@ class SameAsToolkit : public testing::Test {
   Toolkit toolkit_;
 };
 
-// Every kind, odd counts among them where they may be, so that each begins where another ended.
+// Requests of every kind, with odd counts where they are allowed, so that each kind begins at the
+// position where another ended.
 std::vector<Request> mixed(std::size_t many) {
   return {{Kind::bits, 5},           {Kind::uniform, 7},        {Kind::normal, 8},
           {Kind::uniform_double, 3}, {Kind::normal_double, 6},  {Kind::bits, many},
@@ -185,7 +186,8 @@ TEST_F(SameAsToolkit, Philox) {
 }
 
 TEST_F(SameAsToolkit, Mtgp32) {
-  // Not of normal ones in double precision: the toolkit's come from numbers in single precision.
+  // Normal values in double precision are left out: the toolkit computes them from numbers in
+  // single precision.
   const std::vector<Request> requests{
       {Kind::bits, 5},        {Kind::uniform, 7},         {Kind::normal, 9},
       {Kind::bits, 60000},    {Kind::uniform_double, 3},  {Kind::poisson, 1000, 63},
@@ -236,8 +238,8 @@ Moments moments_of(const std::vector<double>& values) {
   return moments;
 }
 
-// Five standard errors of 20,000 independent values; the seeds are fixed, so this fails or does
-// not.
+// The tolerance is five standard errors of 20,000 independent values.  The seeds are fixed, so the
+// test always gives the same result.
 TEST(Distributions, HaveTheirMoments) {
   constexpr std::size_t kCount = 20000;
   for (const curandRngType_t type : kTypes) {
@@ -275,7 +277,8 @@ TEST(Distributions, OfOneSeedAreTheSameAgain) {
   }
 }
 
-// A scramble keeps what a Sobol sequence is made for: of 2^k values, each interval of 2^-k has one.
+// Scrambling preserves the property of a Sobol sequence: of 2^k values, each interval of length
+// 2^-k has one.
 TEST(ScrambledSobol, PutsOneValueIntoEachInterval) {
   for (const std::uint32_t dimension : {0U, 1U, 7U}) {
     const auto engine =

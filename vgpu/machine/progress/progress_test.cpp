@@ -143,7 +143,7 @@ TEST_F(Progress, APollForALaneThatWaitsForThePollIsNamed) {
   EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
 }
 
-// ---- looking ahead: what never ends is told, and nothing else ----
+// ---- look-ahead: launches that never end are reported, and no others ----
 
 class Lookahead : public SyncTest {
  protected:
