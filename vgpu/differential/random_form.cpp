@@ -108,7 +108,7 @@ std::size_t register_bytes(std::string_view type) {
   return std::max<std::size_t>(conformance::bytes_of(type), type.ends_with("8") ? 4 : 2);
 }
 
-// Whether it uses memory at the address `at`, which belongs to the thread.
+// Returns whether the form uses memory at the address `at`, which belongs to the thread.
 bool uses_memory(const InstructionForm& form) {
   return form.text.find("[at]") != std::string::npos;
 }

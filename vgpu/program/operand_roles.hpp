@@ -9,7 +9,7 @@ namespace warpcheck::vgpu {
 
 struct OperandRoles {
   OperandSet reads{}, writes{};
-  // It reads or writes more registers than these: rows beside them, or rows of a callee.
+  // The instruction reads or writes more registers than these: adjacent rows, or rows of a callee.
   bool opaque = false;
 };
 OperandRoles roles_of(const Instr& instr);

@@ -271,7 +271,7 @@ struct Program {
   std::uint32_t dynamic_shared_offset = 0;  // offset of all extern __shared__ arrays
   std::vector<Symbol> shared_symbols;
   bool uses_heap = false;  // malloc() or free() in device code
-  // It uses other barriers than number 0 with the whole block.
+  // The program uses other barriers than number 0 with the whole block.
   bool has_named_barriers = false;
   // .reqnctapercluster; 0: the launch decides whether blocks form clusters.
   Dim3 cluster{0, 0, 0};

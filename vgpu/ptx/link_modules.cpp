@@ -215,9 +215,9 @@ class Linker {
   Module out_;
   std::set<std::string> names_;          // used names of all modules
   std::map<std::string, Place> places_;  // by name in the linked module
-  // For the current module.
+  // State for the current module: new names by old names.
   std::map<std::string, std::string> renamed_;
-  std::vector<std::size_t> new_index_;  // of its variables
+  std::vector<std::size_t> new_index_;  // new indices of the module's variables
   std::uint32_t first_file_ = 0, first_location_ = 0;
 };
 

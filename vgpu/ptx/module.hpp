@@ -168,7 +168,7 @@ struct Module {
   };
   std::vector<Alias> aliases;
 
-  // By name, aliases resolved; nullptr if there is none.
+  // Returns the function with that name, after aliases are resolved; nullptr if there is none.
   [[nodiscard]] const Function* find_function(std::string_view function_name) const;
 };
 

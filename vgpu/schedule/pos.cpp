@@ -201,7 +201,8 @@ Pos::Rank Pos::rank_of(WarpId warp) const {
   return {true, follows_all_ && !event.is_stuck, event.priority};
 }
 
-// For a block that has not begun, one warp stands for all.
+// Returns the ready warp with the highest priority.  For a block that has not begun, one warp
+// represents all its warps.
 WarpId Pos::highest(const SchedulePoint& point) const {
   WarpId best = point.ready.front();
   Rank best_rank{};

@@ -7,7 +7,7 @@
 // volatile (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access counts as
 // that many scalar accesses (8.2.2).
 //
-// Volatile and relaxed accesses do not race, but they may hand on data without any order:
+// Volatile and relaxed accesses do not race, but they may pass data on without any order:
 // race_weight.hpp says which of these cases are reported, and how.
 //
 // Most programs synchronise only by whole-block barriers and by the order of kernels.  For them,

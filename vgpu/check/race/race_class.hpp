@@ -12,7 +12,7 @@ namespace warpcheck::vgpu {
 
 // Weak reads, weak writes, and strong reads and writes of 1 to 16 bytes, either with a scope that
 // covers one block only (narrow: cta; a cluster is one block here) or with one that covers the
-// grid.  An atomic is a strong write, too, of classes of their own: it hands on no data.
+// grid.  An atomic is a strong write with classes of its own, because it passes no data on.
 struct AccessClass {
   bool write = false;
   bool strong = false;

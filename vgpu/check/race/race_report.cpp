@@ -111,7 +111,7 @@ void RaceChecker::report_lane(const Access& access, unsigned access_class, const
   if (hands_on_) look_for(kClassRelations.hand_over[access_class], ordered_threads_, false);
 }
 
-// Returns whether two strong accesses, which do not race, hand on data.
+// Returns whether two strong accesses, which do not race, pass data on from one thread to another.
 bool RaceChecker::is_handed(const Access& access, unsigned access_class, unsigned lane,
                             const Earlier& earlier, Epoch me) {
   const bool across = (kClassRelations.race_across[access_class] >> earlier.access_class & 1) != 0;

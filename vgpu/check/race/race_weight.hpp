@@ -57,8 +57,8 @@ constexpr std::string_view remark_of(Weight weight) {
   return "";
 }
 
-// Returns whether two strong accesses may hand on data: a load that reads as data what the other
-// one stores, or two stores.
+// Returns whether two strong accesses may pass data on: a load that uses the other one's stored
+// value as data, or two stores.
 inline bool may_hand_on(const Program& a, std::uint32_t pc_a, const Program& b,
                         std::uint32_t pc_b) {
   if (!is_relaxed_access(a.code[pc_a]) || !is_relaxed_access(b.code[pc_b])) return false;

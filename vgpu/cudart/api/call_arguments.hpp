@@ -105,7 +105,7 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
   }
 }
 
-// For functions that return an error.
+// Formats all arguments of a function that returns an error.
 template <typename Result, typename... Parameters>
 requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), const ApiCall& call,
                                                      const Allocations& allocations) {
@@ -114,13 +114,14 @@ requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), 
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
-// For functions that do not return an error.
+// Returns "" for a function that does not return an error.
 template <typename Other>
 std::string show_all(Other, const ApiCall&, const Allocations&) {
   return {};
 }
 
-// For a driver API function, named without its suffixes (driver_signatures.cpp).
+// Formats the arguments of a driver API function, named without its suffixes
+// (driver_signatures.cpp).
 std::string describe_driver_call(std::string_view name, const ApiCall& call,
                                  const Allocations& allocations);
 

@@ -38,7 +38,7 @@ struct DeviceState {
   unsigned flags = 0;       // cudaSetDeviceFlags
 };
 
-// By number; device 0 always exists.
+// The states of all devices, by device number; device 0 always exists.
 using DeviceStates = std::deque<DeviceState>;
 
 }  // namespace warpcheck::cudart

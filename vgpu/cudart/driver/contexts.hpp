@@ -20,10 +20,10 @@ struct Context {
 };
 
 inline CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
-// Returns nullptr if it is no context, or has been destroyed.
+// Returns nullptr if the handle is not that of an existing context.
 Context* find_context(CUcontext handle);
 
-// It is initialised by cuInit(), or by the first call of the runtime.
+// cuInit() or the first call of the runtime initialises the driver.
 bool driver_is_initialized();
 void initialize_driver();
 // This thread has called the runtime, which makes the primary context current if the thread has no

@@ -60,7 +60,8 @@ struct ExecLogCounts {
   // of blocks that have ended, and of all blocks.
   std::uint64_t running_kernel = 0;
   std::uint64_t blocks_ended = 0, blocks = 0;
-  // By the numbers of the kernels' records, from 0; the last element is for all further kernels.
+  // Counts by the number of the kernel's record, from 0; the last element counts all further
+  // kernels.
   std::array<KernelCounts, 1024> kernels{};
 };
 

@@ -175,7 +175,7 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
   return last;
 }
 
-// Without a watch, there is only the knowledge of host functions to drop.
+// If the memory is not watched, only the knowledge of host functions is discarded.
 void HostAccesses::host_knows_all() {
   may_know_ = {};
   knows_more_ = false;

@@ -41,12 +41,12 @@ class HostAccesses {
 
   // An operation may run from now on.
   void asked_for(const Work& work);
-  // A launch is about to run; or has run.
+  // launch_begins: a launch is about to run.  launch_ended: it has ended, as the given operation.
   void launch_begins(std::uint32_t launch);
   void launch_ended(std::uint32_t launch, const Operation& operation);
   // The running launch has been suspended: it may have signalled the host.
   void launch_left(const Operation& operation);
-  // It is resumed; another launch may have begun in the meantime.
+  // The suspended launch has been resumed; another launch may have begun in the meantime.
   void launch_goes_on(std::uint32_t launch) {
     running_ = launch;
     signals_.go_on(launch);

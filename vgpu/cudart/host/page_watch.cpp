@@ -70,7 +70,7 @@ class SpinLock {
   std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
 };
 
-// For this thread: pages released for the running instruction.
+// The pages that were made accessible for the running instruction of this thread.
 struct Lent {
   std::array<std::uint64_t, 4> pages{};
   unsigned count = 0;

@@ -106,8 +106,8 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
 
 void redirect(const link_map& loaded) {
   const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
-  // For the program, the linker gives no name.  Its file may have been deleted since, or may be an
-  // argument of the dynamic linker, which is then the running file.
+  // The dynamic linker gives no name for the program.  The program's file may have been deleted
+  // since, or may be an argument of the dynamic linker, which is then the running file.
   const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
   const ElfFile elf(file.bytes());
   if (is_loaded_from(loaded, elf)) return redirect_in(loaded, elf, is_program);

@@ -137,7 +137,7 @@ class Transfers {
   RunLog<Touch> touched_;
   std::uint64_t numbers_ = 0;
   bool counts_touches_ = false;
-  // By operation number: signals to kernels, and suspended kernels.
+  // Signals to kernels, and suspended kernels, both by operation number.
   std::map<std::uint32_t, std::uint64_t> signals_;
   std::map<std::uint32_t, Stamp> left_;
 };

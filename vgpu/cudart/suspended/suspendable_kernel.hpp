@@ -24,10 +24,11 @@ class SuspendableKernel final : public vgpu::ConcurrentWork {
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   // Runs it until it ends or is suspended.  True: it has ended; its exceptions are rethrown.
   bool resume();
-  // No other work will change what it waits for: it is reported as a deadlock when it is resumed.
+  // No other work will change the memory that the kernel polls: a deadlock is reported when it is
+  // resumed.
   void give_up() { is_given_up_ = true; }
   [[nodiscard]] bool is_given_up() const { return is_given_up_; }
-  // Whether the host call that resumes it waits for it.
+  // Whether the host call that resumes the kernel waits for its end.
   void set_waited_for(bool is) { is_waited_for_ = is; }
   [[nodiscard]] bool is_waited_for() const { return is_waited_for_; }
 

@@ -73,7 +73,7 @@ cusparseStatus_t answer(const Call& made, cusparseHandle_t handle, Body&& body) 
     return rejected(made);
   }
 }
-// For functions without a handle.
+// Implements a function without a handle.
 template <typename Body>
 cusparseStatus_t answer(const Call& made, Body&& body) {
   try {

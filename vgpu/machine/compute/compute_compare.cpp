@@ -47,7 +47,7 @@ struct GreaterOrEqual {
   }
 };
 
-// For floats: neither operand is NaN.
+// Floating-point operands are ordered if neither is NaN.
 struct Ordered {
   template <class T>
   bool operator()(T a, T b) const {

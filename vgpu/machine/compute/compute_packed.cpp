@@ -71,7 +71,7 @@ struct ToScales {
   Word operator()(Word a, Word b) const {
     return narrow::scale_of(a, up, finite) << 8 | narrow::scale_of(b, up, finite);
   }
-  // For a pair of bf16, which are the upper halves of f32.
+  // Converts a pair of bf16, each of which is the upper half of an f32.
   Word operator()(Word a) const { return (*this)(a & 0xffff0000, a << 16); }
   bool up, finite;
 };

@@ -341,7 +341,7 @@ bool Emitter::float_extreme(const Instr& instr) {
     a.emit(id, vec(0), vec(1), vec(4));
     a.emit(id, vec(2), vec(4), vec(1));
     a.emit(combine, vec(0), vec(0), vec(2));
-    // Where an operand is NaN: the other one.
+    // If an operand is NaN, the result is the other one.
     const auto choose = [&](const x86::Vec& operand, const x86::Vec& other) {
       if (is_512_) {
         a.vcmpps(x86::k1, operand, operand, asmjit::Imm(x86::VCmpImm::kUNORD_Q));

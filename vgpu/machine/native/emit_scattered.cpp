@@ -53,7 +53,7 @@ void Emitter::find_offsets(const Site& site) {
   a.jnz(site.slow);
 }
 
-// Also reports the access, and leaves the host address of offset 0 in rax.
+// Finds the offsets, reports the access, and leaves the host address of offset 0 in rax.
 void Emitter::find_scattered(const Site& site) {
   find_offsets(site);
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();

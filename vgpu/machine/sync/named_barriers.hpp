@@ -15,7 +15,7 @@
 
 namespace warpcheck::vgpu {
 
-// For programs that use more than barrier 0 with all threads.
+// Implements barriers for programs that use more than barrier 0 with all threads.
 class NamedBarriers {
  public:
   NamedBarriers(RunningLaunch& launch, BlockBarriers& block_barriers)

@@ -38,7 +38,7 @@ class Departures {
   // Executes `instr` for `lanes` of the fragment.  The fragment's pc is already stored; its other
   // lanes continue.
   Step leave(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
-  // For programs without numbered barriers: all lanes of a warp arrive at the barrier.
+  // All lanes of a warp arrive at barrier 0, in a program without numbered barriers.
   void arrive(RunningFragment& run) { parts_.block_barriers.arrive(run, 0, run.mask); }
   // All warps have arrived at the barrier, and continue.
   void complete(Slot& slot) { parts_.block_barriers.complete_together(slot); }

@@ -13,7 +13,8 @@ class ControlFlow {
  public:
   explicit ControlFlow(const FunctionContext& context);
 
-  // By block, in the order of the text; the last block is the empty end of the text.
+  // The successors of each basic block, in the order of the text; the last block is the empty end
+  // of the text.
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& successors() const {
     return successors_;
   }

@@ -179,8 +179,8 @@ void emit_text(Emission& e, FunctionCode& code) {
   code.outgoing_words = e.params.outgoing_words();
 }
 
-// For a function without executable body, which can be called only through a register: emits a
-// refusal for the time of the call.
+// Emits code that refuses the call at run time, for a function without executable body, which can
+// be called only through a register.
 void emit_refusal(const ptx::Function& function, const Layout& layout, Program& program,
                   FunctionCode& code) {
   const std::string why =

@@ -21,7 +21,8 @@ namespace warpcheck::vgpu {
 
 class Dependence {
  public:
-  // For the value that the load at `pc` puts into an element, or for any result of an instruction.
+  // Analyses dependence on the value that the load at `pc` puts into an element, or on any result
+  // of the instruction.
   //   from: executions before the latest one of this instruction do not count; kNone: all count
   Dependence(const RegisterFlow& flow, std::uint32_t pc, std::optional<MemoryOperand> element = {},
              std::uint32_t from = ptx::kNone);
