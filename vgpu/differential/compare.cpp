@@ -11,7 +11,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Returns "%r3 of thread 7" for a byte of the buffer, with the begin of that register.
+// Returns "%r3 of thread 7" for a byte of the buffer, with the start of that register.
 std::string place_of(std::size_t at, std::uint32_t threads) {
   const std::size_t outputs = std::size_t{threads} * kOutputBytes;
   if (at >= outputs + std::size_t{threads} * kPrivateBytes) {

@@ -103,7 +103,7 @@ bool AwaitLoops::carries_nothing(const Blocks& body, std::uint32_t head) const {
 // Returns the registers that a round reads before it writes them.
 std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) const {
   const std::uint32_t registers = flow_.registers();
-  // By block: the registers that were surely written since the round began, at the begin of the
+  // By block: the registers that were surely written since the round began, at the start of the
   // block.
   std::vector<std::vector<bool>> written(body.size(), std::vector<bool>(registers, true));
   written[head].assign(registers, false);

@@ -41,7 +41,7 @@ class CausalOrder {
   // Returns the view of an event that add() would add now: a digest of what its thread did and
   // found so far, and of what the event would find.
   [[nodiscard]] Digest view_of(const Event& event);
-  // Returns whether a meeting, or the begin of a launch, would come after the node's event if it
+  // Returns whether a meeting, or the start of a launch, would come after the node's event if it
   // were added now.
   [[nodiscard]] bool comes_after(const Item& item, const Node& node);
   // Returns the digest of each thread's last event.

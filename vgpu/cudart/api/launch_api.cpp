@@ -241,7 +241,7 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
   return cooperative;
 }
 
-// Records the event that signals the begin of all blocks.  Nothing of the kernel comes before it,
+// Records the event that signals the start of all blocks.  Nothing of the kernel comes before it,
 // so it is recorded before the launch.
 cudaError_t record_begin(const cudaLaunchConfig_t& config) {
   for (unsigned i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {

@@ -39,7 +39,7 @@ struct Interval {
 };
 
 // For objects that are `stride` apart and at most `reach` long, returns those that may overlap
-// `bytes`, which are counted from the begin of the first object.
+// `bytes`, which are counted from the start of the first object.
 Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std::size_t count) {
   const auto all = static_cast<std::int64_t>(count);
   if (stride == 0 || all == 1) return {0, all};
