@@ -292,7 +292,7 @@ bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
   return true;
 }
 
-// Replaces NaNs in vec(0) by the canonical one, which is in vec(3).
+// Replaces NaNs in vec(0) by the canonical NaN, which is in vec(3).
 void Emitter::make_nan_canonical() {
   if (is_512_) {
     a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
@@ -323,8 +323,9 @@ bool Emitter::float_sign(const Instr& instr) {
   return true;
 }
 
-// Emits min and max of f32: PTX ISA 9.7.3.  The host's give the second operand where both are zeros
-// or one is NaN; PTX orders zeros by their signs, and prefers the number.
+// Emits min and max of f32 (PTX ISA 9.7.3).  The host's instructions return the second operand if
+// both are zeros or one is NaN; PTX orders zeros by their signs, and returns the number if one
+// operand is NaN.
 bool Emitter::float_extreme(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_plain = !m.ftz && !m.nan && !m.xorsign && !m.relu;
@@ -369,7 +370,7 @@ bool Emitter::truncate_float(const Instr& instr) {
   a.vpbroadcastd(vec(4), x86::xmm4);
   for_each_part(false, [&](std::uint32_t byte) {
     const x86::Vec value = source(from, byte, 1);
-    a.vcvttps2dq(vec(0), value);  // 2^31, negated, for what has no result
+    a.vcvttps2dq(vec(0), value);  // gives -2^31 where there is no result
     if (is_512_) {
       a.vcmpps(x86::k1, value, vec(4), asmjit::Imm(x86::VCmpImm::kGE_OQ));
       a.vpternlogd(vec(2), vec(2), vec(2), 0xff);

@@ -109,8 +109,8 @@ bool Emitter::narrow_multiply(const Instr& instr) {
   return true;
 }
 
-// The amount is a row of 32-bit values.  The host's shifts give 0, or the sign, for amounts from 32
-// on; amounts from 16 on leave no bit of the type, or its sign alone.
+// Emits a shift.  The amount is a row of 32-bit values.  The host's shifts give 0, or the sign, for
+// amounts from 32 on; for amounts from 16 on, no bit of the 16-bit value remains, or only its sign.
 bool Emitter::narrow_shift(const Instr& instr) {
   const bool is_left = instr.opcode == Opcode::shl_;
   asmjit::InstId id = ptx::is_signed(instr.modifiers.type) ? Inst::kIdVpsravd : Inst::kIdVpsrlvd;
@@ -145,8 +145,8 @@ bool Emitter::narrow_unary(const Instr& instr) {
   return true;
 }
 
-// Emits an instruction whose type has 16 bits, but for comparisons and selections.  False, and
-// nothing emitted: there is no code for its form.
+// Emits an instruction whose type has 16 bits, except comparisons and selections.  Returns false,
+// and emits nothing, if there is no code for its form.
 bool Emitter::narrow(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const Opcode opcode = instr.opcode;
@@ -297,7 +297,7 @@ bool Emitter::pack_parts(const Instr& instr, bool wide) {
   return true;
 }
 
-// Emits prmt whose selectors are constant and choose no sign.
+// Emits prmt if its selectors are constant and none of them replicates a sign.
 bool Emitter::permute_bytes(const Instr& instr) {
   const Ref& selectors = instr[ComputeOperand::c];
   if (instr.modifiers.type != Type::b32 || instr.modifiers.permute != ptx::PermuteMode::none ||
@@ -306,7 +306,7 @@ bool Emitter::permute_bytes(const Instr& instr) {
   }
   std::uint32_t chosen = 0;
   std::memcpy(&chosen, constants_ + selectors.offset, sizeof chosen);
-  // What vpshufb is given for each place: the byte of the cell, or 0x80, which gives 0.
+  // The control bytes of vpshufb: the byte of the cell for each place, or 0x80, which gives 0.
   std::uint32_t of_first = 0, of_second = 0;
   for (unsigned place = 0; place < 4; ++place) {
     const std::uint32_t selector = chosen >> (4 * place) & 0xf;
