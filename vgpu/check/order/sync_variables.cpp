@@ -1,8 +1,11 @@
 #include "vgpu/check/order/sync_variables.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
+
+#include "vgpu/machine/memory/grid_workspace.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -79,7 +82,11 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
     if (!operation.writes) present = variable.written();
     variable.find_source(operation.source);
   }
+  variable.follow_barrier(operation);
+  const bool waits = variable.barrier != nullptr && !operation.writes;
+  if (waits) variable.exchange(variable.barrier->completed);
   const ChainPlace place = perform_on(variable, operation, miss);
+  if (waits) variable.exchange(variable.barrier->completed);
   if (present) variable.find(*std::move(present));
   const bool is_kept = operation.writes && operation.access->sources != nullptr;
   if (is_kept) variable.past.push(variable.written());
@@ -126,6 +133,33 @@ void SyncVariables::Variable::find(Written written) {
   patterns->released_in = std::move(written.released_in);
   patterns->has_released = written.has_released;
   patterns->is_for_some = written.is_for_some;
+}
+
+void SyncVariables::Variable::exchange(Written& other) {
+  std::swap(last, other.last);
+  std::swap(place, other.place);
+  std::swap(released, other.released);
+  std::swap(sc_released, other.sc_released);
+  if (patterns == nullptr) return;
+  std::swap(patterns->released_in, other.released_in);
+  std::swap(patterns->has_released, other.has_released);
+  std::swap(patterns->is_for_some, other.is_for_some);
+}
+
+// Operations come before their bytes move, so the word holds what the one before has written.
+void SyncVariables::Variable::follow_barrier(const StrongOperation& operation) {
+  const Access& access = *operation.access;
+  std::uint32_t word = 0;
+  if (access.allocation->name != kGridWorkspaceName || bytes != sizeof word) return;
+  if (access.sources != nullptr) return;
+  std::memcpy(&word, access.allocation->data + offset, sizeof word);
+  const bool top_bit = word >> 31 != 0;
+  if (barrier == nullptr) {
+    barrier = std::make_unique<GridBarrier>();
+  } else if (barrier->top_bit != top_bit) {
+    barrier->completed = written();
+  }
+  barrier->top_bit = top_bit;
 }
 
 // Sets the state to that of the write which `source` names.

@@ -130,6 +130,16 @@ class SyncVariables {
     bool has_released = false, is_for_some = false;
     VectorClock sc_released;
   };
+  // A word of the grid workspace, by which the blocks of a cooperative launch meet (grid.sync();
+  // see cooperative_groups/details/sync.h).  Each block adds to the word, and its top bit flips
+  // when all have arrived.  A block that waits may read the word as soon as that bit has flipped.
+  // In this execution it may read it much later, after other blocks have gone on and have arrived
+  // at the next barrier; what those have released by then is nothing that the waiting block can
+  // rely on.
+  struct GridBarrier {
+    bool top_bit = false;  // before the latest operation
+    Written completed;     // when the top bit flipped last
+  };
   static constexpr std::size_t kPastMax = 64;
   // The latest strong writes of a variable, in a ring buffer; used with weak memory only.
   class PastWrites {
@@ -161,9 +171,12 @@ class SyncVariables {
     VectorClock sc_released;
     std::unique_ptr<Patterns> patterns;  // null: there are no patterns yet
     PastWrites past;
+    std::unique_ptr<GridBarrier> barrier;  // null: the variable is no word of a grid workspace
 
     [[nodiscard]] Written written() const;
     void find(Written written);
+    void exchange(Written& other);
+    void follow_barrier(const StrongOperation& operation);
     void find_source(std::uint8_t source);
 
     Patterns& made_patterns() {

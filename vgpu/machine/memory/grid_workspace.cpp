@@ -1,6 +1,7 @@
 #include "vgpu/machine/memory/grid_workspace.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -9,7 +10,8 @@ void GridWorkspace::begin_launch() {
   constexpr std::uint32_t kBytes = 64;
   allocation_ = nullptr;  // the last launch may have been given up
   if (!launch_.request->cooperative || !launch_.program->has_grid_workspace) return;
-  allocation_ = launch_.memory.allocate(kBytes, ptx::Space::global, "grid workspace");
+  allocation_ =
+      launch_.memory.allocate(kBytes, ptx::Space::global, std::string(kGridWorkspaceName));
   if (allocation_ == nullptr) return;  // then the program finds no workspace, and traps
   std::fill_n(allocation_->data, kBytes, std::byte{0});
   launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation_); });

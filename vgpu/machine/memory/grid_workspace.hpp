@@ -3,10 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "vgpu/machine/running_launch.hpp"
 
 namespace warpcheck::vgpu {
+
+// The name of its allocation; no variable of a program has such a name.
+inline constexpr std::string_view kGridWorkspaceName = "grid workspace";
 
 class GridWorkspace {
  public:
