@@ -76,6 +76,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   launches_.clear();
   misses_.clear();
   barriers_.clear();
+  awaited_arrivals_.clear();
   cluster_order_.clear();
   proxy_fences_.clear();
   owners_.clear();
@@ -120,6 +121,7 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
   launches_.push_back({launch.program, launch.grid, launch.block, order_.first_block_of_launch()});
   if (unordered.empty()) variables_.forget_all();
   barriers_.clear();
+  awaited_arrivals_.clear();
   logs_ = barriers_are_enough_in_shared_memory(*launch.program);
   cluster_order_.clear();
   proxy_fences_.clear();
@@ -374,8 +376,12 @@ bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, uns
            order_.before(earlier, earlier_lane, place, lane);
   }
   const ThreadOrder::Before answer = ask(row, earlier);
-  if (answer != ThreadOrder::Before::some_lanes) return answer == ThreadOrder::Before::all_lanes;
-  return order_.before(earlier, earlier_lane, place, lane);
+  if (answer == ThreadOrder::Before::all_lanes) return true;
+  if (answer == ThreadOrder::Before::some_lanes &&
+      order_.before(earlier, earlier_lane, place, lane)) {
+    return true;
+  }
+  return row.access->async_proxy && is_before_awaited_arrival(row, earlier, earlier_lane, lane);
 }
 
 // Returns whether the segment's lanes come before all lanes of the row; false: not known.

@@ -125,6 +125,7 @@ class GeneralRaceChecker final : public Checker {
   // What arrivals at an mbarrier release: to its own block, and to other blocks of the cluster.
   struct Released {
     VectorClock near, far;
+    VectorClock all;  // near, far, and arrivals at scopes that do not reach the object's block
   };
   // An mbarrier (PTX ISA 9.7.13.15); its phases are indexed by parity.
   struct BarrierState {
@@ -161,11 +162,15 @@ class GeneralRaceChecker final : public Checker {
   bool is_known_use(const Row& row, const LaneAccess& mine, const Earlier& earlier);
   [[nodiscard]] bool is_fenced_init(const Row& row, const LaneAccess& mine,
                                     const Earlier& earlier) const;
+  [[nodiscard]] bool is_before_awaited_arrival(const Row& row, ThreadOrder::SegmentId earlier,
+                                               unsigned earlier_lane, unsigned lane) const;
+  [[nodiscard]] std::uint64_t key_of_thread(const WarpPlace& place, unsigned lane) const {
+    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
+  }
   [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
   [[nodiscard]] ThreadOrder::Object object_at(const Allocation& allocation,
                                               std::uint32_t offset) const;
-  void arrive_on_object(const BarrierObject& event, unsigned lane, VectorClock* into,
-                        VectorClock& arrived);
+  VectorClock arrive_on_object(const BarrierObject& event, unsigned lane, VectorClock* into);
   void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
 
   // race_general_tidy.cpp
@@ -300,6 +305,9 @@ class GeneralRaceChecker final : public Checker {
   std::vector<Launch> launches_;           // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
+  // What came before the arrivals that a thread has waited for, whatever their scopes; by
+  // key_of_thread(), in launches of clusters.
+  std::map<std::uint64_t, VectorClock> awaited_arrivals_;
   std::vector<Owner> owners_;  // of shared memory, by Allocation::id
 };
 

@@ -134,14 +134,27 @@ bool GeneralRaceChecker::is_known_use(const Row& row, const LaneAccess& mine,
   return false;
 }
 
+// Returns whether a lane that begins a copy has waited for an arrival that comes after the earlier
+// access.  By the letter, an arrival at block scope, the default, says nothing to other blocks of
+// the cluster.  The vendor's pipelines of multicast copies tell by such arrivals that a tile may be
+// overwritten: the threads that arrive have read it, so their values cannot change any more.
+bool GeneralRaceChecker::is_before_awaited_arrival(const Row& row, ThreadOrder::SegmentId earlier,
+                                                   unsigned earlier_lane, unsigned lane) const {
+  if (row.access->space != ptx::Space::shared) return false;
+  const auto awaited = awaited_arrivals_.find(key_of_thread(row.access->place, lane));
+  return awaited != awaited_arrivals_.end() && order_.knows(awaited->second, earlier, earlier_lane);
+}
+
 void GeneralRaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
   cluster_order_.pass(event);
 }
 
 // PTX ISA 9.7.13.15.16: an arrival releases into the current phase.  A thread that sees a phase
 // complete has acquired everything that arrived in this phase and in earlier ones, and all
-// asynchronous accesses that the object has counted.  Both hold at scopes that include the other's
-// thread; only threads of the object's block can wait.
+// asynchronous accesses that the object has counted.  The first holds at scopes that include the
+// other's thread.  The second holds at every scope, whichever block began the copy: its completion
+// is an operation on this object, and only threads of the object's block can wait.  The vendor's
+// pipelines of multicast copies wait at block scope.
 void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
   using Kind = BarrierObject::Kind;
   BarrierState& state = barriers_[{event.allocation->id, event.offset}];
@@ -156,7 +169,7 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
   }
   const bool is_near = object.block == order_.block_key(event.place);
   const bool reaches = is_near || event.completes || event.scope != ptx::Scope::cta;
-  VectorClock& into = is_near ? state.current.near : state.current.far;
+  VectorClock& into = is_near || event.completes ? state.current.near : state.current.far;
   if (event.completes) {
     const VectorClock done = order_.complete(object);
     into.join(done);
@@ -169,27 +182,29 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
     if (event.for_copies) {
       into.join(order_.release_copies(event.place, lane));
     } else if (event.kind == Kind::arrive) {
-      arrive_on_object(event, lane, reaches ? &into : nullptr, state.arrived);
+      const VectorClock done = arrive_on_object(event, lane, reaches ? &into : nullptr);
+      state.arrived.join(done);
+      state.current.all.join(done);
     } else {
       wait_for_object(event, lane, event.phase < state.phase ? state.before : state.current);
     }
   }
 }
 
-// A relaxed arrival releases what an earlier fence has released.
-void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane,
-                                          VectorClock* into, VectorClock& arrived) {
+// A relaxed arrival releases what an earlier fence has released.  Returns what the lane has done.
+VectorClock GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane,
+                                                 VectorClock* into) {
   const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
   const ThreadOrder::Moment fence = order_.lane_at(event.place, lane).fence[reach];
   const VectorClock released =
       order_.clock_of(order_.release(event.place, lane), event.place, lane);
-  arrived.join(released);
-  if (into == nullptr) return;
+  if (into == nullptr) return released;
   if (!event.relaxed) {
     into->join(released);
   } else if (fence.is_set) {
     into->join(order_.clock_of(fence, event.place, lane));
   }
+  return released;
 }
 
 // A later fence completes a relaxed wait.
@@ -197,6 +212,9 @@ void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned la
                                          const Released& released) {
   VectorClock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
+  if (order_.has_clusters()) {
+    awaited_arrivals_[key_of_thread(event.place, lane)].join(released.all);
+  }
   if (!event.relaxed) return order_.learn(event.place, lane, all);
   ReleasedClocks released_clocks{released.near, all, all};
   order_.own_lane(event.place, lane).observed.join(released_clocks);
