@@ -94,3 +94,98 @@ __global__ void product_used_too_early(int* out) {
   if (d[1] == 8) out[t] = 2;
 }
 LITMUS(product_used_too_early) { product_used_too_early<<<1, 128>>>(zeroed<int>(128)); }
+
+// A product is one operation of four warps: whoever has waited for its group has waited for the
+// reads of all of them, and for all of them to begin it.
+// expect: clean
+__global__ void tile_released_by_one_thread(const int* tiles, int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  __shared__ unsigned long long full, empty;
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += blockDim.x) a[i] = i;
+  if (t == 0) {
+    INIT_OBJECT(&full, 1);
+    INIT_OBJECT(&empty, 1);
+  }
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t >= 128) {
+    for (int k = 0; k < 3; ++k) {
+      if (k != 0) WAIT(".shared::cta", &empty, (k - 1) & 1);
+      EXPECT(&full, 256);
+      COPY_IN(b, tiles + 64 * k, 256, &full);
+    }
+    return;
+  }
+  int d[4] = {};
+  for (int k = 0; k < 3; ++k) {
+    WAIT(".shared::cta", &full, k & 1);
+    DO("wgmma.fence.sync.aligned;");
+    PRODUCT(d, a, b);
+    DO("wgmma.commit_group.sync.aligned;");
+    DO("wgmma.wait_group.sync.aligned 0;");
+    if (t == 0) ARRIVE(".shared", &empty);
+  }
+  out[t] = d[0];
+}
+LITMUS(tile_released_by_one_thread) {
+  tile_released_by_one_thread<<<1, 129>>>(zeroed<int>(192), zeroed<int>(128));
+}
+
+// The next copy overwrites what the product may still read.
+// expect: data-race shared
+__global__ void tile_released_too_early(const int* tiles, int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  __shared__ unsigned long long full, empty;
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += blockDim.x) a[i] = i;
+  if (t == 0) {
+    INIT_OBJECT(&full, 1);
+    INIT_OBJECT(&empty, 1);
+  }
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (t >= 128) {
+    EXPECT(&full, 256);
+    COPY_IN(b, tiles, 256, &full);
+    WAIT(".shared::cta", &empty, 0);
+    EXPECT(&full, 256);
+    COPY_IN(b, tiles + 64, 256, &full);         //~ write
+    return;
+  }
+  int d[4] = {};
+  WAIT(".shared::cta", &full, 0);
+  DO("wgmma.fence.sync.aligned;");
+  PRODUCT(d, a, b);                             //~ read
+  DO("wgmma.commit_group.sync.aligned;");
+  __syncwarp();
+  if (t == 0) ARRIVE(".shared", &empty);
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = d[0];
+}
+LITMUS(tile_released_too_early) {
+  tile_released_too_early<<<1, 129>>>(zeroed<int>(128), zeroed<int>(128));
+}
+
+// The fourth warp has no part in the product, so it is never complete.
+// expect: deadlock
+__global__ void product_of_three_warps(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  if (t < 96) {
+    PRODUCT(d, a, b);
+    DO("wgmma.commit_group.sync.aligned;");
+    DO("wgmma.wait_group.sync.aligned 0;");     //~ spin
+  }
+  __syncthreads();                              //~ wait
+  out[t] = d[0];
+}
+LITMUS(product_of_three_warps) { product_of_three_warps<<<1, 128>>>(zeroed<int>(128)); }

@@ -80,6 +80,25 @@ void ThreadOrder::wait_together(const CopyWait& wait) {
   changed(wait.place);
 }
 
+// Returns the first `count` groups of products of each thread of a warpgroup.  A product is one
+// operation of four warps, so a thread that has waited for its group has waited for all of it.
+std::vector<ThreadTime> ThreadOrder::products_of_warpgroup(const WarpPlace& place,
+                                                           std::size_t count) const {
+  constexpr std::uint32_t kGroupWarps = 4;
+  std::vector<ThreadTime> products;
+  WarpPlace other = place;
+  other.warp = place.warp / kGroupWarps * kGroupWarps;
+  for (const std::uint32_t end = other.warp + kGroupWarps; other.warp < end; ++other.warp) {
+    for (unsigned lane = 0; lane < (lockstep_ ? 1 : kWarpLanes); ++lane) {
+      const auto groups = product_groups_.find(thread_key(other, lane));
+      if (groups == product_groups_.end() || groups->second.ends.size() < count) continue;
+      const Tick closed = groups->second.ends[count - 1];
+      products.push_back({kProducts + thread_at(other, lane), closed, kAnyPhase});
+    }
+  }
+  return products;
+}
+
 void ThreadOrder::wait_for_copies(const CopyWait& wait) {
   const bool of_products = is_of_products(*wait.program, wait.pc);
   const std::uint32_t all = lanes_of(wait.place.warp);
@@ -97,6 +116,7 @@ void ThreadOrder::wait_for_copies(const CopyWait& wait) {
     const Tick end = groups[groups.size() - wait.groups_left - 1];
     const std::uint32_t agent = of_products ? kProducts : wait.bulk ? kBulkReads : kCopier;
     std::vector<ThreadTime> copies{{agent + thread, end, kAnyPhase}};
+    if (of_products) copies = products_of_warpgroup(wait.place, groups.size() - wait.groups_left);
     if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
     VectorClock clock;
     clock.learn(block_key(wait.place), 0, copies);

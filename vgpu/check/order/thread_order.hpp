@@ -372,6 +372,8 @@ class ThreadOrder {
   [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
     return block_key(place) << 16 | thread_at(place, lane);
   }
+  [[nodiscard]] std::vector<ThreadTime> products_of_warpgroup(const WarpPlace& place,
+                                                              std::size_t count) const;
   // Calls visit(lane) for each of `lanes`, or once if the lanes of the warp are alike.
   template <typename Visit>
   void for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit);

@@ -303,7 +303,7 @@ std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) const {
 }
 
 // Returns what an instruction does that no round may contain, or that cannot be undone.
-Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
+Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const {
   const Instr& instr = launch_.program->code[fragment.pc];
   switch (instr.kind) {
     case InstrKind::exit:
@@ -316,9 +316,11 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
     case InstrKind::bulk_copy:
     case InstrKind::tensor_copy:
     case InstrKind::group_load:
-    case InstrKind::group_pending:
     case InstrKind::async_store:
     case InstrKind::copy: break;
+    case InstrKind::group_pending:
+      if (must_wait_for_warpgroup(launch_, slot, warp, fragment)) return Fate::runs;
+      break;
     case InstrKind::warp: {  // its result depends on which lanes are here
       const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
       const bool is_one_of_many = std::ranges::count_if(warp.fragments, is_ready) > 1 || is_alone_;
@@ -354,7 +356,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
     slot.ready_warps &= ~(1u << warp.index);
     return Fate::waits;
   }
-  const Fate act = act_of(warp, warp.fragments[index]);
+  const Fate act = act_of(slot, warp, warp.fragments[index]);
   if (act != Fate::runs) return act;
   if (polled_ != nullptr && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
     return Fate::unknown;

@@ -145,7 +145,7 @@ class Lookahead final : public Observer {
   Fate look_at_unit(const std::vector<Slot*>& unit);
   Fate run_until_settled(Slot& slot, Warp& warp);
   Fate step(Slot& slot, Warp& warp);
-  Fate act_of(Warp& warp, const Fragment& fragment) const;
+  Fate act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const;
   [[nodiscard]] bool changes_back(std::size_t since) const;
   void keep_changes(std::size_t since);
   [[nodiscard]] WarpState state_of(const Slot& slot, Warp& warp) const;

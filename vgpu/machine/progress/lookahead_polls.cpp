@@ -34,6 +34,7 @@ bool Lookahead::concerns_others(const Instr& instr) {
     case InstrKind::barrier:
     case InstrKind::cluster_barrier:
     case InstrKind::barrier_object:
+    case InstrKind::group_pending:
     case InstrKind::texture: return true;
     default: return false;
   }

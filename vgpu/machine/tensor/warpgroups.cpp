@@ -59,7 +59,34 @@ std::uint32_t place_across_k(const Descriptor& d, std::uint32_t line, std::uint3
   return swizzled(from, span);
 }
 
+// Returns how many groups every lane of the warp has closed; warps that have exited hold nobody up.
+std::uint32_t closed_by_all(const Warp& warp) {
+  std::uint32_t closed = UINT32_MAX;
+  for (std::uint32_t rest = warp.live; rest != 0; rest &= rest - 1) {
+    closed = std::min(closed, warp.closed_products[static_cast<unsigned>(std::countr_zero(rest))]);
+  }
+  return closed;
+}
+
 }  // namespace
+
+bool must_wait_for_warpgroup(const RunningLaunch& launch, const Slot& slot, Warp& warp,
+                             const Fragment& fragment) {
+  const Instr& instr = launch.program->code[fragment.pc];
+  if (instr.kind != InstrKind::group_pending) return false;
+  if (instr.modifiers.copy_op != CopyOp::wait_group) return false;
+  const auto lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
+  const LaneBanks banks = banks_of(*launch.program, warp, fragment);
+  const std::uint32_t groups_left = word_of(banks, instr[GroupOperand::groups_left], lane);
+  const std::uint32_t closed = warp.closed_products[lane];
+  if (closed <= groups_left) return false;
+  const std::uint32_t first = warp.index / kGroupWarps * kGroupWarps;
+  const std::uint32_t end = std::min(first + kGroupWarps, launch.warps_per_block);
+  for (std::uint32_t other = first; other < end; ++other) {
+    if (closed_by_all(slot.warps[other]) < closed - groups_left) return true;
+  }
+  return false;
+}
 
 Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const Ref& descriptor = instr[GroupOperand::descriptor];

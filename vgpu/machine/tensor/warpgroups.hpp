@@ -4,6 +4,10 @@
 //
 // Products are computed when they are issued, which is one of the allowed times.  A result that has
 // not been waited for counts as undefined, until wgmma.wait_group.
+//
+// A product is one operation of the four warps of a warpgroup, though each warp computes its own
+// rows here.  So a group of products is complete only when each of the warps has closed it, and
+// wgmma.wait_group waits for that.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +17,11 @@
 #include "vgpu/machine/running_launch.hpp"
 
 namespace warpcheck::vgpu {
+
+// Returns whether the fragment is at a wgmma.wait_group for products that other warps of its
+// warpgroup have not begun yet, or have not closed.
+[[nodiscard]] bool must_wait_for_warpgroup(const RunningLaunch& launch, const Slot& slot,
+                                           Warp& warp, const Fragment& fragment);
 
 class Warpgroups {
  public:

@@ -36,6 +36,9 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
       return parts_.tensor_copies.execute(run, instr, lanes);
     case InstrKind::group_load: ++fragment.pc; return parts_.warpgroups.load(run, instr, lanes);
     case InstrKind::group_pending:
+      if (must_wait_for_warpgroup(launch_, run.slot, warp, fragment)) {
+        return launch_.yield(fragment);
+      }
       ++fragment.pc;
       parts_.warpgroups.change_groups(run, instr, lanes);
       return Step::again;
