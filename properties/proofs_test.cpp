@@ -86,6 +86,25 @@ TEST(PointsOfPairs, HaveVariedData) {
   }
 }
 
+// Sizes are numbers of elements, or the number that they follow from; widths are launches, or
+// numbers.
+TEST(PointsOfPairs, HaveTheirSizesAndBlocks) {
+  const auto json_of = [](const char* name, std::uint32_t size, std::uint32_t block) {
+    const AnyPair& pair = *Registry::global().find(name);
+    return pair.to_json(Points(pair, {.blocks = {block}}).inputs(size, block).at(0).input);
+  };
+  const Json product = json_of("kahan_matmul", 6, 0);
+  EXPECT_EQ(product.at("n"), 6);
+  EXPECT_EQ(product.at("a").size(), 36u);
+  EXPECT_EQ(product.at("b").size(), 36u);
+  const Json sum = json_of("kahan_sum", 1'000, 96);
+  EXPECT_EQ(sum.at("in").size(), 1'000u);
+  EXPECT_EQ(sum.at("launch").at("block"), (Json{96, 1, 1}));
+  const Json maximum = json_of("reduce_max", 0, 96);
+  EXPECT_EQ(maximum.at("in").size(), 0u);
+  EXPECT_EQ(maximum.at("block"), 96);
+}
+
 TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {
   std::uint64_t for_every_schedule = 0, for_all_data = 0;
   for (const AnyPair* pair : Registry::global().pairs()) {

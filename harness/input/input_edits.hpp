@@ -1,12 +1,17 @@
-// Edits of an input of any type: other contents of its arrays with the same lengths, or another
-// launch.  Numbers outside arrays do not change.
+// Edits of an input of any type: other contents of its arrays, another launch, or other sizes.
+// Numbers outside arrays do not change, except where an edit names them.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "harness/input/fields.hpp"
@@ -19,10 +24,17 @@ struct InputEdit {
   struct Shape {
     Dim3 grid, block;
   };
+  // The value of a number, or the length of an array, that is a field of the input itself.
+  struct Size {
+    std::string_view field;
+    std::uint64_t size = 0;
+  };
   Data data = Data::kept;
   std::optional<Shape> launch{};  // for every launch of the input
+  std::span<const Size> sizes{};
 };
 
+// Edits data and launch.
 template <class T>
 void apply(const InputEdit& edit, T& value);
 
@@ -50,7 +62,41 @@ void edit_array(InputEdit::Data data, Array& array) {
   }
 }
 
+// An array that becomes longer repeats its elements.  False: the field cannot have that size.
+template <class T>
+bool set_size(std::uint64_t size, T& value) {
+  if constexpr (std::integral<T> && !std::is_same_v<T, bool>) {
+    if (size > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) return false;
+    value = static_cast<T>(size);
+    return true;
+  } else if constexpr (is_array_v<T> && requires { value.push_back(*value.begin()); }) {
+    const std::uint64_t own = value.size();
+    if (own == 0 && size != 0) return false;
+    if (size < own) value.erase(value.begin() + static_cast<std::ptrdiff_t>(size), value.end());
+    for (std::uint64_t i = own; i < size; ++i) value.push_back(value[i % own]);
+    return true;
+  } else {
+    return false;
+  }
+}
+
 }  // namespace detail
+
+// False: there is no such field, or it cannot have that size.
+template <class T>
+bool apply_sizes(std::span<const InputEdit::Size> sizes, T& input) {
+  if constexpr (Reflected<T>) {
+    return std::ranges::all_of(sizes, [&](const InputEdit::Size& wanted) {
+      bool is_set = false;
+      for_each_field(input, [&](std::string_view name, auto& field) {
+        if (name == wanted.field) is_set = detail::set_size(wanted.size, field);
+      });
+      return is_set;
+    });
+  } else {
+    return sizes.empty();
+  }
+}
 
 template <class T>
 void apply(const InputEdit& edit, T& value) {

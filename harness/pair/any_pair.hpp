@@ -49,7 +49,8 @@ class AnyPair {
   [[nodiscard]] virtual Json to_json(const AnyInput& input) const = 0;
   // Throws FieldError.
   [[nodiscard]] virtual AnyInput from_json(const Json& json) const = 0;
-  // The input with an edit applied; the result may be outside the domain.
+  // The input with an edit applied; the result may be outside the domain.  Null: a field cannot
+  // have the size that the edit names.
   [[nodiscard]] virtual AnyInput edited(const AnyInput& input, const InputEdit& edit) const = 0;
   // "n=33, in[30]=1, rest 0; launch {grid 1, block 33}"
   [[nodiscard]] virtual std::string summary(const AnyInput& input) const = 0;

@@ -106,6 +106,7 @@ class TypedPair final : public AnyPair {
   }
   [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit& edit) const override {
     Input other = typed(input);
+    if (!apply_sizes(edit.sizes, other)) return nullptr;
     apply(edit, other);
     return std::make_shared<const Input>(std::move(other));
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -68,26 +69,31 @@ std::vector<std::uint32_t> all_blocks() {
 }
 
 Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
+  std::vector<AnyInput> inputs;
   std::vector<Json> samples;
+  // The input with most distinct elements: a proof for a hundred equal elements says little.
+  std::pair<std::size_t, std::size_t> richest;
+  std::size_t base = 0;
   for (std::uint64_t i = 0; i < kSamples; ++i) {
-    samples.push_back(pair.to_json(nth_case(pair, "", {}, 1, i).input));
+    inputs.push_back(nth_case(pair, "", {}, 1, i).input);
+    samples.push_back(pair.to_json(inputs.back()));
+    const auto rich = richness(samples.back());
+    if (rich <= richest) continue;
+    richest = rich;
+    base = i;
   }
-  learn(samples);
+  if (samples[base].is_object()) {
+    base_ = inputs[base];
+    learn_lengths(samples, samples[base]);
+    learn_width(samples[base]);
+  }
   blocks_ = options.blocks.empty() ? telling_blocks() : options.blocks;
   if (width_ == Width::none) blocks_ = {0};
 }
 
-void Points::learn(const std::vector<Json>& samples) {
-  // The one with most distinct elements: a proof for a hundred equal elements says little.
-  base_ = *std::ranges::max_element(samples, {}, richness);
-  if (!base_.is_object()) return;
-  learn_lengths(samples);
-  learn_width(base_);
-}
-
-void Points::learn_lengths(const std::vector<Json>& samples) {
+void Points::learn_lengths(const std::vector<Json>& samples, const Json& base) {
   const std::vector<std::string> numbers =
-      fields_of(base_, [](const Json& value) { return value.is_number_integer(); });
+      fields_of(base, [](const Json& value) { return value.is_number_integer(); });
   const auto holds = [&](const Length& length) {
     return std::ranges::all_of(samples, [&](const Json& one) {
       const std::uint64_t first = number_in(one, length.first);
@@ -96,12 +102,12 @@ void Points::learn_lengths(const std::vector<Json>& samples) {
     });
   };
   for (const std::string& array :
-       fields_of(base_, [](const Json& value) { return value.is_array(); })) {
-    Length found{array, {}, {}, {}};
+       fields_of(base, [](const Json& value) { return value.is_array(); })) {
+    Length found{array, {}, {}};
     for (const std::string& first : numbers) {
-      if (holds({array, first, {}})) found = {array, first, {}, {}};
+      if (holds({array, first, {}})) found = {array, first, {}};
       for (const std::string& second : numbers) {
-        if (holds({array, first, second})) found = {array, first, second, {}};
+        if (holds({array, first, second})) found = {array, first, second};
       }
     }
     if (!found.first.empty()) size_field_ = found.first;
@@ -110,7 +116,6 @@ void Points::learn_lengths(const std::vector<Json>& samples) {
       for (const Json& one : samples)
         size_limit_ = std::max(size_limit_, number_in(one, found.first));
     }
-    found.pool = std::exchange(base_[array], Json::array());
     lengths_.push_back(std::move(found));
   }
 }
@@ -132,72 +137,46 @@ void Points::learn_width(const Json& base) {
   }
 }
 
-bool Points::set_lengths(Json& input, std::uint32_t size) const {
-  if (!size_field_.empty()) {
-    for (const Length& length : lengths_) {
-      if (!length.first.empty()) input[length.first] = size;
-      if (!length.second.empty()) input[length.second] = size;
-    }
-  }
-  for (const Length& length : lengths_) {
-    std::uint64_t wanted = size;
-    if (!length.first.empty()) wanted = number_in(input, length.first);
-    if (!length.second.empty()) wanted *= number_in(input, length.second);
-    if (length.pool.empty() && wanted != 0) return false;
-    // Existing elements are already in their place.
-    auto& values = input[length.array].get_ref<Json::array_t&>();
-    if (values.size() > wanted) values.resize(wanted);
-    for (std::uint64_t i = values.size(); i < wanted; ++i) {
-      values.push_back(length.pool[i % length.pool.size()]);
-    }
-  }
-  return true;
-}
-
-AnyInput Points::accepted(AnyInput input) const { return pair_.in_domain(input) ? input : nullptr; }
-
-AnyInput Points::accepted(const Json& json) const {
-  try {
-    return accepted(pair_.from_json(json));
-  } catch (const FieldError&) {
-    return nullptr;
-  }
+AnyInput Points::edited(const AnyInput& input, const InputEdit& edit) const {
+  AnyInput other = pair_.edited(input, edit);
+  return other != nullptr && pair_.in_domain(other) ? other : nullptr;
 }
 
 // With any launch and width; null: there is none.  Caches the latest size.
-const Points::OfSize& Points::of_size(std::uint32_t size) {
-  if (latest_.input != nullptr && latest_.size == size) return latest_;
-  latest_.size = size;
-  latest_.input = nullptr;
-  if (latest_.json.is_null()) latest_.json = base_;
-  if (!base_.is_object() || size > size_limit_ || !set_lengths(latest_.json, size)) return latest_;
-  try {
-    latest_.input = pair_.from_json(latest_.json);
-  } catch (const FieldError&) {
+const AnyInput& Points::of_size(std::uint32_t size) {
+  if (latest_.input != nullptr && latest_.size == size) return latest_.input;
+  latest_ = {size, nullptr};
+  if (base_ == nullptr || size > size_limit_) return latest_.input;
+  std::vector<InputEdit::Size> sizes;
+  for (const Length& length : lengths_) {
+    std::uint64_t elements = size;
+    if (!length.first.empty()) sizes.push_back({length.first, size});
+    if (!length.second.empty()) {
+      sizes.push_back({length.second, size});
+      elements *= size;
+    }
+    sizes.push_back({length.array, elements});
   }
-  return latest_;
+  latest_.input = pair_.edited(base_, {.sizes = sizes});
+  return latest_.input;
 }
 
 std::vector<Points::Input> Points::inputs(std::uint32_t size, std::uint32_t block) {
   std::vector<Input> found;
-  const OfSize& of = of_size(size);
-  if (of.input == nullptr) return found;
-  if (width_ == Width::none) {
-    if (AnyInput input = accepted(of.input)) found.push_back({{size, block, 0}, std::move(input)});
-    return found;
-  }
-  if (width_ == Width::number) {
-    Json json = of.json;
-    json[width_field_] = block;
-    if (AnyInput input = accepted(json)) found.push_back({{size, block, 0}, std::move(input)});
+  const AnyInput& of = of_size(size);
+  if (of == nullptr) return found;
+  if (width_ != Width::launch) {
+    const InputEdit::Size width{width_field_, block};
+    const std::span<const InputEdit::Size> sizes(&width, width_ == Width::number ? 1 : 0);
+    if (AnyInput input = edited(of, {.sizes = sizes}))
+      found.push_back({{size, block, 0}, std::move(input)});
     return found;
   }
   const std::uint32_t needed = std::max(1u, (size + block - 1) / block);
   std::set<std::uint32_t> grids{needed, needed + 1, 1, (needed + 1) / 2};
   for (const std::uint32_t grid : grids) {
     const InputEdit edit{.launch = InputEdit::Shape{{grid, 1, 1}, {block, 1, 1}}};
-    if (AnyInput input = accepted(pair_.edited(of.input, edit)))
-      found.push_back({{size, block, grid}, std::move(input)});
+    if (AnyInput input = edited(of, edit)) found.push_back({{size, block, grid}, std::move(input)});
     if (found.size() == 2) break;
   }
   return found;

@@ -52,26 +52,22 @@ class Points {
   struct Length {
     std::string array;
     std::string first, second;  // second empty: the first alone; both empty: the size
-    Json pool{};                // elements, which are repeated
   };
   enum class Width : std::uint8_t { none, launch, number };
 
-  void learn(const std::vector<Json>& samples);
-  void learn_lengths(const std::vector<Json>& samples);
+  void learn_lengths(const std::vector<Json>& samples, const Json& base);
   void learn_width(const Json& base);
-  [[nodiscard]] bool set_lengths(Json& input, std::uint32_t size) const;
-  // An input of a size, and how it was made.
+  // An input of a size, with some launch and width.
   struct OfSize {
     std::uint32_t size = 0;
-    Json json{};
     AnyInput input{};
   };
-  [[nodiscard]] const OfSize& of_size(std::uint32_t size);
-  [[nodiscard]] AnyInput accepted(AnyInput input) const;
-  [[nodiscard]] AnyInput accepted(const Json& json) const;
+  [[nodiscard]] const AnyInput& of_size(std::uint32_t size);
+  // Null: it is none of the domain.
+  [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit& edit) const;
 
   const AnyPair& pair_;
-  Json base_;  // an input without the elements of its arrays
+  AnyInput base_;  // has the elements of all others; null: nothing tells the sizes
   std::vector<Length> lengths_;
   std::string size_field_;  // the number that is the size; empty: the arrays' length is
   // If arrays grow faster than the size: the largest size that was drawn.
