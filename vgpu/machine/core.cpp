@@ -51,8 +51,17 @@ Sync kernel_start_of(const Launch& launch) {
 
 Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
                   std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
-  begin(launch, model, strategy, observers, limits, want_edges);
   Sync sync = kernel_start_of(launch);
+  if (limits.enough != nullptr && *limits.enough) {
+    for (const auto kind : {Sync::Kind::kernel_start, Sync::Kind::kernel_end}) {
+      sync.kind = kind;
+      for (Observer* const observer : observers) observer->on_sync(sync);
+    }
+    Outcome outcome;
+    outcome.end = Outcome::End::enough;
+    return outcome;
+  }
+  begin(launch, model, strategy, observers, limits, want_edges);
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   std::ranges::copy_if(observers, std::back_inserter(launch_.observers.of_collectives),
                        [](const Observer* observer) { return observer->watches_collectives(); });
