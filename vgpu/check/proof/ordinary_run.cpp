@@ -19,6 +19,7 @@ DataUses::Of DataUses::of(const Program& program) {
 void KnownDecisions::add(const ValueDecision& decision, const Obstacle& obstacle) {
   if (decision.code == nullptr || decision.from == ptx::kNone) return;
   of_kernel_.clear();
+  watch_shared_memory_ = false;
   all_.push_back({decision, obstacle});
 }
 
@@ -28,22 +29,31 @@ void KnownDecisions::begin_run() {
 
 void KnownDecisions::begin_kernel(const Program& program) {
   of_kernel_.clear();
+  watch_shared_memory_ = false;
   for (Known& known : all_) {
-    if (known.decision.code == program.native) of_kernel_.push_back(&known);
+    const ValueDecision& decision = known.decision;
+    if (decision.code != program.native) continue;
+    of_kernel_.push_back(&known);
+    const auto is_shared = [&](std::uint32_t pc) {
+      return program.code[pc].modifiers.space == ptx::Space::shared;
+    };
+    watch_shared_memory_ = watch_shared_memory_ || is_shared(decision.from) ||
+                           (!decision.follows_load && is_shared(decision.pc));
   }
 }
 
 void KnownDecisions::executes(std::uint32_t pc) {
-  for (Known* const known : of_kernel_) {
-    known->loads = known->loads || pc == known->decision.from;
-    known->decides = known->decides || pc == known->decision.pc;
+  for (std::size_t i = 0; i < of_kernel_.size(); ++i) {
+    Known& known = *of_kernel_[i];
+    known.loads = known.loads || pc == known.decision.from;
+    known.decides = known.decides || pc == known.decision.pc;
+    // The first of them is told: of the others nothing more need be known.
+    if (known.is_again()) of_kernel_.resize(i);
   }
 }
 
 const Obstacle* KnownDecisions::again() const {
-  const auto found = std::ranges::find_if(all_, [](const Known& known) {
-    return known.loads && (known.decides || known.decision.follows_load);
-  });
+  const auto found = std::ranges::find_if(all_, &Known::is_again);
   return found == all_.end() ? nullptr : &found->obstacle;
 }
 

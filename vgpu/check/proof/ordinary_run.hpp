@@ -36,6 +36,7 @@ class KnownDecisions {
     Obstacle obstacle;
     // In the current run: whether the load was executed again, and whether its value decided again.
     bool loads = false, decides = false;
+    [[nodiscard]] bool is_again() const { return loads && (decides || decision.follows_load); }
   };
   void add(const ValueDecision& decision, const Obstacle& obstacle);
   void begin_run();
@@ -49,6 +50,7 @@ class KnownDecisions {
  private:
   std::vector<Known> all_;
   std::vector<Known*> of_kernel_;
+  bool watch_shared_memory_ = false;
 };
 
 // Observes an ordinary run beside the initialisation checker.  It records whether unwritten bytes
