@@ -1,11 +1,13 @@
 // Points proved a second compared with trials a second, for the same sizes and launches, in one
 // run: `proved_points [PAIR...]`.
 //
-// A trial is what `check` runs: one input in one configuration (a build and a warp model) with all
-// checkers, under one schedule of the search, its result compared with the reference's.  A point is
-// what `prove` says about one size and launch: both builds and both warp models, so four
-// configurations, including making the input.  One column is for the optimised build alone (`prove
-// --build optimized`): a trial is still one of two warp models, and a point is both.
+// A trial is what `check` runs: a case is drawn and run in one configuration (a build and a warp
+// model) with all checkers, under one schedule of the search, its result compared with the
+// reference's.  A point is what `prove` says about one size and launch: both builds and both warp
+// models, so four configurations, including making the input.  Both have the same inputs: a trial
+// draws one of its pair and then runs that of a point.  In brackets: with trials that draw nothing.
+// One column is for the optimised build alone (`prove --build optimized`): a trial is still one of
+// two warp models, and a point is both.
 //
 // The last columns measure the commands that users run: `prove` with two processes, including the
 // parent, compared with trials of the same sizes in one process, as `check` runs them.  Seconds are
@@ -39,6 +41,7 @@ constexpr std::array kSizes{0u, 1u, 7u, 16u, 31u, 33u, 64u, 100u, 255u, 256u, 51
 constexpr std::array kBlocks{1u, 32u, 33u, 64u, 128u, 256u, 512u, 1'024u};
 constexpr std::uint64_t kPlannedMax = 4'000;
 constexpr unsigned kProcesses = 2;
+constexpr double kNever = std::numeric_limits<double>::max();
 constexpr int kPasses = 5;  // trials and points by turns; the best counts
 constexpr std::array kBuilds{cudart::Build::optimized, cudart::Build::unoptimized};
 constexpr std::array kModels{vgpu::WarpModel::independent, vgpu::WarpModel::lockstep};
@@ -62,15 +65,25 @@ double time_of(Body body) {
 
 using Builds = std::span<const cudart::Build>;
 
+struct Trial {
+  Settings settings;
+  AnyInput input;
+};
+
+// Trial `number` of a search: it draws an input and a schedule, and then runs the input of a point.
+Case drawn(const AnyPair& pair, const Trial& trial, std::uint64_t number) {
+  Case a_case = nth_case(pair, "", trial.settings, 1, number);
+  a_case.input = trial.input;
+  return a_case;
+}
+
 // One configuration after the other, as a search that is split into configurations runs them.
-std::vector<Case> trials_of(const AnyPair& pair, Points& points, Builds builds) {
-  std::vector<Case> trials;
+std::vector<Trial> trials_of(Points& points, Builds builds) {
+  std::vector<Trial> trials;
   for (const cudart::Build build : builds) {
     for (const vgpu::WarpModel model : kModels) {
       for_each_point(points, [&](const AnyInput& input) {
-        Case a_case = nth_case(pair, "", {.build = build, .warp_model = model}, 1, trials.size());
-        a_case.input = input;
-        trials.push_back(std::move(a_case));
+        trials.push_back({{.build = build, .warp_model = model}, input});
       });
     }
   }
@@ -102,13 +115,27 @@ Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier, B
 
 struct Rates {
   Proved proved;
-  double trial_seconds = 0, trials_a_second = 0, seconds = 0, points_a_second = 0;
+  double trial_seconds = kNever, drawing_seconds = kNever, seconds = kNever;
+  double trials = 0, points = 0;
+  [[nodiscard]] double trials_a_second() const { return trials / trial_seconds; }
+  [[nodiscard]] double points_a_second() const { return points / seconds; }
+  // "1.20 (1.02)"
+  [[nodiscard]] std::string points_a_trial() const {
+    const double a_point = seconds / points;
+    return fmt::format("{:.2f} ({:.2f})", trial_seconds / trials / a_point,
+                       (trial_seconds - drawing_seconds) / trials / a_point);
+  }
 };
-Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& trials,
-               Builds builds) {
+Rates rates_of(const AnyPair& pair, Points& points, Builds builds) {
+  const std::vector<Trial> trials = trials_of(points, builds);
   TrialRunner runner;
   const auto run_all = [&] {
-    for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
+    std::uint64_t number = 0;
+    for (const Trial& trial : trials) static_cast<void>(runner.run(drawn(pair, trial, number++)));
+  };
+  const auto draw_all = [&] {
+    std::uint64_t number = 0;
+    for (const Trial& trial : trials) static_cast<void>(drawn(pair, trial, number++));
   };
   Certifier certifier;
   Rates rates;
@@ -116,13 +143,13 @@ Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& tri
   // Warms up before timing: code is compiled and analysed.
   run_all();
   prove_all();
-  rates.trial_seconds = rates.seconds = std::numeric_limits<double>::max();
   for (int pass = 0; pass < kPasses; ++pass) {
     rates.trial_seconds = std::min(rates.trial_seconds, time_of(run_all));
     rates.seconds = std::min(rates.seconds, time_of(prove_all));
+    rates.drawing_seconds = std::min(rates.drawing_seconds, time_of(draw_all));
   }
-  rates.trials_a_second = static_cast<double>(trials.size()) / rates.trial_seconds;
-  rates.points_a_second = static_cast<double>(rates.proved.points) / rates.seconds;
+  rates.trials = static_cast<double>(trials.size());
+  rates.points = static_cast<double>(rates.proved.points);
   return rates;
 }
 
@@ -147,21 +174,19 @@ double time_of_all(Body body) {
 
 // Trials a second of the sizes of a plan, in the configurations of `builds`, in turn.
 double trials_of_plan(const AnyPair& pair, Points& points, const ProveOptions& options) {
-  std::vector<Case> trials;
+  std::vector<Trial> trials;
   for (const auto& [size, block] : plan(points, options.points.size_max, options.points_max)) {
     for (const Points::Input& point : points.inputs(size, block)) {
       const std::uint64_t number = trials.size(), builds = options.builds.size();
-      Case a_case = nth_case(pair, "",
-                             {.build = options.builds[number % builds],
-                              .warp_model = kModels[number / builds % kModels.size()]},
-                             1, number);
-      a_case.input = point.input;
-      trials.push_back(std::move(a_case));
+      trials.push_back({{.build = options.builds[number % builds],
+                         .warp_model = kModels[number / builds % kModels.size()]},
+                        point.input});
     }
   }
   TrialRunner runner;
   const double seconds = time_of_all([&] {
-    for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
+    std::uint64_t number = 0;
+    for (const Trial& trial : trials) static_cast<void>(runner.run(drawn(pair, trial, number++)));
   });
   return static_cast<double>(trials.size()) / seconds;
 }
@@ -200,16 +225,13 @@ std::string by_processes(const AnyPair& pair, Points& points) {
 void compare(const AnyPair& pair) {
   Points points(pair, point_options());
   const std::string of_processes = by_processes(pair, points);
-  const std::vector<Case> trials = trials_of(pair, points, kBuilds);
-  if (trials.empty()) return;
-  const Rates both = rates_of(pair, points, trials, kBuilds);
-  const Builds optimized = Builds(kBuilds).first(1);
-  const Rates one = rates_of(pair, points, trials_of(pair, points, optimized), optimized);
-  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {:.2f} |{}\n", pair.name(),
+  const Rates both = rates_of(pair, points, kBuilds);
+  if (both.points == 0) return;
+  const Rates one = rates_of(pair, points, Builds(kBuilds).first(1));
+  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {} | {:.2f} | {} |{}\n", pair.name(),
              both.proved.points, both.proved.for_all_data, both.proved.for_every_schedule,
-             both.trials_a_second, both.points_a_second,
-             both.points_a_second / both.trials_a_second, both.trial_seconds / both.seconds,
-             one.points_a_second / one.trials_a_second, of_processes);
+             both.trials_a_second(), both.points_a_second(), both.points_a_trial(),
+             both.trial_seconds / both.seconds, one.points_a_trial(), of_processes);
   static_cast<void>(std::fflush(stdout));
 }
 
