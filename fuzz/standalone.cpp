@@ -8,6 +8,7 @@
 
 #include "fuzz/crash_text.hpp"
 #include "fuzz/engine_coverage.hpp"
+#include "fuzz/entry.hpp"
 #include "fuzz/libfuzzer.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/report/report.hpp"
@@ -31,18 +32,20 @@ const AnyPair& pair_named(std::string_view name) {
 }  // namespace
 
 StandaloneTarget::StandaloneTarget(std::string_view pair)
-    : runner_(pair_named(pair), libfuzzer_counters()) {
-  set_mutation_shape(runner_.shape());
+    : runner_(std::make_unique<InputRunner>(pair_named(pair), libfuzzer_counters())) {
+  set_mutation_shape(runner_->shape());
 }
+
+StandaloneTarget::~StandaloneTarget() = default;
 
 void StandaloneTarget::run(std::span<const std::uint8_t> bytes) {
   begin_input();
-  const auto failed = runner_.run(bytes);
+  const auto failed = runner_->run(bytes);
   end_input();
   if (!failed) return;
   const Report report{.a_case = failed->a_case,
                       .verdict = failed->verdict,
-                      .search = Report::Search{.trials = runner_.executions(), .shrinks = 0},
+                      .search = Report::Search{.trials = runner_->executions(), .shrinks = 0},
                       .replay_path = ""};
   fmt::print(stderr, "{}\n{}\n", crash_text(failed->verdict), report_text(report));
   std::fflush(stderr);

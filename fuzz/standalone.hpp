@@ -7,23 +7,25 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
-#include "fuzz/entry.hpp"
-
 namespace warpcheck::fuzz {
+
+class InputRunner;  // each target would compile its headers
 
 class StandaloneTarget {
  public:
   // Throws std::invalid_argument if the program has no pair of this name.
   explicit StandaloneTarget(std::string_view pair);
+  ~StandaloneTarget();
 
   // Aborts if the input fails.
   void run(std::span<const std::uint8_t> bytes);
 
  private:
-  InputRunner runner_;
+  std::unique_ptr<InputRunner> runner_;
 };
 
 }  // namespace warpcheck::fuzz
