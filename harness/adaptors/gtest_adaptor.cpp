@@ -14,7 +14,10 @@ std::string text_of(const testing::TestPartResult& result) {
       result.file_name() == nullptr
           ? std::string()
           : std::string(result.file_name()) + ":" + std::to_string(result.line_number()) + ": ";
-  return place + result.message();
+  std::string text = place + result.message();
+  // GoogleTest 1.14 ends messages of EXPECT_EQ with a line break, 1.12 does not.
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
 }
 
 }  // namespace

@@ -46,8 +46,10 @@ class Source {
   std::size_t next_ = 0;
 };
 
+using Kinds = std::vector<Kind>;
 const std::vector<Source::Row> kRows{
-    {{}}, std::nullopt, {{Kind::mismatch}}, {{Kind::data_race}}, {{Kind::mismatch}}, {{}}};
+    Kinds{}, std::nullopt, Kinds{Kind::mismatch}, Kinds{Kind::data_race}, Kinds{Kind::mismatch},
+    Kinds{}};
 
 TEST(SearchLoop, EndsWhenItsRuleSaysSo) {
   struct Row {

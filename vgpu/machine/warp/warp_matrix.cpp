@@ -59,15 +59,19 @@ constexpr int kKeptBits = 25;  // number of bits kept below the greatest exponen
 // The number for 8-bit floats of a warpgroup product, which are added as one sum; an f32 addend
 // keeps no more bits either (observed on an H200: vgpu/cudart/programs/matrix/warpgroup_sums.cu).
 constexpr int kKeptBitsOfBytes = 13;
-constexpr int kNoExponent = -10'000;  // of zero
+constexpr int kNoExponent = -10'000;  // of zero, infinity and NaN
+
+// Returns the element whose exponent is that of its value.
+Element normalized(double value) {
+  return {value, value == 0 || !std::isfinite(value) ? kNoExponent : std::ilogb(value)};
+}
 
 Element element_of(Type type, std::uint32_t bits) {
   if (type == Type::e5m2x2) return element_of(Type::f16, bits << 8);
   if (is_byte_float(type)) {
     const std::uint64_t wide =
         exact::pack(exact::kF64, narrow::unpack(type, bits), ptx::Rounding::rn);
-    const double x = std::bit_cast<double>(wide);
-    return {x, x == 0 || !std::isfinite(x) ? kNoExponent : std::ilogb(x)};
+    return normalized(std::bit_cast<double>(wide));
   }
   const bool is_single = type == Type::f32 || type == Type::tf32;
   if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
@@ -241,8 +245,7 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
 }
 
 Element scaled(const Element& x, const Element& factor) {
-  const double value = x.value * factor.value;
-  return {value, value == 0 || std::isnan(value) ? kNoExponent : std::ilogb(value)};
+  return normalized(x.value * factor.value);
 }
 
 // Applies the scale factors: of each four lanes, two neighbouring ones have the factors of rows r
