@@ -1,81 +1,20 @@
 // Emits weak loads and stores whose addresses are consecutive or all equal.  The code resolves the
 // address by the site of the instruction's last access, reports the access, and moves the row.
 // Scattered lanes are in emit_scattered.cpp; the interpreter executes everything else.
-#include "vgpu/machine/native/emit_access.hpp"
+#include "vgpu/machine/native/access_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
 
-// Jumps to `otherwise` unless all lanes' addresses are consecutive, or all are equal.
-void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
-  const bool wide = site.wide_address;
-  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0),
-         first_lane(site.address(), wide));
-  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
-                                 : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
-  bool first = true;
-  for_each_part(wide, [&](std::uint32_t byte) {
-    const asmjit::Operand addresses = part(site.address(), byte);
-    x86::Vec expected = vec(0);
-    if (strided) {
-      expected = vec(1);
-      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
-    }
-    if (is_512_) {
-      a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected,
-             addresses, asmjit::Imm(x86::VPCmpImm::kNE));
-      if (!first) a.korw(x86::k1, x86::k1, x86::k2);
-    } else {
-      a.emit(Inst::kIdVpxor, first ? vec(2) : vec(3), expected, addresses);
-      if (!first) a.vpor(vec(2), vec(2), vec(3));
-    }
-    first = false;
-  });
-  if (is_512_) {
-    a.kortestw(x86::k1, x86::k1);
-  } else {
-    a.vptest(vec(2), vec(2));
-  }
-  a.jnz(otherwise);
-}
-
-// Leaves in rax the offset of the first lane's bytes from the site's base, and in rdx the sites.
-void Emitter::find_row(const Site& site, bool strided) {
-  const asmjit::Operand first = first_lane(site.address(), site.wide_address);
-  const std::int64_t displacement = site.instr.displacement;
-  if (site.wide_address) {
-    a.emit(first.isReg() ? Inst::kIdVmovq : Inst::kIdMov, x86::rax, first);
-    if (displacement != 0 && displacement == static_cast<std::int32_t>(displacement)) {
-      a.add(x86::rax, displacement);
-    } else if (displacement != 0) {
-      a.mov(x86::rcx, displacement);
-      a.add(x86::rax, x86::rcx);
-    }
-  } else {
-    a.emit(first.isReg() ? Inst::kIdVmovd : Inst::kIdMov, x86::eax, first);
-    if (displacement != 0) a.add(x86::eax, static_cast<std::int32_t>(displacement));
-  }
-  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
-  a.sub(x86::rax,
-        site.field(strided ? offsetof(AccessSite, row_base) : offsetof(AccessSite, base)));
-  a.cmp(x86::rax,
-        site.field(strided ? offsetof(AccessSite, row_room) : offsetof(AccessSite, lane_room)));
-  a.ja(site.slow);
-  if (site.lane_bytes() != 1) {
-    a.test(x86::al, site.lane_bytes() - 1);
-    a.jnz(site.slow);
-  }
-}
-
 // Leaves the host address of the first lane's bytes in rax.
-void Emitter::find_and_tell(const Site& site, bool strided) {
+void AccessEmitter::find_and_tell(const Site& site, bool strided) {
   find_row(site, strided);
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  if (is_noted(site, strided)) {
+  if (NoteEmitter::is_noted(site, strided)) {
     a.je(told);
-    note(site, strided ? NotedAs::row : NotedAs::uniform, untold);
+    notes_.note(site, strided ? NotedAs::row : NotedAs::uniform, untold);
   } else {
     a.jne(untold);
   }
@@ -101,16 +40,8 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   add_origin(site, offsetof(AccessSite, data));
 }
 
-// Adds the field of the site at `offset` to rax, which makes it a host address.
-void Emitter::add_origin(const Site& site, std::size_t offset) {
-  a.add(x86::rax, site.field(offset));
-  if (site.instr.modifiers.space == Space::shared) {
-    a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
-  }
-}
-
 // The elements of a vector are in separate rows.
-void Emitter::move_vector(const Site& site, bool strided) {
+void AccessEmitter::move_vector(const Site& site, bool strided) {
   const bool wide = site.bytes == 8;
   for (std::uint32_t element = 0; element < site.count; ++element) {
     if (site.value(element).bank == Bank::none) continue;
@@ -126,7 +57,7 @@ void Emitter::move_vector(const Site& site, bool strided) {
   }
 }
 
-void Emitter::move_row(const Site& site, bool strided) {
+void AccessEmitter::move_row(const Site& site, bool strided) {
   if (site.count != 1) return move_vector(site, strided);
   const bool is_signed = ptx::is_signed(site.instr.modifiers.type);
   const bool wide = site.bytes == 8;
@@ -184,7 +115,7 @@ bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool
 
 }  // namespace
 
-bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
   const Ref& address = instr[MemoryOperand::address];
   const std::uint32_t bytes = ptx::bytes_of(m.type), count = m.vector;

@@ -2,7 +2,7 @@
 // generated code if no observer needs them: as one row if lanes are adjacent, otherwise lane after
 // lane, so that each lane finds what earlier lanes left; and in shared memory if the code can note
 // them.  All others are reported and performed by a call.
-#include "vgpu/machine/native/emit_access.hpp"
+#include "vgpu/machine/native/atomic_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -11,13 +11,13 @@ using ptx::Space;
 using ptx::Type;
 
 // The host instructions that combine the value in memory with a lane's operand.
-struct Emitter::Combination {
+struct AtomicEmitter::Combination {
   asmjit::InstId of_lane;  // cmov: for min and max, moves the operand if it wins
   asmjit::InstId of_row;   // 0: there is none
   bool is_extreme = false;
 };
 
-std::optional<Emitter::Combination> Emitter::combination_of(const Site& site) const {
+std::optional<AtomicEmitter::Combination> AtomicEmitter::combination_of(const Site& site) const {
   const Type type = site.instr.modifiers.type;
   const bool wide = site.bytes == 8, is_signed = ptx::is_signed(type);
   const Bank bank = wide ? Bank::wide : Bank::word;
@@ -51,13 +51,13 @@ std::optional<Emitter::Combination> Emitter::combination_of(const Site& site) co
 
 // Jumps to `otherwise` if the atomic must be reported, or if other machines or processes would
 // notice it; leaves the sites in rdx.
-void Emitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
+void AtomicEmitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(otherwise);
   go_unless_exclusive(site, otherwise);
 }
 
-void Emitter::go_unless_exclusive(const Site& site, asmjit::Label otherwise) {
+void AtomicEmitter::go_unless_exclusive(const Site& site, asmjit::Label otherwise) {
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   x86::Mem is_exclusive = site.field(offsetof(AccessSite, is_exclusive));
   is_exclusive.setSize(1);
@@ -66,7 +66,7 @@ void Emitter::go_unless_exclusive(const Site& site, asmjit::Label otherwise) {
 }
 
 // Does the same for lanes whose offsets are in the frame, which are noted if possible.
-void Emitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
+void AtomicEmitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
   if (site.instr.modifiers.space != Space::shared) return go_unless_private(site, otherwise);
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   go_unless_exclusive(site, otherwise);
@@ -75,18 +75,18 @@ void Emitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
   a.bind(unwatched);
   later([this, site, otherwise, unwatched, watched] {
     a.bind(watched);
-    note_update(site, otherwise);
+    notes_.note_update(site, otherwise);
     a.jmp(unwatched);
   });
 }
 
 // Returns the destination of the old value; absent if the value is never read.
-Ref Emitter::old_of(const Site& site) const {
+Ref AtomicEmitter::old_of(const Site& site) const {
   return !rows_ || rows_->has_reader(site.pc) ? site.instr[AtomicOperand::old] : Ref{};
 }
 
 // Performs the atomic for adjacent lanes from rax on.
-void Emitter::perform_row(const Site& site, const Combination& combination) {
+void AtomicEmitter::perform_row(const Site& site, const Combination& combination) {
   const bool wide = site.bytes == 8;
   const Ref old = old_of(site);
   for_each_part(wide, [&](std::uint32_t byte) {
@@ -99,7 +99,7 @@ void Emitter::perform_row(const Site& site, const Combination& combination) {
 }
 
 // Performs the atomic for lanes at the frame's offsets from rax.
-void Emitter::perform_lanes(const Site& site, const Combination& combination) {
+void AtomicEmitter::perform_lanes(const Site& site, const Combination& combination) {
   const bool wide = site.bytes == 8;
   const auto sized = [&](unsigned id) {
     return wide ? x86::Gp(x86::gpq(id)) : x86::Gp(x86::gpd(id));
@@ -132,14 +132,14 @@ void Emitter::perform_lanes(const Site& site, const Combination& combination) {
 }
 
 // Calls the function for lanes whose offsets are in the frame.
-void Emitter::perform_told(const Site& site) {
+void AtomicEmitter::perform_told(const Site& site) {
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, site.pc);
   call(reinterpret_cast<const void*>(calls.perform_atomic));
   follow(site.pc, site.rest);
 }
 
-bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = ptx::bytes_of(m.type);
   const bool is_known =

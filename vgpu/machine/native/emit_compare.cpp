@@ -1,7 +1,7 @@
 // Emits comparison, selection and float arithmetic of all lanes: PTX ISA 9.7.6, 9.7.3.
 #include <optional>
 
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/compute_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -54,7 +54,7 @@ bool is_row(const Ref& ref, bool wide) {
 }  // namespace
 
 // Leaves the result of the comparison in eax, one bit per lane.
-bool Emitter::compare(const Instr& instr) {
+bool ComputeEmitter::compare(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
   const bool narrow = is_narrow(m.type);
@@ -137,7 +137,7 @@ bool Emitter::compare(const Instr& instr) {
   return true;
 }
 
-bool Emitter::set_predicate(const Instr& instr) {
+bool ComputeEmitter::set_predicate(const Instr& instr) {
   const ptx::BoolOp op = instr.modifiers.bool_op;
   const Ref& p = instr[CompareOperand::p];
   const Ref& q = instr[CompareOperand::q];
@@ -167,7 +167,7 @@ bool Emitter::set_predicate(const Instr& instr) {
   return true;
 }
 
-bool Emitter::select(const Instr& instr) {
+bool ComputeEmitter::select(const Instr& instr) {
   const Ref& by = instr[CompareOperand::c];
   const bool narrow = is_narrow(instr.modifiers.type);
   if (by.bank != Bank::predicate || (narrow && !are_words(instr, 2))) return false;
@@ -212,7 +212,7 @@ bool Emitter::select(const Instr& instr) {
 
 // Emits f64 arithmetic with rounding to nearest.  Which NaN results depends on the operands, so
 // NaNs are left to the called function.
-bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
+bool ComputeEmitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
   const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
   if (guarded_ || width_of(instr, fuses ? 3 : 2) != Width::wide) return false;
   asmjit::InstId id = Inst::kIdVaddpd;
@@ -264,7 +264,7 @@ bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
 }
 
 // Emits f32 arithmetic with rounding to nearest, whose NaN is always the canonical one; and f64.
-bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
+bool ComputeEmitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_nearest = m.rounding == ptx::Rounding::none || m.rounding == ptx::Rounding::rn;
   const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
@@ -293,7 +293,7 @@ bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
 }
 
 // Replaces NaNs in vec(0) by the canonical NaN, which is in vec(3).
-void Emitter::make_nan_canonical() {
+void ComputeEmitter::make_nan_canonical() {
   if (is_512_) {
     a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
     a.k(x86::k1).vmovdqu32(vec(0), vec(3));
@@ -304,7 +304,7 @@ void Emitter::make_nan_canonical() {
 }
 
 // Emits abs and neg of f32.
-bool Emitter::float_sign(const Instr& instr) {
+bool ComputeEmitter::float_sign(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.type != Type::f32 || m.ftz || width_of(instr, 1) != Width::word) return false;
   const bool is_abs = instr.opcode == ptx::Opcode::abs_;
@@ -326,7 +326,7 @@ bool Emitter::float_sign(const Instr& instr) {
 // Emits min and max of f32 (PTX ISA 9.7.3).  The host's instructions return the second operand if
 // both are zeros or one is NaN; PTX orders zeros by their signs, and returns the number if one
 // operand is NaN.
-bool Emitter::float_extreme(const Instr& instr) {
+bool ComputeEmitter::float_extreme(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_plain = !m.ftz && !m.nan && !m.xorsign && !m.relu;
   if (!is_plain || instr[ComputeOperand::c].bank != Bank::none) return false;
@@ -361,7 +361,7 @@ bool Emitter::float_extreme(const Instr& instr) {
 }
 
 // Emits cvt.rzi.s32.f32: values beyond the range are clamped, NaN becomes 0.
-bool Emitter::truncate_float(const Instr& instr) {
+bool ComputeEmitter::truncate_float(const Instr& instr) {
   const Ref& from = instr[ComputeOperand::a];
   const bool is_row = from.bank == Bank::word || from.bank == Bank::constant;
   if (!is_row || instr[ComputeOperand::d].bank != Bank::word) return false;

@@ -1,7 +1,7 @@
 // Emits integer arithmetic, logic, shifts, moves and conversions of all lanes, with the results of
 // compute/: PTX ISA 9.7.1, 9.7.8, 9.7.9.
 #include "vgpu/machine/memory/memory.hpp"
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/compute_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -31,7 +31,7 @@ std::uint32_t bytes_of_scalar(Type type) {
 
 // Returns the width of the destination and the first `sources` sources, if all have the
 // instruction's type.
-Emitter::Width Emitter::width_of(const Instr& instr, std::uint32_t sources) {
+ComputeEmitter::Width ComputeEmitter::width_of(const Instr& instr, std::uint32_t sources) {
   const std::uint32_t bytes = bytes_of_scalar(instr.modifiers.type);
   if (bytes == 0) return Width::neither;
   const Bank bank = bytes == 8 ? Bank::wide : Bank::word;
@@ -42,7 +42,7 @@ Emitter::Width Emitter::width_of(const Instr& instr, std::uint32_t sources) {
   return bytes == 8 ? Width::wide : Width::word;
 }
 
-bool Emitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
+bool ComputeEmitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
   const Width width = width_of(instr, 2);
   const Pair pair = is_512_ ? of_avx512 : of_avx2;
   const asmjit::InstId id = width == Width::wide ? pair.second : pair.first;
@@ -56,7 +56,7 @@ bool Emitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
 }
 
 // Emits the product of one vector, for mul and mad.
-void Emitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::Vec& to) {
+void ComputeEmitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::Vec& to) {
   const Ref& x = instr[ComputeOperand::a];
   const Ref& y = instr[ComputeOperand::b];
   if (instr.modifiers.part == ptx::MulPart::wide) {
@@ -85,7 +85,7 @@ void Emitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::V
   }
 }
 
-bool Emitter::multiply(const Instr& instr) {
+bool ComputeEmitter::multiply(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool adds = instr.opcode == Opcode::mad_;
   const bool widens = m.part == ptx::MulPart::wide;
@@ -117,7 +117,7 @@ bool Emitter::multiply(const Instr& instr) {
 
 // Like PTX, the host's shifts by a vector of amounts give 0, or the sign, for amounts from the
 // width on.
-bool Emitter::shift(const Instr& instr) {
+bool ComputeEmitter::shift(const Instr& instr) {
   const Width width = width_of(instr, 1);
   if (width == Width::neither || !is_row(instr[ComputeOperand::b], Bank::word)) return false;
   const bool wide = width == Width::wide;
@@ -141,7 +141,7 @@ bool Emitter::shift(const Instr& instr) {
   return true;
 }
 
-bool Emitter::minimum(const Instr& instr) {
+bool ComputeEmitter::minimum(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (ptx::is_float(m.type)) return float_extreme(instr);
   if (m.relu) return false;
@@ -154,7 +154,7 @@ bool Emitter::minimum(const Instr& instr) {
                    : binary(instr, {Inst::kIdVpmaxud, 0}, {Inst::kIdVpmaxud, Inst::kIdVpmaxuq});
 }
 
-bool Emitter::negate(const Instr& instr) {
+bool ComputeEmitter::negate(const Instr& instr) {
   const Width width = width_of(instr, 1);
   if (width == Width::neither) return false;
   const bool wide = width == Width::wide;
@@ -182,7 +182,7 @@ bool Emitter::negate(const Instr& instr) {
 }
 
 // Emits mov, and cvta, which adds or subtracts the base of an address window.
-bool Emitter::move(const Instr& instr) {
+bool ComputeEmitter::move(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool converts = instr.opcode == Opcode::cvta_;
   if (m.vector != 1 && !converts) return move_parts(instr);
@@ -209,7 +209,7 @@ bool Emitter::move(const Instr& instr) {
 }
 
 // Emits conversions between integers of 32 and 64 bits, and from signed 32-bit integers to floats.
-bool Emitter::convert(const Instr& instr) {
+bool ComputeEmitter::convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.sat || m.ftz || m.pack || instr[ComputeOperand::b].bank != Bank::none) return false;
   const Ref& from = instr[ComputeOperand::a];
@@ -252,7 +252,7 @@ bool Emitter::convert(const Instr& instr) {
   return true;
 }
 
-bool Emitter::logic_of_predicates(const Instr& instr) {
+bool ComputeEmitter::logic_of_predicates(const Instr& instr) {
   const Ref& to = instr[ComputeOperand::d];
   if (to.bank != Bank::predicate) return false;
   const auto is_source = [](const Ref& ref) {
@@ -273,7 +273,7 @@ bool Emitter::logic_of_predicates(const Instr& instr) {
   return true;
 }
 
-bool Emitter::lop3(const Instr& instr) {
+bool ComputeEmitter::lop3(const Instr& instr) {
   if (!is_512_ || instr[Lop3Operand::p].bank != Bank::none || width_of(instr, 3) != Width::word) {
     return false;
   }
@@ -287,7 +287,7 @@ bool Emitter::lop3(const Instr& instr) {
   return true;
 }
 
-bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
+bool ComputeEmitter::emit(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
   if (rows_ && !rows_->has_reader(pc)) return true;
   if (m.carry_out) return false;
@@ -338,7 +338,7 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
 }
 
 // Computes for all lanes, and keeps the results of those in r8d.
-bool Emitter::compute_guarded(const Instr& instr, std::uint32_t pc) {
+bool ComputeEmitter::emit_guarded(const Instr& instr, std::uint32_t pc) {
   if (rows_) {
     for (const CachedRow& constant : rows_->take_constant_results()) store_cached(constant);
   }
@@ -347,7 +347,7 @@ bool Emitter::compute_guarded(const Instr& instr, std::uint32_t pc) {
     spread_masks();
   }
   guarded_ = true;
-  const bool is_computed = compute(instr, pc);
+  const bool is_computed = emit(instr, pc);
   guarded_ = false;
   load_lanes();
   return is_computed;

@@ -6,7 +6,7 @@
 // type.
 #include <cstring>
 
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/narrow_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -36,17 +36,18 @@ unsigned bits_of(Type type) {
 
 }  // namespace
 
-bool Emitter::is_narrow(Type type) { return bits_of(type) == 16; }
+bool NarrowEmitter::is_narrow(Type type) { return bits_of(type) == 16; }
 
 // Returns whether the destination and the first `sources` sources are rows of words.
-bool Emitter::are_words(const Instr& instr, std::uint32_t sources) {
+bool NarrowEmitter::are_words(const Instr& instr, std::uint32_t sources) {
   bool fits = instr[ComputeOperand::d].bank == Bank::word;
   for (std::uint32_t i = 0; i < sources; ++i) fits = fits && is_word(instr[kComputeSources[i]]);
   return fits;
 }
 
 // Extends the low `bits` bits of each cell of `from` to the whole cell.
-void Emitter::extend(const x86::Vec& to, const x86::Vec& from, unsigned bits, bool is_signed) {
+void NarrowEmitter::extend(const x86::Vec& to, const x86::Vec& from, unsigned bits,
+                           bool is_signed) {
   if (bits >= 32) {
     if (to.id() != from.id()) a.vmovaps(to, from);
     return;
@@ -56,21 +57,21 @@ void Emitter::extend(const x86::Vec& to, const x86::Vec& from, unsigned bits, bo
 }
 
 // Returns a part of a source, extended from the instruction's 16-bit type, in vec(scratch).
-x86::Vec Emitter::extended(const Instr& instr, const Ref& ref, std::uint32_t byte,
-                           unsigned scratch) {
+x86::Vec NarrowEmitter::extended(const Instr& instr, const Ref& ref, std::uint32_t byte,
+                                 unsigned scratch) {
   extend(vec(scratch), source(ref, byte, scratch), 16, ptx::is_signed(instr.modifiers.type));
   return vec(scratch);
 }
 
 // Sets all bits of vec(0) above the low 16 to 0, and stores it as a part of the result.
-void Emitter::store_narrow(const Ref& ref, std::uint32_t byte) {
+void NarrowEmitter::store_narrow(const Ref& ref, std::uint32_t byte) {
   a.emit(is_512_ ? Inst::kIdVpandd : Inst::kIdVpand, vec(0), vec(0),
          table(offsetof(Tables, low_half)));
   store_row(ref, byte, false, vec(0));
 }
 
 //   extends: the operation looks at all bits of its sources
-bool Emitter::narrow_binary(const Instr& instr, asmjit::InstId id, bool extends) {
+bool NarrowEmitter::narrow_binary(const Instr& instr, asmjit::InstId id, bool extends) {
   const Ref& x = instr[ComputeOperand::a];
   const Ref& y = instr[ComputeOperand::b];
   for_each_part(false, [&](std::uint32_t byte) {
@@ -85,7 +86,7 @@ bool Emitter::narrow_binary(const Instr& instr, asmjit::InstId id, bool extends)
   return true;
 }
 
-bool Emitter::narrow_multiply(const Instr& instr) {
+bool NarrowEmitter::narrow_multiply(const Instr& instr) {
   const bool adds = instr.opcode == Opcode::mad_;
   const bool widens = instr.modifiers.part == ptx::MulPart::wide;
   if (!widens && instr.modifiers.part != ptx::MulPart::lo) return false;
@@ -111,7 +112,7 @@ bool Emitter::narrow_multiply(const Instr& instr) {
 
 // Emits a shift.  The amount is a row of 32-bit values.  The host's shifts give 0, or the sign, for
 // amounts from 32 on; for amounts from 16 on, no bit of the 16-bit value remains, or only its sign.
-bool Emitter::narrow_shift(const Instr& instr) {
+bool NarrowEmitter::narrow_shift(const Instr& instr) {
   const bool is_left = instr.opcode == Opcode::shl_;
   asmjit::InstId id = ptx::is_signed(instr.modifiers.type) ? Inst::kIdVpsravd : Inst::kIdVpsrlvd;
   if (is_left) id = Inst::kIdVpsllvd;
@@ -125,7 +126,7 @@ bool Emitter::narrow_shift(const Instr& instr) {
 }
 
 // Emits mov, not and neg.
-bool Emitter::narrow_unary(const Instr& instr) {
+bool NarrowEmitter::narrow_unary(const Instr& instr) {
   for_each_part(false, [&](std::uint32_t byte) {
     const x86::Vec from = source(instr[ComputeOperand::a], byte, 0);
     switch (instr.opcode) {
@@ -147,7 +148,7 @@ bool Emitter::narrow_unary(const Instr& instr) {
 
 // Emits an instruction whose type has 16 bits, except comparisons and selections.  Returns false,
 // and emits nothing, if there is no code for its form.
-bool Emitter::narrow(const Instr& instr) {
+bool NarrowEmitter::narrow(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const Opcode opcode = instr.opcode;
   const bool is_unary = opcode == Opcode::mov_ || opcode == Opcode::not_ || opcode == Opcode::neg_;
@@ -180,7 +181,7 @@ bool Emitter::narrow(const Instr& instr) {
 
 // Emits conversions between integers of 8, 16 and 32 bits, from 8 and 16 bits to 64 bits, and from
 // 8 and 16 bits to floats.
-bool Emitter::convert_narrow(const Instr& instr) {
+bool NarrowEmitter::convert_narrow(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const Ref& from = instr[ComputeOperand::a];
   const Ref& to = instr[ComputeOperand::d];
@@ -222,7 +223,7 @@ bool Emitter::convert_narrow(const Instr& instr) {
 }
 
 // Stores the low or high words of a row of wide cells as a row of words.
-void Emitter::store_words_of(const Ref& to, const Ref& from, bool high) {
+void NarrowEmitter::store_words_of(const Ref& to, const Ref& from, bool high) {
   if (is_512_) {
     for_each_part(true, [&](std::uint32_t byte) {
       x86::Vec value = source(from, byte, 0);
@@ -245,7 +246,7 @@ void Emitter::store_words_of(const Ref& to, const Ref& from, bool high) {
 }
 
 // Emits d = {a, b} and {d, e} = a, of two halves of a word or two words.
-bool Emitter::move_parts(const Instr& instr) {
+bool NarrowEmitter::move_parts(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = ptx::bytes_of(m.type);
   if (m.vector != 2 || (bytes != 4 && bytes != 8)) return false;
@@ -276,7 +277,7 @@ bool Emitter::move_parts(const Instr& instr) {
   return true;
 }
 
-bool Emitter::pack_parts(const Instr& instr, bool wide) {
+bool NarrowEmitter::pack_parts(const Instr& instr, bool wide) {
   const Ref& to = instr[ComputeOperand::d];
   const Ref& low = instr[ComputeOperand::a];
   const Ref& high = instr[ComputeOperand::b];
@@ -298,7 +299,7 @@ bool Emitter::pack_parts(const Instr& instr, bool wide) {
 }
 
 // Emits prmt if its selectors are constant and none of them replicates a sign.
-bool Emitter::permute_bytes(const Instr& instr) {
+bool NarrowEmitter::permute_bytes(const Instr& instr) {
   const Ref& selectors = instr[ComputeOperand::c];
   if (instr.modifiers.type != Type::b32 || instr.modifiers.permute != ptx::PermuteMode::none ||
       selectors.bank != Bank::constant || !are_words(instr, 2)) {

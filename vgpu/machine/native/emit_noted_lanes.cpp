@@ -8,7 +8,7 @@ namespace warpcheck::vgpu::native {
 
 // Jumps to `noted` if the row of words that lanes load at the frame's offsets has been noted. rdx
 // is preserved.
-void Emitter::call_note_lanes(const Site& site, asmjit::Label noted) {
+void NoteEmitter::call_note_lanes(const Site& site, asmjit::Label noted) {
   if (!note_lanes_.isValid()) note_lanes_ = a.newLabel();
   a.mov(x86::ecx, site.pc);
   a.call(note_lanes_);
@@ -20,7 +20,7 @@ void Emitter::call_note_lanes(const Site& site, asmjit::Label noted) {
 // whether the row is noted.  If lanes of one row share words, or other threads have read some of
 // the words, all words of the row are marked as read by many.  So a later write by a thread may be
 // reported even to a word that only this thread has read.
-void Emitter::emit_note_lanes() {
+void NoteEmitter::emit_subroutines() {
   if (!note_lanes_.isValid()) return;
   const asmjit::Label untold = a.newLabel(), many = a.newLabel(), row = a.newLabel();
   const auto of_offsets = [](std::uint32_t byte, std::uint32_t size) {
@@ -84,7 +84,7 @@ void Emitter::emit_note_lanes() {
 
 // Leaves in the upper halves of ymm2 to ymm5 the distances of the marks of eight lanes each from
 // ymm7, and in ymm6 their disjunction.  Copies the offsets to the address in rdi.
-void Emitter::find_marks_of_lanes() {
+void NoteEmitter::find_marks_of_lanes() {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
     const x86::Ymm distance = x86::ymm(2 + part);
@@ -100,7 +100,7 @@ void Emitter::find_marks_of_lanes() {
 }
 
 // Jumps to `untold` if one of the words has been written in this phase.
-void Emitter::refuse_written_lanes(asmjit::Label untold) {
+void NoteEmitter::refuse_written_lanes(asmjit::Label untold) {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
     a.vpand(x86::ymm0, x86::ymm(2 + part), table(offsetof(Tables, mark_state)).cloneResized(32));
@@ -112,7 +112,7 @@ void Emitter::refuse_written_lanes(asmjit::Label untold) {
 }
 
 // Writes the remaining fields of the row at rsi.
-void Emitter::put_scattered_row() {
+void NoteEmitter::put_scattered_row() {
   a.mov(of_row(offsetof(NotedRow, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
@@ -123,7 +123,7 @@ void Emitter::put_scattered_row() {
 }
 
 // Checks that the words that lanes load are defined; rcx: the states.
-void Emitter::note_lanes_states(asmjit::Label untold) {
+void NoteEmitter::note_lanes_states(asmjit::Label untold) {
   for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
     a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
     a.vpcmpeqd(x86::ymm1, x86::ymm1, x86::ymm1);
@@ -141,7 +141,7 @@ void Emitter::note_lanes_states(asmjit::Label untold) {
 
 // Marks the words and jumps to `row` if each lane is the only one that has accessed its word;
 // otherwise continues at `many`, which follows.
-void Emitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
+void NoteEmitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
   const auto lanes_at = [](unsigned part) {
     return x86::ptr(x86::r8, static_cast<std::int32_t>(16 * part), 16);
   };

@@ -6,14 +6,14 @@
 
 namespace warpcheck::vgpu::native {
 
-bool Emitter::is_noted(const Site& site, bool strided) {
+bool NoteEmitter::is_noted(const Site& site, bool strided) {
   return site.instr.modifiers.space == ptx::Space::shared && site.count == 1 && site.bytes == 4 &&
          (strided || site.is_load);
 }
 
 // Notes a row.  Jumps to `untold` if the row must be reported; it is then not noted.  Preserves
 // rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
-void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
+void NoteEmitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
   a.jz(untold);
@@ -58,7 +58,7 @@ void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
 }
 
 // Writes the row. rsi: its address; edi: its cell.
-void Emitter::put_row(const Site& site, NotedAs as) {
+void NoteEmitter::put_row(const Site& site, NotedAs as) {
   a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
   a.mov(of_row(offsetof(NotedRow, pc)), site.pc);
   if (as == NotedAs::some || as == NotedAs::single) {
@@ -80,7 +80,7 @@ void Emitter::put_row(const Site& site, NotedAs as) {
 }
 
 // Checks or sets the states of the bytes from number edi of the shared memory on; rcx: the states.
-void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) {
+void NoteEmitter::note_states(const Site& site, bool strided, asmjit::Label untold) {
   const auto state = [](std::uint32_t byte) {
     return x86::ptr(x86::rcx, x86::rdi, 0, static_cast<std::int32_t>(byte));
   };
@@ -113,7 +113,7 @@ void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) 
 
 // Does the same for the lanes in r8d.  A store of one lane alone would need another state, so such
 // a store is reported.
-void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
+void NoteEmitter::note_some_states(const Site& site, asmjit::Label untold) {
   if (!site.is_load) {
     a.lea(x86::r11d, x86::ptr(x86::r8, -1));
     a.test(x86::r11d, x86::r8d);
@@ -145,7 +145,7 @@ void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
 }
 
 // Loads the mark of a read by the warp's first thread to ecx.
-void Emitter::find_mark_of_warp() {
+void NoteEmitter::find_mark_of_warp() {
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.shl(x86::ecx, 5 + 1);
   static_assert(Mark::kThread * kWarpLanes == 1 << (5 + 1));
@@ -153,7 +153,7 @@ void Emitter::find_mark_of_warp() {
 }
 
 // Marks a word that all lanes read.
-void Emitter::mark_uniform(asmjit::Label untold) {
+void NoteEmitter::mark_uniform(asmjit::Label untold) {
   a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
   a.or_(x86::r11d, Mark::kMany);
   a.movzx(x86::ecx, mark());
@@ -166,7 +166,7 @@ void Emitter::mark_uniform(asmjit::Label untold) {
 }
 
 // Notes the row and jumps to `done` if r8d contains one lane.
-void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label done) {
+void NoteEmitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label done) {
   const asmjit::Label single = a.newLabel();
   a.lea(x86::ecx, x86::ptr(x86::r8, -1));
   a.test(x86::ecx, x86::r8d);
@@ -205,7 +205,7 @@ void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label 
 
 // Marks the words of adjacent lanes.
 //   some: only of the lanes in r8d
-void Emitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
+void NoteEmitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   const x86::Mem own = constant(offsetof(Tables, mark_own));
   const x86::Mem others = constant(offsetof(Tables, mark_others));
@@ -263,7 +263,7 @@ void Emitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
 
 // A word that a thread has written stays marked as written when the thread reads it. ymm0 and ymm1:
 // distances minus kOwn; ymm2 and ymm3: the new marks.
-void Emitter::keep_written() {
+void NoteEmitter::keep_written() {
   const x86::Mem written = table(offsetof(Tables, mark_all)).cloneResized(32);
   for (const unsigned half : kHalves) {
     a.vpcmpeqw(x86::ymm(half), x86::ymm(half), written);
@@ -272,7 +272,7 @@ void Emitter::keep_written() {
 }
 
 // Marks the words of a row if some of its lanes read words that other threads have accessed.
-void Emitter::mark_met(asmjit::Label untold) {
+void NoteEmitter::mark_met(asmjit::Label untold) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   for (const unsigned half : kHalves) {
     const x86::Ymm distance = x86::ymm(half);
@@ -295,7 +295,7 @@ void Emitter::mark_met(asmjit::Label untold) {
 }
 
 // Notes a row of atomics whose offsets are in the frame; preserves rdx and rax.
-void Emitter::note_update(const Site& site, asmjit::Label untold) {
+void NoteEmitter::note_update(const Site& site, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
   a.jz(untold);

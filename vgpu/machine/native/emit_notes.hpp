@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vgpu/machine/native/emit_access.hpp"
+#include "vgpu/machine/native/note_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 

@@ -2,33 +2,15 @@
 // and no observer needs the access or the code can note it.  The code resolves the address by the
 // site of the instruction's last access, and moves the lanes of r8d under a mask.  Everything else
 // is a call.
-#include "vgpu/machine/native/emit_access.hpp"
+#include "vgpu/machine/native/access_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
 
-// Must be called before lane_mask().
-void Emitter::begin_lane_masks(bool wide) {
-  if (is_512_) {
-    a.kmovd(lanes_at(0), x86::r8d);
-    return spread_masks();
-  }
-  a.vmovq(x86::xmm7, x86::r8);
-  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(7), x86::xmm7);
-}
-
-// On a host without mask registers: returns all ones in the cells that belong to lanes in r8d.
-x86::Vec Emitter::lane_mask(bool wide, std::uint32_t byte) {
-  load(vec(6), table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte));
-  a.vpand(vec(5), vec(6), vec(7));
-  a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(5), vec(5), vec(6));
-  return vec(5);
-}
-
 // Jumps to the slow path unless the addresses of those lanes are consecutive.  Leaves the address
 // of the first of them in rax, and its distance from lane 0 in rcx.
-void Emitter::check_some_lanes(const Site& site) {
+void AccessEmitter::check_some_lanes(const Site& site) {
   const bool wide = site.wide_address;
   const Ref& address = site.address();
   a.bsf(x86::ecx, x86::r8d);
@@ -70,7 +52,7 @@ void Emitter::check_some_lanes(const Site& site) {
 
 // Computes from that the offset of lane 0's bytes, even if it is inactive, from the site's base;
 // leaves the sites in rdx.
-void Emitter::find_some_lanes(const Site& site) {
+void AccessEmitter::find_some_lanes(const Site& site) {
   const std::int64_t displacement = site.instr.displacement;
   if (!site.wide_address) {
     a.add(x86::eax, static_cast<std::int32_t>(displacement));
@@ -94,19 +76,19 @@ void Emitter::find_some_lanes(const Site& site) {
 }
 
 // Jumps to the slow path if the access must be reported.
-void Emitter::note_some_lanes(const Site& site) {
+void AccessEmitter::note_some_lanes(const Site& site) {
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(watched);
   a.bind(unwatched);
   later([this, site, unwatched, watched] {
     a.bind(watched);
-    note(site, NotedAs::some, site.slow);
+    notes_.note(site, NotedAs::some, site.slow);
     a.jmp(unwatched);
   });
 }
 
-void Emitter::move_some_lanes(const Site& site) {
+void AccessEmitter::move_some_lanes(const Site& site) {
   const bool wide = site.bytes == 8;
   if (!is_512_) begin_lane_masks(wide);
   for_each_part(wide, [&](std::uint32_t byte) {
@@ -127,7 +109,7 @@ void Emitter::move_some_lanes(const Site& site) {
   });
 }
 
-bool Emitter::access_partially(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = ptx::bytes_of(m.type);
   const bool is_load = instr.kind == InstrKind::load;
@@ -141,7 +123,7 @@ bool Emitter::access_partially(const Instr& instr, std::uint32_t pc, const Count
   if (!is_plain || !is_known || !has_row) return false;
   const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
   const Site site{instr, pc, rest, bytes, 1, wide_address, is_load, a.newLabel(), a.newLabel()};
-  const bool may_be_noted = is_noted(site, true);
+  const bool may_be_noted = NoteEmitter::is_noted(site, true);
   a.mov(x86::r8d, x86::edx);
   if (!may_be_noted) {
     a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);

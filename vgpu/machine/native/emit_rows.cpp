@@ -1,10 +1,10 @@
 // Loads and stores the rows of operands, which are in vector registers or in memory.
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/row_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 // Returns the operand from which a part of a source is read.
-asmjit::Operand Emitter::part(const Ref& ref, std::uint32_t byte) const {
+asmjit::Operand RowEmitter::part(const Ref& ref, std::uint32_t byte) const {
   const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
   if (cached == nullptr) return row(ref, byte);
   if (cached->constant.bank != Bank::none) return row(cached->constant, byte);
@@ -12,7 +12,7 @@ asmjit::Operand Emitter::part(const Ref& ref, std::uint32_t byte) const {
 }
 
 // Does the same for half a vector of a row of words.
-asmjit::Operand Emitter::half_part(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+asmjit::Operand RowEmitter::half_part(const Ref& ref, std::uint32_t byte, unsigned scratch) {
   const asmjit::Operand whole = part(ref, byte / vector_bytes() * vector_bytes());
   if (!whole.isReg()) {
     return whole.as<x86::Mem>().cloneAdjusted(byte % vector_bytes());
@@ -28,7 +28,7 @@ asmjit::Operand Emitter::half_part(const Ref& ref, std::uint32_t byte, unsigned 
 }
 
 // Returns the first lane of a row, with 4 or 8 bytes.
-asmjit::Operand Emitter::first_lane(const Ref& ref, bool wide) const {
+asmjit::Operand RowEmitter::first_lane(const Ref& ref, bool wide) const {
   const asmjit::Operand first = part(ref, 0);
   if (first.isReg()) return x86::xmm(first.as<x86::Vec>().id());
   x86::Mem memory = first.as<x86::Mem>();
@@ -36,26 +36,26 @@ asmjit::Operand Emitter::first_lane(const Ref& ref, bool wide) const {
   return memory;
 }
 
-x86::Vec Emitter::source(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+x86::Vec RowEmitter::source(const Ref& ref, std::uint32_t byte, unsigned scratch) {
   const asmjit::Operand from = part(ref, byte);
   if (from.isReg()) return from.as<x86::Vec>();
   load(vec(scratch), from.as<x86::Mem>());
   return vec(scratch);
 }
 
-RowPlan Emitter::plan(const Ref& ref) {
+RowPlan RowEmitter::plan(const Ref& ref) {
   return rows_->plan(ref, [this](const CachedRow& given_up) { store_cached(given_up); });
 }
 
 // Returns the vector register in which a part of a result should be computed.
-x86::Vec Emitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+x86::Vec RowEmitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch) {
   if (!rows_ || guarded_) return vec(scratch);
   const RowPlan of_row = plan(ref);
   return vec(of_row.is_cached ? of_row.row.first + byte / vector_bytes() : scratch);
 }
 
 // Records that a result equals a row of constants.  False: it must be moved.
-bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
+bool RowEmitter::keep_constant(const Ref& ref, const Ref& constant) {
   if (!rows_ || guarded_) return false;
   if (!rows_->plan_constant(ref, constant).is_stored) return true;
   const bool wide = ref.bank == Bank::wide;
@@ -66,7 +66,7 @@ bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
   return true;
 }
 
-void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+void RowEmitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
   if (guarded_) return store_guarded(ref, byte, wide, from);
   const x86::Mem to = row(ref, byte);
   if (rows_) {
@@ -92,7 +92,8 @@ void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86
 
 // Stores results for the lanes in r8d, whose masks are also set up.  A row in vector registers
 // stays there.
-void Emitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+void RowEmitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide,
+                               const x86::Vec& from) {
   const x86::Mem to = row(ref, byte);
   const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
   const bool is_stored = cached == nullptr || cached->is_stored;
@@ -110,7 +111,7 @@ void Emitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const
   if (is_stored) a.vpmaskmovd(to, lanes, from);
 }
 
-void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
+void RowEmitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
   const x86::Mem to = row(ref, byte);
   if (!rows_) {
     if (some_) a.k(lanes_at(byte / 32));
@@ -127,7 +128,21 @@ void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec&
   if (of_row.is_stored) a.emit(Inst::kIdVmovdqu32, to, from);
 }
 
-void Emitter::store_cached(const CachedRow& cached) {
+void RowEmitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
+  if (some_ || guarded_) {
+    a.mov(x86::edx, predicate(ref));
+    a.xor_(bits, x86::edx);
+    if (guarded_) {
+      a.and_(bits, x86::r8d);
+    } else {
+      a.and_(bits, field(offsetof(NativeFrame, lanes), 4));
+    }
+    a.xor_(bits, x86::edx);
+  }
+  a.mov(predicate(ref), bits);
+}
+
+void RowEmitter::store_cached(const CachedRow& cached) {
   if (cached.is_stored) return;
   for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
     const std::uint32_t byte = index * vector_bytes();
@@ -137,7 +152,7 @@ void Emitter::store_cached(const CachedRow& cached) {
   }
 }
 
-void Emitter::load_cached(const CachedRow& cached) {
+void RowEmitter::load_cached(const CachedRow& cached) {
   if (cached.constant.bank != Bank::none) return;
   for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
     load(vec(cached.first + index), row(cached.row, index * vector_bytes()));
@@ -146,7 +161,7 @@ void Emitter::load_cached(const CachedRow& cached) {
 
 // Before a call: stores the rows that were in vector registers before the instruction, if they may
 // be read later.
-void Emitter::store_rows() {
+void RowEmitter::store_rows() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) {
     if (rows_->is_read(cached.row)) store_cached(cached);
@@ -154,20 +169,20 @@ void Emitter::store_rows() {
 }
 
 // After a call: reloads them, for code that continues in the middle of the instruction.
-void Emitter::load_sources() {
+void RowEmitter::load_sources() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) load_cached(cached);
 }
 
 // Reloads the results, for code that continues after the instruction.
-void Emitter::load_results() {
+void RowEmitter::load_results() {
   if (!rows_) return;
   RowCache behind = *rows_;
   behind.end_instruction();
   for (const CachedRow& cached : behind.state.rows) load_cached(cached);
 }
 
-void Emitter::put_rows_away() {
+void RowEmitter::put_rows_away() {
   if (!rows_) return;
   store_rows();
   rows_->state.rows.clear();
@@ -176,14 +191,14 @@ void Emitter::put_rows_away() {
 
 // Code that is emitted apart from its instruction gives up the same vector registers as the
 // instruction did.
-void Emitter::give_up_rows() {
+void RowEmitter::give_up_rows() {
   if (!rows_) return;
   for (const CachedRow& cached : rows_->state.before) {
     if (rows_->find(cached.row) == nullptr) store_cached(cached);
   }
 }
 
-void Emitter::later_with_rows(std::function<void()> emit) {
+void RowEmitter::later_with_rows(std::function<void()> emit) {
   if (!rows_) return later(std::move(emit));
   later([this, state = rows_->state, emit = std::move(emit)] {
     const RowCache::State now = std::exchange(rows_->state, state);

@@ -2,7 +2,7 @@
 // from lane to lane.
 #include <optional>
 
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/compute_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -40,7 +40,7 @@ std::optional<Dimension> dimension_of(SpecialRegister special) {
 
 }  // namespace
 
-bool Emitter::parameter(const Instr& instr) {
+bool ComputeEmitter::parameter(const Instr& instr) {
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   const Ref& to = instr[ScalarOperand::result];
   if (to.bank != (bytes == 8 ? Bank::wide : Bank::word) || (bytes != 4 && bytes != 8)) return false;
@@ -51,7 +51,7 @@ bool Emitter::parameter(const Instr& instr) {
   return true;
 }
 
-bool Emitter::special(const Instr& instr) {
+bool ComputeEmitter::special(const Instr& instr) {
   static_assert(sizeof(Dim3::x) == 4);
   const Ref& to = instr[ScalarOperand::result];
   if (to.bank != Bank::word) return false;

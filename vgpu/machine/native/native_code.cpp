@@ -49,10 +49,6 @@ constexpr Tables make_tables() {
 // The maximal length of a block, so that the rest of a quantum is rarely too short for one.
 constexpr std::uint32_t kInstructionsMax = 64;
 
-bool moves_rows(const Instr& instr) {
-  return instr.kind == InstrKind::load || instr.kind == InstrKind::store;
-}
-
 bool is_access(const Instr& instr) { return moves_rows(instr) || instr.kind == InstrKind::atomic; }
 
 bool is_branch(const Instr& instr) {
@@ -347,7 +343,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
   emit_.move_lanes(x86::r8d, instr);
   a.popcnt(x86::eax, x86::r8d);
   a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), x86::rax);
-  if (instr.kind == InstrKind::compute && emit_.compute_guarded(instr, pc)) return;
+  if (instr.kind == InstrKind::compute && emit_.compute.emit_guarded(instr, pc)) return;
   const std::uint32_t end = emit_.put_rows_away_for_one(pc);
   a.mov(x86::edx, x86::r8d);
   a.test(x86::edx, x86::edx);
@@ -362,17 +358,18 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
       a.cmp(x86::edx, -1);
       a.jne(partial);
     }
-    if (may_be_whole && emit_.access(instr, pc, rest)) {
+    if (may_be_whole && emit_.accesses.emit(instr, pc, rest)) {
       a.bind(done);
       emit_.later([this, partial, done, pc, rest] {
         emit_.a.bind(partial);
         const Instr& of_some = program_.code[pc];
-        if (!emit_.access_partially(of_some, pc, rest)) emit_.call_execute(of_some, pc, rest);
+        if (!emit_.accesses.emit_partially(of_some, pc, rest))
+          emit_.call_execute(of_some, pc, rest);
         emit_.a.jmp(done);
       });
     } else {
       a.bind(partial);
-      if (!emit_.access_partially(instr, pc, rest)) emit_.call_execute(instr, pc, rest);
+      if (!emit_.accesses.emit_partially(instr, pc, rest)) emit_.call_execute(instr, pc, rest);
       a.bind(done);
     }
   }
@@ -382,17 +379,17 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   const Instr& instr = program_.code[pc];
-  if (instr.kind == InstrKind::compute && emit_.compute(instr, pc)) return;
-  if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
-  if (instr.kind == InstrKind::special && emit_.special(instr)) return;
+  if (instr.kind == InstrKind::compute && emit_.compute.emit(instr, pc)) return;
+  if (instr.kind == InstrKind::param && emit_.compute.parameter(instr)) return;
+  if (instr.kind == InstrKind::special && emit_.compute.special(instr)) return;
   if (is_access(instr) && !emit_.runs_some()) {
-    if (emit_.access(instr, pc, rest) || emit_.atomic(instr, pc, rest)) return;
+    if (emit_.accesses.emit(instr, pc, rest) || emit_.atomics.emit(instr, pc, rest)) return;
   }
   emit_.put_rows_away();
   emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
-  } else if (!emit_.runs_some() || !emit_.access_partially(instr, pc, rest)) {
+  } else if (!emit_.runs_some() || !emit_.accesses.emit_partially(instr, pc, rest)) {
     emit_.call_execute(instr, pc, rest);
   }
 }
@@ -407,123 +404,13 @@ asmjit::JitRuntime& runtime() {
 
 constexpr Tables kTables = make_tables();
 
-void Emitter::call(const void* function) {
-  a.vzeroupper();
-  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(function)));
-  a.call(x86::rax);
-  load_lanes();
-}
-
-void Emitter::load_lanes() {
-  if (!some_ || !is_512_) return;
-  a.kmovd(lanes_at(0), field(offsetof(NativeFrame, lanes), 4));
-  spread_masks();
-}
-
-void Emitter::spread_masks() {
-  a.kshiftrd(lanes_at(1), lanes_at(0), 8);
-  a.kshiftrd(lanes_at(2), lanes_at(0), 16);
-  a.kshiftrd(lanes_at(3), lanes_at(0), 24);
-}
-
-void Emitter::spread_lanes() {
-  if (!some_ || is_512_) return;
-  a.vpbroadcastd(vec(0), field(offsetof(NativeFrame, lanes), 4));
-  a.vpmovzxdq(vec(1), half(0));
-  for (const bool wide : {false, true}) {
-    const std::size_t bits = wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits);
-    const std::size_t lanes =
-        wide ? offsetof(NativeFrame, wide_lanes) : offsetof(NativeFrame, word_lanes);
-    for_each_part(wide, [&](std::uint32_t byte) {
-      load(vec(2), table(bits + byte));
-      a.vpand(vec(3), vec(2), vec(wide ? 1 : 0));
-      a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(3), vec(3), vec(2));
-      store(field(lanes + byte, 0), vec(3));
-    });
-  }
-}
-
-void Emitter::move_lanes(const x86::Gp& to) {
-  if (some_) {
-    a.mov(to, field(offsetof(NativeFrame, lanes), 4));
-  } else {
-    a.mov(to, -1);
-  }
-}
-
-void Emitter::move_lanes(const x86::Gp& to, const Instr& guarded) {
-  a.mov(to, predicate(guarded.guard));
-  if (guarded.guard_negated) a.not_(to);
-  if (some_) a.and_(to, field(offsetof(NativeFrame, lanes), 4));
-}
-
-void Emitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
-  if (some_ || guarded_) {
-    a.mov(x86::edx, predicate(ref));
-    a.xor_(bits, x86::edx);
-    if (guarded_) {
-      a.and_(bits, x86::r8d);
-    } else {
-      a.and_(bits, field(offsetof(NativeFrame, lanes), 4));
-    }
-    a.xor_(bits, x86::edx);
-  }
-  a.mov(predicate(ref), bits);
-}
-
-void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
-  store_rows();
-  a.mov(x86::rdi, x86::rbx);
-  a.mov(x86::rsi, field(offsetof(NativeFrame, code), 8));
-  a.add(x86::rsi, static_cast<std::int32_t>(pc * sizeof(Instr)));
-  call(reinterpret_cast<const void*>(instr.compute));
-}
-
-void Emitter::call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest) {
-  store_rows();
-  a.mov(x86::rdi, x86::rbx);
-  a.mov(x86::esi, pc);
-  a.mov(x86::ecx, rest.instructions);
-  call(reinterpret_cast<const void*>(moves_rows(instr) ? calls.access : calls.execute));
-  follow(pc, rest);
-}
-
-void Emitter::follow(std::uint32_t pc, const Counted& rest) {
-  const asmjit::Label leaves = a.newLabel();
-  a.test(x86::eax, x86::eax);
-  a.jnz(leaves);
-  later([this, leaves, pc, rest] {
-    const asmjit::Label before = a.newLabel();
-    a.bind(leaves);
-    a.cmp(x86::eax, static_cast<std::uint32_t>(NativeStep::leave_before));
-    a.je(before);
-    leave(pc + 1, rest);
-    a.bind(before);
-    leave(pc, {rest.instructions + 1, rest.unguarded, rest.accesses});
-  });
-}
-
-void Emitter::leave(std::uint32_t pc, const Counted& undone) {
-  if (undone.instructions != 0) {
-    a.add(field(offsetof(NativeFrame, quantum_left), 4), undone.instructions);
-  }
-  if (undone.unguarded != 0) {
-    a.sub(field(offsetof(NativeFrame, unguarded), 8), undone.unguarded);
-  }
-  if (undone.accesses != 0) {
-    a.add(field(offsetof(NativeFrame, accesses_left), 8), undone.accesses);
-  }
-  a.mov(x86::eax, pc);
-  a.jmp(epilogue);
-}
-
 void Emitter::emit_later() {
   while (!later_.empty()) {
     const std::vector<std::function<void()>> now = std::move(later_);
     later_.clear();
     for (const auto& emit : now) emit();
   }
-  emit_note_lanes();
+  notes_.emit_subroutines();
 }
 
 }  // namespace native
@@ -544,7 +431,8 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   asmjit::x86::Assembler assembler(&holder);
   std::optional<LiveRows> live;
   if (lanes == Lanes::all) live.emplace(program);
-  native::Emitter emitter(assembler, level, program, live ? &*live : nullptr, calls);
+  native::EmitterState state(assembler, level, program, live ? &*live : nullptr, calls);
+  native::Emitter emitter(state);
   native::Compiler compiler(program, emitter);
   compiler.compile();
   void* begin = nullptr;

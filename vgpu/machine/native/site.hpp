@@ -3,12 +3,12 @@
 
 #include <bit>
 
-#include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/machine/native/call_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 // The properties of an access that do not depend on its lanes.
-struct Emitter::Site {
+struct Site {
   const Instr& instr;
   std::uint32_t pc;
   Counted rest;

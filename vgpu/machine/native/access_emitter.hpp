@@ -1,0 +1,42 @@
+// Weak loads and stores.  Internal to vgpu/machine/native.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/native/note_emitter.hpp"
+#include "vgpu/machine/native/site_emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+class AccessEmitter : public SiteEmitter {
+ public:
+  AccessEmitter(EmitterState& state, NoteEmitter& notes) : SiteEmitter(state), notes_(notes) {}
+
+  // Emits a weak load or store of one element per lane.  False: it is not of that kind.
+  //   rest: the instructions of the block after it
+  bool emit(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  // Emits a weak load or store for some lanes, those in edx, whose rows are in memory.  False: it
+  // is not of that kind.
+  bool emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest);
+
+ private:
+  // emit_access.cpp
+  void find_and_tell(const Site& site, bool strided);
+  void move_row(const Site& site, bool strided);
+  void move_vector(const Site& site, bool strided);
+  // emit_partial.cpp
+  void check_some_lanes(const Site& site);
+  void find_some_lanes(const Site& site);
+  void note_some_lanes(const Site& site);
+  void move_some_lanes(const Site& site);
+  // emit_scattered.cpp
+  [[nodiscard]] bool scatters(const Site& site) const;
+  void find_scattered(const Site& site);
+  void tell_lanes(const Site& site, Pattern pattern);
+  void move_scattered(const Site& site);
+  void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
+
+  NoteEmitter& notes_;
+};
+
+}  // namespace warpcheck::vgpu::native

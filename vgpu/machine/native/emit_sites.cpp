@@ -1,0 +1,155 @@
+// Emits the resolution of addresses by the site of the instruction's last access: of addresses that
+// are consecutive, all equal, or in any order.
+#include "vgpu/machine/native/site_emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::Space;
+
+// Jumps to `otherwise` unless all lanes' addresses are consecutive, or all are equal.
+void SiteEmitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
+  const bool wide = site.wide_address;
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0),
+         first_lane(site.address(), wide));
+  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
+                                 : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
+  bool first = true;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const asmjit::Operand addresses = part(site.address(), byte);
+    x86::Vec expected = vec(0);
+    if (strided) {
+      expected = vec(1);
+      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
+    }
+    if (is_512_) {
+      a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected,
+             addresses, asmjit::Imm(x86::VPCmpImm::kNE));
+      if (!first) a.korw(x86::k1, x86::k1, x86::k2);
+    } else {
+      a.emit(Inst::kIdVpxor, first ? vec(2) : vec(3), expected, addresses);
+      if (!first) a.vpor(vec(2), vec(2), vec(3));
+    }
+    first = false;
+  });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(2), vec(2));
+  }
+  a.jnz(otherwise);
+}
+
+// Leaves in rax the offset of the first lane's bytes from the site's base, and in rdx the sites.
+void SiteEmitter::find_row(const Site& site, bool strided) {
+  const asmjit::Operand first = first_lane(site.address(), site.wide_address);
+  const std::int64_t displacement = site.instr.displacement;
+  if (site.wide_address) {
+    a.emit(first.isReg() ? Inst::kIdVmovq : Inst::kIdMov, x86::rax, first);
+    if (displacement != 0 && displacement == static_cast<std::int32_t>(displacement)) {
+      a.add(x86::rax, displacement);
+    } else if (displacement != 0) {
+      a.mov(x86::rcx, displacement);
+      a.add(x86::rax, x86::rcx);
+    }
+  } else {
+    a.emit(first.isReg() ? Inst::kIdVmovd : Inst::kIdMov, x86::eax, first);
+    if (displacement != 0) a.add(x86::eax, static_cast<std::int32_t>(displacement));
+  }
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.sub(x86::rax,
+        site.field(strided ? offsetof(AccessSite, row_base) : offsetof(AccessSite, base)));
+  a.cmp(x86::rax,
+        site.field(strided ? offsetof(AccessSite, row_room) : offsetof(AccessSite, lane_room)));
+  a.ja(site.slow);
+  if (site.lane_bytes() != 1) {
+    a.test(x86::al, site.lane_bytes() - 1);
+    a.jnz(site.slow);
+  }
+}
+
+// Adds the field of the site at `offset` to rax, which makes it a host address.
+void SiteEmitter::add_origin(const Site& site, std::size_t offset) {
+  a.add(x86::rax, site.field(offset));
+  if (site.instr.modifiers.space == Space::shared) {
+    a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
+  }
+}
+
+// Jumps to the slow path unless all lanes' addresses are in the memory of the last access; leaves
+// their offsets in the frame.
+void SiteEmitter::find_offsets(const Site& site) {
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.mov(x86::rcx, site.field(offsetof(AccessSite, base)));
+  a.test(x86::rcx, x86::rcx);
+  a.js(site.slow);  // there was no last access
+  const std::int64_t displacement = site.instr.displacement;
+  if (displacement == static_cast<std::int32_t>(displacement)) {
+    if (displacement != 0) a.sub(x86::rcx, displacement);
+  } else {
+    a.mov(x86::rax, displacement);
+    a.sub(x86::rcx, x86::rax);
+  }
+  const bool wide = site.wide_address;
+  const asmjit::InstId broadcast = wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd;
+  const auto fill = [&](unsigned number) {  // of the value in rcx
+    a.vmovq(x86::xmm0, x86::rcx);
+    a.emit(broadcast, vec(number), x86::xmm0);
+  };
+  fill(2);
+  a.mov(x86::rcx, site.field(offsetof(AccessSite, lane_room)));
+  fill(3);
+  a.mov(x86::ecx, site.lane_bytes() - 1);
+  fill(4);
+  a.mov(x86::ecx, site.field(offsetof(AccessSite, begin)));
+  a.vmovd(x86::xmm0, x86::ecx);
+  a.vpbroadcastd(vec(5), x86::xmm0);
+  if (!is_512_) {
+    load(vec(6), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
+    a.vpxor(vec(3), vec(3), vec(6));
+  }
+  for_each_part(wide, [&](std::uint32_t byte) { find_part(site, byte); });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(7), vec(7));
+  }
+  a.jnz(site.slow);
+}
+
+// Converts one vector of addresses: subtracts vec(2), checks that the results are at most vec(3)
+// and have no bits of vec(4), and adds vec(5). k1, or vec(7), collects violations.
+void SiteEmitter::find_part(const Site& site, std::uint32_t byte) {
+  const bool wide = site.wide_address;
+  const x86::Mem to = field(offsetof(NativeFrame, offsets) + (wide ? byte / 2 : byte), 0);
+  a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), source(site.address(), byte, 0), vec(2));
+  if (is_512_) {
+    a.emit(wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud, byte == 0 ? x86::k1 : x86::k2, vec(0),
+           vec(3), asmjit::Imm(x86::VPCmpImm::kGT));
+    if (byte != 0) a.korw(x86::k1, x86::k1, x86::k2);
+    a.emit(wide ? Inst::kIdVptestmq : Inst::kIdVptestmd, x86::k2, vec(0), vec(4));
+    a.korw(x86::k1, x86::k1, x86::k2);
+    if (wide) a.vpmovqd(half(0), vec(0));
+    const x86::Vec offsets = wide ? half(0) : vec(0);
+    a.vpaddd(offsets, offsets, wide ? half(5) : vec(5));
+    a.vmovups(to, offsets);
+    return;
+  }
+  a.vpxor(vec(1), vec(0), vec(6));
+  a.emit(wide ? Inst::kIdVpcmpgtq : Inst::kIdVpcmpgtd, vec(1), vec(1), vec(3));
+  if (byte == 0) {
+    a.vmovaps(vec(7), vec(1));
+  } else {
+    a.vpor(vec(7), vec(7), vec(1));
+  }
+  a.vpand(vec(1), vec(0), vec(4));
+  a.vpor(vec(7), vec(7), vec(1));
+  if (wide) {  // the lower halves of four values
+    a.vextracti128(x86::xmm1, x86::ymm0, 1);
+    a.vshufps(x86::xmm0, x86::xmm0, x86::xmm1, 0x88);
+  }
+  const x86::Vec offsets = wide ? half(0) : vec(0);
+  a.vpaddd(offsets, offsets, wide ? half(5) : vec(5));
+  a.vmovups(to, offsets);
+}
+
+}  // namespace warpcheck::vgpu::native
