@@ -1,7 +1,6 @@
 #include "campaign/view.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,12 +30,6 @@ std::string findings_text(const Snapshot& snapshot) {
   if (waiting != 0) text += fmt::format(", {} to shrink", waiting);
   if (snapshot.incidents != 0) text += "; " + counted(snapshot.incidents, "incident");
   return text;
-}
-
-std::size_t terminal_columns() {
-  winsize size = {};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
 }
 
 }  // namespace
@@ -108,7 +101,8 @@ void View::show(const Snapshot& snapshot) {
     return;
   }
   erase();
-  drawn_ = view_lines(snapshot, terminal_columns() - 1);  // a full line would wrap
+  drawn_ = view_lines(snapshot, static_cast<std::size_t>(terminal_columns(STDOUT_FILENO)) -
+                                    1);  // a full line would wrap
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
     const bool headline = color_ && i == 0;
     std::fputs(headline ? "\x1b[1m" : "", stdout);

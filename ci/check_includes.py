@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "vgpu/machine": ["vgpu/ptx", "vgpu/program", "vgpu/schedule"],
     "vgpu/check": ENGINE[:4],
     "vgpu/cudart": ENGINE[:5],
-    "vgpu/libraries": ["vgpu/cudart"],
+    "vgpu/libraries": ["vgpu/cudart", "vgpu/schedule"],
     "vgpu/litmus": ENGINE,
     "vgpu/conformance": ENGINE[:4],
     "vgpu/differential": ENGINE[:5] + ["vgpu/conformance"],

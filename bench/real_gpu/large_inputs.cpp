@@ -28,6 +28,7 @@
 #include "reference/reduce.hpp"
 #include "reference/scan.hpp"
 #include "vgpu/cudart/real/real_runtime.hpp"
+#include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck {
 namespace {
@@ -37,22 +38,15 @@ struct Sizes {
   std::size_t elements = std::size_t{1} << 28;
 };
 
-// Pseudo-random numbers, always the same (SplitMix64).
-std::uint64_t number(std::uint64_t i) {
-  std::uint64_t z = (i + 1) * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
+// Pseudo-random numbers, always the same.
 template <class T>
 std::vector<T> numbers(std::size_t n) {
   std::vector<T> values(n);
   for (std::size_t i = 0; i < n; ++i) {
     if constexpr (std::is_same_v<T, float>) {
-      values[i] = static_cast<float>(static_cast<std::int32_t>(number(i))) * 0x1p-20F;
+      values[i] = static_cast<float>(static_cast<std::int32_t>(vgpu::Prng::at(i))) * 0x1p-20F;
     } else {
-      values[i] = static_cast<T>(number(i));
+      values[i] = static_cast<T>(vgpu::Prng::at(i));
     }
   }
   return values;

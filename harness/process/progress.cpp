@@ -1,7 +1,6 @@
 #include "harness/process/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,11 +17,6 @@ constexpr double kSilentSeconds = 2;
 constexpr double kSecondsBetween = 0.2;
 constexpr std::string_view kEraseLine = "\r\x1b[K";
 
-int columns_of_stderr() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 }  // namespace
 
 Progress::World Progress::stderr_world() {
@@ -38,7 +32,7 @@ Progress::World Progress::stderr_world() {
                 std::fwrite(text.data(), 1, text.size(), stderr);
                 std::fflush(stderr);
               },
-          .columns = columns_of_stderr};
+          .columns = [] { return terminal_columns(STDERR_FILENO); }};
 }
 
 Progress::Progress(World world)

@@ -1,6 +1,7 @@
 #include "harness/process/terminal.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kVerdicts
 bool is_terminal(int descriptor) {
   const char* const term = std::getenv("TERM");
   return ::isatty(descriptor) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+int terminal_columns(int descriptor) {
+  winsize size{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 bool wants_color(int descriptor) {

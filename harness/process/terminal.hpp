@@ -10,6 +10,9 @@ namespace warpcheck {
 // not "dumb".
 bool is_terminal(int descriptor);
 
+// Returns the columns of the terminal; 80 if it does not tell them.
+int terminal_columns(int descriptor);
+
 // Whether text written to this descriptor should be coloured: it is a terminal, and NO_COLOR
 // (no-color.org) is unset or empty.
 bool wants_color(int descriptor);

@@ -14,7 +14,7 @@ namespace warpcheck {
 namespace {
 
 // Small enough that all workers end together, large enough that inputs of a size are made once.
-constexpr std::uint64_t kPartMax = 32, kPartsOfWorker = 4;
+constexpr std::uint64_t kRangeMax = 32, kRangesOfWorker = 4;
 constexpr std::uint64_t kLearntFrom = 8;
 constexpr std::chrono::milliseconds kTold{100};
 
@@ -32,25 +32,12 @@ std::string text_of_failed(const Case& a_case) {
   return case_text({.a_case = a_case, .ptx_hash = 0, .kinds = {}, .classes = {}});
 }
 
-PointOutcome outcome_of(const Certificate& certificate) {
-  PointOutcome outcome;
-  outcome.proof = certificate.proof;
-  outcome.reason = certificate.reason;
-  outcome.same_bytes = certificate.same_bytes;
-  outcome.varies = certificate.varies;
-  outcome.refused = !certificate.verdict.refusals.empty();
-  return outcome;
-}
-
-PointOutcome outcome_of(const ProvedPoint& known) {
-  PointOutcome outcome;
-  outcome.proof = known.proof;
-  outcome.reason = known.reason;
-  outcome.same_bytes = known.same_bytes;
-  outcome.varies = known.varies;
-  outcome.executions = known.executions;
-  outcome.cut = known.cut;
-  return outcome;
+// What a Certificate and a ProvedPoint have in common.
+PointOutcome outcome_of(const auto& known) {
+  return {.proof = known.proof,
+          .reason = known.reason,
+          .same_bytes = known.same_bytes,
+          .varies = known.varies};
 }
 
 }  // namespace
@@ -61,24 +48,24 @@ bool reaches(const Point& point, const Point& other) {
 
 // --- the work and its messages -------------------------------------------------------------------
 
-PointProver::Part PointProver::take() {
+PointProver::Range PointProver::take() {
   SharedPlan& shared = *plan_.shared;
   std::uint64_t begin = shared.next;
   while (true) {
     const std::uint64_t end = shared.end;
     if (begin >= end) return {};
     const std::uint64_t count =
-        std::clamp((end - begin) / (kPartsOfWorker * std::max(plan_.options.jobs, 1u)),
-                   std::uint64_t{1}, kPartMax);
+        std::clamp((end - begin) / (kRangesOfWorker * std::max(plan_.options.jobs, 1u)),
+                   std::uint64_t{1}, kRangeMax);
     if (shared.next.compare_exchange_weak(begin, begin + count)) return {begin, begin + count};
   }
 }
 
 void PointProver::run() {
   find_versions();
-  for (Part part = take(); part.begin != part.end; part = take()) {
+  for (Range range = take(); range.begin != range.end; range = take()) {
     auto told_at = std::chrono::steady_clock::now();
-    for (std::uint64_t planned = part.begin; planned != part.end; ++planned) {
+    for (std::uint64_t planned = range.begin; planned != range.end; ++planned) {
       prove(planned);
       // Limits the loss at an interruption.
       const auto now = std::chrono::steady_clock::now();
@@ -114,8 +101,9 @@ std::uint32_t PointProver::index_of(PointOutcome outcome) {
 }
 
 void PointProver::add_row(const Point& point, std::uint32_t build, PointOutcome outcome,
-                          PointOutcome beside) {
-  const std::uint32_t own = index_of(std::move(outcome)), other = index_of(std::move(beside));
+                          PointOutcome without_executions) {
+  const std::uint32_t own = index_of(std::move(outcome)),
+                      other = index_of(std::move(without_executions));
   told_.rows.push_back({static_cast<std::uint32_t>(planned_), point.grid, build, own, other});
 }
 
@@ -162,11 +150,15 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
         key_of(plan_.pair.name(), name_of(a_case.settings.build), told_.versions.at(build), point);
     if (const ProvedPoint* const known = plan_.log.find(key)) {
       if (known->cut) add_cut(point);
-      return add_row(point, build, outcome_of(*known), outcome_of(*known));
+      PointOutcome outcome = outcome_of(*known);
+      outcome.executions = known->executions;
+      outcome.cut = known->cut;
+      return add_row(point, build, outcome, outcome);
     }
   }
   const Certificate certificate = certify(a_case);
   PointOutcome outcome = outcome_of(certificate);
+  outcome.refused = !certificate.verdict.refusals.empty();
   if (outcome.proof == Proof::failed && failures_.insert(outcome.reason).second) {
     outcome.case_text = text_of_failed(a_case);
   }
@@ -184,11 +176,12 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
     of.case_text = text_of_failed(in_lockstep);
     return of;
   };
-  PointOutcome beside = without_more(outcome);
+  PointOutcome without_executions = without_more(outcome);
   if (plan_.options.executions.runs == 0 || is_beyond_executions(point)) {
-    const bool is_new = beside.proof == Proof::failed && failures_.insert(beside.reason).second;
-    if (!is_new) beside.case_text.clear();
-    return add_row(point, build, beside, beside);
+    const bool is_new = without_executions.proof == Proof::failed &&
+                        failures_.insert(without_executions.reason).second;
+    if (!is_new) without_executions.case_text.clear();
+    return add_row(point, build, without_executions, without_executions);
   }
   const Executions found = try_every_execution(a_case, plan_.options.executions, plan_.engine);
   if (found.failed) {
@@ -205,7 +198,7 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
     outcome.proof = Proof::every_execution;
     outcome.executions = found.count;
   }
-  add_row(point, build, outcome, beside);
+  add_row(point, build, outcome, without_executions);
 }
 
 // Whether an earlier point that is no larger had too many executions.

@@ -14,12 +14,10 @@ class Prng {
  public:
   explicit Prng(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return mixed(state_ += kStep); }
+
+  // The number at `index`, from 0, of those that next() returns with the seed 0.
+  static constexpr std::uint64_t at(std::uint64_t index) { return mixed((index + 1) * kStep); }
 
   // Returns a uniform number in [0, bound); 0 when bound is 0.  The bias is less than bound / 2^64.
   std::uint64_t below(std::uint64_t bound) {
@@ -60,6 +58,13 @@ class Prng {
   }
 
  private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15u;
+  static constexpr std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
   std::uint64_t state_;
 };
 

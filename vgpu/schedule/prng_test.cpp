@@ -16,6 +16,11 @@ TEST(Prng, GivesTheValuesPublishedForSplitmix64) {
   EXPECT_EQ(prng.next(), 9817491932198370423u);
 }
 
+TEST(Prng, AnyNumberOfTheSeed0CanBeAskedFor) {
+  Prng prng(0);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(Prng::at(i), prng.next());
+}
+
 TEST(Prng, BelowStaysBelowAndReachesEveryNumber) {
   Prng prng(1);
   std::uint32_t seen = 0;

@@ -75,7 +75,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     hands_on_ = !sync.program->data_reads.empty();
     collectives_.begin_launch(*sync.program);
     is_plain_ = !is_general_ && !collectives_.is_on() && !volatile_is_weak_;
-    is_general_ ? general_->on_sync(sync) : general_->count_launch(sync);
+    is_general_ ? general_->on_sync(sync) : general_->count_launch(shape_of(sync));
     ++trial_launches_;
   } else if (is_general_) {
     general_->on_sync(sync);
@@ -109,23 +109,14 @@ void RaceChecker::on_sync(const Sync& sync) {
 }
 
 bool RaceChecker::passes_over(const Sync& sync) {
-  passed_over_.push_back(
-      {sync.program, sync.grid, sync.block, sync.cluster, sync.device, sync.devices});
+  passed_over_.push_back(shape_of(sync));
   return true;
 }
 
 // Gives launches that ran beside another launch the numbers after that launch.
 void RaceChecker::count_passed_over() {
-  for (const PassedOver& launch : std::exchange(passed_over_, {})) {
-    Sync sync;
-    sync.kind = Sync::Kind::kernel_start;
-    sync.program = launch.program;
-    sync.grid = launch.grid;
-    sync.block = launch.block;
-    sync.cluster = launch.cluster;
-    sync.device = launch.device;
-    sync.devices = launch.devices;
-    general_->count_launch(sync);
+  for (const LaunchShape& launch : std::exchange(passed_over_, {})) {
+    general_->count_launch(launch);
     ++trial_launches_;
   }
 }

@@ -24,6 +24,7 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/order/collective_order.hpp"
+#include "vgpu/check/order/thread_order.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
 #include "vgpu/check/race/race_weight.hpp"
@@ -148,12 +149,7 @@ class RaceChecker final : public Checker {
   // The current launch is checked by epochs, and other launches are unordered with it.
   bool recalls_at_end_ = false;
   std::uint32_t trial_launches_ = 0;
-  struct PassedOver {
-    const Program* program = nullptr;
-    Dim3 grid, block, cluster;
-    unsigned device = 0, devices = 1;
-  };
-  std::vector<PassedOver> passed_over_;   // since the current launch began
+  std::vector<LaunchShape> passed_over_;  // since the current launch began
   std::uint32_t first_recorded_ = 1;      // the launch number, as in an epoch, of recorded_[0]
   std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have records of
   std::vector<RecalledAccess> put_away_;  // records whose launch numbers had to be reused

@@ -3,22 +3,13 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "vgpu/check/race/race_cell_rows.hpp"
+#include "vgpu/machine/simd_vector.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr unsigned kWidth = 8;
-#elif defined(__AVX2__)
-constexpr unsigned kWidth = 4;
-#else
-constexpr unsigned kWidth = 2;
-#endif
+constexpr unsigned kWidth = kVectorBytes / 8;  // of a vector, in words of 64 bits
 constexpr unsigned kSegmentBits = kRecordSegmentBits;
 constexpr std::uint64_t kSegment = (1u << kSegmentBits) - 1, kLowHalf = 0xffffffff;
 

@@ -96,9 +96,8 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   }
 }
 
-void GeneralRaceChecker::count_launch(const Sync& sync) {
+void GeneralRaceChecker::count_launch(const LaunchShape& shape) {
   constexpr std::size_t kLooksMax = 64;
-  const LaunchShape shape = shape_of(sync);
   const auto latest = std::span(shapes_).last(std::min(shapes_.size(), kLooksMax));
   const auto known = std::ranges::find(latest, shape);
   counted_.push_back(static_cast<std::uint32_t>(shapes_.size() - latest.size() +

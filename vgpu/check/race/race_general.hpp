@@ -26,7 +26,7 @@
 #include "vgpu/check/race/race_cell_rows.hpp"
 #include "vgpu/check/race/race_cells.hpp"
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/check/race/race_weight.hpp"
+#include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/rows/atomic_log.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
 
@@ -41,7 +41,7 @@ class GeneralRaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   // Replaces on_sync() for a launch that another checker checks: this checker receives no other
   // event of it.  No earlier launch is unordered with it.
-  void count_launch(const Sync& sync);
+  void count_launch(const LaunchShape& shape);
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
@@ -254,15 +254,11 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] bool is_handed(const Row& row, const LaneAccess& mine,
                                const CellEntry& entry) const;
   [[nodiscard]] bool stores_same_bytes(const Row& row, const LaneAccess& mine) const;
-  struct Explanation {
-    Lack lack = Lack::unknown;
-    std::string message;
-  };
   static std::string explain_early(const EarlyLaunches& early, std::uint32_t earlier);
-  [[nodiscard]] Explanation explain(const Row& row, const LaneAccess& mine,
-                                    const Earlier& earlier) const;
-  [[nodiscard]] Explanation what_was_missed(const Row& row, const LaneAccess& mine,
-                                            const Earlier& earlier) const;
+  [[nodiscard]] RaceExplanation explain(const Row& row, const LaneAccess& mine,
+                                        const Earlier& earlier) const;
+  [[nodiscard]] RaceExplanation what_was_missed(const Row& row, const LaneAccess& mine,
+                                                const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
   // operand: of a library function; null: a copy or fill, or an access by host code.
   void check_host(const HostAccess& access, const LibraryOperand* operand = nullptr);

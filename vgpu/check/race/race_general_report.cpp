@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_general.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 
@@ -134,7 +135,6 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   const Program& program = *access.program;
   const Program& earlier_program = *launches_[segment.launch].program;
   const Weight weight = weight_of(row, mine, earlier);
-  // A race is reported with equal sides in either order of its accesses.
   const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
   // Cooperative groups pass values through reserved shared memory with shfl.sync, which orders no
   // memory.  The order that their atomics in this memory give to the program's own memory counts.
@@ -150,30 +150,13 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   const Relation relation = segment.launch != order_.launch()
                                 ? Relation::launches
                                 : relation_of(one_block, segment.warp == access.place.warp);
-  std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
-      {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
-  std::ranges::sort(pair);
-  const auto tag = (segment.launch == order_.launch() ? 0 : segment.launch + 1) << 12 |
-                   static_cast<std::uint32_t>(pair[0].second) << 8 |
-                   static_cast<std::uint32_t>(pair[1].second) << 4 |
-                   std::uint32_t{earlier.lacks_proxy_fence} << 3 |
-                   static_cast<std::uint32_t>(weight);
-  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
-    Finding finding;
-    finding.kind = FindingKind::data_race;
-    finding.space = space_name(access.space);
-    finding.severity = severity_of(weight);
-    finding.kernel = kernel_name(program.kernel);
-    finding.object = describe_element(access, mine.lane);
-    finding.accesses = {side_of(earlier),
-                        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc,
-                                       thread_of(access.place, mine.lane))};
-    finding.variable = variable_of(*access.allocation, access.offset[mine.lane]);
-    const Explanation why = explain(row, mine, earlier);
-    finding.message = why.message;
-    finding.message += remark_of(weight);
-    finding.lack = why.lack;
-    return finding;
+  const std::uint32_t more = (segment.launch == order_.launch() ? 0 : segment.launch + 1) << 12 |
+                             std::uint32_t{earlier.lacks_proxy_fence} << 3;
+  const Reporter::Key key =
+      key_of_race(program, {earlier.pc, earlier_kind}, {access.pc, access.kind}, weight, more);
+  reporter_.report(key, relation, [&] {
+    return race_finding(reporter_, access, mine.lane, weight, side_of(earlier),
+                        explain(row, mine, earlier));
   });
   return weight != Weight::dependent && weight != Weight::passed_on;
 }
@@ -199,8 +182,8 @@ std::string GeneralRaceChecker::explain_early(const EarlyLaunches& early, std::u
          "dependent launch): it never calls cudaGridDependencySynchronize()";
 }
 
-GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const LaneAccess& mine,
-                                                            const Earlier& earlier) const {
+RaceExplanation GeneralRaceChecker::explain(const Row& row, const LaneAccess& mine,
+                                            const Earlier& earlier) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
@@ -251,7 +234,7 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
                     "before (2)",
                     what)};
   }
-  Explanation missed = what_was_missed(row, mine, earlier);
+  RaceExplanation missed = what_was_missed(row, mine, earlier);
   if (missed.lack != Lack::unknown) return missed;
   const bool one_cluster =
       order_.has_clusters() &&
@@ -269,9 +252,8 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
 }
 
 // Returns how the threads of (1) and (2) communicated, and why that did not order them.
-GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& row,
-                                                                    const LaneAccess& mine,
-                                                                    const Earlier& earlier) const {
+RaceExplanation GeneralRaceChecker::what_was_missed(const Row& row, const LaneAccess& mine,
+                                                    const Earlier& earlier) const {
   const WarpPlace& place = row.access->place;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const auto would_know = [&](const VectorClock& clock) {

@@ -1,13 +1,12 @@
 // Reports of races that are found by epochs.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race.hpp"
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 
 namespace warpcheck::vgpu {
@@ -165,36 +164,20 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
         program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
   }
 
-  // A race is reported with equal sides in either order of its accesses.
-  std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
-      {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
-  std::ranges::sort(pair);
-  const auto tag = static_cast<std::uint32_t>(pair[0].second) << 8 |
-                   static_cast<std::uint32_t>(pair[1].second) << 4 |
-                   static_cast<std::uint32_t>(weight);
-
   const bool one_block = earlier_thread.block == later_thread.block;
   const bool one_warp =
       one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes;
   const Relation relation = relation_of(one_block, one_warp);
-  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
-    Finding finding;
-    finding.kind = FindingKind::data_race;
-    finding.space = space_name(access.space);
-    finding.severity = severity_of(weight);
-    finding.kernel = kernel_name(program.kernel);
-    finding.object = describe_element(access, lane);
-    finding.accesses = {
-        reporter_.side(role_at(program, earlier.pc, earlier_kind), program, earlier.pc,
-                       earlier_thread),
-        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc, later_thread)};
+  const Reporter::Key key =
+      key_of_race(program, {earlier.pc, earlier_kind}, {access.pc, access.kind}, weight);
+  reporter_.report(key, relation, [&] {
     const AccessClass before = AccessClass::of_index(earlier.access_class);
     const AccessClass now = AccessClass::of_index(access_class);
-    finding.variable = variable_of(*access.allocation, access.offset[lane]);
-    finding.message = message_of(before, now, one_block, one_warp);
-    finding.message += remark_of(weight);
-    finding.lack = lack_of(program, before, earlier.pc, now, access.pc, relation);
-    return finding;
+    return race_finding(reporter_, access, lane, weight,
+                        reporter_.side(role_at(program, earlier.pc, earlier_kind), program,
+                                       earlier.pc, earlier_thread),
+                        {lack_of(program, before, earlier.pc, now, access.pc, relation),
+                         message_of(before, now, one_block, one_warp)});
   });
 }
 

@@ -33,6 +33,7 @@
 #include "vgpu/cudart/host/faulting_instruction.hpp"
 #include "vgpu/cudart/host/host_watch.hpp"
 #include "vgpu/cudart/host/pages.hpp"
+#include "vgpu/cudart/host/signal_mask.hpp"
 #include "vgpu/cudart/host/system_calls.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -107,14 +108,12 @@ class Handler {
       if (info->si_code <= 0) ::raise(signal_);  // it was sent by a process
       return;
     }
-    sigset_t before;
-    ::pthread_sigmask(SIG_BLOCK, &of_program_.sa_mask, &before);
+    const SignalMask blocked(SIG_BLOCK, of_program_.sa_mask);
     if (has_info) {
       of_program_.sa_sigaction(signal_, info, context);
     } else {
       of_program_.sa_handler(signal_);
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
  private:

@@ -18,7 +18,7 @@ void call_host_function(const HostWork& work, std::mutex& lock) {
   const ApiCall outer = current_call();
   host_function_runs = true;
   {
-    const SignalsOfProgram signals;
+    const SignalMask signals = signals_of_program();
     if (call.function != nullptr) {
       call.function(call.argument);
     } else {

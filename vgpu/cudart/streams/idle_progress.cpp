@@ -1,6 +1,5 @@
 #include "vgpu/cudart/streams/idle_progress.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,14 +104,14 @@ void IdleProgress::watch() {
 
 bool start_own_thread(std::function<void()> run) {
   // The program's own threads handle its signals.
-  sigset_t all, before;
+  sigset_t all;
   sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  bool is_started = true;
+  const SignalMask blocked(SIG_BLOCK, all);
   try {
     std::promise<void> is_known;
     std::future<void> known = is_known.get_future();
-    std::thread([is_known = std::move(is_known), run = std::move(run), before]() mutable {
+    std::thread([is_known = std::move(is_known), run = std::move(run),
+                 before = blocked.before()]() mutable {
       own_threads().add(::gettid());
       blocked_by_program = before;
       is_known.set_value();
@@ -120,10 +119,9 @@ bool start_own_thread(std::function<void()> run) {
     }).detach();
     known.wait();
   } catch (const std::system_error&) {
-    is_started = false;
+    return false;
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return is_started;
+  return true;
 }
 
 bool is_own_thread(pid_t thread) {
@@ -131,11 +129,12 @@ bool is_own_thread(pid_t thread) {
   return std::ranges::find(all, thread) != all.end();
 }
 
-SignalsOfProgram::SignalsOfProgram() {
-  ::pthread_sigmask(SIG_SETMASK, blocked_by_program ? &*blocked_by_program : nullptr, &before_);
+SignalMask signals_of_program() {
+  if (blocked_by_program) return {SIG_SETMASK, *blocked_by_program};
+  sigset_t none;
+  sigemptyset(&none);
+  return {SIG_BLOCK, none};
 }
-
-SignalsOfProgram::~SignalsOfProgram() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 std::size_t threads_of_program() {
   std::error_code error;

@@ -12,11 +12,12 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
+
+#include "vgpu/cudart/host/signal_mask.hpp"
 
 namespace warpcheck::cudart {
 
@@ -59,16 +60,7 @@ bool is_own_thread(pid_t thread);
 // While a function of the program runs on a thread that start_own_thread() started, this thread
 // receives the signals that the starting thread of the program received, as do threads that the
 // function starts.
-class SignalsOfProgram {
- public:
-  SignalsOfProgram();
-  ~SignalsOfProgram();
-  SignalsOfProgram(const SignalsOfProgram&) = delete;
-  SignalsOfProgram& operator=(const SignalsOfProgram&) = delete;
-
- private:
-  sigset_t before_{};
-};
+[[nodiscard]] SignalMask signals_of_program();
 
 // Returns how many threads the process has besides those.  If that is not known, it returns a large
 // number.

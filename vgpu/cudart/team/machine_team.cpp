@@ -1,7 +1,5 @@
 #include "vgpu/cudart/team/machine_team.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -11,6 +9,7 @@
 #include <thread>
 
 #include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/host/signal_mask.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/program/flow/lone_blocks.hpp"
@@ -35,21 +34,12 @@ constexpr auto kPatience = 10s;
 
 // The program's own threads handle its signals.  A thread that blocked the signals of faults would
 // be killed by them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t most;
-    ::sigfillset(&most);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE, SIGILL}) ::sigdelset(&most, fault);
-    ::pthread_sigmask(SIG_BLOCK, &most, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
+sigset_t all_but_faults() {
+  sigset_t most;
+  ::sigfillset(&most);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE, SIGILL}) ::sigdelset(&most, fault);
+  return most;
+}
 
 }  // namespace
 
@@ -204,7 +194,7 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
   };
   std::vector<std::thread> threads;
   {
-    const SignalsBlocked blocked;
+    const SignalMask blocked(SIG_BLOCK, all_but_faults());
     for (unsigned i = 0; i < count; ++i) {
       const std::lock_guard lock(mutex);
       try {

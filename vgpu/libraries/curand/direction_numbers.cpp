@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "vgpu/schedule/prng.hpp"
+
 // The file is described in pack_direction_numbers.py.
 asm(R"(
   .section .rodata
@@ -34,14 +36,6 @@ class PackedBits {
  private:
   std::size_t at_ = 0;
 };
-
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): a hash of a counter.
-std::uint64_t hash(std::uint64_t counter) {
-  std::uint64_t value = (counter + 1) * 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
 
 struct Numbers64 {
   curandDirectionVectors64_t of_index;
@@ -80,7 +74,8 @@ std::uint64_t scrambled(std::uint64_t number, std::uint32_t dimension) {
   for (unsigned bit = 0; bit < 64; ++bit) {
     const std::uint64_t diagonal = std::uint64_t{1} << bit;
     const std::uint64_t above = ~(diagonal | (diagonal - 1));
-    const std::uint64_t row = diagonal | (hash(std::uint64_t{dimension} * 64 + bit) & above);
+    const std::uint64_t row =
+        diagonal | (vgpu::Prng::at(std::uint64_t{dimension} * 64 + bit) & above);
     product |= static_cast<std::uint64_t>(std::popcount(number & row) & 1) << bit;
   }
   return product;
@@ -128,7 +123,7 @@ unsigned long long* scramble_constants_64() {
   static auto* const constants = [] {
     auto* const all = new std::vector<unsigned long long>;
     for (std::uint64_t i = 0; i < kSobolDimensionsMax; ++i) {
-      all->push_back(hash(~i));
+      all->push_back(vgpu::Prng::at(~i));
     }
     return all;
   }();

@@ -1,10 +1,8 @@
 // The functions of rows.hpp.  The file is compiled once per instruction set: plain loops over 32
 // lanes that the compiler turns into vector instructions.
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "vgpu/machine/memory/rows.hpp"
+
+#include "vgpu/machine/simd_vector.hpp"
 
 namespace warpcheck::vgpu {
 namespace WARPCHECK_SIMD {
@@ -19,14 +17,6 @@ T read(const std::byte* from) {
   __builtin_memcpy(&value, from, sizeof value);
   return value;
 }
-
-#if defined(__AVX512F__)
-constexpr unsigned kVectorBytes = 64;
-#elif defined(__AVX2__)
-constexpr unsigned kVectorBytes = 32;
-#else
-constexpr unsigned kVectorBytes = 16;
-#endif
 
 template <class Cell>
 struct VectorOf {
