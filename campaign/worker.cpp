@@ -268,7 +268,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
     search.end_with_exception();
   }
   fuzz::silence_libfuzzer();
-  fuzz::set_input_offer([] { return the_search->next_of_others(); });
+  fuzz::set_input_source([] { return the_search->next_of_others(); });
   fuzz::run_libfuzzer(arguments,
                       [](std::span<const std::uint8_t> bytes) { the_search->run_input(bytes); });
 }

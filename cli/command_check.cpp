@@ -182,7 +182,7 @@ class Checker {
     }
     if (arguments_.health) {
       if (runs) check_reference(pair);
-    } else if (const auto note = slow_reference(runner.spent())) {
+    } else if (const auto note = slow_reference(runner.seconds())) {
       complain(fmt::format("note: pair '{}': {}", pair.name(), *note));
     }
   }

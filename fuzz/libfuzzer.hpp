@@ -23,8 +23,8 @@ void set_mutation_shape(const TrialShape& shape);
 
 // Called before each mutant; may return an input from elsewhere to run instead, not empty. Before
 // the first call all initial inputs have been run.
-using InputOffer = std::function<std::optional<std::vector<std::uint8_t>>()>;
-void set_input_offer(InputOffer offer);
+using InputSource = std::function<std::optional<std::vector<std::uint8_t>>()>;
+void set_input_source(InputSource source);
 
 // The arguments of every search, the program's name first; `seed` is any number.
 std::vector<std::string> search_arguments(std::uint64_t seed);

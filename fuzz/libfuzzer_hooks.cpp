@@ -24,13 +24,13 @@ namespace {
 
 const TrialShape no_shape;
 const TrialShape* last_shape = &no_shape;
-InputOffer the_offer;
+InputSource the_source;
 
 }  // namespace
 
 std::span<std::uint8_t> libfuzzer_counters() { return counters; }
 void set_mutation_shape(const TrialShape& shape) { last_shape = &shape; }
-void set_input_offer(InputOffer offer) { the_offer = std::move(offer); }
+void set_input_source(InputSource source) { the_source = std::move(source); }
 
 static std::size_t mutate_in_place(std::span<std::uint8_t> bytes, std::size_t size,
                                    std::uint64_t seed) {
@@ -47,11 +47,11 @@ static std::size_t mutate_in_place(std::span<std::uint8_t> bytes, std::size_t si
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned seed) {
-  using warpcheck::fuzz::the_offer;
-  const auto offered = the_offer ? the_offer() : std::nullopt;
-  if (offered && offered->size() <= size_max) {
-    std::ranges::copy(*offered, data);
-    return offered->size();
+  using warpcheck::fuzz::the_source;
+  const auto given = the_source ? the_source() : std::nullopt;
+  if (given && given->size() <= size_max) {
+    std::ranges::copy(*given, data);
+    return given->size();
   }
   return warpcheck::fuzz::mutate_in_place({data, size_max}, size, seed);
 }

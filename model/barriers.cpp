@@ -26,20 +26,20 @@ using BarrierKey = std::tuple<std::array<unsigned, 3>, bool, std::int64_t, std::
 
 class BarrierPhases {
  public:
-  BarrierPhases(const Program& program, const Evaluate& evaluate)
-      : program_(program), evaluate_(evaluate) {
-    for (unsigned event = 0; event < program.size(); ++event) note(event);
+  BarrierPhases(const EventStructure& structure, const Evaluate& evaluate)
+      : structure_(structure), evaluate_(evaluate) {
+    for (unsigned event = 0; event < structure.size(); ++event) note(event);
     for (const auto& [key, barrier] : barriers_) open_.push_back(&barrier);
   }
 
   std::vector<Relation> run() {
-    complete(0, program_.none());
+    complete(0, structure_.none());
     return std::move(found_);
   }
 
  private:
   BarrierKey key_of(const Event& event, const PathEvent& from, bool of_cluster) const {
-    const Thread& thread = program_.test.threads[event.thread];
+    const Thread& thread = structure_.test.threads[event.thread];
     if (of_cluster) return {{thread.gpu, thread.cluster, 0}, true, 0, 0};
     return {{thread.gpu, thread.cluster, thread.cta},
             false,
@@ -48,13 +48,13 @@ class BarrierPhases {
   }
 
   void note(unsigned number) {
-    const Event& event = program_.events[number];
+    const Event& event = structure_.events[number];
     const bool of_cluster =
         event.kind == EventKind::cluster_arrive || event.kind == EventKind::cluster_wait;
     const bool arrives =
         event.kind == EventKind::barrier_arrive || event.kind == EventKind::cluster_arrive;
     if (!of_cluster && !arrives && event.kind != EventKind::barrier_wait) return;
-    const Path& path = *program_.paths[event.thread];
+    const Path& path = *structure_.paths[event.thread];
     const PathEvent& from = path.events[event.index];
     Barrier& barrier = barriers_[key_of(event, from, of_cluster)];
     std::vector<Use>& uses = barrier.uses[event.thread];
@@ -153,7 +153,7 @@ class BarrierPhases {
     }
   }
 
-  const Program& program_;
+  const EventStructure& structure_;
   const Evaluate& evaluate_;
   std::map<BarrierKey, Barrier> barriers_;
   std::vector<const Barrier*> open_;
@@ -162,8 +162,8 @@ class BarrierPhases {
 
 }  // namespace
 
-std::vector<Relation> barrier_phases(const Program& program, const Evaluate& evaluate) {
-  return BarrierPhases(program, evaluate).run();
+std::vector<Relation> barrier_phases(const EventStructure& structure, const Evaluate& evaluate) {
+  return BarrierPhases(structure, evaluate).run();
 }
 
 }  // namespace warpcheck::model

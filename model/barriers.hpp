@@ -17,6 +17,6 @@ using Evaluate = std::function<std::int64_t(unsigned thread, unsigned expression
 //
 // A barrier without a number of arrivals waits for the threads of its block that use it: the k-th
 // use by each of them is the k-th phase.
-std::vector<Relation> barrier_phases(const Program& program, const Evaluate& evaluate);
+std::vector<Relation> barrier_phases(const EventStructure& structure, const Evaluate& evaluate);
 
 }  // namespace warpcheck::model

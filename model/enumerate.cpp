@@ -29,17 +29,18 @@ struct Budget {
 // The executions of one choice of paths.
 class Candidates {
  public:
-  Candidates(const Program& program, Budget& budget, Outcome& outcome)
-      : program_(program),
+  Candidates(const EventStructure& structure, Budget& budget, Outcome& outcome)
+      : structure_(structure),
         budget_(budget),
         outcome_(outcome),
-        execution_(program),
-        source_(program.size(), kUnread) {
-    program.reads.for_each([&](unsigned read) { reads_.push_back(read); });
+        execution_(structure),
+        source_(structure.size(), kUnread) {
+    structure.reads.for_each([&](unsigned read) { reads_.push_back(read); });
   }
 
   void run() {
-    const Relation here = program_.program_order & program_.same_cell & program_.morally_strong;
+    const Relation here =
+        structure_.program_order & structure_.same_cell & structure_.morally_strong;
     if (conditions_hold()) read_from(0, here.closure());
   }
 
@@ -51,9 +52,9 @@ class Candidates {
   void read_from(std::size_t index, const Relation& order) {
     if (index == reads_.size()) return read_all();
     const unsigned read = reads_[index];
-    (program_.writes & program_.same_cell.from(read)).for_each([&](unsigned write) {
+    (structure_.writes & structure_.same_cell.from(read)).for_each([&](unsigned write) {
       if (write == read || is_hidden(write, read) || is_taken(write, read)) return;
-      const bool strong = program_.morally_strong.contains(write, read);
+      const bool strong = structure_.morally_strong.contains(write, read);
       if (strong && order.contains(read, write)) return;
       budget_.spend();
       source_[read] = write;
@@ -73,13 +74,14 @@ class Candidates {
   // Two morally strong atomic operations do not read from the same write if that write comes before
   // both in coherence order: one of the two would come in between (8.10.3).
   [[nodiscard]] bool is_taken(unsigned write, unsigned read) const {
-    if (!program_.atomics.contains(read)) return false;
+    if (!structure_.atomics.contains(read)) return false;
     const auto is_before = [&](unsigned atomic) {
-      return program_.initial.contains(write) || program_.morally_strong.contains(write, atomic);
+      return structure_.initial.contains(write) ||
+             structure_.morally_strong.contains(write, atomic);
     };
     for (const unsigned other : reads_) {
-      if (source_[other] == write && program_.atomics.contains(other) &&
-          program_.morally_strong.contains(other, read) && is_before(read) && is_before(other)) {
+      if (source_[other] == write && structure_.atomics.contains(other) &&
+          structure_.morally_strong.contains(other, read) && is_before(read) && is_before(other)) {
         return true;
       }
     }
@@ -90,27 +92,27 @@ class Candidates {
   // causality: writes that follow the read, and writes that a later write of the thread hides.
   [[nodiscard]] bool is_hidden(unsigned write, unsigned read) const {
     if (follows_here(read, write)) return true;
-    const bool is_initial = program_.initial.contains(write);
+    const bool is_initial = structure_.initial.contains(write);
     bool hidden = false;
-    (program_.writes & program_.same_cell.from(read)).for_each([&](unsigned between) {
+    (structure_.writes & structure_.same_cell.from(read)).for_each([&](unsigned between) {
       if (between == write || !follows_here(between, read)) return;
       if (is_initial || follows_here(write, between)) hidden = true;
     });
     return hidden;
   }
   [[nodiscard]] bool follows_here(unsigned first, unsigned second) const {
-    return program_.program_order.contains(first, second) &&
-           program_.morally_strong.contains(first, second);
+    return structure_.program_order.contains(first, second) &&
+           structure_.morally_strong.contains(first, second);
   }
 
   // The value of an expression, if everything on which it depends is known, and it does not depend
   // on itself.
   [[nodiscard]] std::optional<std::int64_t> value(unsigned thread, unsigned expression,
                                                   unsigned depth) const {
-    const Expression& of = program_.paths[thread]->expressions[expression];
+    const Expression& of = structure_.paths[thread]->expressions[expression];
     switch (of.kind) {
       case Expression::Kind::constant: return of.value;
-      case Expression::Kind::read: return value_read(program_.event_of(thread, of.event), depth);
+      case Expression::Kind::read: return value_read(structure_.event_of(thread, of.event), depth);
       case Expression::Kind::calculated: {
         const auto a = value(thread, of.a, depth);
         const auto b = a ? value(thread, of.b, depth) : a;
@@ -122,21 +124,21 @@ class Candidates {
   }
   [[nodiscard]] std::optional<std::int64_t> value_read(unsigned read, unsigned depth) const {
     const unsigned write = source_[read];
-    if (write == kUnread || depth > program_.size()) return std::nullopt;
+    if (write == kUnread || depth > structure_.size()) return std::nullopt;
     const std::optional<std::int64_t> written = value_written(write, depth + 1);
     if (!written) return std::nullopt;
-    return wrap(*written, program_.events[read].instruction->type);
+    return wrap(*written, structure_.events[read].instruction->type);
   }
   [[nodiscard]] std::optional<std::int64_t> value_written(unsigned write, unsigned depth) const {
-    const Event& event = program_.events[write];
-    if (event.thread == kNoThread) return program_.test.cells[event.cell].initial;
-    return value(event.thread, program_.paths[event.thread]->events[event.index].value, depth);
+    const Event& event = structure_.events[write];
+    if (event.thread == kNoThread) return structure_.test.cells[event.cell].initial;
+    return value(event.thread, structure_.paths[event.thread]->events[event.index].value, depth);
   }
 
   // Whether the known values are consistent with the chosen paths.
   [[nodiscard]] bool conditions_hold() const {
-    for (unsigned thread = 0; thread < program_.paths.size(); ++thread) {
-      for (const unsigned condition : program_.paths[thread]->conditions) {
+    for (unsigned thread = 0; thread < structure_.paths.size(); ++thread) {
+      for (const unsigned condition : structure_.paths[thread]->conditions) {
         const auto known = value(thread, condition, 0);
         if (known && *known == 0) return false;
       }
@@ -147,24 +149,25 @@ class Candidates {
   // --- the orders -------------------------------------------------------------------------------
 
   void read_all() {
-    execution_.reads_from = program_.none();
+    execution_.reads_from = structure_.none();
     for (const unsigned read : reads_) execution_.reads_from.add(source_[read], read);
-    if (!no_thin_air_holds(program_, execution_.reads_from)) return;
-    observation_ = observation_order(program_, execution_.reads_from);
+    if (!no_thin_air_holds(structure_, execution_.reads_from)) return;
+    observation_ = observation_order(structure_, execution_.reads_from);
     const Evaluate evaluate = [this](unsigned thread, unsigned expression) {
       return value(thread, expression, 0).value();
     };
-    for (const Relation& barriers : barrier_phases(program_, evaluate)) {
+    for (const Relation& barriers : barrier_phases(structure_, evaluate)) {
       execution_.barriers = barriers;
-      const Relation synchronized = synchronizes(program_, observation_, barriers);
-      const Relation base = base_causality_order(program_, synchronized, program_.none());
+      const Relation synchronized = synchronizes(structure_, observation_, barriers);
+      const Relation base = base_causality_order(structure_, synchronized, structure_.none());
       if (!base.irreflexive()) continue;
       open_fences_.clear();
-      (program_.morally_strong.between(program_.sc_fences, program_.sc_fences))
+      (structure_.morally_strong.between(structure_.sc_fences, structure_.sc_fences))
           .for_each([&](unsigned x, unsigned y) {
-            if (x < y && !program_.program_order.contains(x, y)) open_fences_.emplace_back(x, y);
+            if (x < y && !structure_.program_order.contains(x, y)) open_fences_.emplace_back(x, y);
           });
-      execution_.fence_sc = program_.program_order.between(program_.sc_fences, program_.sc_fences);
+      execution_.fence_sc =
+          structure_.program_order.between(structure_.sc_fences, structure_.sc_fences);
       order_fences(0, base);
     }
   }
@@ -189,19 +192,19 @@ class Candidates {
   void order_writes_first(const Relation& base) {
     if (!fence_sc_holds(base)) return;
     causality_ =
-        causality_order(observation_, proxy_preserved_base_causality_order(program_, base));
-    const Relation overlapping = causality_ & program_.same_cell;
+        causality_order(observation_, proxy_preserved_base_causality_order(structure_, base));
+    const Relation overlapping = causality_ & structure_.same_cell;
     if (!(execution_.reads_from & overlapping.inverse()).empty()) return;
-    const Relation coherence = overlapping.between(program_.writes, program_.writes).closure();
+    const Relation coherence = overlapping.between(structure_.writes, structure_.writes).closure();
     if (!coherence.irreflexive()) return;
-    forbidden_ = program_.none();
-    overlapping.between(program_.writes, program_.reads)
+    forbidden_ = structure_.none();
+    overlapping.between(structure_.writes, structure_.reads)
         .for_each([&](unsigned write, unsigned read) {
           const unsigned source = source_[read];
           if (write != read && source != write) forbidden_.add(source, write);
         });
     open_writes_.clear();
-    (program_.morally_strong.between(program_.writes, program_.writes))
+    (structure_.morally_strong.between(structure_.writes, structure_.writes))
         .for_each([&](unsigned x, unsigned y) {
           if (x < y) open_writes_.emplace_back(x, y);
         });
@@ -240,18 +243,18 @@ class Candidates {
   // --- final states -----------------------------------------------------------------------------
 
   void finish() {
-    for (const Path* path : program_.paths) {
+    for (const Path* path : structure_.paths) {
       if (path->fault != nullptr) {
         throw LitmusError(path->fault->place, "an execution accesses what is no location here");
       }
     }
-    has_race_ = !data_races(program_, causality_).empty();
+    has_race_ = !data_races(structure_, causality_).empty();
     FinalState state;
     finish_from(0, state);
   }
 
   void finish_from(std::size_t index, FinalState& state) {
-    const Test& test = program_.test;
+    const Test& test = structure_.test;
     if (index == test.asked.size()) return count(state);
     const Term& term = test.asked[index];
     const auto with = [&](std::optional<std::int64_t> known) {
@@ -260,11 +263,11 @@ class Candidates {
       state.pop_back();
     };
     if (term.kind == Term::Kind::reg) {
-      const Path& path = *program_.paths[term.thread];
+      const Path& path = *structure_.paths[term.thread];
       const bool unknown = path.is_stuck && path.unknown[term.reg];
       return with(unknown ? std::nullopt : value(term.thread, path.registers[term.reg], 0));
     }
-    const EventSet writes = program_.writes & program_.same_cell.from(term.cell);
+    const EventSet writes = structure_.writes & structure_.same_cell.from(term.cell);
     writes.for_each([&](unsigned write) {
       if ((execution_.coherence.from(write) & writes).empty()) with(value_written(write, 0));
     });
@@ -273,7 +276,7 @@ class Candidates {
   // Threads that wait for ever leave registers without a value; if the answer depends on one, the
   // execution is not counted.
   void count(const FinalState& state) {
-    const Test& test = program_.test;
+    const Test& test = structure_.test;
     const Truth passes = holds(test.filter, test, state);
     const Truth answer = holds(test.condition, test, state);
     if (passes != Truth::yes || answer == Truth::unknown) return;
@@ -284,7 +287,7 @@ class Candidates {
 
   using Pairs = std::vector<std::pair<unsigned, unsigned>>;
 
-  const Program& program_;
+  const EventStructure& structure_;
   Budget& budget_;
   Outcome& outcome_;
   Execution execution_;
@@ -318,8 +321,8 @@ class Enumeration {
  private:
   void choose(std::size_t thread) {
     if (thread == paths_.size()) {
-      const Program program(test_, chosen_);
-      Candidates(program, budget_, outcome_).run();
+      const EventStructure structure(test_, chosen_);
+      Candidates(structure, budget_, outcome_).run();
       return;
     }
     for (const Path& path : paths_[thread].paths) {

@@ -18,7 +18,7 @@ Event initial_write(const Test& test, unsigned cell) {
 
 }  // namespace
 
-Program::Program(const Test& of, std::span<const Path* const> taken)
+EventStructure::EventStructure(const Test& of, std::span<const Path* const> taken)
     : test(of),
       paths(taken.begin(), taken.end()),
       program_order(0),
@@ -91,13 +91,13 @@ Program::Program(const Test& of, std::span<const Path* const> taken)
   acquire_patterns = model::acquire_patterns(*this);
 }
 
-bool Program::same_block(const Event& a, const Event& b) const {
+bool EventStructure::same_block(const Event& a, const Event& b) const {
   if (a.thread == kNoThread || b.thread == kNoThread) return false;
   const Thread &x = test.threads[a.thread], &y = test.threads[b.thread];
   return x.gpu == y.gpu && x.cluster == y.cluster && x.cta == y.cta;
 }
 
-bool Program::includes(const Event& a, const Event& b) const {
+bool EventStructure::includes(const Event& a, const Event& b) const {
   if (a.thread == kNoThread || b.thread == kNoThread) return false;
   const Thread &x = test.threads[a.thread], &y = test.threads[b.thread];
   switch (a.scope) {

@@ -26,10 +26,10 @@ struct Event {
 };
 
 // The relations that follow from the chosen paths alone.
-struct Program {
+struct EventStructure {
   // The first events are the initial writes, one for each cell; then those of the threads, in
   // order.
-  Program(const Test& of, std::span<const Path* const> taken);
+  EventStructure(const Test& of, std::span<const Path* const> taken);
 
   [[nodiscard]] Relation none() const { return Relation(size()); }
   [[nodiscard]] unsigned size() const { return static_cast<unsigned>(events.size()); }
@@ -56,14 +56,14 @@ struct Program {
 
 // The relations that are "determined at runtime".
 struct Execution {
-  explicit Execution(const Program& of)
-      : program(of),
+  explicit Execution(const EventStructure& of)
+      : structure(of),
         reads_from(of.none()),
         coherence(of.none()),
         fence_sc(of.none()),
         barriers(of.none()) {}
 
-  const Program& program;
+  const EventStructure& structure;
   Relation reads_from;
   Relation coherence;  // 8.9.6, transitive
   Relation fence_sc;   // 8.9.3

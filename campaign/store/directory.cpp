@@ -95,9 +95,9 @@ std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::s
   } catch (const StoreDamaged& error) {
     const fs::path place = directory.set_aside(directory.store_path());
     for (const char* suffix : {"-wal", "-shm"}) {
-      fs::path beside = directory.store_path();
-      beside += suffix;
-      if (fs::exists(beside)) directory.set_aside(beside);
+      fs::path sidecar = directory.store_path();
+      sidecar += suffix;
+      if (fs::exists(sidecar)) directory.set_aside(sidecar);
     }
     messages.push_back(fmt::format("damaged: {}; set aside as {}, and a new one begun",
                                    error.what(), place.string()));

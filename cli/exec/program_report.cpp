@@ -61,9 +61,9 @@ bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& pa
 }
 
 // A program in place of a pair: reports name it, but it is never drawn or run.
-class Program final : public AnyPair {
+class ProgramAsPair final : public AnyPair {
  public:
-  Program(const std::string& name, std::vector<std::string> arguments)
+  ProgramAsPair(const std::string& name, std::vector<std::string> arguments)
       : AnyPair(std::filesystem::path(name).filename().string()), command_(std::move(arguments)) {
     command_.insert(command_.begin(), name);
   }
@@ -375,8 +375,8 @@ std::string status_text(const ProgramReport& report, const ExecStatus& status) {
 }
 
 RunReport run_report(const ProgramReport& report, const Settings& settings) {
-  static std::vector<std::unique_ptr<Program>> programs;  // reports point to their pairs
-  programs.push_back(std::make_unique<Program>(report.program, report.arguments));
+  static std::vector<std::unique_ptr<ProgramAsPair>> programs;  // reports point to their pairs
+  programs.push_back(std::make_unique<ProgramAsPair>(report.program, report.arguments));
   Report only;
   only.a_case.pair = programs.back().get();
   only.a_case.settings = settings;

@@ -58,7 +58,7 @@ class Visitor {
   InputClassVisitor visit_;
 };
 
-inline void visit_size(std::size_t size, const Neighbours& beside, const Visitor& visit) {
+inline void visit_size(std::size_t size, const Neighbours& neighbours, const Visitor& visit) {
   const auto n = static_cast<std::int64_t>(size);
   visit("zero", n == 0);
   visit("one", n == 1);
@@ -68,8 +68,9 @@ inline void visit_size(std::size_t size, const Neighbours& beside, const Visitor
   visit("power of two +-1", is_near_power_of_two(n));
   visit("warp edge", is_edge(n, kWarpSize));
   visit("multiple of 32", n > 0 && n % kWarpSize == 0);
-  if (beside.has_launch) {
-    visit("block edge", beside.block > 0 && is_edge(n, static_cast<std::int64_t>(beside.block)));
+  if (neighbours.has_launch) {
+    visit("block edge",
+          neighbours.block > 0 && is_edge(n, static_cast<std::int64_t>(neighbours.block)));
   }
 }
 
@@ -126,7 +127,7 @@ void visit_elements(const std::vector<T>& values, const Visitor& visit) {
   }
 }
 
-inline void visit_launch(const LaunchConfig& launch, const Neighbours& beside,
+inline void visit_launch(const LaunchConfig& launch, const Neighbours& neighbours,
                          const Visitor& visit) {
   const auto dimensions = [](const Dim3& extents) {
     return extents.z > 1 ? 3 : extents.y > 1 ? 2 : 1;
@@ -140,10 +141,10 @@ inline void visit_launch(const LaunchConfig& launch, const Neighbours& beside,
   visit("block not a multiple of 32", launch.block.count() % 32 != 0);
   visit("two dimensions", dims == 2);
   visit("three dimensions", dims == 3);
-  if (!beside.has_elements) return;
-  visit("as many threads as elements", launch.threads() == beside.elements);
-  visit("idle threads", launch.threads() > beside.elements);
-  visit("fewer threads than elements", launch.threads() < beside.elements);
+  if (!neighbours.has_elements) return;
+  visit("as many threads as elements", launch.threads() == neighbours.elements);
+  visit("idle threads", launch.threads() > neighbours.elements);
+  visit("fewer threads than elements", launch.threads() < neighbours.elements);
 }
 
 template <class T>
@@ -153,26 +154,26 @@ inline constexpr bool is_vector_v<std::vector<T>> = true;
 
 template <Reflected T>
 Neighbours neighbours_of(const T& value) {
-  Neighbours beside;
+  Neighbours neighbours;
   for_each_field(value, [&]<class Member>(const char*, const Member& member) {
     if constexpr (std::same_as<Member, LaunchConfig>) {
-      beside.has_launch = true;
-      beside.block = member.block.count();
+      neighbours.has_launch = true;
+      neighbours.block = member.block.count();
     } else if constexpr (is_vector_v<Member>) {
-      beside.has_elements = true;
-      beside.elements = std::max<std::uint64_t>(beside.elements, member.size());
+      neighbours.has_elements = true;
+      neighbours.elements = std::max<std::uint64_t>(neighbours.elements, member.size());
     }
   });
-  return beside;
+  return neighbours;
 }
 
 template <Reflected T>
 void visit_fields(const T& value, const std::string& prefix, InputClassVisitor visit);
 
 template <class T>
-void visit_vector(const std::vector<T>& values, const std::string& name, const Neighbours& beside,
-                  InputClassVisitor visit) {
-  visit_size(values.size(), beside, Visitor(name + ".size", visit));
+void visit_vector(const std::vector<T>& values, const std::string& name,
+                  const Neighbours& neighbours, InputClassVisitor visit) {
+  visit_size(values.size(), neighbours, Visitor(name + ".size", visit));
   if constexpr (vectors_detail::Ordered<T> && !std::same_as<T, bool>) {
     const bool long_enough = values.size() >= vectors_detail::kLengthWithClasses;
     for (const auto& data : vectors_detail::classes<T>()) {
@@ -183,11 +184,11 @@ void visit_vector(const std::vector<T>& values, const std::string& name, const N
 }
 
 template <class T>
-void visit_field(const T& value, const std::string& name, const Neighbours& beside,
+void visit_field(const T& value, const std::string& name, const Neighbours& neighbours,
                  InputClassVisitor visit) {
   const Visitor of_field(name, visit);
   if constexpr (std::same_as<T, LaunchConfig>) {
-    visit_launch(value, beside, of_field);
+    visit_launch(value, neighbours, of_field);
   } else if constexpr (std::same_as<T, bool>) {
     of_field("false", !value);
     of_field("true", value);
@@ -198,9 +199,9 @@ void visit_field(const T& value, const std::string& name, const Neighbours& besi
       of_field(constant_name, value == constant);
     }
   } else if constexpr (is_vector_v<T>) {
-    visit_vector(value, name, beside, visit);
+    visit_vector(value, name, neighbours, visit);
   } else if constexpr (std::same_as<T, std::string>) {
-    visit_size(value.size(), beside, Visitor(name + ".size", visit));
+    visit_size(value.size(), neighbours, Visitor(name + ".size", visit));
   } else if constexpr (Reflected<T>) {
     visit_fields(value, name + ".", visit);
   }
@@ -208,9 +209,9 @@ void visit_field(const T& value, const std::string& name, const Neighbours& besi
 
 template <Reflected T>
 void visit_fields(const T& value, const std::string& prefix, InputClassVisitor visit) {
-  const Neighbours beside = neighbours_of(value);
+  const Neighbours neighbours = neighbours_of(value);
   for_each_field(value, [&](const char* name, const auto& member) {
-    visit_field(member, prefix + name, beside, visit);
+    visit_field(member, prefix + name, neighbours, visit);
   });
 }
 

@@ -13,8 +13,9 @@ namespace {
 
 // Whether the result depends on no other point.
 bool is_settled(const auto& rows) {
-  return std::ranges::all_of(
-      rows, [](const auto& row) { return row.outcome == row.beside && !row.outcome->refused; });
+  return std::ranges::all_of(rows, [](const auto& row) {
+    return row.outcome == row.without_executions && !row.outcome->refused;
+  });
 }
 
 }  // namespace
@@ -136,8 +137,8 @@ void PairSearch::add(const ProvedMessage& message) {
     ++told_;
     early_[planned];
   }
-  for (const auto& [planned, grid, build, own, beside] : message.rows) {
-    early_[planned].push_back({grid, build, outcomes[own], outcomes[beside]});
+  for (const auto& [planned, grid, build, own, without_executions] : message.rows) {
+    early_[planned].push_back({grid, build, outcomes[own], outcomes[without_executions]});
     if (outcomes[own]->refused) end_at(planned + 1);
   }
 }
@@ -173,9 +174,9 @@ void PairSearch::keep(std::uint64_t planned, const std::vector<Row>& rows) {
 
 ProvedPoint PairSearch::keep(const Point& point, const Row& row) {
   const bool is_beyond =
-      row.outcome != row.beside &&
+      row.outcome != row.without_executions &&
       std::ranges::any_of(cuts_, [&](const Point& cut) { return reaches(point, cut); });
-  const PointOutcome& outcome = is_beyond ? *row.beside : *row.outcome;
+  const PointOutcome& outcome = is_beyond ? *row.without_executions : *row.outcome;
   if (outcome.cut) cuts_.push_back(point);
   ProvedPoint proved{point,          outcome.proof,      outcome.reason, outcome.same_bytes,
                      outcome.varies, outcome.executions, outcome.cut};

@@ -38,7 +38,7 @@ class PairSearch {
   // A point in one build.
   struct Row {
     std::uint32_t grid = 0, build = 0;
-    std::shared_ptr<const PointOutcome> outcome, beside;  // ProvedMessage
+    std::shared_ptr<const PointOutcome> outcome, without_executions;  // ProvedMessage
   };
 
   [[nodiscard]] bool fits(const ProvedMessage& message) const;

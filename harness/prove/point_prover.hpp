@@ -63,16 +63,16 @@ class PointProver {
   PointProver(PairPlan& plan, const Emit& emit)
       : plan_(plan), emit_(emit), certifier_(plan.engine, false) {}
 
-  // Proves parts of the plan until none is left.
+  // Proves ranges of the plan until none is left.
   void run();
   // Proves these sizes and blocks of the plan, ascending, and reports each before the next begins.
   void run(std::span<const std::uint64_t> those);
 
  private:
-  struct Part {
+  struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  [[nodiscard]] Part take();
+  [[nodiscard]] Range take();
   void find_versions();
   void find_versions(const Planned& of);
   void prove(std::uint64_t planned);
@@ -81,7 +81,8 @@ class PointProver {
   void learn_where_data_decides();
   [[nodiscard]] bool is_beyond_executions(const Point& point) const;
   void add_cut(const Point& point);
-  void add_row(const Point& point, std::uint32_t build, PointOutcome outcome, PointOutcome beside);
+  void add_row(const Point& point, std::uint32_t build, PointOutcome outcome,
+               PointOutcome without_executions);
   [[nodiscard]] std::uint32_t index_of(PointOutcome outcome);
   void tell();
 

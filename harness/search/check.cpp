@@ -141,7 +141,7 @@ void for_each_case(const AnyPair& pair, std::string_view property, const CheckOp
   for_each_trial(pair, property, options, body);
 }
 
-TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine) {
+TrialSeconds quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine) {
   CheckOptions few = options;
   few.trials = std::min(options.trials, kDrawsForTimes);
   std::optional<Case> largest;
@@ -150,16 +150,16 @@ TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engin
     if (!largest || elements(*largest) < elements(drawn)) largest = drawn;
     return true;
   });
-  TimeSpent quickest;
+  TrialSeconds quickest;
   if (!largest) return quickest;
   largest->schedule = vgpu::Schedule{};
   for (int i = 0; i < kRunsForTimes && !stopped(options); ++i) {
     TrialRunner runner(engine);  // a used runner would have cached the reference
     runner.run(*largest);
-    const TimeSpent& spent = runner.spent();
-    quickest = i == 0 ? spent
-                      : TimeSpent{.kernel = std::min(quickest.kernel, spent.kernel),
-                                  .reference = std::min(quickest.reference, spent.reference)};
+    const TrialSeconds& seconds = runner.seconds();
+    quickest = i == 0 ? seconds
+                      : TrialSeconds{.kernel = std::min(quickest.kernel, seconds.kernel),
+                                     .reference = std::min(quickest.reference, seconds.reference)};
   }
   return quickest;
 }

@@ -63,7 +63,7 @@ void for_each_case(const AnyPair& pair, std::string_view property, const CheckOp
 // Times of the largest of the first inputs that check_claim() draws for the pair itself, run
 // several times: the shortest of its kernel and of its reference.  Empty if the domain has no
 // input.
-TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine);
+TrialSeconds quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine);
 
 // Adds the cases that a check of the statistics' pair draws, without running them, including those
 // after a failure that would end the check.  Throws DomainError.

@@ -56,7 +56,7 @@ std::vector<HealthProblem> health_problems(const CaseStatistics& statistics) {
                        fmt::join(missing, "', '"))}};
 }
 
-std::vector<HealthProblem> health_problems(const TimeSpent& quickest) {
+std::vector<HealthProblem> health_problems(const TrialSeconds& quickest) {
   if (quickest.reference < kSlowSecondsMin || quickest.reference <= kSlowFactor * quickest.kernel) {
     return {};
   }
@@ -67,12 +67,13 @@ std::vector<HealthProblem> health_problems(const TimeSpent& quickest) {
                        kSlowFactor)}};
 }
 
-std::optional<std::string> slow_reference(const TimeSpent& spent) {
-  if (spent.reference < kSecondsWorthAWord || spent.reference <= spent.kernel) return std::nullopt;
+std::optional<std::string> slow_reference(const TrialSeconds& seconds) {
+  if (seconds.reference < kSecondsWorthAWord || seconds.reference <= seconds.kernel)
+    return std::nullopt;
   return fmt::format(
       "its reference took {:.1f} s, its kernel {:.1f} s on a virtual GPU: a faster reference, or "
       "smaller inputs, would leave time for more trials",
-      spent.reference, spent.kernel);
+      seconds.reference, seconds.kernel);
 }
 
 std::string health_text(std::string_view title, std::uint64_t trials,

@@ -66,11 +66,11 @@ std::vector<HealthProblem> health_problems(std::string_view property, const Tria
 // Problems of the required classes alone.
 std::vector<HealthProblem> health_problems(const CaseStatistics& statistics);
 // Problems of the times of one trial; the message contains no times.
-std::vector<HealthProblem> health_problems(const TimeSpent& quickest);
+std::vector<HealthProblem> health_problems(const TrialSeconds& quickest);
 
 // "its reference took 3.2 s, its kernel 0.4 s ...", if trials spend most of their time in the
 // reference; else empty.
-std::optional<std::string> slow_reference(const TimeSpent& spent);
+std::optional<std::string> slow_reference(const TrialSeconds& seconds);
 
 // "UNHEALTHY scan.claim   1000 trials\n  no-launch: ...\n"
 std::string health_text(std::string_view title, std::uint64_t trials,

@@ -188,7 +188,7 @@ TEST(Health, AReferenceTenTimesAsSlowAsItsKernelIsAProblem) {
   const auto checks = [](double kernel, double reference) {
     std::vector<std::string> names;
     for (const HealthProblem& problem :
-         health_problems(TimeSpent{.kernel = kernel, .reference = reference})) {
+         health_problems(TrialSeconds{.kernel = kernel, .reference = reference})) {
       names.push_back(problem.check);
     }
     return names;

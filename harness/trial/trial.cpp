@@ -190,7 +190,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
       made.failure = fmt::format("threw: {}", error.what());
     }
   });
-  attempted_at_ = add_time(begin, spent_.kernel);
+  attempted_at_ = add_time(begin, seconds_.kernel);
   made.expectations = expectations_evaluated() - evaluated_before;
   return made;
 }
@@ -227,7 +227,7 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
 const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
   if (reference_ == nullptr) {
     reference_ = a_case.pair->run_reference(a_case.input);
-    static_cast<void>(add_time(attempted_at_, spent_.reference));
+    static_cast<void>(add_time(attempted_at_, seconds_.reference));
   }
   return reference_;
 }

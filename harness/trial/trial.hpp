@@ -15,7 +15,7 @@ namespace warpcheck {
 using HostTime = std::chrono::steady_clock::time_point;
 
 // Seconds of the host's clock: for notes to the user, never for results.
-struct TimeSpent {
+struct TrialSeconds {
   double kernel = 0;  // on the engine, host code included
   double reference = 0;
 };
@@ -39,7 +39,7 @@ class TrialRunner {
   Verdict run_for_search(const Case& a_case, vgpu::Strategy& strategy);
 
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
-  [[nodiscard]] const TimeSpent& spent() const { return spent_; }
+  [[nodiscard]] const TrialSeconds& seconds() const { return seconds_; }
 
  private:
   struct Attempt {
@@ -65,7 +65,7 @@ class TrialRunner {
 
   Engine& engine_;
   std::uint64_t trials_ = 0;
-  TimeSpent spent_;
+  TrialSeconds seconds_;
   HostTime attempted_at_;  // the end of the last attempt; the reference runs right after it
 
   // For one search: consecutive trials of a pair.

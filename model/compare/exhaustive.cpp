@@ -18,17 +18,17 @@ using Pairs = std::vector<std::pair<unsigned, unsigned>>;
 
 class Exhaustive {
  public:
-  explicit Exhaustive(const Program& program)
-      : program_(program), source_(program.size()), execution_(program) {
-    program.reads.for_each([&](unsigned read) {
+  explicit Exhaustive(const EventStructure& structure)
+      : structure_(structure), source_(structure.size()), execution_(structure) {
+    structure.reads.for_each([&](unsigned read) {
       reads_.push_back(read);
       std::vector<unsigned>& writes = choices_.emplace_back();
-      (program.writes & program.same_cell.from(read)).for_each([&](unsigned write) {
+      (structure.writes & structure.same_cell.from(read)).for_each([&](unsigned write) {
         if (write != read) writes.push_back(write);
       });
     });
-    fences_ = pairs_of(program.sc_fences);
-    writes_ = pairs_of(program.writes);
+    fences_ = pairs_of(structure.sc_fences);
+    writes_ = pairs_of(structure.writes);
   }
 
   [[nodiscard]] bool is_small() const {
@@ -46,7 +46,7 @@ class Exhaustive {
  private:
   [[nodiscard]] Pairs pairs_of(EventSet events) const {
     Pairs pairs;
-    program_.morally_strong.between(events, events).for_each([&](unsigned x, unsigned y) {
+    structure_.morally_strong.between(events, events).for_each([&](unsigned x, unsigned y) {
       if (x < y) pairs.emplace_back(x, y);
     });
     return pairs;
@@ -54,7 +54,7 @@ class Exhaustive {
 
   // One bit for each pair says which of the two is first.
   [[nodiscard]] Relation ordered(const Pairs& pairs, std::uint64_t bits) const {
-    Relation order = program_.none();
+    Relation order = structure_.none();
     for (std::size_t index = 0; index < pairs.size(); ++index) {
       const auto& [x, y] = pairs[index];
       (bits >> index & 1) != 0 ? order.add(x, y) : order.add(y, x);
@@ -71,28 +71,28 @@ class Exhaustive {
   }
 
   void order() {
-    execution_.reads_from = program_.none();
+    execution_.reads_from = structure_.none();
     for (const unsigned read : reads_) execution_.reads_from.add(source_[read], read);
-    if (!no_thin_air_holds(program_, execution_.reads_from)) return;
-    const Relation observation = observation_order(program_, execution_.reads_from);
+    if (!no_thin_air_holds(structure_, execution_.reads_from)) return;
+    const Relation observation = observation_order(structure_, execution_.reads_from);
     const Evaluate evaluate = [&](unsigned thread, unsigned expression) {
-      return program_.paths[thread]->expressions[expression].value;
+      return structure_.paths[thread]->expressions[expression].value;
     };
-    for (const Relation& barriers : barrier_phases(program_, evaluate)) {
+    for (const Relation& barriers : barrier_phases(structure_, evaluate)) {
       for (std::uint64_t bits = 0; bits >> fences_.size() == 0; ++bits) {
         execution_.fence_sc = ordered(fences_, bits);
         const Relation base = base_causality_order(
-            program_, synchronizes(program_, observation, barriers), execution_.fence_sc);
+            structure_, synchronizes(structure_, observation, barriers), execution_.fence_sc);
         if (!fence_sc_holds(base)) continue;
         order_writes(
-            causality_order(observation, proxy_preserved_base_causality_order(program_, base)));
+            causality_order(observation, proxy_preserved_base_causality_order(structure_, base)));
       }
     }
   }
 
   void order_writes(const Relation& causality) {
     const Relation forced =
-        causality.between(program_.writes, program_.writes) & program_.same_cell;
+        causality.between(structure_.writes, structure_.writes) & structure_.same_cell;
     for (std::uint64_t bits = 0; bits >> writes_.size() == 0; ++bits) {
       const Relation chosen = ordered(writes_, bits);
       execution_.coherence = (chosen | forced).closure();
@@ -105,39 +105,39 @@ class Exhaustive {
   }
 
   [[nodiscard]] std::int64_t written(unsigned write) const {
-    const Event& event = program_.events[write];
-    if (event.thread == kNoThread) return program_.test.cells[event.cell].initial;
+    const Event& event = structure_.events[write];
+    if (event.thread == kNoThread) return structure_.test.cells[event.cell].initial;
     const std::int64_t operand = event.instruction->a.value;
     if (event.instruction->kind == Instruction::Kind::store) return operand;
     return calculate(event.instruction->operation, written(source_[write]), operand, {});
   }
 
   [[nodiscard]] std::int64_t value_of(const Term& term) const {
-    const Path& path = *program_.paths[term.thread];
+    const Path& path = *structure_.paths[term.thread];
     const Expression& value = path.expressions[path.registers[term.reg]];
     if (value.kind == Expression::Kind::constant) return value.value;
-    return written(source_[program_.event_of(term.thread, value.event)]);
+    return written(source_[structure_.event_of(term.thread, value.event)]);
   }
 
   void finish(std::size_t index, FinalState& state) {
-    if (index == program_.test.observed.size()) {
+    if (index == structure_.test.observed.size()) {
       ++states_[state];
       return;
     }
-    const Term& term = program_.test.observed[index];
+    const Term& term = structure_.test.observed[index];
     const auto with = [&](std::int64_t value) {
       state.emplace_back(value);
       finish(index + 1, state);
       state.pop_back();
     };
     if (term.kind == Term::Kind::reg) return with(value_of(term));
-    const EventSet writes = program_.writes & program_.same_cell.from(term.cell);
+    const EventSet writes = structure_.writes & structure_.same_cell.from(term.cell);
     writes.for_each([&](unsigned write) {
       if ((execution_.coherence.from(write) & writes).empty()) with(written(write));
     });
   }
 
-  const Program& program_;
+  const EventStructure& structure_;
   std::vector<unsigned> source_;  // by read
   Execution execution_;
   std::vector<unsigned> reads_;
@@ -155,8 +155,8 @@ std::optional<std::map<FinalState, std::uint64_t>> exhaustive_states(const Test&
     ways.push_back(paths_of(test, thread, 0));
   }
   for (const Paths& way : ways) paths.push_back(&way.paths.front());
-  const Program program(test, paths);
-  Exhaustive exhaustive(program);
+  const EventStructure structure(test, paths);
+  Exhaustive exhaustive(structure);
   if (!exhaustive.is_small()) return std::nullopt;
   return exhaustive.run();
 }

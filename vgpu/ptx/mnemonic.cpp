@@ -15,12 +15,12 @@ namespace {
 
 // A decoded row of opcodes.def.
 struct Row {
-  std::vector<Form> forms;
+  std::vector<Syntax> syntaxes;
   bool any_operands = false;
   bool any_suffixes = false;
   std::bitset<96> classes, required;
   int types_min = 0, types_max = 0;
-  std::vector<Form::TypeOf> sources;  // the longest list of the forms; they agree
+  std::vector<Syntax::TypeOf> sources;  // the longest list of the syntaxes; they agree
 };
 
 // Returns the next word of a text whose words are separated by `separator`, and removes it from the
@@ -37,34 +37,34 @@ std::string_view next_word(std::string_view& text, char separator) {
 constexpr std::array<std::string_view, 12> kWords = {"dst",  "vdst",  "pdst", "src",
                                                      "vsrc", "msrc",  "asrc", "pred",
                                                      "addr", "label", "name", "tensor"};
-static_assert(kWords.size() == static_cast<std::size_t>(Form::Word::tensor) + 1);
+static_assert(kWords.size() == static_cast<std::size_t>(Syntax::Word::tensor) + 1);
 
 constexpr std::array<std::string_view, 7> kTypesOf = {"",    "second", "product", "pred",
                                                       "b32", "u32",    "u64"};
-static_assert(kTypesOf.size() == static_cast<std::size_t>(Form::TypeOf::u64) + 1);
+static_assert(kTypesOf.size() == static_cast<std::size_t>(Syntax::TypeOf::u64) + 1);
 
-Form::TypeOf read_type(std::string_view word, std::string_view type) {
-  if (word == "pred") return Form::TypeOf::pred;
+Syntax::TypeOf read_type(std::string_view word, std::string_view type) {
+  if (word == "pred") return Syntax::TypeOf::pred;
   const auto found = std::find(kTypesOf.begin(), kTypesOf.end(), type);
   if (found == kTypesOf.end()) throw std::logic_error(fmt::format("opcodes.def: type '{}'", type));
-  return static_cast<Form::TypeOf>(found - kTypesOf.begin());
+  return static_cast<Syntax::TypeOf>(found - kTypesOf.begin());
 }
 
 // "src", "src:u32?"
-Form::Slot read_slot(std::string_view word) {
+Syntax::Slot read_slot(std::string_view word) {
   const bool optional = word.ends_with('?');
   if (optional) word.remove_suffix(1);
   std::string_view type = word;
   word = next_word(type, ':');
   const auto found = std::find(kWords.begin(), kWords.end(), word);
   if (found == kWords.end()) throw std::logic_error(fmt::format("opcodes.def: word '{}'", word));
-  return {static_cast<Form::Word>(found - kWords.begin()), optional, read_type(word, type)};
+  return {static_cast<Syntax::Word>(found - kWords.begin()), optional, read_type(word, type)};
 }
 
-// Sources come after the destination.  One form may have more sources than another.
-void list_sources(const Form& form, Row& row) {
-  for (std::size_t at = 1; at < form.slots.size(); ++at) {
-    const Form::TypeOf type = form.slots[at].type;
+// Sources come after the destination.  One syntax may have more sources than another.
+void list_sources(const Syntax& syntax, Row& row) {
+  for (std::size_t at = 1; at < syntax.slots.size(); ++at) {
+    const Syntax::TypeOf type = syntax.slots[at].type;
     if (at > row.sources.size()) row.sources.push_back(type);
     if (row.sources[at - 1] != type) {
       throw std::logic_error(fmt::format("opcodes.def: two types of source {}", at));
@@ -77,9 +77,9 @@ void read_operands(std::string_view text, Row& row) {
   if (row.any_operands) return;
   do {
     std::string_view rest = next_word(text, '|');
-    Form& form = row.forms.emplace_back();
-    if (rest.starts_with('.')) form.suffix = next_word(rest, ':').substr(1);
-    while (!rest.empty()) form.slots.push_back(read_slot(next_word(rest, ' ')));
+    Syntax& syntax = row.syntaxes.emplace_back();
+    if (rest.starts_with('.')) syntax.suffix = next_word(rest, ':').substr(1);
+    while (!rest.empty()) syntax.slots.push_back(read_slot(next_word(rest, ' ')));
   } while (!text.empty());
 }
 
@@ -118,7 +118,7 @@ const Row& row_for(Opcode opcode) {
       read_operands(row.operands, all[at]);
       read_classes(row.modifiers, all[at]);
       if (!has_typed_sources(row.family)) continue;
-      for (const Form& form : all[at].forms) list_sources(form, all[at]);
+      for (const Syntax& syntax : all[at].syntaxes) list_sources(syntax, all[at]);
     }
     return all;
   }();
@@ -217,27 +217,27 @@ bool is_vector(const Operand& o, bool pair, bool (*element)(const Operand&)) {
 }
 
 // clang-format off
-bool fits(const Operand& o, Form::Word word) {
+bool fits(const Operand& o, Syntax::Word word) {
   using Kind = Operand::Kind;
   switch (word) {
-    case Form::Word::dst: return is_dst(o);
-    case Form::Word::vdst: return is_dst(o) || is_vector(o, false, is_dst);
-    case Form::Word::pdst: return is_dst(o) || is_vector(o, true, is_dst);
-    case Form::Word::src: return is_src(o);
-    case Form::Word::vsrc: return is_src(o) || is_vector(o, false, is_src);
-    case Form::Word::msrc: return is_src(o) || is_symbol(o) || is_vector(o, false, is_src);
-    case Form::Word::asrc: return is_src(o) || o.kind == Kind::variable;
-    case Form::Word::pred: return o.kind == Kind::reg || o.kind == Kind::immediate;
-    case Form::Word::addr: return o.kind == Kind::address && o.parts.empty();
-    case Form::Word::label: return o.kind == Kind::label;
-    case Form::Word::name: return o.kind == Kind::name;
-    case Form::Word::tensor: return o.kind == Kind::address && !o.parts.empty();
+    case Syntax::Word::dst: return is_dst(o);
+    case Syntax::Word::vdst: return is_dst(o) || is_vector(o, false, is_dst);
+    case Syntax::Word::pdst: return is_dst(o) || is_vector(o, true, is_dst);
+    case Syntax::Word::src: return is_src(o);
+    case Syntax::Word::vsrc: return is_src(o) || is_vector(o, false, is_src);
+    case Syntax::Word::msrc: return is_src(o) || is_symbol(o) || is_vector(o, false, is_src);
+    case Syntax::Word::asrc: return is_src(o) || o.kind == Kind::variable;
+    case Syntax::Word::pred: return o.kind == Kind::reg || o.kind == Kind::immediate;
+    case Syntax::Word::addr: return o.kind == Kind::address && o.parts.empty();
+    case Syntax::Word::label: return o.kind == Kind::label;
+    case Syntax::Word::name: return o.kind == Kind::name;
+    case Syntax::Word::tensor: return o.kind == Kind::address && !o.parts.empty();
   }
   return false;
 }
 // clang-format on
 
-std::string_view describe(Form::Word word) {
+std::string_view describe(Syntax::Word word) {
   constexpr std::array<std::string_view, 12> kTexts = {"a register",
                                                        "a register or a vector of them",
                                                        "a register or a pair `d|p`",
@@ -258,15 +258,15 @@ struct Count {
   std::size_t min, max;
 };
 
-Count count_of(const Form& form) {
-  const auto optional = std::ranges::count_if(form.slots, &Form::Slot::optional);
-  return {form.slots.size() - static_cast<std::size_t>(optional), form.slots.size()};
+Count count_of(const Syntax& syntax) {
+  const auto optional = std::ranges::count_if(syntax.slots, &Syntax::Slot::optional);
+  return {syntax.slots.size() - static_cast<std::size_t>(optional), syntax.slots.size()};
 }
 
 // Returns the index of the first operand that does not fit; operands.size() if all fit.
-std::size_t first_misfit(const Form& form, std::span<const Operand> operands) {
+std::size_t first_misfit(const Syntax& syntax, std::span<const Operand> operands) {
   for (std::size_t at = 0; at < operands.size(); ++at) {
-    if (!fits(operands[at], form.slots[at].word)) return at;
+    if (!fits(operands[at], syntax.slots[at].word)) return at;
   }
   return operands.size();
 }
@@ -285,16 +285,16 @@ Type twice_as_wide(Type type) {
 }  // namespace
 
 Type source_type(Opcode opcode, const Modifiers& modifiers, std::size_t position) {
-  const std::vector<Form::TypeOf>& sources = row_for(opcode).sources;
-  switch (position < sources.size() ? sources[position] : Form::TypeOf::instruction) {
-    case Form::TypeOf::instruction: return modifiers.type;
-    case Form::TypeOf::second: return modifiers.source_type;
-    case Form::TypeOf::product:
+  const std::vector<Syntax::TypeOf>& sources = row_for(opcode).sources;
+  switch (position < sources.size() ? sources[position] : Syntax::TypeOf::instruction) {
+    case Syntax::TypeOf::instruction: return modifiers.type;
+    case Syntax::TypeOf::second: return modifiers.source_type;
+    case Syntax::TypeOf::product:
       return modifiers.part == MulPart::wide ? twice_as_wide(modifiers.type) : modifiers.type;
-    case Form::TypeOf::pred: return Type::pred;
-    case Form::TypeOf::b32: return Type::b32;
-    case Form::TypeOf::u32: return Type::u32;
-    case Form::TypeOf::u64: return Type::u64;
+    case Syntax::TypeOf::pred: return Type::pred;
+    case Syntax::TypeOf::b32: return Type::b32;
+    case Syntax::TypeOf::u32: return Type::u32;
+    case Syntax::TypeOf::u64: return Type::u64;
   }
   return modifiers.type;
 }
@@ -315,11 +315,11 @@ Mnemonic read_mnemonic(std::string_view text) {
     fill_defaults(out.opcode, out.modifiers);
   }
   for (const bool conditional : {true, false}) {
-    if (!out.forms.empty()) break;
-    for (const Form& form : row.forms) {
-      const bool holds = conditional ? !form.suffix.empty() && has_suffix(suffixes, form.suffix)
-                                     : form.suffix.empty();
-      if (holds) out.forms.push_back(&form);
+    if (!out.syntaxes.empty()) break;
+    for (const Syntax& syntax : row.syntaxes) {
+      const bool holds = conditional ? !syntax.suffix.empty() && has_suffix(suffixes, syntax.suffix)
+                                     : syntax.suffix.empty();
+      if (holds) out.syntaxes.push_back(&syntax);
     }
   }
   return out;
@@ -334,14 +334,14 @@ std::string find_misfit(const Mnemonic& mnemonic, std::span<const Operand> opera
     }
     operands = operands.first(operands.size() - 1);
   }
-  const Form* counted = nullptr;
+  const Syntax* counted = nullptr;
   Count count{SIZE_MAX, 0};
-  for (const Form* form : mnemonic.forms) {
-    const Count range = count_of(*form);
+  for (const Syntax* syntax : mnemonic.syntaxes) {
+    const Count range = count_of(*syntax);
     count = {std::min(count.min, range.min), std::max(count.max, range.max)};
     if (operands.size() < range.min || operands.size() > range.max) continue;
-    if (first_misfit(*form, operands) == operands.size()) return {};
-    if (counted == nullptr) counted = form;
+    if (first_misfit(*syntax, operands) == operands.size()) return {};
+    if (counted == nullptr) counted = syntax;
   }
   if (counted == nullptr) {
     const std::size_t policy = mnemonic.cache_policy ? 1 : 0;

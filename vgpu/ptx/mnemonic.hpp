@@ -1,4 +1,5 @@
-// Decodes a mnemonic such as "ld.global.v4.u32": its opcode, modifiers and operand forms.
+// Decodes a mnemonic such as "ld.global.v4.u32": its opcode, modifiers and the syntaxes of its
+// operands.
 //
 // Only this code interprets the words of opcodes.def.
 #pragma once
@@ -13,8 +14,8 @@
 
 namespace warpcheck::ptx {
 
-// One form of an instruction's operands.
-struct Form {
+// One syntax of an instruction's operands.
+struct Syntax {
   enum class Word : std::uint8_t {
     dst,
     vdst,
@@ -37,17 +38,17 @@ struct Form {
     bool optional;
     TypeOf type;
   };
-  std::string_view suffix;  // the suffix that the form requires; empty: none
+  std::string_view suffix;  // the suffix that the syntax requires; empty: none
   std::vector<Slot> slots;
 };
 
 struct Mnemonic {
   Opcode opcode = Opcode::invalid;
   Modifiers modifiers;
-  std::string unsupported;         // why it is refused, with the suffix
-  bool unchecked = false;          // the row has `any`, or the opcode is unknown
-  std::vector<const Form*> forms;  // the forms that apply with these suffixes
-  bool cache_policy = false;       // .L2::cache_hint: one more operand
+  std::string unsupported;              // why it is refused, with the suffix
+  bool unchecked = false;               // the row has `any`, or the opcode is unknown
+  std::vector<const Syntax*> syntaxes;  // the forms that apply with these suffixes
+  bool cache_policy = false;            // .L2::cache_hint: one more operand
 };
 
 // Never throws on bad text: unknown parts are described in `unsupported`.
@@ -56,7 +57,7 @@ Mnemonic read_mnemonic(std::string_view text);
 // Returns the type of source number `position` (0: a) of an instruction, by its row.
 Type source_type(Opcode opcode, const Modifiers& modifiers, std::size_t position);
 
-// Returns why the operands fit none of the mnemonic's forms; empty if they fit.
+// Returns why the operands fit none of the syntaxes of the mnemonic; empty if they fit.
 std::string find_misfit(const Mnemonic& mnemonic, std::span<const Operand> operands);
 
 }  // namespace warpcheck::ptx

@@ -46,7 +46,7 @@ TEST(OpcodeTable, EveryWordOfEveryRowIsKnown) {
     EXPECT_NO_THROW({
       const Mnemonic mnemonic = read_mnemonic(name);
       EXPECT_EQ(mnemonic.opcode, static_cast<Opcode>(at));
-      EXPECT_TRUE(mnemonic.unchecked || !mnemonic.forms.empty()) << name;
+      EXPECT_TRUE(mnemonic.unchecked || !mnemonic.syntaxes.empty()) << name;
     });
   }
 }

@@ -306,17 +306,17 @@ void ThreadOrder::meet(const Meeting& meeting) {
   const std::uint32_t number = place.warp;
   auto& arrivals = slots_[place.slot].arrivals;
   const auto waits = [&](std::uint32_t warp, unsigned lane) {
-    return std::ranges::any_of(meeting.released, [&](const WarpLanes& party) {
-      return party.warp == warp && (lockstep_ || (party.lanes >> lane & 1) != 0);
+    return std::ranges::any_of(meeting.released, [&](const WarpLanes& of_warp) {
+      return of_warp.warp == warp && (lockstep_ || (of_warp.lanes >> lane & 1) != 0);
     });
   };
   VectorClock common;
   std::vector<ThreadTime> times;
   FencesOfMeeting fences;
   const bool has_sc = slots_[place.slot].has_sc;
-  for (const WarpLanes& party : meeting.arrived) {
-    place.warp = party.warp;
-    const std::uint32_t lanes = lockstep_ ? 1u : party.lanes;
+  for (const WarpLanes& of_warp : meeting.arrived) {
+    place.warp = of_warp.warp;
+    const std::uint32_t lanes = lockstep_ ? 1u : of_warp.lanes;
     if (has_sc && arrivals.empty()) gather_sc(place, lanes, fences);
     if (!meeting.released.empty() && arrivals.empty() && are_alike(place, lanes)) {
       const Moment moment = release(place, slots_[place.slot].warps[place.warp].common);
@@ -343,10 +343,10 @@ void ThreadOrder::meet(const Meeting& meeting) {
   if (meeting.released.empty()) return;
   std::ranges::sort(times, {}, &ThreadTime::thread);
   common.learn(block_key(place), slots_[place.slot].phase, times);
-  for (const WarpLanes& party : meeting.released) {
-    place.warp = party.warp;
-    for_each_actor(place, party.lanes, [&](Lane& self) { learn(place, self, common); });
-    if (has_sc) hand_on_sc(place, party.lanes, fences);
+  for (const WarpLanes& of_warp : meeting.released) {
+    place.warp = of_warp.warp;
+    for_each_actor(place, of_warp.lanes, [&](Lane& self) { learn(place, self, common); });
+    if (has_sc) hand_on_sc(place, of_warp.lanes, fences);
   }
 }
 

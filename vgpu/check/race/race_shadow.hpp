@@ -177,7 +177,7 @@ class Shadow {
 
   bool make_lines();
   void put_old(std::int64_t at, std::uint32_t launch);
-  void put(std::int64_t line, const RowLines::Part& part);
+  void put(std::int64_t line, const RowLines::Record& record);
   void line_to_cells(std::int64_t line);
   [[nodiscard]] std::uint32_t short_period() const {
     return static_cast<std::uint32_t>(period_.number);

@@ -31,20 +31,20 @@ RowLines::Role role_of(unsigned access_class) {
 // Calls visit(line, part) for each line that active lanes of the row access, until it returns
 // false.
 template <typename Visit>
-[[gnu::always_inline]] inline bool for_each_part(const RaceRow& row, Pattern pattern,
-                                                 RowLines::Role role, Visit visit) {
-  const std::uint32_t tag = RowLines::Part::tag_of(row.pc, row.cells_log2, role);
+[[gnu::always_inline]] inline bool for_each_record(const RaceRow& row, Pattern pattern,
+                                                   RowLines::Role role, Visit visit) {
+  const std::uint32_t tag = RowLines::Record::tag_of(row.pc, row.cells_log2, role);
   if (pattern == Pattern::uniform) {
     const unsigned first = first_lane_of(row), last = last_lane_of(row);
     const std::int64_t line = row.cell >> RowLines::kCellsLog2;
-    return visit(line, uniform_part(row, tag, first)) &&
-           (first == last || visit(line, uniform_part(row, tag, last)));
+    return visit(line, uniform_record(row, tag, first)) &&
+           (first == last || visit(line, uniform_record(row, tag, last)));
   }
   const std::int64_t end = row.cell + (std::int64_t{32} << row.cells_log2);
   for (std::int64_t line = row.cell >> RowLines::kCellsLog2; line << RowLines::kCellsLog2 < end;
        ++line) {
-    const RowLines::Part part = strided_part(row, tag, line);
-    if (part.cells != 0 && !visit(line, part)) return false;
+    const RowLines::Record record = strided_record(row, tag, line);
+    if (record.cells != 0 && !visit(line, record)) return false;
   }
   return true;
 }
@@ -57,7 +57,7 @@ bool Shadow::make_lines() {
   return true;
 }
 
-// If one part is refused, the row goes to cells.  The parts already recorded are then found to be
+// If one part is refused, the row goes to cells.  The records already recorded are then found to be
 // the row's own, and the records that they replaced were ordered before it.
 bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class) {
   if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
@@ -72,13 +72,13 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class
   const RowLines::Role role = role_of(access_class);
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, 0);
-  return for_each_part(row, pattern, role, [&](std::int64_t at, const RowLines::Part& part) {
+  return for_each_record(row, pattern, role, [&](std::int64_t at, const RowLines::Record& record) {
     RowLines::Line& line = lines_.line_at(at);
     if (line.period == short_period()) return false;
-    RowLines::Added added = lines_.add(line, part, row.ordered_threads);
+    RowLines::Added added = lines_.add(line, record, row.ordered_threads);
     if (added == RowLines::Added::full) [[unlikely]] {
       put_old(at, launch_of(row.epoch));
-      added = lines_.add(line, part, row.ordered_threads);
+      added = lines_.add(line, record, row.ordered_threads);
     }
     if (added == RowLines::Added::displacing) mark(bit, bit);
     return added <= RowLines::Added::displacing;
@@ -93,7 +93,7 @@ bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigne
   const std::uint32_t bit = 1u << access_class;
   const RowLines::Role role = role_of(access_class);
   const RowLines::Added added =
-      lines_.add(records, {epoch, RowLines::Part::tag_of(pc, 0, role), ~0u}, ordered_threads);
+      lines_.add(records, {epoch, RowLines::Record::tag_of(pc, 0, role), ~0u}, ordered_threads);
   if (added > RowLines::Added::displacing) return false;
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, added == RowLines::Added::displacing ? bit : 0);
@@ -103,17 +103,17 @@ bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigne
 // Converts what launches before `launch` have left in a line to cells.  It is ordered before
 // everything to come, so it needs no check.
 void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
-  lines_.take_away(lines_.line_at(at), [&](const RowLines::Part& part) {
-    if (launch_of(part.epoch_in(part.cells)) == launch) return false;
-    put(at, part);
+  lines_.take_away(lines_.line_at(at), [&](const RowLines::Record& record) {
+    if (launch_of(record.epoch_in(record.cells)) == launch) return false;
+    put(at, record);
     return true;
   });
 }
 
 // Converts a record to cells.
-void Shadow::put(std::int64_t line, const RowLines::Part& part) {
+void Shadow::put(std::int64_t line, const RowLines::Record& record) {
   using Role = RowLines::Role;
-  const Role role = part.role();
+  const Role role = record.role();
   const bool is_other = role == Role::other_read || role == Role::other_update;
   const unsigned access_class = role == Role::write        ? kWeakWrite
                                 : role < Role::last_update ? kWeakRead
@@ -121,17 +121,17 @@ void Shadow::put(std::int64_t line, const RowLines::Part& part) {
   const History& history = history_at(kWord, access_class, is_other);
   const CellEpochs& cells = is_other ? history.other : history.last;
   const std::int64_t first = line << RowLines::kCellsLog2;
-  for_each_bit(part.cells, [&](unsigned cell) {
-    cells.epoch[first + cell] = part.epoch_at(cell);
-    cells.pc[first + cell] = part.pc();
+  for_each_bit(record.cells, [&](unsigned cell) {
+    cells.epoch[first + cell] = record.epoch_at(cell);
+    cells.pc[first + cell] = record.pc();
   });
 }
 
 void Shadow::line_to_cells(std::int64_t at) {
   RowLines::Line& line = lines_.line_at(at);
   if (line.count != 0) {
-    lines_.take_away(line, [&](const RowLines::Part& part) {
-      put(at, part);
+    lines_.take_away(line, [&](const RowLines::Record& record) {
+      put(at, record);
       return true;
     });
   }
@@ -146,7 +146,7 @@ void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
     });
   }
   constexpr auto kAny = RowLines::Role::write;
-  for_each_part(row, pattern, kAny, [&](std::int64_t line, const auto&) {
+  for_each_record(row, pattern, kAny, [&](std::int64_t line, const auto&) {
     line_to_cells(line);
     return true;
   });

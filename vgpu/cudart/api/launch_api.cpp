@@ -27,7 +27,7 @@ namespace warpcheck::cudart {
 namespace {
 
 struct PendingLaunch {
-  LaunchShape shape;
+  ExecutionConfiguration configuration;
   cudaStream_t stream = nullptr;
   const void* return_address = nullptr;  // in the code of the `<<<>>>`
 };
@@ -36,17 +36,17 @@ struct PendingLaunch {
 // whose destructors may launch.  So the end of the thread frees the vector's memory, but leaves a
 // valid vector.
 union PendingLaunches {
-  std::vector<PendingLaunch> shapes;
-  PendingLaunches() : shapes() {}
+  std::vector<PendingLaunch> launches;
+  PendingLaunches() : launches() {}
   PendingLaunches(const PendingLaunches&) = delete;
   PendingLaunches& operator=(const PendingLaunches&) = delete;
-  ~PendingLaunches() { std::vector<PendingLaunch>().swap(shapes); }
+  ~PendingLaunches() { std::vector<PendingLaunch>().swap(launches); }
 };
 
 // Holds a configuration between the `<<<>>>` of an expression and the stub that it calls.
-std::vector<PendingLaunch>& pending_shapes() {
+std::vector<PendingLaunch>& pending_launches() {
   thread_local PendingLaunches pending;
-  return pending.shapes;
+  return pending.launches;
 }
 
 // The return address of the `<<<>>>` whose stub has taken the configuration and will launch; null:
@@ -73,20 +73,21 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
   return block;
 }
 
-void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
+void record_launch(Device& device, Kernel& kernel, const ExecutionConfiguration& configuration,
+                   void** arguments) {
   Allocations& memory = device.allocations();
   const vgpu::Program& program =
       kernel.unit->code(device.trial(), memory, kernel.name).load(kernel.name, memory).program;
-  if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
+  if (configuration.cluster.count() > 1 && configuration.cluster != program.cluster) {
     throw vgpu::Refusal(fmt::format(
         "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
         kernel.name));
   }
   LaunchCall call{.kernel = kernel.name,
                   .source = Registry::instance().source_of(*kernel.unit),
-                  .grid = to_dim3(shape.grid),
-                  .block = to_dim3(shape.block),
-                  .dynamic_shared_bytes = shape.dynamic_shared_bytes,
+                  .grid = to_dim3(configuration.grid),
+                  .block = to_dim3(configuration.block),
+                  .dynamic_shared_bytes = configuration.dynamic_shared_bytes,
                   .arguments = {}};
   for (std::size_t i = 0; arguments != nullptr && i < program.parameters.size(); ++i) {
     const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
@@ -99,9 +100,11 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
 // All blocks of a cooperative launch must be resident at once, on the virtual device's
 // multiprocessors.
 cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
-                              const vgpu::Program& program, const LaunchShape& shape,
-                              std::uint64_t blocks, int threads) {
-  const int resident = resident_blocks(capability, program, threads, shape.dynamic_shared_bytes);
+                              const vgpu::Program& program,
+                              const ExecutionConfiguration& configuration, std::uint64_t blocks,
+                              int threads) {
+  const int resident =
+      resident_blocks(capability, program, threads, configuration.dynamic_shared_bytes);
   const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
   return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
@@ -110,15 +113,16 @@ cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
 
 const vgpu::Program& program_of(const KernelWork& work) { return work.linked->program; }
 
-cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
-                    void** arguments, KernelWork& work) {
+cudaError_t prepare(Device& device, const void* function,
+                    const ExecutionConfiguration& configuration, void** arguments,
+                    KernelWork& work) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  if (device.recording().log() != nullptr) record_launch(device, *kernel, shape, arguments);
-  const Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
-  if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
-      !fits(shape.block, virtual_gpu::kBlockDimMax) ||
+  if (device.recording().log() != nullptr) record_launch(device, *kernel, configuration, arguments);
+  const Dim3 grid = to_dim3(configuration.grid), block = to_dim3(configuration.block);
+  if (!fits(configuration.grid, virtual_gpu::kGridDimMax) ||
+      !fits(configuration.block, virtual_gpu::kBlockDimMax) ||
       block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
     return cudaErrorInvalidValue;
   }
@@ -128,19 +132,19 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   const KernelAttributes& attributes = kernel->attributes_on(memory);
   const vgpu::Program& program = linked.program;
   if (block.count() > program.max_threads) return cudaErrorInvalidValue;
-  if (shape.dynamic_shared_bytes > dynamic_shared_bytes_max(attributes, program)) {
+  if (configuration.dynamic_shared_bytes > dynamic_shared_bytes_max(attributes, program)) {
     return cudaErrorInvalidValue;
   }
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t misfit =
-      cluster_of(attributes, program, shape.cluster, grid, work.cluster, work.explicit_cluster);
+  const cudaError_t misfit = cluster_of(attributes, program, configuration.cluster, grid,
+                                        work.cluster, work.explicit_cluster);
   if (misfit != cudaSuccess) return misfit;
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
                                     kernel->name, grid.count(), UINT32_MAX));
   }
-  if (shape.cooperative) {
-    const cudaError_t error = check_cooperative(device.trial().capability(), program, shape,
+  if (configuration.cooperative) {
+    const cudaError_t error = check_cooperative(device.trial().capability(), program, configuration,
                                                 grid.count(), static_cast<int>(block.count()));
     if (error != cudaSuccess) return error;
   }
@@ -149,9 +153,9 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   work.linked = &linked;
   work.grid = grid;
   work.block = block;
-  work.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
-  work.cooperative = shape.cooperative;
-  work.may_begin_early = shape.may_begin_early;
+  work.dynamic_shared_bytes = static_cast<std::uint32_t>(configuration.dynamic_shared_bytes);
+  work.cooperative = configuration.cooperative;
+  work.may_begin_early = configuration.may_begin_early;
   work.parameters = gather(program, arguments);
   return cudaSuccess;
 }
@@ -159,7 +163,8 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
 namespace {
 
 cudaError_t try_launch(Device& device, std::string_view call, const void* function,
-                       const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+                       const ExecutionConfiguration& configuration, cudaStream_t handle,
+                       void** arguments) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Stream* const stream = device.execution().find_stream(call, handle);
   // A launch needs a stream of the thread's device (Programming Guide, "Stream and Event
@@ -168,7 +173,7 @@ cudaError_t try_launch(Device& device, std::string_view call, const void* functi
     return cudaErrorInvalidResourceHandle;
   }
   KernelWork work;
-  const cudaError_t error = prepare(device, function, shape, arguments, work);
+  const cudaError_t error = prepare(device, function, configuration, arguments, work);
   if (error != cudaSuccess) return error;
   return device.execution().submit(*stream, std::move(work), false);
 }
@@ -179,17 +184,18 @@ std::string show(const dim3& dim) {
 }
 
 // Describes a launch as "saxpy<<<0, 256>>>(...)".
-FailedCall describe_launch(std::string_view call, const void* function, const LaunchShape& shape,
-                           cudaStream_t stream, const void* return_address) {
+FailedCall describe_launch(std::string_view call, const void* function,
+                           const ExecutionConfiguration& configuration, cudaStream_t stream,
+                           const void* return_address) {
   FailedCall failed;
   const Kernel* const kernel =
       function == nullptr ? nullptr : Registry::instance().find_kernel(function);
   if (kernel != nullptr) failed.kernel = vgpu::kernel_name(kernel->name);
   if (return_address == nullptr) failed.text = fmt::format("{} of ", told_name(call));
   failed.text += fmt::format("{}<<<{}, {}", kernel == nullptr ? "no kernel" : failed.kernel,
-                             show(shape.grid), show(shape.block));
-  if (shape.dynamic_shared_bytes != 0 || stream != nullptr) {
-    failed.text += fmt::format(", {}", shape.dynamic_shared_bytes);
+                             show(configuration.grid), show(configuration.block));
+  if (configuration.dynamic_shared_bytes != 0 || stream != nullptr) {
+    failed.text += fmt::format(", {}", configuration.dynamic_shared_bytes);
   }
   failed.text += stream != nullptr ? ", stream>>>(...)" : ">>>(...)";
   failed.return_address = return_address;
@@ -197,11 +203,12 @@ FailedCall describe_launch(std::string_view call, const void* function, const La
 }
 
 cudaError_t launch(Device& device, std::string_view call, const void* function,
-                   const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+                   const ExecutionConfiguration& configuration, cudaStream_t handle,
+                   void** arguments) {
   const void* const address = std::exchange(launch_address(), nullptr);
-  const cudaError_t error = try_launch(device, call, function, shape, handle, arguments);
+  const cudaError_t error = try_launch(device, call, function, configuration, handle, arguments);
   if (error != cudaSuccess) {
-    device.errors().describe_call(describe_launch(call, function, shape, handle, address));
+    device.errors().describe_call(describe_launch(call, function, configuration, handle, address));
   }
   return error;
 }
@@ -271,20 +278,20 @@ extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      struct CUstream_st* stream) {
-  pending_shapes().push_back(
+  pending_launches().push_back(
       {{grid, block, dynamic_shared_bytes}, stream, __builtin_return_address(0)});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
                                        void* stream) {
-  std::vector<PendingLaunch>& shapes = pending_shapes();
-  if (shapes.empty()) return cudaErrorMissingConfiguration;
-  const auto [shape, handle, return_address] = shapes.back();
-  shapes.pop_back();
-  *grid = shape.grid;
-  *block = shape.block;
-  *dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  std::vector<PendingLaunch>& launches = pending_launches();
+  if (launches.empty()) return cudaErrorMissingConfiguration;
+  const auto [configuration, handle, return_address] = launches.back();
+  launches.pop_back();
+  *grid = configuration.grid;
+  *block = configuration.block;
+  *dynamic_shared_bytes = configuration.dynamic_shared_bytes;
   *static_cast<cudaStream_t*>(stream) = handle;
   launch_address() = return_address;
   return cudaSuccess;
@@ -328,10 +335,11 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
       return cudaErrorInvalidValue;
     }
     if (!has_valid_windows(*config)) return cudaErrorInvalidValue;
-    const LaunchShape shape{config->gridDim,          config->blockDim,
-                            config->dynamicSmemBytes, is_cooperative(*config),
-                            asked_cluster(*config),   may_begin_early(*config)};
-    return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);
+    const ExecutionConfiguration configuration{config->gridDim,          config->blockDim,
+                                               config->dynamicSmemBytes, is_cooperative(*config),
+                                               asked_cluster(*config),   may_begin_early(*config)};
+    return launch(device, "cudaLaunchKernelExC", function, configuration, config->stream,
+                  arguments);
   });
 }
 

@@ -13,11 +13,11 @@
 
 #include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
-#include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/copy_kernels.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
@@ -69,8 +69,8 @@ bool KernelRunner::host_may_write(const HostState& host) const {
          (!host.waits || other_threads_may_run());
 }
 
-// One grid, and what is known of the grids that its operation has already run.
-struct KernelRunner::Running {
+// A launch by the host, and the launches that the grids of its operation have run before.
+struct KernelRunner::HostLaunch {
   const KernelWork& work;  // of the launch by the host
   const Operation& operation;
   const HostState& host;
@@ -86,27 +86,28 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
 std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operation,
                                 const HostState& host,
                                 const std::vector<std::uint32_t>& also_unordered) {
-  Running running{.work = work,
-                  .operation = operation,
-                  .host = host,
-                  .unordered = needs_.transfers.unordered_launches(operation),
-                  .ran = {}};
+  HostLaunch host_launch{.work = work,
+                         .operation = operation,
+                         .host = host,
+                         .unordered = needs_.transfers.unordered_launches(operation),
+                         .ran = {}};
   if (!also_unordered.empty()) {
-    running.unordered.insert(running.unordered.end(), also_unordered.begin(), also_unordered.end());
-    std::ranges::sort(running.unordered);
+    host_launch.unordered.insert(host_launch.unordered.end(), also_unordered.begin(),
+                                 also_unordered.end());
+    std::ranges::sort(host_launch.unordered);
   }
   if (work.early_after.position != 0) {
     const std::uint32_t* const earlier = needs_.transfers.launch_of(work.early_after);
-    if (earlier != nullptr) running.early_after = *earlier;
+    if (earlier != nullptr) host_launch.early_after = *earlier;
   }
   const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
   std::vector<std::uint32_t> all;
-  return run_grid(running, grid, {}, all);
+  return run_grid(host_launch, grid, {}, all);
 }
 
-vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
+vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& grid,
                                      DeviceState& device) const {
-  const KernelWork& work = running.work;
+  const KernelWork& work = host_launch.work;
   vgpu::Launch launch;
   launch.program = &grid.linked->program;
   launch.grid = grid.grid;
@@ -117,8 +118,8 @@ vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
   launch.parameters = grid.parameters;
   launch.cooperative = grid.depth == 0 && work.cooperative;
   launch.textures = &needs_.textures;
-  launch.asked_as = running.operation.number;
-  launch.host_runs = host_may_write(running.host);
+  launch.asked_as = host_launch.operation.number;
+  launch.host_runs = host_may_write(host_launch.host);
   launch.launched_as = grid.launched_as;
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(needs_.devices.size());
@@ -132,22 +133,22 @@ vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
 //   before: launches of the same operation that come before the grid, ascending
 //   all: the launches of the grid and of its children are added; null if the operation has only
 //        this grid
-std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
+std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
                                      const std::vector<std::uint32_t>& before,
                                      std::vector<std::uint32_t>& all) {
-  DeviceState& device = needs_.devices[running.work.device];
+  DeviceState& device = needs_.devices[host_launch.work.device];
   const Trial::LaunchNumber number =
       needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
   if (grid.linked->order_source.pc != ptx::kNone)
     needs_.trial.order_shows(grid.linked->program, grid.linked->order_source);
   needs_.arrivals.launched(number.kernel);
   needs_.progress.launched(number.kernel);
-  std::vector<std::uint32_t> unordered = running.unordered;
-  std::ranges::set_difference(running.ran, before, std::back_inserter(unordered));
-  vgpu::Launch launch = launch_of(running, grid, device);
-  if (grid.depth == 0 && running.early_after != ptx::kNone) {
-    launch.early_after = running.early_after;
-    unordered.push_back(running.early_after);
+  std::vector<std::uint32_t> unordered = host_launch.unordered;
+  std::ranges::set_difference(host_launch.ran, before, std::back_inserter(unordered));
+  vgpu::Launch launch = launch_of(host_launch, grid, device);
+  if (grid.depth == 0 && host_launch.early_after != ptx::kNone) {
+    launch.early_after = host_launch.early_after;
+    unordered.push_back(host_launch.early_after);
   }
   launch.index = number.launch;
   const auto goes_on = [&] {
@@ -160,26 +161,28 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
     KernelTurns::tell_reporter(needs_.observers.list(), start);
   };
   std::optional<KernelTurns::Turn> turn(
-      std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, running.host}, goes_on);
+      std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, host_launch.host},
+      goes_on);
   launch.unordered_launches = unordered;
-  DeviceGrids grids({.device = device,
-                     .findings = needs_.findings,
-                     .conditionals = needs_.conditionals,
-                     .copies = copies_of(device),
-                     .last_launched = last_launched_,
-                     .devices = static_cast<unsigned>(needs_.devices.size()),
-                     .capability = needs_.trial.capability(),
-                     .concurrent_work = running.host.concurrent_work == nullptr ? nullptr : &*turn},
-                    grid);
+  DeviceGrids grids(
+      {.device = device,
+       .findings = needs_.findings,
+       .conditionals = needs_.conditionals,
+       .copies = copies_of(device),
+       .last_launched = last_launched_,
+       .devices = static_cast<unsigned>(needs_.devices.size()),
+       .capability = needs_.trial.capability(),
+       .concurrent_work = host_launch.host.concurrent_work == nullptr ? nullptr : &*turn},
+      grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();
 
-  if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  if (!host_launch.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   needs_.host_accesses.launch_begins(number.launch);
-  const vgpu::Outcome outcome = run_launch(launch, running, *turn);
+  const vgpu::Outcome outcome = run_launch(launch, host_launch, *turn);
   turn.reset();
   needs_.progress.ended(outcome);
-  if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
+  if (!host_launch.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 
   needs_.trial.count(outcome);
   needs_.clock.spend_launch(outcome.steps);
@@ -187,18 +190,18 @@ std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
   if (const cudaError_t error = error_of(outcome); error != cudaSuccess) {
     device.errors.set_sticky(error);
   }
-  needs_.host_accesses.launch_ended(number.launch, running.operation);
-  needs_.transfers.launched(number.launch, running.operation, &needs_.host_accesses.signals());
+  needs_.host_accesses.launch_ended(number.launch, host_launch.operation);
+  needs_.transfers.launched(number.launch, host_launch.operation, &needs_.host_accesses.signals());
   if (grid.depth == 0 && grids.children().empty()) return number.launch;
-  running.ran.push_back(number.launch);
+  host_launch.ran.push_back(number.launch);
   all.push_back(number.launch);
-  run_children(running, grids.children(), before, all);
+  run_children(host_launch, grids.children(), before, all);
   return number.launch;
 }
 
-vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& running,
+vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                                        const KernelTurns::Turn& turn) {
-  if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, running)) return *outcome;
+  if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, host_launch)) return *outcome;
   const TrialSettings& settings = needs_.trial.settings();
   std::span<vgpu::Observer* const> observers = needs_.observers.list();
   std::vector<vgpu::Observer*> others;
@@ -234,12 +237,12 @@ void KernelRunner::tell_not_checked(const vgpu::Program& program) const {
 // Runs the launch on several threads, with the same result as on one; nothing: it must run on one
 // thread.
 std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launch,
-                                                       const Running& running) {
+                                                       const HostLaunch& host_launch) {
   const TrialSettings& settings = needs_.trial.settings();
   if (settings.jobs < 2 || settings.strategy != nullptr) return {};
   // One of several kernels of an operation may be unordered with other kernels of it.
   const bool is_alone =
-      running.host.runs_alone && std::holds_alternative<KernelWork>(running.operation.work);
+      host_launch.host.runs_alone && std::holds_alternative<KernelWork>(host_launch.operation.work);
   if (!is_alone) return {};
   if (settings.want_feedback || settings.extra_observer != nullptr) return {};
   vgpu::Sync sync = kernel_start_of(launch);
@@ -262,10 +265,10 @@ std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launc
 // Runs the children in the order of their launches, which is one of the allowed orders; grids of
 // the tail stream come last.
 //   all: the parent, and everything that has run below it
-void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& children,
+void KernelRunner::run_children(HostLaunch& host_launch, const std::vector<ChildGrid>& children,
                                 const std::vector<std::uint32_t>& before_parent,
                                 std::vector<std::uint32_t>& all) {
-  const Errors& errors = needs_.devices[running.work.device].errors;
+  const Errors& errors = needs_.devices[host_launch.work.device].errors;
   std::vector<std::vector<std::uint32_t>> below(children.size());
   for (const bool is_tail : {false, true}) {
     for (std::size_t i = 0; i < children.size(); ++i) {
@@ -280,7 +283,7 @@ void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& 
       }
       std::ranges::sort(before);
       before.erase(std::unique(before.begin(), before.end()), before.end());
-      run_grid(running, children[i].grid, before, below[i]);
+      run_grid(host_launch, children[i].grid, before, below[i]);
       all.insert(all.end(), below[i].begin(), below[i].end());
     }
   }

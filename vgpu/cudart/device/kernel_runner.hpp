@@ -24,7 +24,7 @@
 namespace warpcheck::cudart {
 
 class Arrivals;
-class Clock;
+class VirtualClock;
 class HostAccesses;
 class HostBlocks;
 class LaunchProgress;
@@ -46,7 +46,7 @@ class KernelRunner {
     HostBlocks& host_blocks;
     Transfers& transfers;
     Arrivals& arrivals;
-    Clock& clock;
+    VirtualClock& clock;
     HostAccesses& host_accesses;
     LaunchProgress& progress;
   };
@@ -65,20 +65,21 @@ class KernelRunner {
                     const std::vector<std::uint32_t>& also_unordered);
 
  private:
-  struct Running;
+  struct HostLaunch;
 
   [[nodiscard]] bool host_may_write(const HostState& host) const;
-  [[nodiscard]] vgpu::Launch launch_of(const Running& running, const Grid& grid,
+  [[nodiscard]] vgpu::Launch launch_of(const HostLaunch& host_launch, const Grid& grid,
                                        DeviceState& device) const;
-  std::uint32_t run_grid(Running& running, const Grid& grid,
+  std::uint32_t run_grid(HostLaunch& host_launch, const Grid& grid,
                          const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& all);
-  void run_children(Running& running, const std::vector<ChildGrid>& children,
+  void run_children(HostLaunch& host_launch, const std::vector<ChildGrid>& children,
                     const std::vector<std::uint32_t>& before_parent,
                     std::vector<std::uint32_t>& all);
-  vgpu::Outcome run_launch(vgpu::Launch& launch, const Running& running,
+  vgpu::Outcome run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                            const KernelTurns::Turn& turn);
   void tell_not_checked(const vgpu::Program& program) const;
-  std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch, const Running& running);
+  std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch,
+                                           const HostLaunch& host_launch);
   DeviceCode& copies_of(const DeviceState& device);
 
   Needs needs_;

@@ -12,7 +12,7 @@ namespace warpcheck::cudart {
 
 inline Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
-struct LaunchShape {
+struct ExecutionConfiguration {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
@@ -22,8 +22,9 @@ struct LaunchShape {
 
 // Prepares the work of a launch, with a copy of its arguments.  Throws vgpu::Refusal for a kernel
 // that cannot run.
-cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
-                    void** arguments, KernelWork& work);
+cudaError_t prepare(Device& device, const void* function,
+                    const ExecutionConfiguration& configuration, void** arguments,
+                    KernelWork& work);
 
 // Returns the program that a launch runs.
 const vgpu::Program& program_of(const KernelWork& work);

@@ -11,7 +11,6 @@
 #include <mutex>
 
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/kernel_runner.hpp"
@@ -19,6 +18,7 @@
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
@@ -107,7 +107,7 @@ class System {
   Trial trial_;
   PrintBuffer prints_;
   CallRecording recording_;
-  Clock clock_;
+  VirtualClock clock_;
   HostBlocks host_blocks_;
   AdviceOfAllocations advice_;
   Arrays arrays_;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/libraries/library_call.hpp"
 #include "vgpu/cudart/libraries/operand_memory.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"

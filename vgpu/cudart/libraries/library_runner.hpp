@@ -13,7 +13,7 @@
 namespace warpcheck::cudart {
 
 class Allocations;
-class Clock;
+class VirtualClock;
 class Findings;
 class HostBlocks;
 class Observers;
@@ -27,7 +27,7 @@ class LibraryRunner {
     HostBlocks& host_blocks;
     Findings& findings;
     Transfers& transfers;
-    Clock& clock;
+    VirtualClock& clock;
     const Observers& observers;
   };
   explicit LibraryRunner(const Needs& needs) : needs_(needs) {}

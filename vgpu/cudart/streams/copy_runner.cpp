@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 

@@ -11,13 +11,13 @@ namespace warpcheck::cudart {
 class Arrivals;
 class CallLog;
 class CallRecording;
-class Clock;
+class VirtualClock;
 class Transfers;
 
 class CopyRunner {
  public:
   // Nothing is owned.
-  CopyRunner(CopySides& sides, Transfers& transfers, Arrivals& arrivals, Clock& clock,
+  CopyRunner(CopySides& sides, Transfers& transfers, Arrivals& arrivals, VirtualClock& clock,
              const CallRecording& recording)
       : sides_(sides),
         transfers_(transfers),
@@ -32,7 +32,7 @@ class CopyRunner {
   CopySides& sides_;
   Transfers& transfers_;
   Arrivals& arrivals_;
-  Clock& clock_;
+  VirtualClock& clock_;
   const CallRecording& recording_;
 };
 

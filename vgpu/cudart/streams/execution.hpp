@@ -28,7 +28,7 @@
 namespace warpcheck::cudart {
 
 class CallRecording;
-class Clock;
+class VirtualClock;
 class Findings;
 class IdleProgress;
 class Trial;
@@ -87,7 +87,7 @@ class Execution {
     DeviceStates& devices;
     Findings& findings;
     const CallRecording& recording;
-    const Clock& clock;
+    const VirtualClock& clock;
     IdleProgress& idle;
     OperationRunner& runner;
   };

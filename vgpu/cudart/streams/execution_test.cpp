@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/testing/device_parts.hpp"
 
@@ -46,7 +46,7 @@ class ExecutionOfStreams : public testing::Test, protected DeviceParts {
 
   std::mutex mutex_;
   std::unique_lock<std::mutex> lock_{mutex_};
-  Clock clock_;
+  VirtualClock clock_;
   IdleProgress idle_{[] {}};
   NotingRunner runner_;
   Execution execution_{{.mutex = mutex_,

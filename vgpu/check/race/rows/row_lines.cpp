@@ -3,10 +3,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Returns whether the parts are of lanes of one warp in one phase with cells of different sizes:
+// Returns whether the records are of lanes of one warp in one phase with cells of different sizes:
 // then some common cells may be of the same thread and others not.  In all other cases, what holds
 // in one common cell holds in all.
-bool is_mixed(const RowLines::Part& a, const RowLines::Part& b, Epoch differing) {
+bool is_mixed(const RowLines::Record& a, const RowLines::Record& b, Epoch differing) {
   return a.cells_log2() != b.cells_log2() && differing < kOrderedInWarp;
 }
 
@@ -31,17 +31,18 @@ void RowLines::make_more(Line& line) {
 }
 
 // A write replaces earlier writes completely.
-RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t ordered_threads) {
-  Parts parts = parts_of(line);
+RowLines::Added RowLines::add_write(Line& line, const Record& record,
+                                    std::uint64_t ordered_threads) {
+  Records records = records_of(line);
   const std::uint32_t count = line.count;
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Part& earlier = parts[i];
-    const std::uint32_t met = earlier.cells & part.cells;
+    const Record& earlier = records[i];
+    const std::uint32_t met = earlier.cells & record.cells;
     ++left;
     if (met == 0) continue;
-    const Epoch before = earlier.epoch_in(met), me = part.epoch_in(met);
-    if (unordered(before, me, ordered_threads) || is_mixed(earlier, part, before ^ me)) {
+    const Epoch before = earlier.epoch_in(met), me = record.epoch_in(met);
+    if (unordered(before, me, ordered_threads) || is_mixed(earlier, record, before ^ me)) {
       return Added::no;
     }
     if (met == earlier.cells && earlier.role() == Role::write) --left;
@@ -49,37 +50,38 @@ RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t 
   if (left > kMore) return Added::full;
   left = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    Part earlier = parts[i];
-    if (earlier.role() == Role::write) earlier.cells &= ~part.cells;
-    if (earlier.cells != 0) parts[left++] = earlier;
+    Record earlier = records[i];
+    if (earlier.role() == Role::write) earlier.cells &= ~record.cells;
+    if (earlier.cells != 0) records[left++] = earlier;
   }
   if (left != 0 && line.more == 0) {
     make_more(line);
-    parts = parts_of(line);
+    records = records_of(line);
   }
-  parts[left] = part;
+  records[left] = record;
   line.count = left + 1;
   return Added::yes;
 }
 
 // Adds a read or an update, as record() of race_rows.hpp does in each cell.
 template <RowLines::Role last>
-RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t ordered_threads) {
+RowLines::Added RowLines::add_shared(Line& line, const Record& record,
+                                     std::uint64_t ordered_threads) {
   constexpr Role displaced_role = other_of(last);
-  Parts parts = parts_of(line);
+  Records records = records_of(line);
   const std::uint32_t count = line.count;
-  std::array<Part, kMore + 1> moved;
+  std::array<Record, kMore + 1> moved;
   std::uint32_t moves = 0, displaced = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    const Part& earlier = parts[i];
-    std::uint32_t met = earlier.cells & part.cells;
+    const Record& earlier = records[i];
+    std::uint32_t met = earlier.cells & record.cells;
     if (met == 0 || earlier.role() == displaced_role) continue;
-    const Epoch before = earlier.epoch_in(met), me = part.epoch_in(met);
-    if (is_mixed(earlier, part, before ^ me)) return Added::no;
+    const Epoch before = earlier.epoch_in(met), me = record.epoch_in(met);
+    if (is_mixed(earlier, record, before ^ me)) return Added::no;
     if (!unordered(before, me, ordered_threads)) continue;
     if (earlier.role() != last) return Added::no;
     for (std::uint32_t j = 0; j < count; ++j) {
-      const Part& other = parts[j];
+      const Record& other = records[j];
       const std::uint32_t both = other.cells & met;
       if (both == 0 || other.role() != displaced_role) continue;
       const Epoch kept = other.epoch_in(both);
@@ -93,32 +95,32 @@ RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t
   }
   Cells stays;
   stays.fill(~0u);
-  stays[static_cast<std::size_t>(last)] = ~part.cells;
+  stays[static_cast<std::size_t>(last)] = ~record.cells;
   stays[static_cast<std::size_t>(displaced_role)] = ~displaced;
   std::uint32_t left = 1 + moves;
   for (std::uint32_t i = 0; i < count; ++i) {
-    left += (parts[i].cells & stays[static_cast<std::size_t>(parts[i].role())]) != 0 ? 1 : 0;
+    left += (records[i].cells & stays[static_cast<std::size_t>(records[i].role())]) != 0 ? 1 : 0;
   }
   if (left > kMore + 1) return Added::full;
   if (left > 1 && line.more == 0) {
     make_more(line);
-    parts = parts_of(line);
+    records = records_of(line);
   }
   line.count = left;
   left = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    Part earlier = parts[i];
+    Record earlier = records[i];
     earlier.cells &= stays[static_cast<std::size_t>(earlier.role())];
-    if (earlier.cells != 0) parts[left++] = earlier;
+    if (earlier.cells != 0) records[left++] = earlier;
   }
-  parts[left++] = part;
-  for (std::uint32_t i = 0; i < moves; ++i) parts[left++] = moved[i];
+  records[left++] = record;
+  for (std::uint32_t i = 0; i < moves; ++i) records[left++] = moved[i];
   return moves == 0 ? Added::yes : Added::displacing;
 }
 
-template RowLines::Added RowLines::add_shared<RowLines::Role::last_read>(Line&, const Part&,
+template RowLines::Added RowLines::add_shared<RowLines::Role::last_read>(Line&, const Record&,
                                                                          std::uint64_t);
-template RowLines::Added RowLines::add_shared<RowLines::Role::last_update>(Line&, const Part&,
+template RowLines::Added RowLines::add_shared<RowLines::Role::last_update>(Line&, const Record&,
                                                                            std::uint64_t);
 
 }  // namespace warpcheck::vgpu

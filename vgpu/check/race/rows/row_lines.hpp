@@ -38,7 +38,7 @@ class RowLines {
   }
 
   // The part of a row that lies in one line.
-  struct Part {
+  struct Record {
     Epoch epoch = 0;  // of the lane that would access cell 0 of the line, active or not
     std::uint32_t tag = 0;
     std::uint32_t cells = 0;  // one bit per cell, not empty
@@ -58,7 +58,7 @@ class RowLines {
     }
   };
   struct Line {
-    Part first;
+    Record first;
     std::uint32_t period = 0;  // the low bits of the period in which its records are valid
     std::uint32_t more = 0;    // one plus the index in more_ of its other records; 0: none
     std::uint32_t count = 0;   // the number of records
@@ -93,31 +93,31 @@ class RowLines {
     full,        // not added: there are too many records
     no,          // not added: it is unordered with a record, or only in some cells
   };
-  Added add(Line& line, const Part& part, std::uint64_t ordered_threads) {
+  Added add(Line& line, const Record& record, std::uint64_t ordered_threads) {
     if (line.count != 0) {
-      if (line.count == 1 && replaces(part, line.first, ordered_threads)) {
-        line.first = part;
+      if (line.count == 1 && replaces(record, line.first, ordered_threads)) {
+        line.first = record;
         return Added::yes;
       }
-      if (line.count == 2 && replaces_last(line, part)) return Added::yes;
-      switch (part.role()) {
-        case Role::write: return add_write(line, part, ordered_threads);
-        case Role::last_read: return add_shared<Role::last_read>(line, part, ordered_threads);
-        default: return add_shared<Role::last_update>(line, part, ordered_threads);
+      if (line.count == 2 && replaces_last(line, record)) return Added::yes;
+      switch (record.role()) {
+        case Role::write: return add_write(line, record, ordered_threads);
+        case Role::last_read: return add_shared<Role::last_read>(line, record, ordered_threads);
+        default: return add_shared<Role::last_update>(line, record, ordered_threads);
       }
     }
-    line.first = part;
+    line.first = record;
     line.count = 1;
     return Added::yes;
   }
   // Removes the records for which takes(record) is true.
   template <typename Takes>
   void take_away(Line& line, Takes takes) {
-    const Parts parts = parts_of(line);
+    const Records records = records_of(line);
     std::uint32_t left = 0;
     for (std::uint32_t i = 0; i < line.count; ++i) {
-      const Part part = parts[i];
-      if (!takes(part)) parts[left++] = part;
+      const Record record = records[i];
+      if (!takes(record)) records[left++] = record;
     }
     line.count = left;
   }
@@ -125,50 +125,50 @@ class RowLines {
  private:
   // Returns whether the part replaces an earlier record completely, as rows of consecutive launches
   // mostly do.
-  static bool replaces(const Part& part, const Part& earlier, std::uint64_t ordered_threads) {
+  static bool replaces(const Record& record, const Record& earlier, std::uint64_t ordered_threads) {
     constexpr std::uint32_t kKind = 31;  // size and role
-    return ((part.tag ^ earlier.tag) & kKind) == 0 && (earlier.cells & ~part.cells) == 0 &&
-           !unordered(earlier.epoch_in(earlier.cells), part.epoch_in(earlier.cells),
+    return ((record.tag ^ earlier.tag) & kKind) == 0 && (earlier.cells & ~record.cells) == 0 &&
+           !unordered(earlier.epoch_in(earlier.cells), record.epoch_in(earlier.cells),
                       ordered_threads);
   }
 
   // Replaces the last record if an existing record of another block tells more than it, as for rows
   // of blocks that all access the same line.
-  bool replaces_last(Line& line, const Part& part) const {
-    if (part.role() == Role::write) return false;
-    const Parts parts = parts_of(line);
-    const Part &other = parts[0], &last = parts[1];
-    const bool are_alike = last.cells == part.cells && other.cells == part.cells &&
-                           ((last.tag ^ part.tag) & 31) == 0 &&
-                           ((other.tag ^ part.tag_as(other_of(part.role()))) & 31) == 0;
-    if (!are_alike || !across_blocks(other.epoch_in(part.cells), part.epoch_in(part.cells))) {
+  bool replaces_last(Line& line, const Record& record) const {
+    if (record.role() == Role::write) return false;
+    const Records records = records_of(line);
+    const Record &other = records[0], &last = records[1];
+    const bool are_alike = last.cells == record.cells && other.cells == record.cells &&
+                           ((last.tag ^ record.tag) & 31) == 0 &&
+                           ((other.tag ^ record.tag_as(other_of(record.role()))) & 31) == 0;
+    if (!are_alike || !across_blocks(other.epoch_in(record.cells), record.epoch_in(record.cells))) {
       return false;
     }
-    parts[1] = part;
+    records[1] = record;
     return true;
   }
 
   static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
-  using More = std::array<Part, kMore>;
+  using More = std::array<Record, kMore>;
   static constexpr std::size_t kSlab = 64;
   using Slab = std::array<More, kSlab>;
   using Cells = std::array<std::uint32_t, 5>;  // by role
 
   // The records of one line.
-  struct Parts {
-    Part* first;
-    Part* behind_first;  // further records start at [1]
-    Part& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
+  struct Records {
+    Record* first;
+    Record* behind_first;  // further records start at [1]
+    Record& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
   };
-  [[nodiscard]] Parts parts_of(Line& line) const {
+  [[nodiscard]] Records records_of(Line& line) const {
     if (line.more == 0) return {&line.first, &line.first};  // no further records
     const std::uint32_t more = line.more - 1;
     return {&line.first, (*more_[more / kSlab])[more % kSlab].data() - 1};
   }
   void make_more(Line& line);
-  Added add_write(Line& line, const Part& part, std::uint64_t ordered_threads);
+  Added add_write(Line& line, const Record& record, std::uint64_t ordered_threads);
   template <Role last>
-  Added add_shared(Line& line, const Part& part, std::uint64_t ordered_threads);
+  Added add_shared(Line& line, const Record& record, std::uint64_t ordered_threads);
 
   HostPages pages_;
   std::vector<std::unique_ptr<Slab>> more_;
@@ -176,8 +176,8 @@ class RowLines {
 };
 
 // Returns the part of a strided row, or of one lane of a uniform row, that lies in a line.
-[[gnu::always_inline]] inline RowLines::Part strided_part(const RaceRow& row, std::uint32_t tag,
-                                                          std::int64_t line) {
+[[gnu::always_inline]] inline RowLines::Record strided_record(const RaceRow& row, std::uint32_t tag,
+                                                              std::int64_t line) {
   const unsigned log2 = row.cells_log2;
   // The lane that cell 0 of the line would belong to.
   const std::int64_t lane = (line * RowLines::kCells - row.cell) >> log2;
@@ -188,7 +188,7 @@ class RowLines {
   }
   return {row.epoch + static_cast<std::uint64_t>(lane), tag, cells};
 }
-inline RowLines::Part uniform_part(const RaceRow& row, std::uint32_t tag, unsigned lane) {
+inline RowLines::Record uniform_record(const RaceRow& row, std::uint32_t tag, unsigned lane) {
   const auto cell = static_cast<unsigned>(row.cell % RowLines::kCells);
   const std::uint32_t cells = ((1u << (1u << row.cells_log2)) - 1) << cell;
   return {row.epoch + lane - (cell >> row.cells_log2), tag, cells};

@@ -9,7 +9,7 @@
 
 namespace warpcheck::cudart {
 
-class Clock {
+class VirtualClock {
  public:
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
   // steps: warp instructions.
