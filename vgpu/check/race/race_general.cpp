@@ -75,8 +75,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   memories_.clear();
   launches_.clear();
   misses_.clear();
-  barriers_.clear();
-  awaited_arrivals_.clear();
+  barrier_objects_.clear();
   cluster_order_.clear();
   proxy_fences_.clear();
   owners_.clear();
@@ -119,8 +118,7 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
   order_.begin_launch(launch, unordered, early_after);
   launches_.push_back({launch.program, launch.grid, launch.block, order_.first_block_of_launch()});
   if (unordered.empty()) variables_.forget_all();
-  barriers_.clear();
-  awaited_arrivals_.clear();
+  barrier_objects_.clear();
   logs_ = barriers_are_enough_in_shared_memory(*launch.program);
   cluster_order_.clear();
   proxy_fences_.clear();
@@ -138,8 +136,8 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       misses_[sync.place.slot].clear();
       if (sync.shared != nullptr) {
         variables_.forget(sync.shared->id);
-        begin_shared(sync);
-        std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
+        owners_.begin_block(sync.place, *sync.shared);
+        barrier_objects_.forget(sync.shared->id);
       }
       phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
       phases_[sync.place.slot].shared = sync.shared;
@@ -176,8 +174,8 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
   row.memory = &memory_of(*access.allocation, access.bytes);
   row.now = segment_of(access);
   if (access.space == ptx::Space::shared) {
-    row.first = logs_ ? phases_[access.place.slot].first : first_segment_of(access);
-    remember_remote(row);
+    row.first = logs_ ? phases_[access.place.slot].first : owners_.first_segment_of(access);
+    owners_.remember(access, row.now);
   }
   row.known.first = row.first;
   // An earlier asynchronous copy of the same lane is not ordered by program order, so here no

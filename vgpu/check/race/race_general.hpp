@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/order/barrier_object_order.hpp"
 #include "vgpu/check/order/cluster_order.hpp"
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/order/proxy_fences.hpp"
@@ -29,6 +30,7 @@
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/rows/atomic_log.hpp"
 #include "vgpu/check/race/rows/row_log.hpp"
+#include "vgpu/check/race/shared_owners.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -122,56 +124,19 @@ class GeneralRaceChecker final : public Checker {
     std::uint32_t offset = 0, bytes = 0;
     unsigned access_class = 0;
   };
-  // What arrivals at an mbarrier release: to its own block, and to other blocks of the cluster.
-  struct Released {
-    VectorClock near, far;
-    VectorClock all;  // near, far, and arrivals at scopes that do not reach the object's block
-  };
-  // An mbarrier (PTX ISA 9.7.13.15); its phases are indexed by parity.
-  struct BarrierState {
-    std::uint64_t phase = 0;
-    Released current, before;
-    VectorClock arrived;  // all threads that have arrived, even without a release
-    VectorClock seen;     // of that: before the latest completed wait
-  };
-  // An access to a block's shared memory by a thread of another block.
-  struct Remote {
-    ThreadOrder::SegmentId segment = 0;
-    std::uint32_t lanes = 0;
-    std::uint32_t pc = 0;
-    unsigned access_class = 0;
-    std::string object;
-  };
-  // The block that owns a shared memory allocation.
-  struct Owner {
-    BlockKey block = 0;
-    ThreadOrder::SegmentId first_segment = 0;  // 0: no owner
-    std::vector<Remote> remote;
-  };
-
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
   // Begins the launches that were only counted, because the checker now needs its state.
   void catch_up();
 
   // race_general_cluster.cpp
-  void begin_shared(const Sync& sync);
   void end_shared(const Sync& sync);
-  [[nodiscard]] ThreadOrder::SegmentId first_segment_of(const Access& access) const;
-  void remember_remote(const Row& row);
   bool is_known_use(const Row& row, const LaneAccess& mine, const Earlier& earlier);
   [[nodiscard]] bool is_fenced_init(const Row& row, const LaneAccess& mine,
                                     const Earlier& earlier) const;
   [[nodiscard]] bool is_before_awaited_arrival(const Row& row, ThreadOrder::SegmentId earlier,
                                                unsigned earlier_lane, unsigned lane) const;
-  [[nodiscard]] std::uint64_t key_of_thread(const WarpPlace& place, unsigned lane) const {
-    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
-  }
   [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
-  [[nodiscard]] ThreadOrder::Object object_at(const Allocation& allocation,
-                                              std::uint32_t offset) const;
-  VectorClock arrive_on_object(const BarrierObject& event, unsigned lane, VectorClock* into);
-  void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
 
   // race_general_tidy.cpp
   void tidy_up();
@@ -290,6 +255,8 @@ class GeneralRaceChecker final : public Checker {
   bool has_recent_ = false;
   SyncVariables variables_{order_};
   ClusterOrder cluster_order_{order_};
+  BarrierObjectOrder barrier_objects_{order_};
+  SharedOwners owners_{order_};
   ProxyFences proxy_fences_{order_};
   CellLists lists_;
   std::deque<CellMemory> memories_;              // by Allocation::id
@@ -300,11 +267,6 @@ class GeneralRaceChecker final : public Checker {
   bool logs_ = false;                      // programs of the current launch
   std::vector<Launch> launches_;           // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
-  std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
-  // What came before the arrivals that a thread has waited for, whatever their scopes; by
-  // key_of_thread(), in launches of clusters.
-  std::map<std::uint64_t, VectorClock> awaited_arrivals_;
-  std::vector<Owner> owners_;  // of shared memory, by Allocation::id
 };
 
 }  // namespace warpcheck::vgpu

@@ -2,29 +2,17 @@
 // mbarriers, which count asynchronous copies.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 
 #include "vgpu/check/race/race_general.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-constexpr std::size_t kRemoteMax = 4'096;  // accesses by other blocks that are remembered per block
-
-}  // namespace
-
-void GeneralRaceChecker::begin_shared(const Sync& sync) {
-  const std::uint32_t id = sync.shared->id;
-  if (id >= owners_.size()) owners_.resize(id + 1);
-  owners_[id] = {order_.block_key(sync.place), order_.segments(), {}};
-}
 
 ThreadOrder::SegmentId GeneralRaceChecker::segment_of(const Access& access) {
   if (!access.asynchronous) return order_.segment_of(access.place, false);
   if (access.object != nullptr) {
-    return order_.segment_of_object(access.place, object_at(*access.object, access.object_offset),
-                                    access.async_proxy);
+    return order_.segment_of_object(
+        access.place, {owners_.block_of(*access.object), access.object_offset}, access.async_proxy);
   }
   if (!access.async_proxy) return order_.segment_of(access.place, true);
   if (access.program->code[access.pc].kind == InstrKind::group_load) {
@@ -33,52 +21,20 @@ ThreadOrder::SegmentId GeneralRaceChecker::segment_of(const Access& access) {
   return order_.segment_of_group(access.place, access.kind == AccessKind::read);
 }
 
-ThreadOrder::Object GeneralRaceChecker::object_at(const Allocation& allocation,
-                                                  std::uint32_t offset) const {
-  return {allocation.id < owners_.size() ? owners_[allocation.id].block : 0, offset};
-}
-
-ThreadOrder::SegmentId GeneralRaceChecker::first_segment_of(const Access& access) const {
-  const std::uint32_t id = access.allocation->id;
-  const bool is_owned = id < owners_.size() && owners_[id].first_segment != 0;
-  return is_owned ? owners_[id].first_segment : order_.first_segment_of_slot(access.place);
-}
-
-// Records accesses by threads of one block to the shared memory of another block of the cluster.
-void GeneralRaceChecker::remember_remote(const Row& row) {
-  const Access& access = *row.access;
-  if (!order_.has_clusters()) return;
-  if (access.allocation->id >= owners_.size()) return;
-  Owner& owner = owners_[access.allocation->id];
-  if (owner.first_segment == 0 || owner.block == order_.block_key(access.place)) return;
-  if (!owner.remote.empty()) {
-    Remote& last = owner.remote.back();
-    if (last.segment == row.now && last.pc == access.pc) {
-      last.lanes |= access.mask;
-      return;
-    }
-  }
-  if (owner.remote.size() == kRemoteMax) owner.remote.erase(owner.remote.begin());
-  owner.remote.push_back({row.now, access.mask, access.pc, class_of(access).index(),
-                          describe_element(access, access.first_lane())});
-}
-
 // The shared memory of a block ends when all its threads have exited, so each access by another
 // block must come before the exit of some thread of the owner.  Arrivals at an mbarrier have been
 // made, whatever their scopes are, when a thread has seen the phase complete.
 void GeneralRaceChecker::end_shared(const Sync& sync) {
-  const Owner& owner = owners_[sync.shared->id];
-  if (owner.remote.empty() || !sync.has_ended) return;
+  const auto& all_remote = owners_.remote_of(*sync.shared);
+  if (all_remote.empty() || !sync.has_ended) return;
   const VectorClock known = order_.knowledge_of_block(sync.place);
   VectorClock seen = known;
-  for (const auto& [place, state] : barriers_) {
-    if (place.first == sync.shared->id) seen.join(state.seen);
-  }
+  barrier_objects_.add_seen(sync.shared->id, seen);
   const Program& program = *sync.program;
   const Dim3& grid = launches_[order_.launch()].grid;
   const Dim3 block{sync.place.block % grid.x, sync.place.block / grid.x % grid.y,
                    sync.place.block / grid.x / grid.y};
-  for (const Remote& remote : owner.remote) {
+  for (const SharedOwners::Remote& remote : all_remote) {
     const bool is_arrival = program.code[remote.pc].kind == InstrKind::barrier_object;
     std::uint32_t late = 0;
     for (std::uint32_t rest = remote.lanes; rest != 0; rest &= rest - 1) {
@@ -141,83 +97,15 @@ bool GeneralRaceChecker::is_known_use(const Row& row, const LaneAccess& mine,
 bool GeneralRaceChecker::is_before_awaited_arrival(const Row& row, ThreadOrder::SegmentId earlier,
                                                    unsigned earlier_lane, unsigned lane) const {
   if (row.access->space != ptx::Space::shared) return false;
-  const auto awaited = awaited_arrivals_.find(key_of_thread(row.access->place, lane));
-  return awaited != awaited_arrivals_.end() && order_.knows(awaited->second, earlier, earlier_lane);
+  return barrier_objects_.is_before_awaited(earlier, earlier_lane, row.access->place, lane);
 }
 
 void GeneralRaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
   cluster_order_.pass(event);
 }
 
-// PTX ISA 9.7.13.15.16: an arrival releases into the current phase.  A thread that sees a phase
-// complete has acquired everything that arrived in this phase and in earlier ones, and all
-// asynchronous accesses that the object has counted.  The first holds at scopes that include the
-// other's thread.  The second holds at every scope, whichever block began the copy: its completion
-// is an operation on this object, and only threads of the object's block can wait.  The vendor's
-// pipelines of multicast copies wait at block scope.
 void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
-  using Kind = BarrierObject::Kind;
-  BarrierState& state = barriers_[{event.allocation->id, event.offset}];
-  if (event.kind == Kind::init || event.kind == Kind::invalidate) {
-    state = {};
-    return;
-  }
-  const ThreadOrder::Object object = object_at(*event.allocation, event.offset);
-  if (event.kind == Kind::arrive && event.phase > state.phase) {
-    state.phase = event.phase;
-    state.before = state.current;
-  }
-  const bool is_near = object.block == order_.block_key(event.place);
-  const bool reaches = is_near || event.completes || event.scope != ptx::Scope::cta;
-  VectorClock& into = is_near || event.completes ? state.current.near : state.current.far;
-  if (event.completes) {
-    const VectorClock done = order_.complete(object);
-    into.join(done);
-    state.arrived.join(done);
-    return;
-  }
-  if (event.kind == Kind::wait) state.seen = state.arrived;
-  for (std::uint32_t rest = event.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (event.for_copies) {
-      into.join(order_.release_copies(event.place, lane));
-    } else if (event.kind == Kind::arrive) {
-      const VectorClock done = arrive_on_object(event, lane, reaches ? &into : nullptr);
-      state.arrived.join(done);
-      state.current.all.join(done);
-    } else {
-      wait_for_object(event, lane, event.phase < state.phase ? state.before : state.current);
-    }
-  }
-}
-
-// A relaxed arrival releases what an earlier fence has released.  Returns what the lane has done.
-VectorClock GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane,
-                                                 VectorClock* into) {
-  const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
-  const ThreadOrder::Moment fence = order_.lane_at(event.place, lane).fence[reach];
-  const VectorClock released =
-      order_.clock_of(order_.release(event.place, lane), event.place, lane);
-  if (into == nullptr) return released;
-  if (!event.relaxed) {
-    into->join(released);
-  } else if (fence.is_set) {
-    into->join(order_.clock_of(fence, event.place, lane));
-  }
-  return released;
-}
-
-// A later fence completes a relaxed wait.
-void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned lane,
-                                         const Released& released) {
-  VectorClock all = released.near;
-  if (event.scope != ptx::Scope::cta) all.join(released.far);
-  if (order_.has_clusters()) {
-    awaited_arrivals_[key_of_thread(event.place, lane)].join(released.all);
-  }
-  if (!event.relaxed) return order_.learn(event.place, lane, all);
-  ReleasedClocks released_clocks{released.near, all, all};
-  order_.own_lane(event.place, lane).observed.join(released_clocks);
+  barrier_objects_.pass(event, owners_.block_of(*event.allocation));
 }
 
 }  // namespace warpcheck::vgpu

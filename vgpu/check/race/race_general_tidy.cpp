@@ -35,9 +35,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
     phase.log.atomics().for_each_segment(visit);
   }
   for (auto& [id, log] : deferred_) log.for_each_segment(visit);
-  for (Owner& owner : owners_) {
-    for (Remote& remote : owner.remote) visit(remote.segment);
-  }
+  owners_.for_each_segment(visit);
   proxy_fences_.for_each_segment(visit);
 }
 
@@ -51,9 +49,7 @@ void GeneralRaceChecker::tidy_up() {
   for (Phase& phase : phases_) {
     if (phase.first < renewed.size()) phase.first = renewed[phase.first];
   }
-  for (Owner& owner : owners_) {
-    if (owner.first_segment < renewed.size()) owner.first_segment = renewed[owner.first_segment];
-  }
+  owners_.renew_thresholds(renewed);
   recent_ = {};
   seen_release_ = {};
   std::size_t cells = 0;

@@ -1,0 +1,59 @@
+// The order that mbarriers give (PTX ISA 9.7.13.15.16): an arrival releases into the current phase.
+// A thread that sees a phase complete has acquired everything that arrived in this phase and in
+// earlier ones, and all asynchronous accesses that the object has counted.  The first holds at
+// scopes that include the other's thread.  The second holds at every scope, whichever block began
+// the copy: its completion is an operation on this object, and only threads of the object's block
+// can wait. The vendor's pipelines of multicast copies wait at block scope.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "vgpu/check/order/thread_order.hpp"
+
+namespace warpcheck::vgpu {
+
+class BarrierObjectOrder {
+ public:
+  explicit BarrierObjectOrder(ThreadOrder& order) : order_(order) {}
+
+  void clear();
+  // Forgets the objects in a shared memory that another block gets.
+  void forget(std::uint32_t allocation);
+  //   block: the block whose shared memory holds the object
+  void pass(const BarrierObject& event, BlockKey block);
+  // Adds what the threads of a block have seen arrive at the objects in its shared memory.
+  void add_seen(std::uint32_t allocation, VectorClock& known) const;
+  // Returns whether a lane has waited for an arrival that comes after what another lane did,
+  // whatever the scope of the arrival; known in launches of clusters.
+  [[nodiscard]] bool is_before_awaited(ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+                                       const WarpPlace& place, unsigned lane) const;
+
+ private:
+  // What arrivals release: to the object's own block, and to other blocks of the cluster.
+  struct Released {
+    VectorClock near, far;
+    VectorClock all;  // near, far, and arrivals at scopes that do not reach the object's block
+  };
+  // Phases are indexed by parity.
+  struct State {
+    std::uint64_t phase = 0;
+    Released current, before;
+    VectorClock arrived;  // all threads that have arrived, even without a release
+    VectorClock seen;     // of that: before the latest completed wait
+  };
+  VectorClock arrive(const BarrierObject& event, unsigned lane, VectorClock* into);
+  void wait(const BarrierObject& event, unsigned lane, const Released& released);
+
+  [[nodiscard]] std::uint64_t key_of(const WarpPlace& place, unsigned lane) const {
+    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
+  }
+
+  ThreadOrder& order_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, State> states_;  // allocation, offset
+  // What came before the arrivals that a thread has waited for; by thread.
+  std::map<std::uint64_t, VectorClock> awaited_;
+};
+
+}  // namespace warpcheck::vgpu
