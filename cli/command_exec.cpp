@@ -290,7 +290,7 @@ std::set<std::string> names_of(const Names& rows) {
   return names;
 }
 
-void add_options(CLI::App& command, ExecArguments& arguments) {
+void add_search_options(CLI::App& command, ExecArguments& arguments) {
   command.add_option("PROGRAM", arguments.command, "The program and its arguments, behind --")
       ->required()
       ->expected(1, -1)
@@ -327,6 +327,9 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "Seconds after which a run of the program is ended, and what was found is told")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
+}
+
+void add_device_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--device", arguments.device,
                   "Compute capability of the device; newest: that of the newest PTX in the program")
@@ -350,6 +353,9 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "What managed and page-locked memory holds before anything is written")
       ->check(CLI::IsMember({"zeros", "pattern"}))
       ->capture_default_str();
+}
+
+void add_report_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--ignore", arguments.ignore,
                   "Do not report findings whose lines are all in files that match, '*/cub/*'")
@@ -371,7 +377,9 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
 
 void add_exec_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ExecArguments>();
-  add_options(command, *arguments);
+  add_search_options(command, *arguments);
+  add_device_options(command, *arguments);
+  add_report_options(command, *arguments);
   command.footer(
       "The program is one that nvcc built, as it is.  Give nvcc -lineinfo for source lines.  One\n"
       "that is stripped is linked with `-cudart shared`, or with `-L DIR` where `warpcheck "

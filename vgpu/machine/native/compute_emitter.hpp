@@ -39,7 +39,15 @@ class ComputeEmitter : public NarrowEmitter {
   bool logic_of_predicates(const Instr& instr);
   bool lop3(const Instr& instr);
   // emit_compare.cpp
+  struct Comparison;
   bool compare(const Instr& instr);
+  void compare_by_masks(const Comparison& comparison);
+  void compare_by_vectors(const Comparison& comparison);
+  void gather_bits(std::uint32_t first_lane);
+  asmjit::Operand compared(const Comparison& comparison, const Ref& ref, std::uint32_t byte,
+                           unsigned scratch);
+  x86::Vec compared_vector(const Comparison& comparison, const Ref& ref, std::uint32_t byte,
+                           unsigned scratch);
   bool set_predicate(const Instr& instr);
   bool select(const Instr& instr);
   bool float_arithmetic(const Instr& instr, std::uint32_t pc);

@@ -53,48 +53,63 @@ bool is_row(const Ref& ref, bool wide) {
 
 }  // namespace
 
-// Leaves the result of the comparison in eax, one bit per lane.
-bool ComputeEmitter::compare(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
-  const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
-  const bool narrow = is_narrow(m.type);
-  const bool is_scalar = narrow || m.type == Type::f32 || m.type == Type::f64 ||
-                         m.type == Type::b32 || m.type == Type::u32 || m.type == Type::s32 ||
-                         m.type == Type::b64 || m.type == Type::u64 || m.type == Type::s64;
-  const Ref& x = instr[CompareOperand::a];
-  const Ref& y = instr[CompareOperand::b];
-  if (!is_scalar || m.ftz || !is_row(x, wide) || !is_row(y, wide)) return false;
-  const auto of_floats = is_float ? float_condition(m.compare) : std::nullopt;
-  const auto of_integers = is_float ? std::nullopt : integer_condition(m.compare);
-  if (!of_floats && !of_integers) return false;
-  const bool is_signed = ptx::is_signed(m.type);
-  const std::uint32_t lanes = vector_bytes() / (wide ? 8 : 4);
-  // Values of 16 bits are compared in the upper halves of cells, above zeros.
-  const auto value_of = [&](const Ref& ref, std::uint32_t byte, unsigned scratch) {
-    if (!narrow) return part(ref, byte);
-    a.vpslld(vec(scratch), source(ref, byte, scratch), 16);
-    return static_cast<asmjit::Operand>(vec(scratch));
-  };
-  if (is_512_) {
-    for_each_part(wide, [&](std::uint32_t byte) {
-      const x86::Vec first_of = narrow ? value_of(x, byte, 0).as<x86::Vec>() : source(x, byte, 0);
-      if (is_float) {
-        a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, x86::k1, first_of, part(y, byte),
-               asmjit::Imm(*of_floats));
-      } else {
-        const asmjit::InstId id = is_signed ? (wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd)
-                                            : (wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud);
-        a.emit(id, x86::k1, first_of, value_of(y, byte, 1), asmjit::Imm(*of_integers));
-      }
-      const std::uint32_t first = byte / (wide ? 8 : 4);
-      a.kmovw(first == 0 ? x86::eax : x86::ecx, x86::k1);
-      if (first == 0) return;
-      a.shl(x86::ecx, first);
-      a.or_(x86::eax, x86::ecx);
-    });
-    return true;
-  }
-  // Without mask registers, the host compares integers only by equal and signed greater.
+struct ComputeEmitter::Comparison {
+  const Ref &x, &y;
+  bool wide, narrow, is_signed;
+  // How the host compares: one of the two.
+  std::optional<x86::VCmpImm> of_floats;
+  std::optional<x86::VPCmpImm> of_integers;
+};
+
+// Puts the bits of a vector, which are in ecx unless it is the first, in their places in eax.
+void ComputeEmitter::gather_bits(std::uint32_t first_lane) {
+  if (first_lane == 0) return;
+  a.shl(x86::ecx, first_lane);
+  a.or_(x86::eax, x86::ecx);
+}
+
+// The vector to compare, or the part of a row.  Values of 16 bits are compared in the upper halves
+// of cells, above zeros.
+asmjit::Operand ComputeEmitter::compared(const Comparison& comparison, const Ref& ref,
+                                         std::uint32_t byte, unsigned scratch) {
+  if (!comparison.narrow) return part(ref, byte);
+  a.vpslld(vec(scratch), source(ref, byte, scratch), 16);
+  return vec(scratch);
+}
+
+// Like compared(), always a vector.
+x86::Vec ComputeEmitter::compared_vector(const Comparison& comparison, const Ref& ref,
+                                         std::uint32_t byte, unsigned scratch) {
+  if (!comparison.narrow) return source(ref, byte, 0);
+  return compared(comparison, ref, byte, scratch).as<x86::Vec>();
+}
+
+// Compares with mask registers.
+void ComputeEmitter::compare_by_masks(const Comparison& comparison) {
+  const bool wide = comparison.wide, is_signed = comparison.is_signed;
+  const asmjit::InstId of_floats = wide ? Inst::kIdVcmppd : Inst::kIdVcmpps;
+  const asmjit::InstId of_integers = is_signed ? (wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd)
+                                               : (wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud);
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Vec first = compared_vector(comparison, comparison.x, byte, 0);
+    if (comparison.of_floats) {
+      a.emit(of_floats, x86::k1, first, part(comparison.y, byte),
+             asmjit::Imm(*comparison.of_floats));
+    } else {
+      a.emit(of_integers, x86::k1, first, compared(comparison, comparison.y, byte, 1),
+             asmjit::Imm(*comparison.of_integers));
+    }
+    const std::uint32_t lane = byte / (wide ? 8 : 4);
+    a.kmovw(lane == 0 ? x86::eax : x86::ecx, x86::k1);
+    gather_bits(lane);
+  });
+}
+
+// Compares without mask registers: the host then compares integers only by equal and signed
+// greater.
+void ComputeEmitter::compare_by_vectors(const Comparison& comparison) {
+  const bool wide = comparison.wide;
+  const auto& of_integers = comparison.of_integers;
   bool swaps = false, negates = false, equal = false;
   if (of_integers) {
     equal = *of_integers == x86::VPCmpImm::kEQ || *of_integers == x86::VPCmpImm::kNE;
@@ -102,19 +117,18 @@ bool ComputeEmitter::compare(const Instr& instr) {
     negates = *of_integers == x86::VPCmpImm::kNE || *of_integers == x86::VPCmpImm::kGE ||
               *of_integers == x86::VPCmpImm::kLE;
   }
-  const bool flips = of_integers && !equal && !is_signed;
+  const bool flips = of_integers && !equal && !comparison.is_signed;
   if (flips) {
     load(vec(2), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
   }
   for_each_part(wide, [&](std::uint32_t byte) {
-    const Ref& first_ref = swaps ? y : x;
     const x86::Vec greater =
-        narrow ? value_of(first_ref, byte, 3).as<x86::Vec>() : source(first_ref, byte, 0);
-    if (is_float) {
-      a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), greater, part(y, byte),
-             asmjit::Imm(*of_floats));
+        compared_vector(comparison, swaps ? comparison.y : comparison.x, byte, 3);
+    if (comparison.of_floats) {
+      a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), greater, part(comparison.y, byte),
+             asmjit::Imm(*comparison.of_floats));
     } else {
-      asmjit::Operand lesser = value_of(swaps ? x : y, byte, 4);
+      asmjit::Operand lesser = compared(comparison, swaps ? comparison.x : comparison.y, byte, 4);
       x86::Vec flipped = greater;
       if (flips) {
         a.emit(Inst::kIdVpxor, vec(1), vec(2), lesser);
@@ -126,14 +140,37 @@ bool ComputeEmitter::compare(const Instr& instr) {
       if (equal) id = wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd;
       a.emit(id, vec(0), flipped, lesser);
     }
-    const std::uint32_t first = byte / vector_bytes() * lanes;
-    a.emit(wide ? Inst::kIdVmovmskpd : Inst::kIdVmovmskps, first == 0 ? x86::eax : x86::ecx,
-           vec(0));
-    if (first == 0) return;
-    a.shl(x86::ecx, first);
-    a.or_(x86::eax, x86::ecx);
+    const std::uint32_t lane = byte / (wide ? 8 : 4);
+    a.emit(wide ? Inst::kIdVmovmskpd : Inst::kIdVmovmskps, lane == 0 ? x86::eax : x86::ecx, vec(0));
+    gather_bits(lane);
   });
   if (negates) a.not_(x86::eax);
+}
+
+// Leaves the result of the comparison in eax, one bit per lane.
+bool ComputeEmitter::compare(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
+  const bool narrow = is_narrow(m.type);
+  const bool is_scalar = narrow || m.type == Type::f32 || m.type == Type::f64 ||
+                         m.type == Type::b32 || m.type == Type::u32 || m.type == Type::s32 ||
+                         m.type == Type::b64 || m.type == Type::u64 || m.type == Type::s64;
+  const Ref& x = instr[CompareOperand::a];
+  const Ref& y = instr[CompareOperand::b];
+  if (!is_scalar || m.ftz || !is_row(x, wide) || !is_row(y, wide)) return false;
+  const Comparison comparison{x,
+                              y,
+                              wide,
+                              narrow,
+                              ptx::is_signed(m.type),
+                              is_float ? float_condition(m.compare) : std::nullopt,
+                              is_float ? std::nullopt : integer_condition(m.compare)};
+  if (!comparison.of_floats && !comparison.of_integers) return false;
+  if (is_512_) {
+    compare_by_masks(comparison);
+  } else {
+    compare_by_vectors(comparison);
+  }
   return true;
 }
 
