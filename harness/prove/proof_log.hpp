@@ -26,7 +26,8 @@ struct ProvedPoint {
 // Lines of known points, by key.
 class ProofLog {
  public:
-  // Empty path: nothing is stored.  Throws CaseFileError.
+  // Empty path: nothing is stored.  Throws CaseFileError; also for a line that line_of() has not
+  // written, except half a line at the end.
   explicit ProofLog(std::string path);
   [[nodiscard]] bool is_kept() const { return !path_.empty(); }
   [[nodiscard]] const ProvedPoint* find(const std::string& key) const;
@@ -35,6 +36,7 @@ class ProofLog {
 
  private:
   std::string path_;
+  std::uint64_t whole_bytes_ = 0;  // of the file, up to the end of its last whole line
   std::map<std::string, ProvedPoint> known_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 namespace warpcheck {
@@ -25,26 +26,62 @@ TEST(ProofLog, KeepsWhatIsProvedAndForgetsHalfALine) {
       {3, 32, 1}, Proof::every_schedule, "data decides a branch", true, "a.cu:1"};
   ProofLog(path).add(line_of("key", point));
   std::ofstream(path, std::ios::app) << R"({"key": "other", "pro)";
-  const ProofLog again(path);
+  ProofLog again(path);
   ASSERT_NE(again.find("key"), nullptr);
   EXPECT_EQ(*again.find("key"), point);
   EXPECT_EQ(again.find("other"), nullptr);
+  again.add(line_of("next", point));
+  again.add(line_of("last", point));
+  const ProofLog third(path);
+  for (const char* const key : {"key", "next", "last"}) EXPECT_NE(third.find(key), nullptr) << key;
+}
+
+std::string error_of_log(const std::string& path) {
+  try {
+    const ProofLog log(path);
+  } catch (const CaseFileError& error) {
+    return error.what();
+  }
+  return "it was read";
+}
+
+// A damaged line, or a line edited by hand, is an error, not a point that nobody has proved.
+TEST(ProofLog, ALineThatIsNotUnderstoodIsNamed) {
+  const std::string path = testing::TempDir() + "damaged_proof.jsonl";
+  const std::string good = line_of("key", {{3, 32, 1}, Proof::all_data});
+  const std::string no_line =
+      ": this is no line of `warpcheck prove`; remove it, and its point is proved again";
+  for (const char* const bad : {"{\"key\": \"other\", \"pro{}", "[]", "{\"proof\":\"all-data\"}",
+                                "{\"key\":\"a\",\"proof\":\"all-data\",\"n\":\"three\"}"}) {
+    std::ofstream(path, std::ios::trunc) << good << bad << '\n' << good;
+    EXPECT_EQ(error_of_log(path), path + ":2" + no_line) << bad;
+  }
+}
+
+TEST(ProofLog, WhatCannotBeReadOrWrittenIsAnError) {
+  const std::string directory = testing::TempDir() + "proofs_are_no_directory";
+  std::filesystem::create_directory(directory);
+  EXPECT_EQ(error_of_log(directory), "cannot read " + directory + ": Is a directory");
+  ProofLog log(testing::TempDir() + "no_directory/proofs.jsonl");
+  try {
+    log.add("{}\n");
+    ADD_FAILURE() << "it was written";
+  } catch (const CaseFileError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "cannot write " + testing::TempDir() +
+                  "no_directory/proofs.jsonl: No such file or directory");
+  }
 }
 
 // An unknown value, of a later release or edited by hand, is an error, not a weaker proof.
 TEST(ProofLog, AnUnknownProofIsAnError) {
   const std::string path = testing::TempDir() + "unknown_proof.jsonl";
   std::ofstream(path) << R"({"key":"a","proof":"most"})" << '\n';
-  try {
-    const ProofLog log(path);
-    ADD_FAILURE() << "it was read";
-  } catch (const CaseFileError& error) {
-    EXPECT_EQ(
-        error.what(),
-        path +
-            ": proof: expected one of failed, tried, every-execution, every-schedule, all-data, "
-            "found \"most\"");
-  }
+  EXPECT_EQ(
+      error_of_log(path),
+      path +
+          ":1: proof: expected one of failed, tried, every-execution, every-schedule, all-data, "
+          "found \"most\"");
 }
 
 TEST(SampleProof, SaysWhatItRestsOn) {

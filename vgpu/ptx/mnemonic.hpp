@@ -47,7 +47,7 @@ struct Mnemonic {
   Modifiers modifiers;
   std::string unsupported;              // why it is refused, with the suffix
   bool unchecked = false;               // the row has `any`, or the opcode is unknown
-  std::vector<const Syntax*> syntaxes;  // the forms that apply with these suffixes
+  std::vector<const Syntax*> syntaxes;  // those that apply with these suffixes
   bool cache_policy = false;            // .L2::cache_hint: one more operand
 };
 

@@ -28,11 +28,11 @@ RowLines::Role role_of(unsigned access_class) {
   }
 }
 
-// Calls visit(line, part) for each line that active lanes of the row access, until it returns
+// Calls visit(line, record) for each line that active lanes of the row access, until it returns
 // false.
 template <typename Visit>
-[[gnu::always_inline]] inline bool for_each_record(const RaceRow& row, Pattern pattern,
-                                                   RowLines::Role role, Visit visit) {
+[[gnu::always_inline]] inline bool for_each_record_of_row(const RaceRow& row, Pattern pattern,
+                                                          RowLines::Role role, Visit visit) {
   const std::uint32_t tag = RowLines::Record::tag_of(row.pc, row.cells_log2, role);
   if (pattern == Pattern::uniform) {
     const unsigned first = first_lane_of(row), last = last_lane_of(row);
@@ -72,17 +72,18 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class
   const RowLines::Role role = role_of(access_class);
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, 0);
-  return for_each_record(row, pattern, role, [&](std::int64_t at, const RowLines::Record& record) {
-    RowLines::Line& line = lines_.line_at(at);
-    if (line.period == short_period()) return false;
-    RowLines::Added added = lines_.add(line, record, row.ordered_threads);
-    if (added == RowLines::Added::full) [[unlikely]] {
-      put_old(at, launch_of(row.epoch));
-      added = lines_.add(line, record, row.ordered_threads);
-    }
-    if (added == RowLines::Added::displacing) mark(bit, bit);
-    return added <= RowLines::Added::displacing;
-  });
+  return for_each_record_of_row(
+      row, pattern, role, [&](std::int64_t at, const RowLines::Record& record) {
+        RowLines::Line& line = lines_.line_at(at);
+        if (line.period == short_period()) return false;
+        RowLines::Added added = lines_.add(line, record, row.ordered_threads);
+        if (added == RowLines::Added::full) [[unlikely]] {
+          put_old(at, launch_of(row.epoch));
+          added = lines_.add(line, record, row.ordered_threads);
+        }
+        if (added == RowLines::Added::displacing) mark(bit, bit);
+        return added <= RowLines::Added::displacing;
+      });
 }
 
 bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
@@ -146,7 +147,7 @@ void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
     });
   }
   constexpr auto kAny = RowLines::Role::write;
-  for_each_record(row, pattern, kAny, [&](std::int64_t line, const auto&) {
+  for_each_record_of_row(row, pattern, kAny, [&](std::int64_t line, const auto&) {
     line_to_cells(line);
     return true;
   });
