@@ -61,12 +61,6 @@ function(warpcheck_cold target)
     "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
-# warpcheck_cold_files(target FILES...): the same for generated tables.
-function(warpcheck_cold_files target)
-  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY
-    COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:${WARPCHECK_COLD_OPTIONS}>")
-endfunction()
-
 # warpcheck_first_in_links(library): if several objects contain the same function, of a template for
 # example, the linker keeps the first one's.  If unoptimised objects came first, the library would
 # call their copies, so the library is named before them. (mold extracts an archive's members when

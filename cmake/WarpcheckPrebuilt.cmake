@@ -23,7 +23,8 @@ execute_process(COMMAND g++ -print-file-name=libbacktrace.a
 if(NOT EXISTS ${backtrace})
   set(backtrace)
 endif()
-warpcheck_prebuilt(vgpu/cudart cudart LINK warpcheck_check PkgConfig::xxhash ${backtrace})
+warpcheck_prebuilt(vgpu/cudart cudart LINK warpcheck_check warpcheck_cudart_cold PkgConfig::xxhash ${backtrace})
+warpcheck_prebuilt(vgpu/cudart cudart_cold LINK warpcheck_cudart)
 target_include_directories(warpcheck_cudart SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 warpcheck_prebuilt(harness draw LINK nlohmann_json::nlohmann_json)
 warpcheck_prebuilt(harness harness

@@ -1,12 +1,5 @@
 #include "vgpu/cudart/api/api_call.hpp"
 
-#include <cuda_profiler_api.h>
-#include <cuda_runtime_api.h>
-
-#include "vgpu/cudart/api/call_arguments.hpp"
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are described
-
 extern "C" {
 [[gnu::tls_model(
     "initial-exec")]] thread_local constinit warpcheck::cudart::ApiCall warpcheck_api_call;
@@ -53,18 +46,6 @@ std::string_view told_name() {
 
 std::string_view told_name(std::string_view runtime_function) {
   return is_driver_call(current_call()) ? told_name() : runtime_function;
-}
-
-std::string describe(const ApiCall& call, const Allocations& allocations) {
-  const std::string_view name = without_suffixes(call.name == nullptr ? "a call" : call.name);
-#define SIGNATURE(function)                                              \
-  if (name == #function) {                                               \
-    return std::string(name) + show_all(&::function, call, allocations); \
-  }
-#include "signatures.def"
-#undef SIGNATURE
-  if (is_driver_call(call)) return describe_driver_call(name, call, allocations);
-  return std::string(name);
 }
 
 }  // namespace warpcheck::cudart
