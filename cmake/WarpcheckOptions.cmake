@@ -45,7 +45,7 @@ function(warpcheck_sources target)
 endfunction()
 
 # Presets other than `dev` compile several sources of a target at a time (CMAKE_UNITY_BUILD),
-# because most of their time goes into common headers.
+# because most of their time goes into common headers and templates.
 #
 # warpcheck_alone(target FILES...): not together with other sources, because their names would
 # clash.
@@ -74,6 +74,9 @@ endfunction()
 # than -O1.  Half of the rest would go into common headers, so those are precompiled.
 set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests and of what is not optimised, if not CMAKE_CXX_COMPILER")
 function(warpcheck_compile_by_test_compiler target)
+  # Common headers are precompiled, so small groups cost little more, and no compilation is long
+  # enough to be the last that all others wait for.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
     "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
   # The precompiled headers are used by libraries and executables.
@@ -114,6 +117,7 @@ function(warpcheck_test name)
   warpcheck_sources(${name} ${arg_SOURCES})
   if(arg_LONG)
     warpcheck_cold(${name})
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   else()
     warpcheck_unoptimized(${name})
   endif()

@@ -54,8 +54,8 @@ bool is_calculation(std::string_view mnemonic) {
 }
 
 std::string_view name_of(Proxy proxy) {
-  constexpr std::array<std::string_view, 4> kNames{"generic", "texture", "surface", "constant"};
-  return kNames[static_cast<std::size_t>(proxy)];
+  constexpr std::array<std::string_view, 4> kProxies{"generic", "texture", "surface", "constant"};
+  return kProxies[static_cast<std::size_t>(proxy)];
 }
 
 class CodeParser {

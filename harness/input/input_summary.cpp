@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kShownElements = 8;
 constexpr std::size_t kShownText = 40;
 
-bool is_launch(const Json& json) {
+bool is_launch_config(const Json& json) {
   return json.is_object() && json.size() == 3 && json.contains("grid") && json.contains("block") &&
          json.contains("shared_bytes");
 }
@@ -87,7 +87,7 @@ std::string input_summary(const Json& input) {
   for (const auto& field : input) lists += field.is_array() ? 1 : 0;
   std::vector<std::string> parts;
   for (const auto& [name, field] : input.items()) {
-    if (is_launch(field)) {
+    if (is_launch_config(field)) {
       parts.push_back(show_launch(name, field));
     } else if (field.is_array()) {
       parts.push_back(show_list(name, field, lists == 1));

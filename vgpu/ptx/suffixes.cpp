@@ -18,7 +18,7 @@ constexpr Suffix flag(std::string_view word, SuffixClass suffix_class) {
 
 using C = SuffixClass;
 
-constexpr std::array kNames = {
+constexpr std::array kClassNames = {
 #define X(name) std::string_view(#name),
     WARPCHECK_SUFFIX_CLASSES(X)
 #undef X
@@ -279,12 +279,12 @@ bool set_object_op(Modifiers& m, std::uint8_t value) {
 }  // namespace
 
 std::string_view name_of(SuffixClass suffix_class) {
-  return kNames[static_cast<std::size_t>(suffix_class)];
+  return kClassNames[static_cast<std::size_t>(suffix_class)];
 }
 
 int find_suffix_class(std::string_view name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
+  const auto found = std::find(kClassNames.begin(), kClassNames.end(), name);
+  return found == kClassNames.end() ? -1 : static_cast<int>(found - kClassNames.begin());
 }
 
 std::span<const Suffix> find_suffixes(std::string_view word) {

@@ -14,7 +14,7 @@ constexpr std::uint32_t kFatbinaryMagic = 0xba55ed50, kWrapperMagic = 0x466243b1
 constexpr std::string_view kElfMagic =
     "\x7f"
     "ELF";
-constexpr const char* kMachineCode =
+constexpr const char* kIsMachineCode =
     "the module is machine code (a cubin), which the virtual GPU cannot run; load PTX: "
     "nvrtcGetPTX() with --gpu-architecture=compute_XX in place of nvrtcGetCUBIN(), `nvcc -ptx`, or "
     "a fatbinary that carries PTX";
@@ -71,12 +71,12 @@ std::vector<std::string> ptx_of_module(const void* image, unsigned sm) {
       if (magic == kFatbinaryMagic) return {ptx_in_image(image, sm)};
       if (magic == kWrapperMagic) return ptx_in_fatbinary(image, sm, "a loaded module");
     } catch (const ptx::FatbinaryError&) {
-      throw ModuleImageError(cudaErrorNoKernelImageForDevice, kMachineCode);
+      throw ModuleImageError(cudaErrorNoKernelImageForDevice, kIsMachineCode);
     } catch (const vgpu::Refusal& refusal) {
       throw ModuleImageError(cudaErrorNoKernelImageForDevice, refusal.what());
     }
     if (std::strncmp(bytes, kElfMagic.data(), kElfMagic.size()) == 0) {
-      throw ModuleImageError(cudaErrorNoKernelImageForDevice, kMachineCode);
+      throw ModuleImageError(cudaErrorNoKernelImageForDevice, kIsMachineCode);
     }
     if (std::strncmp(bytes, kImageMagic.data(), kImageMagic.size()) == 0) {
       return texts_of_our_image(bytes);

@@ -7,7 +7,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-std::atomic<bool> used{false};
+std::atomic<bool> used_anywhere{false};
 thread_local constinit bool used_here = false;
 std::atomic<bool> device_used{false};
 std::atomic<bool> used_before_fork{false};
@@ -17,10 +17,10 @@ std::atomic<bool> used_before_fork{false};
 void note_runtime_use() {
   if (used_here) return;
   used_here = true;
-  used = true;
+  used_anywhere = true;
 }
 
-bool runtime_was_used() { return used; }
+bool runtime_was_used() { return used_anywhere; }
 bool runtime_was_used_by_this_thread() { return used_here; }
 
 void note_device_use() {

@@ -5,7 +5,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-std::uint32_t number_of(const OperationPtr& operation) { return operation->number; }
+std::uint32_t operation_number(const OperationPtr& operation) { return operation->number; }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Operations::make_ready(OperationPtr operation) {
   const auto* const event = std::get_if<ProcessEventWork>(&operation->work);
   if (event != nullptr && !event->is_ready()) return held_.push_back(std::move(operation));
   const auto after =
-      std::ranges::upper_bound(ready_, operation->number, {}, &number_of);  // mostly the end
+      std::ranges::upper_bound(ready_, operation->number, {}, &operation_number);  // mostly the end
   ready_.insert(after, std::move(operation));
 }
 
@@ -79,7 +79,7 @@ OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule
     if (choices_.size() > 1) {
       Operation& first = **chosen;
       const std::uint32_t next = strategy.choose_operation({choices_, first.passed_over});
-      const auto found = std::ranges::find(ready_, next, &number_of);
+      const auto found = std::ranges::find(ready_, next, &operation_number);
       if (found != ready_.end() && found != chosen) {
         vgpu::Decision decision;
         decision.at.block = first.number;
