@@ -200,9 +200,8 @@ void register_engine(const char* name, vgpu::Compile compile) {
   for (const BenchKernel& kernel : kKernels) {
     for (const Mode& mode : kModes) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 requires a C string.
-          fmt::format("{}/{}/{}", name, kernel.name, mode.name)
-              .c_str(),  // NOLINT(readability-redundant-string-cstr)
+          // benchmark 1.7 requires a C string.  NOLINTNEXTLINE(readability-redundant-string-cstr)
+          fmt::format("{}/{}/{}", name, kernel.name, mode.name).c_str(),
           [&kernel, &mode, compile](benchmark::State& state) {
             run_engine(state, kernel, mode, compile);
           })
@@ -216,9 +215,8 @@ void register_strategies() {
   for (const BenchKernel& kernel : kKernels) {
     for (const vgpu::StrategyRow& row : vgpu::strategies()) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 requires a C string.
-          fmt::format("strategies/{}/{}", kernel.name, row.name)
-              .c_str(),  // NOLINT(readability-redundant-string-cstr)
+          // benchmark 1.7 requires a C string.  NOLINTNEXTLINE(readability-redundant-string-cstr)
+          fmt::format("strategies/{}/{}", kernel.name, row.name).c_str(),
           [&kernel, &row](benchmark::State& state) {
             run_engine(state, kernel, kModes.back(), vgpu::Compile::when_it_pays, row.name);
           })
@@ -235,9 +233,8 @@ void register_all() {
   for (const Growth& growth : kGrowths) {
     for (const bool races : {false, true}) {
       benchmark::RegisterBenchmark(
-          // benchmark 1.7 requires a C string.
-          fmt::format("growth/{}/{}", growth.name, races ? "race" : "off")
-              .c_str(),  // NOLINT(readability-redundant-string-cstr)
+          // benchmark 1.7 requires a C string.  NOLINTNEXTLINE(readability-redundant-string-cstr)
+          fmt::format("growth/{}/{}", growth.name, races ? "race" : "off").c_str(),
           [&growth, races](benchmark::State& state) { run_growth(state, growth, races); })
           ->Arg(256)
           ->Arg(2'048)

@@ -74,9 +74,6 @@ endfunction()
 # than -O1.  Half of the rest would go into common headers, so those are precompiled.
 set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests and of what is not optimised, if not CMAKE_CXX_COMPILER")
 function(warpcheck_compile_by_test_compiler target)
-  # Common headers are precompiled, so small groups cost little more, and no compilation is long
-  # enough to be the last that all others wait for.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
     "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
   # The precompiled headers are used by libraries and executables.
@@ -85,6 +82,9 @@ function(warpcheck_compile_by_test_compiler target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-command-line-argument>)
 endfunction()
 function(warpcheck_unoptimized target)
+  # Common headers are precompiled, so small groups cost little more, and no compilation is long
+  # enough to be the last that all others wait for.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   if(NOT WARPCHECK_TEST_COMPILER)
     warpcheck_cold(${target})
     return()

@@ -27,6 +27,7 @@ PairSearch::PairSearch(const AnyPair& pair, const ProveOptions& options, const P
   try {
     Points points(pair, options.points);
     std::vector<Planned> planned = plan(points, options.points.size_max, options.points_max);
+    // Clang 14 makes aggregates of braces alone.  NOLINTNEXTLINE(modernize-make-unique)
     plan_.reset(new PairPlan{pair, options, log, engine, std::move(points), std::move(planned)});
     is_told_.resize(plan_->planned.size());
     plan_->shared->end = end_ = plan_->planned.size();

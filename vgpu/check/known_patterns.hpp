@@ -19,7 +19,7 @@ struct KnownPattern {
   std::string_view space;
   // A part of the kernel's name; "" if any kernel may call the headers.
   std::string_view kernel;
-  std::string_view instance = "";  // a later part of the name, which selects instances of it
+  std::string_view instance{};  // a later part of the name, which selects instances of it
   // What a side does, and the beginning of the name of its innermost header as a program includes
   // it.  The two sides may match in either order.
   struct Side {

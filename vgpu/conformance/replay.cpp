@@ -108,7 +108,7 @@ std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded) {
   try {
-    const Comparison interpreted = compare(form, recorded, execute(form, vgpu::Compile::never));
+    Comparison interpreted = compare(form, recorded, execute(form, vgpu::Compile::never));
     if (interpreted.differences != 0) return interpreted;
     return compare(form, recorded, execute(form, vgpu::Compile::at_once));
   } catch (const vgpu::Refusal& refusal) {

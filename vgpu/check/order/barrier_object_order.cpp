@@ -65,8 +65,7 @@ VectorClock BarrierObjectOrder::arrive(const BarrierObject& event, unsigned lane
                                        VectorClock* into) {
   const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
   const ThreadOrder::Moment fence = order_.lane_at(event.place, lane).fence[reach];
-  const VectorClock released =
-      order_.clock_of(order_.release(event.place, lane), event.place, lane);
+  VectorClock released = order_.clock_of(order_.release(event.place, lane), event.place, lane);
   if (into == nullptr) return released;
   if (!event.relaxed) {
     into->join(released);
