@@ -479,6 +479,8 @@ struct HostAccess {
   const HostPlace* place = nullptr;                     // of a load or store; null: a call
   // size of the whole row, if this is a part of it; 0: it is the whole row
   std::uint64_t row_bytes = 0;
+  // The bytes and their states have moved before: only the order of the access is new.
+  bool ahead = false;
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), reported before the bytes move.
@@ -488,6 +490,7 @@ struct DeviceCopy {
   const Allocation* source = nullptr;
   std::uint32_t target_offset = 0, source_offset = 0, bytes = 0;
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
+  bool ahead = false;                                   // as in HostAccess
 };
 
 // What an observer wants the machine to mark as undefined, so that it can follow these values.

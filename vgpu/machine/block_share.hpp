@@ -40,12 +40,23 @@ class SharedGrid {
     }
   }
 
+  // A launch that one machine runs whole, while others run other launches of the same group: it
+  // ends too if the group is given up.
+  explicit SharedGrid(SharedGrid& group) : SharedGrid(0, 1) { group_ = &group; }
+
   // Ends this attempt: one machine will run the launch from its beginning, and all results of the
   // attempt are dropped.
   void give_up() { is_given_up_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool is_given_up() const { return is_given_up_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_given_up() const {
+    return has_given_up() || (group_ != nullptr && group_->is_given_up());
+  }
+  // Returns whether give_up() was called for itself.
+  [[nodiscard]] bool has_given_up() const { return is_given_up_.load(std::memory_order_relaxed); }
   // The number of blocks that have ended, for progress displays.
-  void count_end() { ended_.fetch_add(1, std::memory_order_relaxed); }
+  void count_end() {
+    ended_.fetch_add(1, std::memory_order_relaxed);
+    if (group_ != nullptr) group_->count_end();
+  }
   [[nodiscard]] std::uint32_t ended() const { return ended_.load(std::memory_order_relaxed); }
 
  private:
@@ -69,6 +80,7 @@ class SharedGrid {
   std::unique_ptr<Range[]> ranges_;
   std::atomic<std::uint32_t> ended_{0};
   std::atomic<bool> is_given_up_{false};
+  SharedGrid* group_ = nullptr;
 };
 
 // The share of one machine.

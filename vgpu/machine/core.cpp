@@ -19,6 +19,12 @@ namespace {
 constexpr std::uint64_t kFaultsOfLaunch = 1u << 22;
 constexpr std::uint64_t kFaultsOfWarp = 1u << 16;
 
+// Returns whether the attempt of several machines has been given up.
+bool is_given_up(const Launch& launch) {
+  const SharedGrid* const attempt = launch.share != nullptr ? &launch.share->grid() : launch.beside;
+  return attempt != nullptr && attempt->is_given_up();
+}
+
 }  // namespace
 
 class Machine::Impl : public Core {
@@ -177,9 +183,7 @@ Outcome::End Core::loop() {
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
       return progress_.end_at_step_limit(*slot, warp);
     }
-    if (launch_.request->share != nullptr && launch_.request->share->grid().is_given_up()) {
-      return Outcome::End::given_up;
-    }
+    if (is_given_up(*launch_.request)) return Outcome::End::given_up;
     if (launch_.outcome.steps >= compile_at_) [[unlikely]]
       compile();
     if (turns_.all_poll_in_vain()) progress_.look_soon();

@@ -39,6 +39,7 @@ struct Limits {
 
 class BlockShare;
 class DeviceRuntime;
+class SharedGrid;
 class TextureTable;
 class WeakMemory;
 
@@ -69,6 +70,9 @@ struct Launch {
   // If several machines run the launch: the blocks of this machine.  Null: this machine runs all
   // blocks.
   BlockShare* share = nullptr;
+  // If other machines run other launches on the same memory meanwhile: the attempt, which they may
+  // give up.  Null: there are none.
+  const SharedGrid* beside = nullptr;
   unsigned device = 0;      // the device that runs it
   unsigned devices = 1;     // the number of devices
   std::uint32_t peers = 0;  // one bit for each device whose memory this one may use

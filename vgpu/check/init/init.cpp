@@ -481,7 +481,9 @@ void InitChecker::on_undefined_use(const UndefinedUse& use) {
 }
 
 void InitChecker::on_host_access(const HostAccess& access) {
+  if (access.ahead) return;
   InitShadow& shadow = shadow_of(*access.allocation);
+  if (access.write && whole_ != nullptr) return define_in_part(access, shadow);
   if (access.write) {
     shadow.fill(access.offset, access.bytes,
                 access.undefined ? InitShadow::kNeverWritten : InitShadow::kDefined);
@@ -512,6 +514,8 @@ void InitChecker::on_host_access(const HostAccess& access) {
 }
 
 void InitChecker::on_device_copy(const DeviceCopy& copy) {
+  if (copy.ahead) return;
+  if (whole_ != nullptr) return copy_in_part(copy);
   shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);

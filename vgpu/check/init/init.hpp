@@ -83,6 +83,8 @@ class InitChecker final : public Checker {
   InitShadow& shadow_of(const Allocation& allocation);
   InitShadow& shadow_of_part(const Allocation& allocation);
   std::uint8_t* writable_states(const Allocation& allocation, InitShadow& shadow);
+  void define_in_part(const HostAccess& access, InitShadow& shadow);
+  void copy_in_part(const DeviceCopy& copy);
   [[nodiscard]] std::uint8_t state_for(const Access& access);
   void see_shared(const RowAccess& row, InitShadow& shadow);
   InitShadow& begin_shadow(const Allocation& allocation);

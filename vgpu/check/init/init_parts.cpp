@@ -1,4 +1,5 @@
 // A launch that several machines run: the state that the parts of the initialisation checker share.
+#include <cstring>
 #include <mutex>
 
 #include "vgpu/check/init/init.hpp"
@@ -50,6 +51,22 @@ std::uint8_t* InitChecker::writable_states(const Allocation& allocation, InitSha
     whole_->parts_.first_written.push_back(&shadow);
   }
   return shadow.writable_states();
+}
+
+void InitChecker::define_in_part(const HostAccess& access, InitShadow& shadow) {
+  if (shadow.extent() == InitShadow::Extent::all) return;
+  std::uint8_t* const states = writable_states(*access.allocation, shadow);
+  std::memset(states + access.offset, InitShadow::kDefined, access.bytes);
+}
+
+void InitChecker::copy_in_part(const DeviceCopy& copy) {
+  InitShadow &source = shadow_of(*copy.source), &target = shadow_of(*copy.target);
+  const std::uint32_t end = copy.source_offset + copy.bytes;
+  if (source.find_undefined(copy.source_offset, end) != end) return grid_->give_up();
+  std::uint8_t* const states = writable_states(*copy.target, target);
+  for (std::uint32_t i = 0; i < copy.bytes; ++i) {
+    states[copy.target_offset + i] = source.raw_state_at(copy.source_offset + i);
+  }
 }
 
 // Shapes are numbered in the order in which they occur.  The numbers themselves do not matter, as

@@ -201,7 +201,16 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
 
 vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                                        const KernelTurns::Turn& turn) {
-  if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, host_launch)) return *outcome;
+  std::optional<vgpu::Outcome> by_team;
+  if (const RanAhead* const ahead = host_launch.operation.ahead.get()) {
+    by_team = ahead->outcome;
+  } else {
+    by_team = run_by_team(launch, host_launch);
+  }
+  if (by_team) {
+    tell_of_team(kernel_start_of(launch));
+    return *by_team;
+  }
   const TrialSettings& settings = needs_.trial.settings();
   std::span<vgpu::Observer* const> observers = needs_.observers.list();
   std::vector<vgpu::Observer*> others;
@@ -245,21 +254,37 @@ std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launc
       host_launch.host.runs_alone && std::holds_alternative<KernelWork>(host_launch.operation.work);
   if (!is_alone) return {};
   if (settings.want_feedback || settings.extra_observer != nullptr) return {};
-  vgpu::Sync sync = kernel_start_of(launch);
-  needs_.progress.on_sync(sync);
-  std::optional<vgpu::Outcome> outcome = team_.run(
-      launch, {.machines = settings.jobs,
-               .checkers = settings.checkers,
-               .warp_model = settings.warp_model,
-               .limits = settings.limits,
-               .whole = &needs_.findings.checkers(),
-               .on_progress = [&](std::uint32_t blocks) { needs_.progress.blocks_ended(blocks); }});
-  if (!outcome) return {};
+  needs_.progress.on_sync(kernel_start_of(launch));
+  MachineTeam::Settings of_team = team_settings();
+  of_team.on_progress = [&](std::uint32_t blocks) { needs_.progress.blocks_ended(blocks); };
+  return team_.run(launch, of_team);
+}
+
+// The observers see that a launch has run, but not its accesses.
+void KernelRunner::tell_of_team(vgpu::Sync sync) const {
   for (const auto kind : {vgpu::Sync::Kind::kernel_start, vgpu::Sync::Kind::kernel_end}) {
     sync.kind = kind;
     needs_.observers.tell([&](vgpu::Observer& observer) { observer.on_sync(sync); });
   }
-  return outcome;
+}
+
+MachineTeam::Settings KernelRunner::team_settings() const {
+  const TrialSettings& settings = needs_.trial.settings();
+  return {.machines = settings.jobs,
+          .checkers = settings.checkers,
+          .warp_model = settings.warp_model,
+          .limits = settings.limits,
+          .whole = &needs_.findings.checkers()};
+}
+
+vgpu::Launch KernelRunner::launch_for(const Operation& operation, const HostState& host) const {
+  const auto& work = std::get<KernelWork>(operation.work);
+  const HostLaunch host_launch{
+      .work = work, .operation = operation, .host = host, .unordered = {}, .ran = {}};
+  const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, {}};
+  vgpu::Launch launch = launch_of(host_launch, grid, needs_.devices[work.device]);
+  launch.parameters = work.parameters;
+  return launch;
 }
 
 // Runs the children in the order of their launches, which is one of the allowed orders; grids of

@@ -53,8 +53,11 @@ class KernelRunner {
   explicit KernelRunner(const Needs& needs)
       : needs_(needs), turns_(needs.memory), team_(needs.memory) {}
 
-  // Returns the observer that must be informed of frees, for launches that run on several threads.
-  [[nodiscard]] vgpu::Observer& team() { return team_; }
+  // The machines of launches that run on several threads; must be informed of frees.
+  [[nodiscard]] MachineTeam& team() { return team_; }
+  [[nodiscard]] MachineTeam::Settings team_settings() const;
+  // Returns the launch of an operation, a KernelWork.  Its parameters are those of the operation.
+  [[nodiscard]] vgpu::Launch launch_for(const Operation& operation, const HostState& host) const;
 
   // Runs a kernel and all grids that its device code launches.  Throws vgpu::Refusal if a kernel
   // reaches an unsupported operation.
@@ -80,6 +83,7 @@ class KernelRunner {
   void tell_not_checked(const vgpu::Program& program) const;
   std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch,
                                            const HostLaunch& host_launch);
+  void tell_of_team(vgpu::Sync sync) const;
   DeviceCode& copies_of(const DeviceState& device);
 
   Needs needs_;

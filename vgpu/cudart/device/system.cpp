@@ -182,6 +182,7 @@ void System::forget_everything() {
   advice_.clear();
   transfers_.clear();
   values_.clear();
+  ahead_.forget();
   arrivals_.reset();
   host_blocks_.clear();
   for (DeviceState& device : devices_) {

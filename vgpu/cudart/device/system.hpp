@@ -36,6 +36,7 @@
 #include "vgpu/cudart/streams/copy_sides.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
+#include "vgpu/cudart/streams/run_ahead.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/cudart/streams/work_runner.hpp"
@@ -155,6 +156,14 @@ class System {
                             .clock = clock_,
                             .observers = observers_}};
   StreamValues values_{address_space_, copy_sides_, findings_, observers_};
+  RunAhead ahead_{{.memory = memory_,
+                   .trial = trial_,
+                   .devices = devices_,
+                   .host_blocks = host_blocks_,
+                   .transfers = transfers_,
+                   .recording = recording_,
+                   .copies = copies_,
+                   .kernels = kernels_}};
   WorkRunner work_{{.mutex = mutex_,
                     .trial = trial_,
                     .prints = prints_,
@@ -167,6 +176,7 @@ class System {
                     .arrivals = arrivals_,
                     .host_accesses = host_accesses_,
                     .values = values_,
+                    .ahead = ahead_,
                     .memory = memory_}};
   IdleProgress idle_{[this] { for_idle_host(&Execution::run_all_for_nobody); }, host_polls,
                      [this] { for_idle_host(&Execution::resume_for_nobody); }};

@@ -36,6 +36,12 @@ void HostBlocks::for_each_copy(Copy&& copy) {
   }
 }
 
+bool HostBlocks::has_registered_copies() const {
+  return std::ranges::any_of(blocks_, [](const auto& one) {
+    return one.second.registered && one.second.allocation != nullptr;
+  });
+}
+
 void HostBlocks::copy_registered_to_device() {
   for_each_copy([](std::byte* own, HostBlock& block) {
     if (block.agreed.size() == block.bytes) {

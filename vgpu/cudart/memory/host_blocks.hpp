@@ -47,6 +47,7 @@ class HostBlocks {
   // suspended kernel and the host can write alternately.
   void copy_registered_to_device();
   void copy_registered_to_host();
+  [[nodiscard]] bool has_registered_copies() const;
   // Returns the host bytes for an address in such a copy; nullptr: it is in no copy.
   [[nodiscard]] const std::byte* host_bytes_of(const std::byte* of_device) const;
 

@@ -21,6 +21,37 @@ void fill_row(std::byte* bytes, const FillWork& work) {
   }
 }
 
+// A larger copy takes too much memory to be undone.
+constexpr std::size_t kAheadBytesMax = std::size_t{64} << 20;
+
+TeamMove::Side side_of(const CopySide& side, std::size_t slice, std::size_t row) {
+  const std::size_t offset = side.range.offset + slice * side.slice + row * side.pitch;
+  return {.allocation = side.range.allocation,
+          .offset = static_cast<std::uint32_t>(offset),
+          .on_device = side.on_device,
+          .data = side.row(slice, row)};
+}
+
+// Reads of constant memory leave no footprint.
+bool can_be_followed(const CopySide& side) {
+  const vgpu::Allocation* const allocation = side.range.allocation;
+  return allocation == nullptr ||
+         (allocation->parts.empty() && allocation->space == ptx::Space::global);
+}
+
+std::vector<TeamMove> moves_between(const CopySide& to, const CopySide& from, const Box& box) {
+  std::vector<TeamMove> moves;
+  for_each_row(box, [&](std::size_t slice, std::size_t row) {
+    moves.push_back({side_of(to, slice, row), side_of(from, slice, row),
+                     static_cast<std::uint32_t>(box.width)});
+  });
+  return moves;
+}
+
+CopySide side_without_gaps(std::byte* bytes, const Box& box) {
+  return {bytes, box.width, box.width * box.height, {}, false};
+}
+
 }  // namespace
 
 void record_copy(CallLog& log, const CopyWork& work, bool arrived) {
@@ -49,8 +80,7 @@ void record_fill(CallLog& log, const FillWork& work) {
 void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   std::optional<CopySide> from;
   if (work.staged) {
-    auto* const bytes = const_cast<std::byte*>(work.bytes.data());
-    from = CopySide{bytes, work.box.width, work.box.width * work.box.height, {}, false};
+    from = side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box);
   } else {
     from = sides_.at(work.call, work.source, work.source_in, work.box, false);
   }
@@ -75,14 +105,57 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   };
   tell_of_host_memory(*from, false);
   tell_of_host_memory(*to, true);
-  for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
-    std::memmove(to->row(slice, row), from->row(slice, row), work.box.width);
-  });
+  move(work, operation, *to, *from);
   if (from->on_device && work.target_in == Where::host) {
     arrivals_.copied(work, operation.number, to->data, to->pitch, to->slice);
   }
   clock_.spend_copy(work.box.bytes());
   if (CallLog* const log = recording_.log()) record_copy(*log, work, true);
+}
+
+// A copy that has run ahead only brings its bytes to the host.
+void CopyRunner::move(const CopyWork& work, const Operation& operation, const CopySide& to,
+                      const CopySide& from) {
+  CopySide source = from;
+  if (operation.ahead != nullptr) {
+    if (to.on_device) return;
+    auto* const bytes = const_cast<std::byte*>(operation.ahead->to_host.data());
+    source = side_without_gaps(bytes, work.box);
+  }
+  for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
+    std::memmove(to.row(slice, row), source.row(slice, row), work.box.width);
+  });
+}
+
+std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const CopyWork& work,
+                                                          std::vector<std::byte>& kept) const {
+  if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
+  std::optional<CopySide> from =
+      work.staged ? side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box)
+                  : sides_.find(work.source, work.source_in, work.box);
+  std::optional<CopySide> to = sides_.find(work.target, work.target_in, work.box);
+  if (!from || !to || !can_be_followed(*from) || !can_be_followed(*to)) return std::nullopt;
+  const bool is_within_one =
+      to->on_device && from->on_device && to->range.allocation == from->range.allocation;
+  // exec compares what has arrived at the host: the bytes at the copy's turn
+  const bool is_seen_by_host = work.target_in == Where::host && to->on_device;
+  const bool is_of_host = !to->on_device && !from->on_device;
+  if (is_within_one || is_seen_by_host || is_of_host) return std::nullopt;
+  if (!to->on_device) {
+    kept.resize(work.box.bytes());
+    to = side_without_gaps(kept.data(), work.box);
+  }
+  return moves_between(*to, *from, work.box);
+}
+
+std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const FillWork& work,
+                                                          std::vector<std::byte>& kept) const {
+  if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
+  const std::optional<CopySide> to = sides_.find(work.target, Where::device, work.box);
+  if (!to || !can_be_followed(*to)) return std::nullopt;
+  kept.resize(work.box.width);
+  fill_row(kept.data(), work);
+  return moves_between(*to, {kept.data(), 0, 0, {}, false}, work.box);
 }
 
 void CopyRunner::run(const FillWork& work, const Operation& operation) {
@@ -93,6 +166,7 @@ void CopyRunner::run(const FillWork& work, const Operation& operation) {
       work.call, to->rows(work.box), operation,
       {.from = Brought::From::value, .value = work.value, .element_bytes = work.element_bytes});
   for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
+    if (operation.ahead != nullptr) return;
     if (work.value != 0) return fill_row(to->row(slice, row), work);
     const DeviceRange& range = to->range;
     vgpu::clear_bytes(*range.allocation, range.offset + slice * to->slice + row * to->pitch,

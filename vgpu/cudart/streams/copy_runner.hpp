@@ -2,9 +2,14 @@
 // observers, and moves the bytes.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 #include "vgpu/cudart/streams/copy_sides.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/cudart/team/machine_team.hpp"
 
 namespace warpcheck::cudart {
 
@@ -28,7 +33,22 @@ class CopyRunner {
   void run(const CopyWork& work, const Operation& operation);
   void run(const FillWork& work, const Operation& operation);
 
+  // Returns what a copy or a fill moves if it runs ahead of its turn; what is for the host is moved
+  // to `kept`, which is resized, and what a fill writes is taken from there.  Nothing: it cannot
+  // run ahead.
+  std::optional<std::vector<TeamMove>> moves_of(const CopyWork& work,
+                                                std::vector<std::byte>& kept) const;
+  std::optional<std::vector<TeamMove>> moves_of(const FillWork& work,
+                                                std::vector<std::byte>& kept) const;
+  // Returns the side of a copy in memory that the host and the device share, or in the host's own.
+  [[nodiscard]] std::optional<CopySide> host_side(const Place& place, const Box& box) const {
+    return sides_.find(place, Where::host, box);
+  }
+
  private:
+  static void move(const CopyWork& work, const Operation& operation, const CopySide& to,
+                   const CopySide& from);
+
   CopySides& sides_;
   Transfers& transfers_;
   Arrivals& arrivals_;

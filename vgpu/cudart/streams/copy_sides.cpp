@@ -61,8 +61,26 @@ std::optional<CopySide> CopySides::at(std::string_view call, const Place& place,
     if (!range) return std::nullopt;
     return CopySide{range->data(), place.pitch, place.slice, *range, true};
   }
+  return in_host_memory(place, *extent);
+}
+
+std::optional<CopySide> CopySides::find(const Place& place, Where where, const Box& box) const {
+  const std::optional<std::size_t> extent = extent_of(box, place);
+  if (place.pointer == nullptr || !extent) return std::nullopt;
+  if (where == Where::host && !is_managed(place.pointer)) return in_host_memory(place, *extent);
+  vgpu::Allocation* const found = allocations_.find(place.pointer);
+  const auto address = reinterpret_cast<std::uint64_t>(place.pointer);
+  const bool is_fine = found != nullptr && !found->on_heap() &&
+                       !(found->of_virtual && found->open_to == 0) &&
+                       found->contains(address, *extent);
+  if (!is_fine) return std::nullopt;
+  const DeviceRange range{found, address - found->address};
+  return CopySide{range.data(), place.pitch, place.slice, range, true};
+}
+
+std::optional<CopySide> CopySides::in_host_memory(const Place& place, std::size_t extent) const {
   if (const HostBlock* const block = host_blocks_.find(place.pointer)) {
-    if (*extent > block->bytes - block->offset_of(place.pointer)) return std::nullopt;
+    if (extent > block->bytes - block->offset_of(place.pointer)) return std::nullopt;
     if (!block->registered && block->allocation != nullptr) {
       const DeviceRange range{block->allocation, block->offset_of(place.pointer)};
       return CopySide{range.data(), place.pitch, place.slice, range, false};

@@ -47,6 +47,9 @@ class CopySides {
   std::optional<CopySide> at(std::string_view call, const Place& place, Where where, const Box& box,
                              bool write);
 
+  // Does the same without a finding; nothing: at() would find an error.
+  [[nodiscard]] std::optional<CopySide> find(const Place& place, Where where, const Box& box) const;
+
   // Returns how many bytes from `pointer` on belong to one mapping of virtual memory, if another
   // mapping follows; otherwise `bytes`.
   [[nodiscard]] std::size_t bytes_of_one_mapping(const void* pointer, std::size_t bytes) const;
@@ -60,6 +63,9 @@ class CopySides {
   }
 
  private:
+  [[nodiscard]] std::optional<CopySide> in_host_memory(const Place& place,
+                                                       std::size_t extent) const;
+
   Allocations& allocations_;
   const HostBlocks& host_blocks_;
 };

@@ -57,6 +57,9 @@ class OperationRunner {
   }
   // The value will never be written: the operation begins nevertheless.
   virtual void give_up_waiting(const Operation&) {}
+  // The host waits for the operations of `goal`, and none is in progress: those that come next may
+  // be executed ahead, if this cannot be distinguished.
+  virtual void run_ahead(const Operations&, const OperationSet& /*goal*/, const HostState&) {}
   // An operation was requested and may run from now on.
   virtual void asked_for(const Work&) {}
   // Reports what the host has done without a call, because the calls that follow are not known.

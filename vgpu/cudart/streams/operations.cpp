@@ -1,5 +1,6 @@
 #include "vgpu/cudart/streams/operations.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace warpcheck::cudart {
@@ -29,6 +30,7 @@ OperationPtr Operations::add(Work&& work, const std::vector<OperationPtr>& after
   of_device_[device].all.join(operation->clock);
   ++of_device_[device].pending;
   if (operation->waits_for == 0) make_ready(operation);
+  requested_.push_back(operation);
   ++pending_;
   if (!std::holds_alternative<KernelWork>(operation->work)) ++pending_others_;
   return operation;
@@ -102,6 +104,7 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
   operation.ended_at = cycles;
   if (!std::holds_alternative<KernelWork>(operation.work)) --pending_others_;
   operation.work = EmptyWork{};
+  operation.ahead.reset();
   done_.join(operation.clock);
   --pending_;
   --of_device_[operation.device].pending;
@@ -109,6 +112,15 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
     if (--later->waits_for == 0) make_ready(later);
   }
   operation.waited_for_by.clear();
+  while (!requested_.empty() && requested_.front()->is_done()) requested_.pop_front();
+}
+
+std::vector<OperationPtr> Operations::all_pending() const {
+  std::vector<OperationPtr> pending;
+  std::ranges::copy_if(requested_, std::back_inserter(pending), [](const OperationPtr& one) {
+    return one->state == Operation::State::waiting;
+  });
+  return pending;
 }
 
 void Operations::clear() {
@@ -124,6 +136,7 @@ void Operations::clear() {
       rest.push_back(std::move(later));
     }
   }
+  requested_.clear();
   pending_ = pending_others_ = 0;
   next_number_ = 0;
   chains_.clear();

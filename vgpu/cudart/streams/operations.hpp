@@ -5,16 +5,27 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/machine/machine.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::cudart {
+
+// What an operation has done ahead of its turn (run_ahead.hpp).
+struct RanAhead {
+  vgpu::Outcome outcome{};           // of a launch
+  std::vector<std::byte> to_host{};  // of a copy to the host: rows without gaps
+  // The states of the bytes that it has written are those that it has left.
+  bool states_are_left = false;
+};
 
 struct Operation;
 using OperationPtr = std::shared_ptr<Operation>;
@@ -32,8 +43,9 @@ struct Operation {
   std::uint32_t waits_for = 0;  // number of operations that have not run
   std::vector<OperationPtr> waited_for_by;
   std::uint64_t passed_over = 0;
-  std::uint64_t ended_at = 0;      // virtual time, in cycles
-  const void* asked_at = nullptr;  // return address of the call that requested it
+  std::uint64_t ended_at = 0;             // virtual time, in cycles
+  std::shared_ptr<const RanAhead> ahead;  // set if it has run ahead of its turn
+  const void* asked_at = nullptr;         // return address of the call that requested it
   [[nodiscard]] bool is_done() const { return state == State::done; }
   // Returns whether it has no effect, so that the time at which it runs does not matter.
   [[nodiscard]] bool is_empty() const { return std::holds_alternative<EmptyWork>(work); }
@@ -56,6 +68,10 @@ class Operations {
   [[nodiscard]] OperationPtr first_ready() const {
     return ready_.empty() ? nullptr : ready_.front();
   }
+  // Returns whether the order of the operations leaves a choice.
+  [[nodiscard]] bool has_several_ready() const { return ready_.size() > 1; }
+  // Returns all operations that have not been taken, by number.
+  [[nodiscard]] std::vector<OperationPtr> all_pending() const;
   // Orders the operation, and everything that comes after it, after these as well.
   void learn(Operation& operation, const OperationSet& more);
   // Returns what has run, with everything that comes before it.
@@ -112,8 +128,9 @@ class Operations {
  private:
   void make_ready(OperationPtr operation);
 
-  std::vector<OperationPtr> ready_;  // by number
-  std::vector<OperationPtr> held_;   // until another process has done its part
+  std::vector<OperationPtr> ready_;     // by number
+  std::vector<OperationPtr> held_;      // until another process has done its part
+  std::deque<OperationPtr> requested_;  // by number, from the first one that has not finished
   std::vector<std::uint32_t> choices_;
   std::size_t pending_ = 0, pending_others_ = 0;
   std::uint32_t next_number_ = 0;

@@ -120,6 +120,13 @@ class RunLog {
       for (; entry != entries.end(); ++entry) visit(entry->second);
     }
   }
+  // Calls visit(stamp, value) for all.
+  template <typename Visit>
+  void visit_all(Visit&& visit) const {
+    for (std::uint32_t chain = 0; chain < chains_.size(); ++chain) {
+      for (const auto& [position, value] : chains_[chain]) visit(Stamp{chain, position}, value);
+    }
+  }
   // Drops the members of `known`, which must come before everything that is searched from now on.
   void forget(const OperationSet& known) {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {

@@ -174,6 +174,20 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
   return launches;
 }
 
+bool Transfers::find_touched(const VisitTouched& visit) const {
+  bool is_found = false;
+  touched_.visit_all([&](const Stamp& stamp, const Touch& touch) {
+    if (is_found || !touch.rows.allocation->live) return;
+    for_each_row(touch.rows, [&](const Row& row) {
+      for_each_access(touch.rows, row, touch.write, {}, [&](const vgpu::HostAccess& access) {
+        is_found =
+            is_found || visit(stamp, *access.allocation, access.offset, access.bytes, access.write);
+      });
+    });
+  });
+  return is_found;
+}
+
 void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
   if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
   if (now.number == 0 && counts_touches_) now.number = next_number();
@@ -199,22 +213,24 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
 }
 
 void Transfers::tell_host_access(const Rows& rows, bool write,
-                                 const std::vector<std::uint32_t>& unordered) const {
+                                 const std::vector<std::uint32_t>& unordered, bool ahead) const {
   for_each_row(rows, [&](const Row& row) {
-    for_each_access(rows, row, write, unordered, [&](const vgpu::HostAccess& access) {
+    for_each_access(rows, row, write, unordered, [&](vgpu::HostAccess& access) {
+      access.ahead = ahead;
       observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
     });
   });
 }
 
 void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation) {
-  tell_host_access(rows, false, unordered_launches(operation));
+  tell_host_access(rows, false, unordered_launches(operation), operation.ahead != nullptr);
   touch({call, rows, false}, {}, operation);
 }
 
 void Transfers::host_write(std::string_view call, const Rows& rows, const Operation& operation,
                            const Brought& brought, const Bytes& bytes) {
-  tell_host_access(rows, true, unordered_launches(operation));
+  const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
+  tell_host_access(rows, true, unordered_launches(operation), ahead);
   touch({call, rows, true, brought}, bytes, operation);
 }
 
@@ -226,7 +242,8 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
     for (std::size_t row = 0; row < target.box.height; ++row) {
       const vgpu::DeviceCopy sides{.target = target.allocation,
                                    .source = source.allocation,
-                                   .unordered_launches = unordered};
+                                   .unordered_launches = unordered,
+                                   .ahead = operation.ahead != nullptr};
       for (const vgpu::DeviceCopy& piece :
            pieces_of(sides, row_at(target, slice, row), row_at(source, slice, row))) {
         observers_.tell([&](vgpu::Observer& observer) { observer.on_device_copy(piece); });

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string_view>
@@ -105,6 +106,12 @@ class Transfers {
   [[nodiscard]] const std::uint32_t* launch_of(const Stamp& operation) const {
     return launches_.find(operation);
   }
+  // Calls visit(operation, part of an allocation, offset in it, bytes, write) for accesses by
+  // operations that have run, except those that come before everything to come, until it returns
+  // true.  Returns whether it has.
+  using VisitTouched = std::function<bool(const Stamp&, const vgpu::Allocation&, std::uint32_t,
+                                          std::uint32_t, bool)>;
+  [[nodiscard]] bool find_touched(const VisitTouched& visit) const;
   // A launch has run: reports again the copies that are not ordered before it.
   //   signals: what the host accessed before it signalled the launch comes before it
   void launched(std::uint32_t launch, const Operation& operation,
@@ -128,8 +135,9 @@ class Transfers {
 
  private:
   void touch(Touch now, const Bytes& bytes, const Operation& operation);
-  void tell_host_access(const Rows& rows, bool write,
-                        const std::vector<std::uint32_t>& unordered) const;
+  //   ahead: as in HostAccess
+  void tell_host_access(const Rows& rows, bool write, const std::vector<std::uint32_t>& unordered,
+                        bool ahead = false) const;
 
   const Observers& observers_;
   Findings& findings_;

@@ -17,6 +17,7 @@
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
+#include "vgpu/cudart/streams/run_ahead.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -148,6 +149,11 @@ const OperationSet* WorkRunner::comes_after(const Operation& operation, const Op
 
 void WorkRunner::give_up_waiting(const Operation& operation) {
   needs_.values.give_up(std::get<ValueWork>(operation.work), operation);
+}
+
+void WorkRunner::run_ahead(const Operations& operations, const OperationSet& goal,
+                           const HostState& host) {
+  needs_.ahead.run(operations, goal, host);
 }
 
 void WorkRunner::asked_for(const Work& work) { needs_.host_accesses.asked_for(work); }

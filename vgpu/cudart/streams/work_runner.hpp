@@ -22,6 +22,7 @@ class HostAccesses;
 class KernelRunner;
 class LibraryRunner;
 class PrintBuffer;
+class RunAhead;
 class StreamValues;
 class Transfers;
 class Trial;
@@ -45,6 +46,7 @@ class WorkRunner final : public OperationRunner {
     Arrivals& arrivals;
     HostAccesses& host_accesses;
     StreamValues& values;
+    RunAhead& ahead;
     const vgpu::DeviceMemory& memory;
   };
   explicit WorkRunner(const Needs& needs) : needs_(needs) {}
@@ -53,6 +55,8 @@ class WorkRunner final : public OperationRunner {
   bool can_begin(const Operation& operation) override;
   const OperationSet* comes_after(const Operation& operation, const OperationSet& done) override;
   void give_up_waiting(const Operation& operation) override;
+  void run_ahead(const Operations& operations, const OperationSet& goal,
+                 const HostState& host) override;
   void asked_for(const Work& work) override;
   void tell_host_accesses(Operations& operations) override;
   void suspended(const Operation& operation) override;

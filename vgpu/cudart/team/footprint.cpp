@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "vgpu/machine/memory/rows.hpp"
 
@@ -57,11 +58,13 @@ void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end,
   for (std::uint32_t page = begin / kTeamPageBytes; page <= (end - 1) / kTeamPageBytes; ++page) {
     std::uint8_t& known = at.pages[page];
     // Reductions change the known state of a page too.
-    if (role != Touched::kRead && (known & (Touched::kWritten | Touched::kReduced)) == 0 &&
-        !saved_.keep(*at.flags, *at.allocation, page, kept_)) {
-      grid_->give_up();
+    if (role != Touched::kRead && (known & (Touched::kWritten | Touched::kReduced)) == 0) {
+      const bool is_saved = saved_.keep(*at.flags, *at.allocation, page, kept_);
+      // Reads of constant memory leave no footprint.
+      if (!is_saved || at.allocation->space != ptx::Space::global) grid_->give_up();
     }
     if (known == 0 && !saved_.count_shadows()) grid_->give_up();
+    if ((known & ~Touched::kKnown) == 0) pages_.push_back({at.allocation->id, page});
     known |= Touched::kKnown | role;
   }
 }
@@ -103,6 +106,12 @@ bool Footprint::takes_row(const vgpu::RowAccess& row) {
 
 // Threads may wait for data that is handed over by anything but plain accesses.
 std::uint8_t Footprint::role_of(const vgpu::Access& access) const {
+  if (reductions_ == nullptr) {
+    const bool is_strong =
+        access.kind == vgpu::AccessKind::atomic || access.order != ptx::Order::weak;
+    if (is_strong && access.allocation->is_shared_with_host()) grid_->give_up();
+    return access.kind == vgpu::AccessKind::read ? Touched::kRead : Touched::kWritten;
+  }
   if (access.kind == vgpu::AccessKind::atomic) {
     const bool is_reduction =
         reductions_->kind_at(access.pc) != 0 && access.allocation->shared_by == nullptr;
@@ -184,23 +193,43 @@ bool Footprint::have_met_in_page(std::span<Touched* const> all, std::size_t page
   return false;
 }
 
+void Footprint::touch_bytes(const vgpu::Allocation& allocation, std::uint32_t offset,
+                            std::uint32_t bytes, bool write) {
+  const std::uint8_t role = write ? Touched::kWritten : Touched::kRead;
+  if (bytes != 0) touch(touched(allocation), offset, offset + bytes, role);
+}
+
+TouchedWords Footprint::take_words() {
+  TouchedWords words;
+  for (const PageOf& one : pages_) {
+    Touched& at = touched_[one.id];
+    const std::size_t first = std::size_t{one.page} * kBitsOfPage;
+    const std::uint8_t roles = at.pages[one.page];
+    words.add(*at.allocation, one.page, (roles & Touched::kRead) != 0 ? at.read() + first : nullptr,
+              (roles & Touched::kWritten) != 0 ? at.written() + first : nullptr);
+  }
+  forget_words();
+  return words;
+}
+
+void Footprint::forget_words() {
+  for (const PageOf& one : pages_) {
+    Touched& at = touched_[one.id];
+    const std::uint8_t touched = std::exchange(at.pages[one.page], Touched::kKnown);
+    constexpr std::size_t kBytes = kBitsOfPage * sizeof(std::uint64_t);
+    for (const std::uint8_t role : {Touched::kRead, Touched::kWritten, Touched::kReduced}) {
+      const bool is_touched = (touched & role) != 0;
+      if (is_touched) std::memset(at.bits_of_role(role) + one.page * kBitsOfPage, 0, kBytes);
+    }
+  }
+  pages_.clear();
+}
+
 void Footprint::clear() {
   kept_.clear();
   reduced_.clear();
-  for (Touched& at : touched_) {
-    if (at.allocation == nullptr) continue;
-    for (std::size_t page = 0; page < at.pages.size(); ++page) {
-      const std::uint8_t touched = at.pages[page];
-      if ((touched & ~Touched::kKnown) == 0) continue;
-      at.pages[page] = Touched::kKnown;
-      constexpr std::size_t kBytes = kBitsOfPage * sizeof(std::uint64_t);
-      for (const std::uint8_t role : {Touched::kRead, Touched::kWritten, Touched::kReduced}) {
-        const bool is_touched = (touched & role) != 0;
-        if (is_touched) std::memset(at.bits_of_role(role) + page * kBitsOfPage, 0, kBytes);
-      }
-    }
-    at.allocation = nullptr;
-  }
+  forget_words();
+  for (Touched& at : touched_) at.allocation = nullptr;
 }
 
 }  // namespace warpcheck::cudart

@@ -12,6 +12,10 @@
 //
 // Everything that only a single machine can do (faults, prints, communication between threads while
 // they run) gives the launch up.
+//
+// If machines run whole launches at the same time, each launch leaves its words apart
+// (touched_words.hpp).  Its threads run on one machine, so they may communicate, but not with the
+// host.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +24,7 @@
 
 #include "vgpu/cudart/team/reduced_pages.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
+#include "vgpu/cudart/team/touched_words.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
@@ -36,6 +41,16 @@ class Footprint final : public vgpu::Observer {
     reductions_ = &reductions;
     reduced_.begin(reductions, grid);
   }
+  // Begins a task of a group: a whole launch, or a copy.
+  void begin_whole(vgpu::SharedGrid& group) {
+    grid_ = &group;
+    reductions_ = nullptr;
+  }
+  // A copy of the task is about to read or write bytes.
+  void touch_bytes(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
+                   bool write);
+  // Returns the words that the task has touched, and forgets them; what was saved is kept.
+  [[nodiscard]] TouchedWords take_words();
   [[nodiscard]] ReducedPages& reduced() { return reduced_; }
   // Returns whether two of them have met, as defined above.
   [[nodiscard]] static bool have_met(std::span<Footprint* const> all);
@@ -62,6 +77,10 @@ class Footprint final : public vgpu::Observer {
   void on_step_limit(const vgpu::StepLimit& /*event*/) override { grid_->give_up(); }
   void on_trap(const vgpu::Trap& /*trap*/) override { grid_->give_up(); }
   void on_print(const vgpu::Print& /*print*/) override { grid_->give_up(); }
+  void on_sync(const vgpu::Sync& sync) override {
+    // Machines that share a launch count its blocks themselves.
+    if (reductions_ == nullptr && sync.kind == vgpu::Sync::Kind::block_end) grid_->count_end();
+  }
 
  private:
   // The footprint in one allocation: one bit per word, one byte per page.
@@ -98,15 +117,20 @@ class Footprint final : public vgpu::Observer {
   void touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
   void touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
   std::uint8_t role_of(const vgpu::Access& access) const;
+  void forget_words();
   static bool have_met_in_page(std::span<Touched* const> all, std::size_t page);
   static bool have_met_in(std::span<Footprint* const> all, std::uint32_t id);
 
   SavedPages& saved_;
   KeptPages kept_;
   ReducedPages reduced_;
-  const Reductions* reductions_ = nullptr;
+  const Reductions* reductions_ = nullptr;  // null: this machine runs a whole launch
   vgpu::SharedGrid* grid_ = nullptr;
   std::vector<Touched> touched_;  // by Allocation::id
+  struct PageOf {
+    std::uint32_t id = 0, page = 0;
+  };
+  std::vector<PageOf> pages_;  // that have been touched since the latest clear() or take_words()
 };
 
 }  // namespace warpcheck::cudart

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstring>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -41,6 +43,51 @@ sigset_t all_but_faults() {
   return most;
 }
 
+// The tasks of a group, for the threads that run them.
+class TaskQueue {
+ public:
+  TaskQueue(std::vector<TeamTask>& tasks, const vgpu::SharedGrid& group)
+      : tasks_(tasks), group_(group), waits_for_(tasks.size()), left_(tasks.size()) {
+    for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+      waits_for_[i] = tasks[i].waits_for;
+      if (waits_for_[i] == 0) ready_.insert(i);
+    }
+  }
+
+  // Waits for a task, and takes the first one; nullptr: there is none any more.
+  TeamTask* take() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !ready_.empty() || left_ == 0 || group_.is_given_up(); });
+    if (ready_.empty() || group_.is_given_up()) return nullptr;
+    return &tasks_[ready_.extract(ready_.begin()).value()];
+  }
+  void end(const TeamTask& task) {
+    const std::lock_guard lock(mutex_);
+    --left_;
+    for (const std::uint32_t later : task.later) {
+      if (--waits_for_[later] != 0) continue;
+      ready_.insert(later);
+      changed_.notify_one();
+    }
+    if (left_ == 0 || group_.is_given_up()) changed_.notify_all();
+  }
+  // Wakes the threads that wait, when the group has been given up.
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool is_empty() const { return left_ == 0; }
+
+ private:
+  std::vector<TeamTask>& tasks_;
+  const vgpu::SharedGrid& group_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::uint32_t> waits_for_;
+  std::set<std::uint32_t> ready_;
+  std::size_t left_;
+};
+
 }  // namespace
 
 // A machine with everything that belongs to it alone.
@@ -68,6 +115,32 @@ class MachineTeam::Member {
     launch.share = &share;
     return machine_.run(launch, settings.warp_model, policy_, observers, settings.limits);
   }
+  // Runs a launch of a group.
+  vgpu::Outcome run_whole(vgpu::Launch launch, const Settings& settings,
+                          vgpu::SharedGrid& attempt) {
+    begin_task(settings, attempt);
+    launch.beside = &attempt;
+    std::vector<vgpu::Observer*> observers{&footprint_};
+    const auto checkers = checkers_.observers();
+    observers.insert(observers.end(), checkers.begin(), checkers.end());
+    return machine_.run(launch, settings.warp_model, policy_, observers, settings.limits);
+  }
+  // Runs a copy of a group.
+  void move(const std::vector<TeamMove>& moves, const Settings& settings,
+            vgpu::SharedGrid& attempt) {
+    begin_task(settings, attempt);
+    for (const TeamMove& move : moves) {
+      const auto touch = [&](const TeamMove::Side& side, bool write) {
+        if (side.allocation == nullptr) return;
+        footprint_.touch_bytes(*side.allocation, side.offset, move.bytes, write);
+      };
+      touch(move.source, false);
+      touch(move.target, true);
+      tell(move);
+      std::memcpy(move.target.data, move.source.data, move.bytes);
+      if (attempt.is_given_up()) return;
+    }
+  }
   [[nodiscard]] bool has_findings() const { return !checkers_.findings().empty(); }
   void forget(const vgpu::Allocation& allocation) {
     footprint_.forget(allocation);
@@ -75,6 +148,33 @@ class MachineTeam::Member {
   }
 
  private:
+  void begin_task(const Settings& settings, vgpu::SharedGrid& attempt) {
+    checkers_.reset(settings.checkers, settings.warp_model);
+    checkers_.join(*settings.whole, attempt);
+    footprint_.begin_whole(attempt);
+  }
+  void tell(const TeamMove& move) {
+    const TeamMove::Side &to = move.target, &from = move.source;
+    for (vgpu::Observer* const checker : checkers_.observers()) {
+      if (to.on_device && from.on_device) {
+        checker->on_device_copy({.target = to.allocation,
+                                 .source = from.allocation,
+                                 .target_offset = to.offset,
+                                 .source_offset = from.offset,
+                                 .bytes = move.bytes});
+        continue;
+      }
+      const TeamMove::Side& side = to.on_device ? to : from;
+      vgpu::HostAccess access;
+      access.allocation = side.allocation;
+      access.offset = side.offset;
+      access.bytes = move.bytes;
+      access.write = to.on_device;
+      access.row_bytes = move.bytes;
+      checker->on_host_access(access);
+    }
+  }
+
   vgpu::DeviceMemory memory_;
   vgpu::Machine machine_;
   vgpu::Checkers checkers_;
@@ -126,17 +226,28 @@ void MachineTeam::make_members(unsigned count) {
   }
 }
 
+bool MachineTeam::is_plain(const vgpu::Launch& launch, const Settings& settings) {
+  return !launch.cooperative && launch.cluster.count() == 1 && !launch.host_runs &&
+         launch.launched_as == 0 && launch.weak_memory == nullptr &&
+         launch.unordered_launches.empty() && settings.limits.steps_max == vgpu::kNoLimit &&
+         settings.machines >= 2;
+}
+
+bool MachineTeam::is_for_all(const vgpu::Launch& launch, const Settings& settings) {
+  const Known& known = known_of(*launch.program);
+  return is_plain(launch, settings) && launch.grid.count() >= 2 && known.may_run_apart &&
+         !known.is_given_up && steps_of(launch, known) >= settings.steps_min;
+}
+
+bool MachineTeam::may_run_beside(const vgpu::Launch& launch, const Settings& settings) {
+  const Known& known = known_of(*launch.program);
+  return is_plain(launch, settings) && known.may_run_apart && !known.is_met;
+}
+
 std::optional<vgpu::Outcome> MachineTeam::run(const vgpu::Launch& launch,
                                               const Settings& settings) {
-  const vgpu::Program& program = *launch.program;
-  const bool is_plain = !launch.cooperative && launch.cluster.count() == 1 && !launch.host_runs &&
-                        launch.launched_as == 0 && launch.weak_memory == nullptr &&
-                        launch.unordered_launches.empty() &&
-                        settings.limits.steps_max == vgpu::kNoLimit;
-  if (!is_plain || settings.machines < 2 || launch.grid.count() < 2) return std::nullopt;
-  Known& known = known_of(program);
-  if (!known.may_run_apart || known.is_given_up) return std::nullopt;
-  if (steps_of(launch, known) < settings.steps_min) return std::nullopt;
+  if (!is_for_all(launch, settings)) return std::nullopt;
+  Known& known = known_of(*launch.program);
   const auto count =
       static_cast<unsigned>(std::min<std::uint64_t>(settings.machines, launch.grid.count()));
   make_members(count);
@@ -175,18 +286,31 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
                               const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes) {
   const auto count = static_cast<unsigned>(outcomes.size());
   vgpu::SharedGrid grid(static_cast<std::uint32_t>(launch.grid.count()), count);
+  const auto run_one = [&](unsigned number) {
+    outcomes[number] = members_[number]->run(launch, settings, grid, number, reductions);
+    const bool is_well =
+        outcomes[number].end == vgpu::Outcome::End::completed && !members_[number]->has_findings();
+    if (!is_well) grid.give_up();
+  };
+  if (run_threads(count, grid, settings.on_progress, run_one) == 0) return false;
+  return !grid.is_given_up() && grid.ended() == launch.grid.count();
+}
+
+// Runs run_one(number) on `count` threads, or on as many as the system has, and returns their
+// number.
+//   on_progress: may be empty
+unsigned MachineTeam::run_threads(unsigned count, vgpu::SharedGrid& attempt,
+                                  const std::function<void(std::uint32_t)>& on_progress,
+                                  const std::function<void(unsigned)>& run_one) {
   std::mutex mutex;
   std::condition_variable has_ended;
   unsigned running = 0;
-  const auto run_one = [&](unsigned number) {
+  const auto run = [&](unsigned number) {
     const InEngine in_engine;
     try {
-      outcomes[number] = members_[number]->run(launch, settings, grid, number, reductions);
-      const bool is_well = outcomes[number].end == vgpu::Outcome::End::completed &&
-                           !members_[number]->has_findings();
-      if (!is_well) grid.give_up();
+      run_one(number);
     } catch (...) {  // no memory, or an error that one machine will report again
-      grid.give_up();
+      attempt.give_up();
     }
     const std::lock_guard lock(mutex);
     --running;
@@ -198,27 +322,83 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
     for (unsigned i = 0; i < count; ++i) {
       const std::lock_guard lock(mutex);
       try {
-        threads.emplace_back(run_one, i);
+        threads.emplace_back(run, i);
         ++running;
       } catch (const std::system_error&) {  // continue with the threads that exist
         break;
       }
     }
   }
-  if (threads.empty()) return false;
-  auto ended = grid.ended();
+  auto ended = attempt.ended();
   auto ended_at = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex);
   while (!has_ended.wait_for(lock, kProgressEvery, [&] { return running == 0; })) {
     const auto now = std::chrono::steady_clock::now();
-    if (grid.ended() != ended) ended_at = now;
-    ended = grid.ended();
-    if (now - ended_at > kPatience) grid.give_up();
-    if (settings.on_progress) settings.on_progress(ended);
+    if (attempt.ended() != ended) ended_at = now;
+    ended = attempt.ended();
+    if (now - ended_at > kPatience) attempt.give_up();
+    if (on_progress) on_progress(ended);
   }
   lock.unlock();
   for (std::thread& thread : threads) thread.join();
-  return !grid.is_given_up() && grid.ended() == launch.grid.count();
+  return static_cast<unsigned>(threads.size());
+}
+
+bool MachineTeam::run_together(std::vector<TeamTask>& tasks, const Settings& settings,
+                               const std::function<bool()>& holds) {
+  const auto count = static_cast<unsigned>(std::min<std::size_t>(settings.machines, tasks.size()));
+  make_members(count);
+  saved_.begin(*settings.whole, memory_left() / 2);
+  settings.whole->begin_parts();
+  const bool keeps = run_tasks(tasks, settings, count) && holds();
+  for (unsigned i = 0; i < count; ++i) {
+    if (!keeps) members_[i]->footprint().put_back();
+  }
+  settings.whole->end_parts(keeps);
+  for (unsigned i = 0; i < count; ++i) members_[i]->footprint().clear();
+  for (const TeamTask& task : tasks) {
+    if (task.is_launch() && keeps) learn(task.launch, task.outcome);
+  }
+  return keeps;
+}
+
+// Returns whether it has completed without a finding.
+bool MachineTeam::run_task(TeamTask& task, Member& member, const Settings& settings,
+                           vgpu::SharedGrid& group) {
+  if (!task.is_launch() && task.moves.empty()) return true;
+  vgpu::SharedGrid attempt(group);
+  task.is_bad = true;  // if it throws
+  if (task.is_launch()) task.outcome = member.run_whole(task.launch, settings, attempt);
+  if (!task.moves.empty()) member.move(task.moves, settings, attempt);
+  task.words = member.footprint().take_words();
+  const bool is_known = saved_.count_bytes(static_cast<std::int64_t>(task.words.bytes()));
+  using End = vgpu::Outcome::End;
+  const bool is_stopped = task.outcome.end == End::given_up && !attempt.has_given_up();
+  task.is_bad = !is_stopped && (task.outcome.end != End::completed || attempt.has_given_up() ||
+                                member.has_findings());
+  return is_known && !is_stopped && !task.is_bad;
+}
+
+// Returns whether all have completed without a finding.
+bool MachineTeam::run_tasks(std::vector<TeamTask>& tasks, const Settings& settings,
+                            unsigned count) {
+  vgpu::SharedGrid group(0, 1);
+  TaskQueue queue(tasks, group);
+  const auto run_one = [&](unsigned number) {
+    Member& member = *members_[number];
+    try {
+      while (TeamTask* const task = queue.take()) {
+        if (!run_task(*task, member, settings, group)) group.give_up();
+        queue.end(*task);
+      }
+    } catch (...) {
+      group.give_up();
+      queue.wake();
+      throw;
+    }
+  };
+  const unsigned threads = run_threads(count, group, {}, run_one);
+  return threads != 0 && !group.is_given_up() && queue.is_empty();
 }
 
 }  // namespace warpcheck::cudart

@@ -1,5 +1,5 @@
-// A team: several machines that run one launch together on the same global memory, each on its own
-// thread and with its own checkers.
+// A team: several machines that work on the same global memory, each on its own thread and with its
+// own checkers.  They run one launch together, or several launches at the same time.
 //
 // A launch whose blocks do not communicate behaves as on one machine: no word is touched by two
 // machines of which one writes it (footprint.hpp), and no checker has a finding.  Otherwise, memory
@@ -10,6 +10,11 @@
 // The team leaves the same state as one machine would: bytes, their shadows, and counters.  It does
 // not record which threads have accessed what, so nothing later may be unordered with the launch
 // (Execution says for which launches that holds).
+//
+// Launches of streams that nothing orders are a group (run_together).  Each runs whole, on one
+// machine, when those that come before it have ended.  The group counts if none of them has a
+// finding, and no two unordered ones have touched a word that one of them writes
+// (touched_words.hpp).
 #pragma once
 
 #include <chrono>
@@ -23,9 +28,35 @@
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/cudart/team/footprint.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
+#include "vgpu/cudart/team/touched_words.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::cudart {
+
+// Bytes that a copy of a group moves.
+struct TeamMove {
+  // A side in memory of the host that the device does not share has no allocation.
+  struct Side {
+    const vgpu::Allocation* allocation = nullptr;
+    std::uint32_t offset = 0;
+    bool on_device = false;  // the checkers follow these bytes
+    std::byte* data = nullptr;
+  };
+  Side target, source;
+  std::uint32_t bytes = 0;
+};
+
+// One operation of a group: a launch, a copy, or nothing.
+struct TeamTask {
+  vgpu::Launch launch{};  // without a program: no launch
+  std::vector<TeamMove> moves{};
+  std::vector<std::uint32_t> later{};  // the tasks that wait for it
+  std::uint32_t waits_for = 0;         // number of tasks
+  vgpu::Outcome outcome{};
+  TouchedWords words{};
+  [[nodiscard]] bool is_launch() const { return launch.program != nullptr; }
+  bool is_bad = false;  // it has ended in a way that only one machine can report
+};
 
 class MachineTeam final : public vgpu::Observer {
  public:
@@ -50,6 +81,22 @@ class MachineTeam final : public vgpu::Observer {
   // Called after one machine has run the launch.
   void learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome);
 
+  // Returns whether a launch may be part of a group.
+  [[nodiscard]] bool may_run_beside(const vgpu::Launch& launch, const Settings& settings);
+  // Returns the estimated number of warp instructions.
+  [[nodiscard]] double steps_of(const vgpu::Launch& launch) {
+    return steps_of(launch, known_of(*launch.program));
+  }
+  // Returns whether a team would run the launch if nothing is unordered with it.
+  [[nodiscard]] bool is_for_all(const vgpu::Launch& launch, const Settings& settings);
+  // Runs the tasks at the same time, as far as their order allows.  False: nothing has happened,
+  // and one machine must run them in their order.
+  //   holds: asked when all have run, whether they have met neither each other nor anything else
+  bool run_together(std::vector<TeamTask>& tasks, const Settings& settings,
+                    const std::function<bool()>& holds);
+  // A launch of the program was the reason why a group did not count: it will be in no other group.
+  void never_beside(const vgpu::Program& program) { known_of(program).is_met = true; }
+
   // Called between launches: machines free what they hold for an allocation.
   [[nodiscard]] bool watches_accesses() const override { return false; }
   [[nodiscard]] bool watches_blocks() const override { return false; }
@@ -64,15 +111,22 @@ class MachineTeam final : public vgpu::Observer {
     bool may_run_apart = false;
     std::shared_ptr<const Reductions> reductions{};  // set if it may run on a team
     bool is_given_up = false;
+    bool is_met = false;        // in a group
     double steps_of_block = 0;  // in warp instructions; 0: not known
   };
 
   Known& known_of(const vgpu::Program& program);
+  [[nodiscard]] static bool is_plain(const vgpu::Launch& launch, const Settings& settings);
   [[nodiscard]] static double steps_of(const vgpu::Launch& launch, const Known& known);
   std::uint64_t memory_left();
   void make_members(unsigned count);
   bool run_members(const vgpu::Launch& launch, const Settings& settings,
                    const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes);
+  bool run_task(TeamTask& task, Member& member, const Settings& settings, vgpu::SharedGrid& group);
+  bool run_tasks(std::vector<TeamTask>& tasks, const Settings& settings, unsigned count);
+  static unsigned run_threads(unsigned count, vgpu::SharedGrid& attempt,
+                              const std::function<void(std::uint32_t)>& on_progress,
+                              const std::function<void(unsigned)>& run_one);
 
   vgpu::DeviceMemory& memory_;
   SavedPages saved_;

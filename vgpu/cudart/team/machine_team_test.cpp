@@ -322,6 +322,139 @@ TEST(MachineTeam, BlocksThatWaitForEachOther) {
       {20}, {32});
 }
 
+// ---- groups ----
+
+// A launch of a group, with parameters of its own, and the earlier launches that it waits for.
+struct Member {
+  const vgpu::Program* program = nullptr;
+  std::uint64_t in = 0, out = 0;
+  std::vector<std::uint32_t> after{};
+};
+
+struct GroupRun {
+  bool counts = false;
+  std::string bytes;
+  std::vector<std::string> findings;
+  std::vector<bool> are_bad;
+  std::uint64_t steps = 0;
+};
+
+// Runs the launches, of two blocks each, as a group on `machines` machines; 1: one after the other.
+// All launches are unordered if neither waits for the other.
+GroupRun run_group(unsigned machines, const std::vector<Member>& members) {
+  Gpu gpu;
+  std::vector<TeamTask> tasks(members.size());
+  std::vector<std::vector<std::uint64_t>> parameters;
+  for (const Member& one : members) {
+    parameters.push_back({gpu.in->address + one.in, gpu.out->address + one.out});
+  }
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    tasks[i].launch = gpu.launch(*members[i].program, {2}, {64});
+    tasks[i].launch.parameters = std::as_bytes(std::span(parameters[i]));
+    for (const std::uint32_t earlier : members[i].after) {
+      tasks[earlier].later.push_back(i);
+      ++tasks[i].waits_for;
+    }
+  }
+  GroupRun run;
+  if (machines == 1) {
+    for (const TeamTask& task : tasks) run.steps += gpu.run_alone(task.launch).steps;
+  } else {
+    MachineTeam::Settings settings{.machines = machines, .limits = {}, .whole = &gpu.checkers};
+    settings.limits.steps_max = vgpu::kNoLimit;
+    run.counts = gpu.team.run_together(tasks, settings, [&] {
+      std::vector<WordsOfGroup::Member> words;
+      for (std::uint32_t i = 0; i < tasks.size(); ++i) {
+        const std::uint32_t chain =
+            members[i].after.empty() ? i : words[members[i].after.front()].chain;
+        words.push_back({&tasks[i].words, chain});
+      }
+      return !WordsOfGroup(words).find_met([](const WordsOfGroup::Pair&) { return true; });
+    });
+    for (const TeamTask& task : tasks) run.steps += task.outcome.steps;
+  }
+  for (const TeamTask& task : tasks) run.are_bad.push_back(task.is_bad);
+  run.bytes = gpu.bytes();
+  run.findings = gpu.found();
+  return run;
+}
+
+void expect_group_as_alone(const std::vector<Member>& members) {
+  const GroupRun alone = run_group(1, members);
+  for (const unsigned machines : {2u, 5u}) {
+    SCOPED_TRACE(machines);
+    const GroupRun group = run_group(machines, members);
+    EXPECT_TRUE(group.counts);
+    EXPECT_EQ(group.steps, alone.steps);
+    EXPECT_TRUE(group.bytes == alone.bytes);
+    EXPECT_EQ(group.findings, alone.findings);
+  }
+}
+
+// Expects that nothing has happened.  bad: the launch that is the reason; -1: none by itself
+void expect_group_undone(const std::vector<Member>& members, int bad = -1) {
+  const GroupRun before = run_group(1, {});
+  for (const unsigned machines : {2u, 5u}) {
+    SCOPED_TRACE(machines);
+    const GroupRun group = run_group(machines, members);
+    EXPECT_FALSE(group.counts);
+    EXPECT_TRUE(group.bytes == before.bytes);
+    EXPECT_EQ(group.findings, before.findings);
+    for (int i = 0; i < static_cast<int>(members.size()); ++i)
+      EXPECT_EQ(group.are_bad[i], i == bad);
+  }
+}
+
+constexpr const char* kCopy = "ld.global.u32 %r5, [%rd3];\nst.global.u32 [%rd4], %r5;";
+constexpr const char* kDouble =
+    "ld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, %r5;\nst.global.u32 [%rd3], %r5;";
+
+TEST(MachineTeam, LaunchesOfAGroup) {
+  const vgpu::Program copy = kernel(kCopy), twice = kernel(kDouble);
+  std::vector<Member> members;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    // Chains of three, which write neighbouring parts of the same pages.
+    const auto first = static_cast<std::uint32_t>(members.size());
+    members.push_back({&twice, i * 512, 0});
+    members.push_back({&twice, i * 512, 0, {first}});
+    members.push_back({&copy, i * 512, i * 512, {first + 1}});
+  }
+  expect_group_as_alone(members);
+}
+
+TEST(MachineTeam, AGroupOfLaunchesThatReadTheSame) {
+  const vgpu::Program copy = kernel(kCopy);
+  expect_group_as_alone({{&copy, 0, 0}, {&copy, 0, 4096}, {&copy, 256, 512}});
+}
+
+// The blocks of one launch run on one machine, so the order of their operations may show.
+TEST(MachineTeam, AtomicOperationsWithinALaunchOfAGroup) {
+  const vgpu::Program tickets =
+      kernel("atom.global.add.u32 %r5, [%rd1], 1;\nst.global.u32 [%rd4], %r5;");
+  expect_group_as_alone({{&tickets, 0, 0}, {&tickets, 64, 4096}, {&tickets, 8192, 512}});
+}
+
+TEST(MachineTeam, LaunchesOfAGroupThatMeet) {
+  const vgpu::Program copy = kernel(kCopy), twice = kernel(kDouble);
+  expect_group_undone({{&copy, 0, 0}, {&copy, 8192, 508}});
+  expect_group_undone({{&twice, 0, 0}, {&copy, 508, 4096}});
+  const vgpu::Program sum = kernel("red.global.add.u32 [%rd1], 1;");
+  expect_group_undone({{&sum, 0, 0}, {&sum, 0, 0}});
+}
+
+TEST(MachineTeam, ALaunchOfAGroupThatHasAFinding) {
+  const vgpu::Program copy = kernel(kCopy);
+  const vgpu::Program race = kernel("st.global.u32 [%rd2], %r2;");
+  expect_group_undone({{&copy, 0, 0}, {&race, 0, 8192}, {&copy, 4096, 4096}}, 1);
+  const vgpu::Program beyond = kernel("st.global.u32 [%rd4+1048576], %r2;");
+  expect_group_undone({{&copy, 0, 0}, {&copy, 4096, 4096}, {&beyond, 0, 8192}}, 2);
+  const vgpu::Program trap = kernel("st.global.u32 [%rd4], %r2;\ntrap;");
+  expect_group_undone({{&trap, 0, 0}, {&copy, 4096, 4096}}, 0);
+  const vgpu::Program undefined = kernel(
+      "ld.global.u32 %r5, [%rd4];\nsetp.eq.u32 %p1, %r5, 7;\n@%p1 st.global.u32 [%rd3], %r5;");
+  expect_group_undone({{&copy, 0, 0}, {&undefined, 0, 8192}}, 1);
+}
+
 // A single machine would switch between blocks in a launch of this kind.
 TEST(MachineTeam, RacesCountWhereNobodyLooksForThem) {
   const vgpu::Program program =

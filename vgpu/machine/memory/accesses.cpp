@@ -245,8 +245,9 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.begin = target.begin;
   site.space = target.allocation->space;
   site.is_store = instr.kind == InstrKind::store;
-  site.is_exclusive =
-      is_shared || (!target.allocation->changes_by_itself() && launch_.request->share == nullptr);
+  const bool has_memory_alone =
+      launch_.request->share == nullptr && launch_.request->beside == nullptr;
+  site.is_exclusive = is_shared || (!target.allocation->changes_by_itself() && has_memory_alone);
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   site.allocation = is_shared ? nullptr : target.allocation;

@@ -1,0 +1,107 @@
+// Random operations of several streams for stream_jobs_test.py: random_streams SEED PERCENT.  Each
+// stream has buffers of its own, and now and then (PERCENT) uses those of another one.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+constexpr int kStreams = 4, kBlocks = 2, kThreads = 64, kCount = kBlocks * kThreads, kBuffers = 3;
+constexpr std::size_t kBytes = kCount * sizeof(float);
+
+__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__global__ void iterate(float* data, int rounds) {
+  float x = data[number()];
+  for (int round = 0; round < rounds; ++round) x = 0.5f * x + 1.0f / (1.0f + x * x);
+  data[number()] = x;
+}
+
+__global__ void reverse(const float* in, float* out) { out[kCount - 1 - number()] = in[number()]; }
+
+__global__ void count(float* data) {
+  __shared__ int above;
+  if (threadIdx.x == 0) above = 0;
+  __syncthreads();
+  if (data[number()] > 100) atomicAdd(&above, 1);
+  __syncthreads();
+  atomicAdd(&data[blockIdx.x * kThreads], static_cast<float>(above));
+}
+
+std::uint64_t state;
+unsigned draw(unsigned below) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return static_cast<unsigned>(state >> 33) % below;
+}
+
+int called;
+void CUDART_CB call(void*) { ++called; }
+
+struct Lane {
+  cudaStream_t stream;
+  cudaEvent_t event;
+  float *buffers, *host;
+};
+Lane lanes[kStreams];
+
+void request(int s, unsigned percent) {
+  const Lane& lane = lanes[s];
+  // of another stream, now and then
+  const Lane& used = draw(100) < percent ? lanes[draw(kStreams)] : lane;
+  float* const a = used.buffers + draw(kBuffers) * kCount;
+  float* const b = lane.buffers + draw(kBuffers) * kCount;
+  float* const host = used.host + draw(kBuffers) * kCount;
+  switch (draw(14)) {
+    case 0: cudaMemcpyAsync(a, host, kBytes, cudaMemcpyHostToDevice, lane.stream); break;
+    case 1: cudaMemcpyAsync(host, a, kBytes, cudaMemcpyDeviceToHost, lane.stream); break;
+    case 2:
+      if (a != b) cudaMemcpyAsync(b, a, kBytes, cudaMemcpyDeviceToDevice, lane.stream);
+      break;
+    case 3: cudaMemsetAsync(a, draw(3), kBytes - 4 * draw(3), lane.stream); break;
+    case 4: cudaEventRecord(lane.event, lane.stream); break;
+    case 5: cudaStreamWaitEvent(lane.stream, lanes[draw(kStreams)].event, 0); break;
+    case 6:
+      if (draw(8) == 0) cudaLaunchHostFunc(lane.stream, call, nullptr);
+      break;
+    case 7: count<<<kBlocks, kThreads, 0, lane.stream>>>(a); break;
+    case 8:
+    case 9:
+      if (a != b) reverse<<<kBlocks, kThreads, 0, lane.stream>>>(a, b);
+      break;
+    default: iterate<<<kBlocks, kThreads, 0, lane.stream>>>(a, 500 + draw(2000));
+  }
+}
+
+int main(int, char** argv) {
+  state = std::strtoull(argv[1], nullptr, 10) * 2654435761u + 1;
+  const auto percent = static_cast<unsigned>(std::atoi(argv[2]));
+  float* all;
+  cudaMalloc(&all, kStreams * kBuffers * kBytes);
+  for (int s = 0; s < kStreams; ++s) {
+    Lane& lane = lanes[s];
+    lane.buffers = all + s * kBuffers * kCount;
+    cudaStreamCreateWithFlags(&lane.stream, s == 1 ? cudaStreamDefault : cudaStreamNonBlocking);
+    cudaEventCreate(&lane.event);
+    cudaMallocHost(&lane.host, kBuffers * kBytes);
+    for (int i = 0; i < kBuffers * kCount; ++i)
+      lane.host[i] = static_cast<float>(i * 7919 % 1000 + s);
+    cudaMemcpy(lane.buffers, lane.host, kBuffers * kBytes, cudaMemcpyHostToDevice);
+  }
+  double sum = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 60; ++i) request(static_cast<int>(draw(kStreams)), percent);
+    if (draw(4) == 0) cudaStreamSynchronize(lanes[draw(kStreams)].stream);
+    if (draw(4) == 0) continue;
+    cudaDeviceSynchronize();
+    for (const Lane& lane : lanes) {
+      for (int i = 0; i < kBuffers * kCount; ++i) sum += lane.host[i];
+    }
+  }
+  cudaDeviceSynchronize();
+  float copied[kStreams * kBuffers * kCount];
+  cudaMemcpy(copied, all, sizeof copied, cudaMemcpyDeviceToHost);
+  unsigned hash = 2166136261u;
+  for (const float one : copied) hash = (hash ^ reinterpret_cast<const unsigned&>(one)) * 16777619u;
+  float milliseconds = 0;
+  cudaEventElapsedTime(&milliseconds, lanes[0].event, lanes[1].event);
+  std::printf("%08x %g %d %g %s\n", hash, sum, called, milliseconds,
+              cudaGetErrorString(cudaGetLastError()));
+}

@@ -1,0 +1,240 @@
+// Small launches of several streams for stream_jobs_test.py: stream_jobs MODE.  Most streams do not
+// communicate; in some modes, some do.
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+constexpr int kStreams = 6, kLaunches = 12, kBlocks = 3, kThreads = 96, kCount = kBlocks * kThreads;
+
+__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__global__ void iterate(float* data, int rounds) {
+  float x = data[number()];
+  for (int round = 0; round < rounds; ++round) x = 0.5f * x + 1.0f / (1.0f + x * x);
+  data[number()] = x;
+}
+
+__global__ void add_neighbours(const float* in, float* out) {
+  __shared__ float tile[kThreads];
+  tile[threadIdx.x] = in[number()];
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < kThreads; ++k) sum += tile[(threadIdx.x + k) % kThreads];
+  out[number()] = sum / kThreads;  // the sum
+}
+
+// The order of the blocks shows.
+__global__ void take_tickets(int* next, int* taken) { taken[number()] += atomicAdd(next, 1); }
+
+__global__ void add(float* data, const float* other) {
+  data[number()] += other[number()];  // reads the other stream's
+}
+
+__global__ void fail(float* data, int at) {
+  data[number()] += 1;
+  assert(number() != at);  // the assertion
+}
+
+__global__ void write_beyond(float* data, int at) {
+  data[number() + at] = 1;  // the store
+}
+
+__global__ void branch(const float* in, float* out) {
+  if (in[number()] > 0) out[number()] = 1;  // the branch
+}
+
+__global__ void say(float* data, int stream) {
+  data[number()] += 1;
+  if (number() == 7) printf("stream %d\n", stream);
+}
+
+__constant__ float factors[4];
+__global__ void scale(float* data) {
+  data[number()] *= factors[threadIdx.x % 4];  // the factors
+}
+
+struct Lane {
+  cudaStream_t stream;
+  cudaEvent_t event;
+  float *a, *b, *host;
+  int* tickets;
+};
+Lane lanes[kStreams];
+
+void launch_chain(const Lane& lane, int launches = kLaunches) {
+  for (int i = 0; i < launches; ++i) {
+    iterate<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, 40);
+    add_neighbours<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, lane.b);
+  }
+}
+
+void set_up(int devices) {
+  for (int s = 0; s < kStreams; ++s) {
+    Lane& lane = lanes[s];
+    cudaSetDevice(s % devices);
+    cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking);
+    cudaEventCreate(&lane.event);
+    cudaMalloc(&lane.a, kCount * sizeof(float));
+    cudaMalloc(&lane.b, kCount * sizeof(float));
+    cudaMalloc(&lane.tickets, (kCount + 1) * sizeof(int));
+    cudaMallocHost(&lane.host, kCount * sizeof(float));
+    for (int i = 0; i < kCount; ++i) lane.host[i] = static_cast<float>(i * 7919 % 1000 + s);
+    cudaMemcpy(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemcpy(lane.b, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMemset(lane.tickets, 0, (kCount + 1) * sizeof(int));
+    cudaDeviceSynchronize();
+    cudaEventRecord(lane.event, lane.stream);
+  }
+}
+
+void show(bool has_times) {
+  for (const Lane& lane : lanes) {
+    unsigned hash = 2166136261u;
+    for (const void* const from : {static_cast<void*>(lane.a), static_cast<void*>(lane.b),
+                                   static_cast<void*>(lane.tickets)}) {
+      unsigned char bytes[kCount * sizeof(float)] = {};
+      cudaMemcpy(bytes, from, sizeof bytes, cudaMemcpyDeviceToHost);
+      for (const unsigned char byte : bytes) hash = (hash ^ byte) * 16777619u;
+    }
+    float milliseconds = 0;
+    if (has_times) cudaEventElapsedTime(&milliseconds, lanes[0].event, lane.event);
+    std::printf("%08x %g %s\n", hash, milliseconds, cudaGetErrorString(cudaGetLastError()));
+  }
+}
+
+void fork_and_join(int branches) {
+  cudaEventRecord(lanes[0].event, lanes[0].stream);
+  for (int s = 1; s < branches; ++s) cudaStreamWaitEvent(lanes[s].stream, lanes[0].event, 0);
+  for (int s = 0; s < branches; ++s) launch_chain(lanes[s]);
+  for (int s = 1; s < branches; ++s) {
+    cudaEventRecord(lanes[s].event, lanes[s].stream);
+    cudaStreamWaitEvent(lanes[0].stream, lanes[s].event, 0);
+  }
+  add<<<kBlocks, kThreads, 0, lanes[0].stream>>>(lanes[0].a, lanes[1].a);
+}
+
+void CUDART_CB say_done(void* lane) { std::printf("%g\n", static_cast<Lane*>(lane)->host[5]); }
+
+int main(int, char** argv) {
+  const char* const mode = argv[1];
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  int devices = 1;
+  if (is("devices")) cudaGetDeviceCount(&devices);
+  set_up(devices);
+  const Lane &first = lanes[0], &third = lanes[2];
+  if (is("branches")) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaStreamBeginCapture(first.stream, cudaStreamCaptureModeGlobal);
+    fork_and_join(kStreams);
+    cudaStreamEndCapture(first.stream, &graph);
+    cudaGraphInstantiate(&executable, graph, 0);
+    for (int round = 0; round < 3; ++round) cudaGraphLaunch(executable, first.stream);
+    cudaStreamSynchronize(first.stream);
+  }
+  if (is("events")) {
+    for (int round = 0; round < 3; ++round) fork_and_join(kStreams);
+    cudaStreamSynchronize(first.stream);
+  }
+  if (is("chains") || is("one-by-one") || is("devices") || is("dies") || is("beyond") ||
+      is("unwritten") || is("prints") || is("tickets")) {
+    for (int s = 0; s < kStreams; ++s) {
+      cudaSetDevice(s % devices);
+      launch_chain(lanes[s]);
+      float* unwritten;
+      cudaMalloc(&unwritten, kCount * sizeof(float));
+      if (is("tickets")) {
+        take_tickets<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].tickets + kCount,
+                                                                lanes[s].tickets);
+      }
+      if (is("prints")) say<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, s);
+      if (s == 3 && is("dies")) fail<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, 130);
+      if (s == 3 && is("beyond"))
+        write_beyond<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, 40);
+      if (s == 3 && is("unwritten"))
+        branch<<<kBlocks, kThreads, 0, lanes[s].stream>>>(unwritten, lanes[s].a);
+      cudaEventRecord(lanes[s].event, lanes[s].stream);
+    }
+    for (int s = 0; s < kStreams && (is("one-by-one") || devices > 1); ++s) {
+      cudaStreamSynchronize(lanes[s].stream);
+    }
+  }
+  if (is("met") || is("missing")) {
+    for (const Lane& lane : lanes) launch_chain(lane);
+    if (is("missing")) cudaEventRecord(first.event, first.stream);
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.b, first.b);  // the other stream
+    for (const Lane& lane : lanes) launch_chain(lane, 2);
+  }
+  if (is("waits")) {
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaEventRecord(first.event, first.stream);
+    cudaStreamWaitEvent(third.stream, first.event, 0);
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.b, first.b);
+    launch_chain(third, 2);
+  }
+  if (is("met-late")) {  // by a launch that is requested after the host has waited for one stream
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+    add<<<kBlocks, kThreads, 0, first.stream>>>(first.b, third.b);  // the late launch
+  }
+  if (is("met-by-copy") || is("met-by-late-copy")) {
+    for (const Lane& lane : lanes) launch_chain(lane);
+    if (is("met-by-late-copy")) cudaStreamSynchronize(first.stream);
+    cudaMemcpyAsync(first.host, third.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
+                    first.stream);  // the copy
+  }
+  if (is("met-by-earlier-copy")) {
+    cudaMemcpyAsync(third.b, first.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
+                    first.stream);  // the copy
+    for (const Lane& lane : lanes) launch_chain(lane);
+  }
+  if (is("constants")) {
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      scale<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a);
+    }
+    const float values[4] = {1, 2, 3, 4};
+    cudaMemcpyToSymbolAsync(factors, values, sizeof values, 0, cudaMemcpyHostToDevice,
+                            first.stream);  // the copy
+  }
+  if (is("freed")) {
+    float* pooled;
+    cudaMallocAsync(&pooled, kCount * sizeof(float), first.stream);
+    cudaMemsetAsync(pooled, 0, kCount * sizeof(float), first.stream);
+    cudaStreamSynchronize(first.stream);
+    for (const Lane& lane : lanes) launch_chain(lane);
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, pooled);
+    cudaFreeAsync(pooled, first.stream);  // the free
+  }
+  if (is("copies") || is("callbacks")) {
+    for (const Lane& lane : lanes) {
+      cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
+                      lane.stream);
+    }
+    for (const Lane& lane : lanes) launch_chain(lane);
+    for (Lane& lane : lanes) {
+      cudaMemcpyAsync(lane.host, lane.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
+                      lane.stream);
+      if (is("callbacks")) cudaLaunchHostFunc(lane.stream, say_done, &lane);
+    }
+  }
+  if (is("deep")) {  // each stream copies, computes and copies back
+    for (int round = 0; round < 2; ++round) {
+      for (Lane& lane : lanes) {
+        cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
+                        lane.stream);
+        launch_chain(lane);
+        cudaMemcpyAsync(lane.host, lane.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
+                        lane.stream);
+        cudaEventRecord(lane.event, lane.stream);
+      }
+    }
+  }
+  for (int device = 0; device < devices; ++device) {
+    cudaSetDevice(device);
+    cudaDeviceSynchronize();
+  }
+  for (const Lane& lane : lanes) std::printf("%g\n", lane.host[3]);
+  show(devices == 1 && !is("branches"));
+}

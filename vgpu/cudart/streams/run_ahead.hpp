@@ -1,0 +1,90 @@
+// Operations of streams that nothing orders, executed at the same time on several threads
+// (`exec --jobs N`).
+//
+// Operations run in the order of the calls, one after the other.  While the host waits for all of
+// them, the launches, copies and fills that come next in this order can be executed ahead, as a
+// group (MachineTeam::run_together), if that cannot be distinguished.  Each operation then takes
+// its turn as always, but what it does to device memory has been done.  So numbers, clocks, the
+// host's memory and reports are those of one thread.
+//
+// The group leaves no records of accesses for the race check.  So it counts only if nothing that is
+// unordered with one of its launches can meet it:
+//   - of operations that have run, and of pending ones, other than launches, the bytes are known;
+//   - other launches come before or after all launches of the group;
+//   - everything that the host requests later comes after the group, because the host waits for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/streams/execution.hpp"
+#include "vgpu/cudart/streams/operations.hpp"
+#include "vgpu/cudart/team/machine_team.hpp"
+#include "vgpu/cudart/team/touched_words.hpp"
+
+namespace warpcheck::cudart {
+
+class CallRecording;
+class CopyRunner;
+class HostBlocks;
+class KernelRunner;
+class Transfers;
+class Trial;
+
+class RunAhead {
+ public:
+  // Nothing is owned.
+  struct Needs {
+    vgpu::DeviceMemory& memory;
+    const Trial& trial;
+    const DeviceStates& devices;
+    const HostBlocks& host_blocks;
+    const Transfers& transfers;
+    const CallRecording& recording;
+    const CopyRunner& copies;
+    KernelRunner& kernels;
+  };
+  explicit RunAhead(const Needs& needs) : needs_(needs) {}
+
+  // Called when the host waits for the operations of `goal`, and no operation is in progress.
+  void run(const Operations& operations, const OperationSet& goal, const HostState& host);
+  // Operations are numbered from 0 again.
+  void forget() { decided_end_ = 0; }
+
+ private:
+  struct Group;
+  struct Bytes {
+    const vgpu::Allocation* allocation = nullptr;
+    std::uint32_t offset = 0, bytes = 0;
+    bool write = false;
+  };
+
+  [[nodiscard]] bool is_possible(const HostState& host) const;
+  bool add_member(Group& group, const Operation& operation, const OperationSet& goal,
+                  const HostState& host) const;
+  bool add_launch(TeamTask& task, const Operation& operation, const HostState& host) const;
+  bool add_copy(Group& group, TeamTask& task, std::vector<std::byte>& kept, const CopyWork& work,
+                const HostState& host) const;
+  void leave_whole_teams(Group& group) const;
+  [[nodiscard]] bool is_worth_it(const Group& group) const;
+  static bool add_order(Group& group);
+  [[nodiscard]] bool others_are_known(const Group& group) const;
+  [[nodiscard]] bool has_met_nothing(Group& group) const;
+  static bool has_met_each_other(Group& group, const WordsOfGroup& words);
+  [[nodiscard]] bool has_met_past(Group& group, const WordsOfGroup& words) const;
+  [[nodiscard]] bool has_met_pending(Group& group, const WordsOfGroup& words) const;
+  [[nodiscard]] bool has_met_late_copy(Group& group, const WordsOfGroup& words) const;
+  static void keep(Group& group);
+  static bool meets(const Group& group, const WordsOfGroup& words, const Bytes& bytes,
+                    const std::function<bool(std::uint32_t)>& is_unordered);
+  void blame(const Group& group) const;
+
+  Needs needs_;
+  std::uint32_t decided_end_ = 0;  // operations below this number are not looked at again
+};
+
+}  // namespace warpcheck::cudart
