@@ -8,7 +8,7 @@
 // launch, or to the same block and an earlier phase, or to the same thread.
 //
 // Programs can have more phases and launches than these bits hold.  Accesses that come before
-// everything in the future need not be distinguished any more, so RaceChecker renumbers when
+// everything in the future need not be distinguished any more, so EpochNumbers renumbers when
 // numbers run out.
 #pragma once
 

@@ -86,6 +86,7 @@ class RowLog {
   // Adds a row of atomics that AtomicLog takes; for the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
+  [[nodiscard]] const AtomicLog& atomics() const { return atomics_; }
   // Returns the rows in the order in which they were taken.
   [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count()}; }
   [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count()}; }

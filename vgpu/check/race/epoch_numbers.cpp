@@ -1,62 +1,71 @@
-// Renumbering in the race checker when the numbers in epochs run out, and the handover to the
-// general checker when launches turn out to be unordered.
+#include "vgpu/check/race/epoch_numbers.hpp"
+
 #include <algorithm>
 #include <unordered_map>
-#include <vector>
-
-#include "vgpu/check/race/race.hpp"
-#include "vgpu/check/race/race_general.hpp"
+#include <utility>
 
 namespace warpcheck::vgpu {
 
-// From now on, launches of the trial may be unordered.  The records in the shadows are all that can
-// matter of the earlier launches: those were ordered, so each record stands for the records that it
-// has replaced.
-void RaceChecker::begin_streams() {
-  if (has_streams_) return;
-  has_streams_ = true;
-  for (const RecalledAccess& access : put_away_) general_->recall(access);
+void EpochNumbers::reset() {
+  first_recorded_ = launch_ + 1;
+  recorded_.clear();
   put_away_.clear();
-  recall_all();
-  recalls_at_end_ = is_running_;
 }
 
-void RaceChecker::recall_all() {
-  rows_to_cells();
-  for_each_record([&](Epoch, const RecalledAccess& access) { general_->recall(access); });
+void EpochNumbers::begin_launch(const Sync& sync, std::uint32_t launch) {
+  if (++launch_ >= limits_.launches) renumber_launches();
+  recorded_.push_back(launch);
+  ++launches_;
+  single_block_ = sync.grid.count() == 1;
+  global_period_ = ++periods_;
 }
 
-void RaceChecker::rows_to_cells() {
-  for (Shadow& shadow : shadows_) shadow.all_to_cells();
-}
-
-// Visits all records of this trial in the cells, with their epochs.
-template <typename Visit>
-void RaceChecker::for_each_record(Visit visit) const {
-  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
-    shadows_[id].for_each_record([&](unsigned access_class, std::uint32_t offset,
-                                     std::uint32_t bytes, Epoch epoch, std::uint32_t pc) {
-      const std::uint32_t launch = launch_of(epoch) - first_recorded_;
-      if (launch >= recorded_.size()) return;
-      visit(epoch, RecalledAccess{.allocation = id,
-                                  .allocation_bytes = shadows_[id].capacity(),
-                                  .offset = offset,
-                                  .bytes = bytes,
-                                  .access_class = access_class,
-                                  .launch = recorded_[launch],
-                                  .block = block_of(epoch),
-                                  .thread = thread_of(epoch),
-                                  .pc = pc});
-    });
+EpochNumbers::Slot& EpochNumbers::slot_at(std::uint32_t slot) {
+  if (slot >= slots_.size()) slots_.resize(slot + 1);
+  Slot& result = slots_[slot];
+  if (result.launch != launches_) {
+    result.launch = launches_;
+    result.base = result.last = 0;
   }
+  return result;
+}
+
+bool EpochNumbers::begin_block(const WarpPlace& place) {
+  Slot& slot = slot_at(place.slot);
+  slot.block = place.block;
+  slot.phase = slot.global_base = 0;
+  return begin_phase(slot, place.phase, slot.last + 1);
+}
+
+bool EpochNumbers::complete_barrier(const WarpPlace& place) {
+  Slot& slot = slots_[place.slot];
+  slot.phase = place.phase;
+  if (slot.phase - slot.global_base >= limits_.phases) renumber_phases();
+  return begin_phase(slot, place.phase, slot.base + slot.phase);
+}
+
+//   phase: of the block
+//   in_slot: the phase counted from the slot's beginning; may be past the end of its bits
+bool EpochNumbers::begin_phase(Slot& slot, std::uint32_t phase, std::uint32_t in_slot) {
+  const bool starts_again = in_slot >= limits_.phases;
+  if (starts_again) in_slot = 1;
+  slot.base = in_slot - phase;
+  slot.last = in_slot;
+  slot.period = ++periods_;
+  if (single_block_) global_period_ = slot.period;
+  return starts_again;
+}
+
+void EpochNumbers::rows_to_cells() {
+  for (Shadow& shadow : shadows_) shadow.all_to_cells();
 }
 
 // Renumbers launches because the launch numbers in epochs have run out.  Launches that some cell
 // still has a record of get new numbers from 1, in the same order; records of earlier trials do not
 // matter.  If that would leave too few numbers, the records of the oldest launches are put away:
 // they are ordered before everything to come, unless launches turn out to be unordered
-// (begin_streams).
-void RaceChecker::renumber_launches() {
+// (take_accesses).
+void EpochNumbers::renumber_launches() {
   rows_to_cells();
   std::vector<std::uint32_t> renewed(recorded_.size());
   for_each_record(
@@ -95,7 +104,7 @@ void RaceChecker::renumber_launches() {
 // Renumbers phases because some block has no phase numbers left.  All phases of a block except the
 // current one come before whatever it does next, and no phase of it comes before an access of
 // another block.  So one number can stand for all of them.
-void RaceChecker::renumber_phases() {
+void EpochNumbers::renumber_phases() {
   rows_to_cells();
   std::unordered_map<std::uint32_t, std::uint32_t> present;  // current phases, by block
   for (const Slot& slot : slots_) {

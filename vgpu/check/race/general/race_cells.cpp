@@ -1,4 +1,4 @@
-#include "vgpu/check/race/race_cells.hpp"
+#include "vgpu/check/race/general/race_cells.hpp"
 
 #include <algorithm>
 #include <array>
@@ -229,6 +229,16 @@ void CellLists::drop(Cell& cell) {
   list.prune_at = CellList{}.prune_at;
   free_.push_back(cell.list());
   cell.rest = 0;
+}
+
+void CellLists::forget_before(Cell& cell, ThreadOrder::SegmentId first) {
+  const auto is_old = [&](ThreadOrder::SegmentId segment) { return segment < first; };
+  if (is_old(cell.write.segment())) cell.write = {};
+  if (cell.has_list()) {
+    filter(cell, [&](const CellEntry& entry) { return !is_old(entry.segment); });
+  } else if (is_old(Record{cell.rest}.segment())) {
+    cell.rest = 0;
+  }
 }
 
 void CellLists::copy(const Cell& from, Cell& to) {

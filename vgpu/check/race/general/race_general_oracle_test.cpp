@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "vgpu/check/fake_launch.hpp"
+#include "vgpu/check/race/general/race_axioms.hpp"
 #include "vgpu/check/race/race.hpp"
-#include "vgpu/check/race/race_axioms.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -15,11 +15,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
-#include "vgpu/check/race/race_cell_rows.hpp"
+#include "vgpu/check/race/general/race_cell_rows.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
@@ -147,6 +148,9 @@ class CellLists {
     entries_have_gone(cell);
   }
   void drop(Cell& cell);
+  // Drops what a cell of shared memory holds from earlier phases.
+  //   first: the first segment of the phase
+  void forget_before(Cell& cell, ThreadOrder::SegmentId first);
   // Returns how many of the list's entries belong to launches that all come before the current one.
   static std::uint32_t settle(CellList& list, const ThreadOrder& order);
   // Copies the list to another cell.
@@ -212,6 +216,39 @@ class CellMemory {
   HostPages pages_;
   std::uint32_t bytes_ = 0;
   unsigned shift_ = 2;
+};
+
+// The cells of all allocations.
+class CellMemories {
+ public:
+  [[nodiscard]] CellMemory& of(std::uint32_t allocation, std::uint32_t bytes) {
+    if (allocation >= memories_.size()) memories_.resize(allocation + 1);
+    CellMemory& memory = memories_[allocation];
+    memory.fit(bytes);
+    return memory;
+  }
+  [[nodiscard]] CellMemory& of(const Allocation& allocation) {
+    return of(allocation.id, allocation.limit());
+  }
+  // Returns null if no access to the allocation is recorded.
+  [[nodiscard]] CellMemory* find(std::uint32_t allocation) {
+    if (allocation >= memories_.size()) return nullptr;
+    CellMemory& memory = memories_[allocation];
+    return memory.cells() == nullptr ? nullptr : &memory;
+  }
+  // Forgets the cells of an allocation: other memory may get the same id.
+  void forget(std::uint32_t allocation) {
+    if (allocation < memories_.size()) memories_[allocation] = {};
+  }
+  void clear() { memories_.clear(); }
+  // Calls visit(memory) for each allocation.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (CellMemory& memory : memories_) visit(memory);
+  }
+
+ private:
+  std::deque<CellMemory> memories_;  // by Allocation::id
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/race_general.hpp"
+#include "vgpu/check/race/general/race_general.hpp"
 
 #include <gtest/gtest.h>
 

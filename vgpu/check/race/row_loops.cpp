@@ -1,7 +1,7 @@
-// Scattered rows that consist of a few runs of lanes with ascending offsets.
+#include "vgpu/check/race/row_loops.hpp"
+
 #include <algorithm>
 
-#include "vgpu/check/race/race.hpp"
 #include "vgpu/machine/state.hpp"
 
 namespace warpcheck::vgpu {
@@ -15,9 +15,8 @@ constexpr unsigned kRunsMax = 8;
 
 }  // namespace
 
-// Tiles with rows shorter than a warp give scattered offsets: a few runs of lanes whose offsets are
-// adjacent or all equal.  Each run is recorded as a row.
-RaceRowResult RaceChecker::record_scattered(RaceRow row, std::uint32_t bytes) const {
+// A run is of lanes whose offsets are adjacent, or all equal.
+RaceRowResult RowLoops::record_scattered(RaceRow row, std::uint32_t bytes) const {
   const std::uint32_t mask = row.mask;
   bool uniform = mask == ~0u && row.offset[0] == row.offset[1];
   LaneRuns runs = functions_->runs(row.offset, mask, uniform ? 0 : bytes);
@@ -39,7 +38,7 @@ RaceRowResult RaceChecker::record_scattered(RaceRow row, std::uint32_t bytes) co
 
 // Records a scattered weak read in the shadow in the same way.  Lanes that are checked twice find
 // their own record.  False: the row has no such runs, or some lane is unordered.
-bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
+bool RowLoops::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) const {
   const std::uint32_t mask = row.mask;
   const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
   if (runs.count > kRunsInShadowMax) return false;
@@ -54,12 +53,9 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   });
 }
 
-// Takes a row of words as records of global memory, directly or as a few runs of lanes.  False: the
-// caller must check cells.
-//   all: with offsets if it is scattered, and with its cell otherwise
-bool RaceChecker::take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
-                               Shadow& shadow) const {
-  if (!limits_.has_rows || !shadow.takes_rows(access_class)) return false;
+bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
+                            Shadow& shadow) const {
+  if (!shadow.takes_rows(access_class)) return false;
   if (pattern != Pattern::scattered) return shadow.take_row(all, pattern, access_class);
   RaceRow row = all;
   const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;

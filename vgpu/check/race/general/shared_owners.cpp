@@ -1,4 +1,4 @@
-#include "vgpu/check/race/shared_owners.hpp"
+#include "vgpu/check/race/general/shared_owners.hpp"
 
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/reporter.hpp"

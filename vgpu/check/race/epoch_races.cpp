@@ -1,0 +1,263 @@
+#include "vgpu/check/race/epoch_races.hpp"
+
+#include <utility>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/memory/rows.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Shadows are kept between trials up to this amount of host memory.
+constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
+// Shadows larger than this are released with their allocation.
+constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
+
+// Returns the cell at which lane 0 of a strided row, or every lane of a uniform row, begins.
+//   row: an Access or a RowLog::UpdateRow; offset_shift: cell = byte offset >> offset_shift
+template <typename AnyRow>
+std::int64_t first_cell(const AnyRow& row, Pattern pattern, unsigned offset_shift) {
+  const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
+  const std::uint32_t step = pattern == Pattern::strided ? row.bytes : 0;
+  return (std::int64_t{row.offset[first]} - std::int64_t{first} * step) >> offset_shift;
+}
+
+// Marks that a row was recorded.
+void mark(Shadow& shadow, unsigned access_class, bool displaced) {
+  shadow.mark(1u << access_class, std::uint32_t{displaced} << access_class);
+}
+
+}  // namespace
+
+EpochRaces::EpochRaces(Reporter& reporter, CollectiveOrder& collectives,
+                       const RaceRowFunctions& functions, const EpochLimits& limits)
+    : limits_(limits),
+      loops_(functions),
+      reports_(reporter, collectives),
+      numbers_(shadows_, limits) {}
+
+void EpochRaces::reset(WarpModel model) {
+  numbers_.reset();
+  ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
+  std::size_t kept = 0;
+  for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
+  if (kept > kKeptBytesMax) shadows_.clear();
+}
+
+void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
+  hands_on_ = !sync.program->data_reads.empty();
+  numbers_.begin_launch(sync, launch);
+}
+
+void EpochRaces::begin_block(const Sync& sync) {
+  const std::uint32_t slot = sync.place.slot;
+  if (slot >= shared_.size()) shared_.resize(slot + 1);
+  shared_[slot].id = sync.shared == nullptr ? ptx::kNone : sync.shared->id;
+  shared_[slot].bytes = sync.shared == nullptr ? 0 : sync.shared->limit();
+  begin_phase(sync.place, numbers_.begin_block(sync.place));
+}
+
+void EpochRaces::complete_barrier(const WarpPlace& place) {
+  begin_phase(place, numbers_.complete_barrier(place));
+}
+
+void EpochRaces::begin_phase(const WarpPlace& place, bool starts_again) {
+  Shared& shared = shared_[place.slot];
+  if (starts_again && shared.id < shadows_.size()) shadows_[shared.id].clear();
+  shared.log.begin(shared.bytes, ordered_threads_);
+}
+
+template <typename AnyAccess>
+inline Shadow& EpochRaces::shadow_of(const AnyAccess& access) {
+  const std::uint32_t id = access.allocation->id;
+  if (id >= shadows_.size()) shadows_.resize(id + 1);
+  Shadow& shadow = shadows_[id];
+  const Shadow::Period period = numbers_.period_of(access);
+  if (shadow.period().number != period.number) shadow.begin(period, access.allocation->limit());
+  return shadow;
+}
+
+// Moves the rows of `log` to the shadow of the allocation that `access` is about to touch.  If
+// global memory of an earlier trial had the same id, its records are converted to cells first;
+// otherwise they would be converted later and look newer.
+void EpochRaces::move_to_shadow(RowLog& log, const Access& access) {
+  log.close();
+  if (log.rows().empty() && log.updates().empty()) return;
+  Shadow& shadow = shadow_of(access);
+  const Epoch warp_0 = numbers_.epoch_of(access) - std::uint64_t{access.place.warp} * kWarpLanes;
+  for (const RowLog::Row& from : log.rows()) record(log, from, warp_0, shadow);
+  for (const RowLog::UpdateRow& from : log.updates()) record(from, warp_0, shadow);
+}
+
+//   warp_0: the epoch of the block's first thread
+void EpochRaces::record(const RowLog& log, const RowLog::Row& from, Epoch warp_0, Shadow& shadow) {
+  const unsigned shift = 2 - shadow.offset_shift();
+  const unsigned access_class = AccessClass{.write = from.write}.index();
+  const Pattern pattern = RowLog::pattern_of(from);
+  RaceRow row;
+  row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+  row.ordered_threads = ordered_threads_;
+  row.cell = std::int64_t{from.cell} << shift;
+  row.pc = from.pc;
+  row.mask = from.mask;
+  row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+  row.cells_log2 = static_cast<std::uint8_t>(from.cells_log2 + shift);
+  row.exclusive = from.write;
+  if (from.scattered) row.offset = log.offsets_of(from).data();
+  shadow.to_cells(row, pattern);
+  row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
+  const RaceRowResult result = loops_.record(row, pattern, 4u << from.cells_log2);
+  mark(shadow, access_class, result == RaceRowResult::displaced);
+}
+
+void EpochRaces::record(const RowLog::UpdateRow& from, Epoch warp_0, Shadow& shadow) {
+  const unsigned shift = 2 - shadow.offset_shift();
+  const unsigned access_class = class_of_atomic(from.bytes, from.scope).index();
+  const Pattern pattern = RowLog::pattern_of(from);
+  RaceRow row;
+  row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+  row.ordered_threads = ordered_threads_;
+  row.offset = from.offset.data();
+  row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+  row.cell = first_cell(from, pattern, row.offset_shift);
+  row.pc = from.pc;
+  row.mask = from.mask;
+  row.cells_log2 = static_cast<std::uint8_t>((from.bytes == 8 ? 1 : 0) + shift);
+  row.exclusive = false;
+  shadow.to_cells(row, pattern);
+  row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
+  const RaceRowResult result = loops_.check(row, pattern, from.bytes, false, shadow);
+  mark(shadow, access_class, result == RaceRowResult::displaced);
+}
+
+void EpochRaces::check(const Access& access) {
+  if (access.space == ptx::Space::shared) {
+    RowLog& log = shared_[access.place.slot].log;
+    if (log.is_open()) {
+      const bool is_taken =
+          !std::exchange(is_refused_, false) &&
+          (access.kind == AccessKind::atomic
+               ? log.updates().size() < limits_.deferred && log.take_updates(access)
+               : log.take(access));
+      if (is_taken) return;
+      move_to_shadow(log, access);
+    }
+  }
+  check_in_shadow(access);
+}
+
+bool EpochRaces::take(const RowAccess& access) {
+  if (access.space == ptx::Space::shared) {
+    RowLog& log = shared_[access.place.slot].log;
+    if (log.is_open()) {
+      is_refused_ = !log.take(access);
+      return !is_refused_;
+    }
+  }
+  const bool writes = access.kind == AccessKind::write;
+  Shadow& shadow = shadow_of(access);
+  const unsigned access_class = writes ? kWeakWrite : kWeakRead;
+  if (takes_line(access, access.first, access_class, shadow)) return true;
+  RaceRow row = row_of(access, access_class, shadow);
+  row.offset = access.offsets;
+  row.cell = start_of(access.first) >> row.offset_shift;
+  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) {
+    return true;
+  }
+  prepare_cells(row, access.pattern, access_class, shadow);
+  const RaceRowResult result = loops_.check(row, access.pattern, access.bytes, !writes, shadow);
+  if (result == RaceRowResult::conflict) return false;
+  mark(shadow, access_class, result == RaceRowResult::displaced);
+  return true;
+}
+
+// Returns a row with everything that checks of one access class need, except the offsets and the
+// cell.
+template <typename AnyAccess>
+inline RaceRow EpochRaces::row_of(const AnyAccess& access, unsigned access_class,
+                                  Shadow& shadow) const {
+  if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
+  RaceRow row;
+  row.epoch = numbers_.epoch_of(access);
+  row.ordered_threads = ordered_threads_;
+  row.pc = access.pc;
+  row.mask = access.mask;
+  row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+  row.cells_log2 =
+      static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
+  row.exclusive = access_class == kWeakWrite;
+  return row;
+}
+
+// Returns whether a full row of words that is exactly one line was taken as a record.
+//   first: the offset of lane 0
+template <typename AnyAccess>
+inline bool EpochRaces::takes_line(const AnyAccess& access, std::int64_t first,
+                                   unsigned access_class, Shadow& shadow) const {
+  constexpr std::int64_t kLineBytes = 4 * RowLines::kCells;
+  return access.mask == ~0u && access.bytes == 4 && access.pattern == Pattern::strided &&
+         first % kLineBytes == 0 && limits_.has_rows && shadow.takes_rows(access_class) &&
+         shadow.take_line(first / kLineBytes, numbers_.epoch_of(access), access.pc, access_class,
+                          ordered_threads_);
+}
+
+// Sets where to record the row and which histories to check, in cells.
+inline void EpochRaces::prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class,
+                                      Shadow& shadow) const {
+  shadow.to_cells(row, pattern);
+  const Shadow::Plan& plan = shadow.plan(access_class, ordered_threads_, hands_on_);
+  row.history = plan.history;
+  row.checks = static_cast<std::uint8_t>(plan.checks.size());
+  row.check = plan.checks.data();
+}
+
+void EpochRaces::check_in_shadow(const Access& access) {
+  Shadow& shadow = shadow_of(access);
+  const unsigned access_class = class_of(access).index();
+  if (takes_line(access, access.offset[0], access_class, shadow)) return;
+  RaceRow row = row_of(access, access_class, shadow);
+  row.offset = access.offset.data();
+  row.cell = first_cell(access, access.pattern, row.offset_shift);
+  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) return;
+  prepare_cells(row, access.pattern, access_class, shadow);
+  const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
+  const RaceRowResult result =
+      loops_.check(row, access.pattern, access.bytes, is_weak_read, shadow);
+  if (result == RaceRowResult::conflict) {
+    check_lane_by_lane(access, access_class, row, shadow);
+  } else {
+    mark(shadow, access_class, result == RaceRowResult::displaced);
+  }
+}
+
+void EpochRaces::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
+                                    Shadow& shadow) {
+  row.history = shadow.history(access_class, true);
+  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    reports_.report_lane({access, access_class, lane}, row, shadow);
+    const std::int64_t begin = access.offset[lane] >> row.offset_shift;
+    bool displaced = false;
+    for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
+      displaced |= vgpu::record(row.history, cell, row.epoch + lane, row.pc, row.ordered_threads);
+    }
+    mark(shadow, access_class, displaced);
+  });
+}
+
+// Within the launch, other memory may get the id of freed heap memory.
+void EpochRaces::forget(const Allocation& allocation) {
+  if (allocation.id >= shadows_.size()) return;
+  Shadow& shadow = shadows_[allocation.id];
+  if (!allocation.on_heap()) {
+    if (shadow.host_bytes() >= kReleasedMin) shadow.release();
+    return;
+  }
+  if (shadow.period().launch != numbers_.launches()) return;
+  shadow.clear();
+  shadow.begin({0, numbers_.launches(), true}, 0);
+}
+
+}  // namespace warpcheck::vgpu

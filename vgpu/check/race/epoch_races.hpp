@@ -1,0 +1,89 @@
+// Races of programs whose threads are ordered by whole-block barriers and the order of kernels
+// alone: two epochs (epoch.hpp) tell their causality order, 32 lanes at a time.
+//
+// Accesses are recorded in the cells of a shadow (race_shadow.hpp).  Between two barriers, shared
+// memory needs no cells as long as a log of rows (row_log.hpp) can take its accesses.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "vgpu/check/race/epoch_numbers.hpp"
+#include "vgpu/check/race/epoch_reports.hpp"
+#include "vgpu/check/race/race_shadow.hpp"
+#include "vgpu/check/race/row_loops.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
+
+namespace warpcheck::vgpu {
+
+class EpochRaces {
+ public:
+  // The loops of `functions` are used throughout the trial.
+  EpochRaces(Reporter& reporter, CollectiveOrder& collectives, const RaceRowFunctions& functions,
+             const EpochLimits& limits);
+
+  // Begins a trial.
+  void reset(WarpModel model);
+  //   launch: its number in the trial
+  void begin_launch(const Sync& sync, std::uint32_t launch);
+  void begin_block(const Sync& sync);
+  void complete_barrier(const WarpPlace& place);
+
+  // Checks an access to shared or global memory, and records it.
+  void check(const Access& access);
+  // Takes a row of weak accesses if no lane races.  False: the caller must call check().
+  bool take(const RowAccess& row);
+  // Returns the structure through which machine code adds rows of shared memory.
+  [[nodiscard]] NotedRows& notes_of(std::uint32_t slot) { return shared_[slot].log.notes(); }
+
+  [[nodiscard]] bool has_records_of(const Allocation& allocation) const {
+    return allocation.id < shadows_.size() && shadows_[allocation.id].capacity() != 0;
+  }
+  void forget(const Allocation& allocation);
+  // Calls visit(access) for the accesses of this trial that can still matter.
+  template <typename Visit>
+  void take_accesses(Visit visit) {
+    numbers_.take_accesses(visit);
+  }
+
+ private:
+  // The shared memory of the block in a slot.
+  struct Shared {
+    std::uint32_t id = ptx::kNone;
+    std::uint32_t bytes = 0;
+    RowLog log;  // of the current phase
+  };
+
+  void begin_phase(const WarpPlace& place, bool starts_again);
+  void move_to_shadow(RowLog& log, const Access& access);
+  void record(const RowLog& log, const RowLog::Row& from, Epoch warp_0, Shadow& shadow);
+  void record(const RowLog::UpdateRow& from, Epoch warp_0, Shadow& shadow);
+  // Take an Access or a RowAccess.
+  template <typename AnyAccess>
+  Shadow& shadow_of(const AnyAccess& access);
+  template <typename AnyAccess>
+  [[nodiscard]] RaceRow row_of(const AnyAccess& access, unsigned access_class,
+                               Shadow& shadow) const;
+  template <typename AnyAccess>
+  bool takes_line(const AnyAccess& access, std::int64_t first, unsigned access_class,
+                  Shadow& shadow) const;
+  void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
+  void check_in_shadow(const Access& access);
+  void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
+                          Shadow& shadow);
+
+  EpochLimits limits_;
+  RowLoops loops_;
+  EpochReports reports_;
+  std::vector<Shadow> shadows_;  // by Allocation::id
+  EpochNumbers numbers_;
+  // by slot; a deque, because machine code keeps pointers to the logs
+  std::deque<Shared> shared_;
+  std::uint64_t ordered_threads_ = kOrderedInThread;
+  bool hands_on_ = false;    // the launch has loads that may be handed data
+  bool is_refused_ = false;  // the log has refused the row that check() receives next
+};
+
+}  // namespace warpcheck::vgpu

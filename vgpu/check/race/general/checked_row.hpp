@@ -1,0 +1,75 @@
+// A row of accesses that the general race checker checks, one of its lanes, and an earlier access
+// that a lane is compared with.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/general/race_cells.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+// A launch of the trial.
+struct CheckedLaunch {
+  const Program* program = nullptr;
+  Dim3 grid, block;
+  BlockKey first_block = 0;
+};
+
+// What one lane accesses, and the class of the access.
+struct LaneAccess {
+  unsigned lane = 0;
+  std::uint32_t offset = 0, bytes = 0;
+  unsigned access_class = 0;
+};
+
+// An earlier access of one lane.
+struct EarlierAccess {
+  ThreadOrder::SegmentId segment = 0;
+  unsigned lane = 0;
+  std::uint32_t pc = 0;
+  unsigned access_class = 0;
+  bool lacks_proxy_fence = false;  // it comes before, but through the other proxy
+  bool is_handed = false;          // no race, but it may hand a value on
+  std::uint32_t offset = 0;        // of a byte that both access
+};
+
+struct CheckedRow {
+  const Access* access = nullptr;
+  CellMemory* memory = nullptr;
+  ThreadOrder::SegmentId now = 0;
+  ThreadOrder::SegmentId first = 0;  // older records belong to another block's shared memory
+  KnownBefore known;
+  // Cached answers for earlier segments, each at its segment number modulo the table's size.
+  struct Answer {
+    ThreadOrder::SegmentId earlier = 0;
+    ThreadOrder::Before before = ThreadOrder::Before::no_lane;
+  };
+  std::array<Answer, 4> answers{};
+
+  // Calls visit(cell) for each cell that the lane accesses.
+  template <typename Visit>
+  void for_each_cell(const LaneAccess& mine, Visit visit) const {
+    const unsigned shift = memory->shift();
+    Cell* const cells = memory->cells();
+    const std::uint32_t begin = mine.offset >> shift;
+    const std::uint32_t end = (mine.offset + mine.bytes - 1) >> shift;
+    for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
+  }
+  // Returns the offset of the first byte of a cell that the lane accesses.
+  [[nodiscard]] std::uint32_t offset_in(const LaneAccess& mine, const Cell& cell) const {
+    const auto at = static_cast<std::uint32_t>(&cell - memory->cells()) << memory->shift();
+    return std::max(at, mine.offset);
+  }
+  // Returns whether all entries of a list are older than the block's ownership of this shared
+  // memory, or than its latest barrier.
+  [[nodiscard]] bool is_after(const CellList& list) const {
+    return list.entries.back().segment < first;
+  }
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,179 @@
+#include "vgpu/check/race/general/deferred_atomics.hpp"
+
+#include <memory>
+#include <utility>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// The variables on which the rows of a log are performed.  Those of a completed era have forgotten
+// what came before, and are forgotten in turn when the era ends; numbers of chains go on.
+class VariablesOfEras {
+ public:
+  explicit VariablesOfEras(SyncVariables& present) : present_(present) {}
+
+  SyncVariables& of(std::size_t era, bool is_present) {
+    if (past_ != nullptr && (is_present || era != past_era_)) end();
+    if (is_present) return present_;
+    if (past_ == nullptr) past_ = std::make_unique<SyncVariables>(present_.of_other_time());
+    past_era_ = era;
+    return *past_;
+  }
+  void end() {
+    if (past_ != nullptr) present_.count_on_from(*past_);
+    past_.reset();
+  }
+
+ private:
+  SyncVariables& present_;
+  std::unique_ptr<SyncVariables> past_;
+  std::size_t past_era_ = 0;
+};
+
+}  // namespace
+
+// If the launch is ordered after all earlier launches, variables have forgotten their state, so a
+// new era begins.  With clusters or several devices, scopes mean something else, so the deferred
+// rows are performed first.
+void DeferredAtomics::begin_launch(const LaunchShape& launch,
+                                   std::span<const std::uint32_t> unordered) {
+  if (launch.cluster.count() > 1 || launch.devices > 1) perform_all();
+  if (!unordered.empty()) return;
+  for (auto& [allocation, log] : logs_) log.begin_era();
+}
+
+void DeferredAtomics::begin_block(const WarpPlace& place) {
+  if (place.slot >= observers_.size()) observers_.resize(place.slot + 1);
+  observers_[place.slot] = 0;
+}
+
+// The lanes of a row do not race with atomics of the same size whose scope, like theirs, includes
+// all threads.
+bool DeferredAtomics::defer(CheckedRow& row) {
+  const Access& access = *row.access;
+  const AccessClass as = class_of(access);
+  const bool reaches_all = !as.narrow && !parts_.order.has_groups();
+  if (access.space != ptx::Space::global || !reaches_all || !row.memory->is_words()) return false;
+  if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
+  const std::uint64_t mark = Cell::deferred(access.bytes);
+  bool is_quiet = true;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    is_quiet =
+        is_quiet && may_defer(row, {lane, access.offset[lane], access.bytes, as.index()}, mark);
+  });
+  if (!is_quiet) return false;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    row.for_each_cell({lane, access.offset[lane], access.bytes, as.index()},
+                      [&](Cell& cell) { cell.rest = mark; });
+  });
+  AtomicLog& log = logs_[access.allocation->id];
+  log.add(access, row.now, parts_.order);
+  if (access.program->code[access.pc].opcode != ptx::Opcode::red_) {
+    observers_[access.place.slot] |= 1u << access.place.warp;
+  }
+  if (log.rows() >= rows_max_) perform(access.allocation->id);
+  return true;
+}
+
+// A cell without entries may have had some before a weak write, and so a variable.  But what that
+// variable has released comes before the weak write, and so before every thread that accesses the
+// cell now.
+bool DeferredAtomics::may_defer(CheckedRow& row, const LaneAccess& mine, std::uint64_t mark) const {
+  bool may = true;
+  row.for_each_cell(mine, [&](const Cell& cell) {
+    may = may && (cell.rest == mark || cell.rest == 0);
+    if (cell.write.bits == 0 || !may) return;
+    may = parts_.causality.all_before(row, cell.write.segment()) ||
+          parts_.causality.is_before(row, cell.write.segment(), cell.write.lane(), mine.lane);
+  });
+  return may;
+}
+
+bool DeferredAtomics::meets(const CheckedRow& row) const {
+  const Access& access = *row.access;
+  if (!logs_.contains(access.allocation->id)) return false;
+  bool meets = false;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    row.for_each_cell({lane, access.offset[lane], access.bytes, 0},
+                      [&](const Cell& cell) { meets = meets || cell.is_deferred(); });
+  });
+  return meets;
+}
+
+void DeferredAtomics::perform_rows(AtomicLog& log, ThreadOrder::SegmentId first) {
+  if (log.is_empty()) return;
+  const AtomicLog rows = std::exchange(log, {});
+  VariablesOfEras variables(parts_.variables);
+  const auto first_block_of = [&](std::uint32_t launch) {
+    return parts_.launches[launch].first_block;
+  };
+  CheckedRow checked;
+  checked.memory = &parts_.memories.of(rows.allocation());
+  rows.for_each(parts_.order, first_block_of,
+                [&](const AtomicLog::Row& row, const Access& access, std::size_t era) {
+                  checked.access = &access;
+                  checked.now = row.segment;
+                  perform_row(rows, row, checked, first,
+                              variables.of(era, era == rows.present_era()));
+                });
+  variables.end();
+}
+
+void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& row,
+                                  const CheckedRow& checked, ThreadOrder::SegmentId first,
+                                  SyncVariables& variables) {
+  const Access& access = *checked.access;
+  const BlockKey block = parts_.order.segment(row.segment).block;
+  const bool is_present = parts_.order.is_in_slot(block, row.slot);
+  const unsigned access_class = class_of(access).index();
+  for_each_bit(row.mask, [&](unsigned lane) {
+    const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
+    StrongOperation operation = StrongOperations::operation_of(access, mine);
+    operation.block = block;
+    operation.is_present = is_present;
+    operation.fences = rows.fences_of(row, lane);
+    checked.for_each_cell(mine, [&](Cell& cell) {
+      if (cell.is_deferred()) cell.rest = 0;
+      if (first != 0) parts_.lists.forget_before(cell, first);
+    });
+    parts_.strong.perform(checked, operation, access_class, variables);
+  });
+}
+
+void DeferredAtomics::perform(std::uint32_t allocation) {
+  const auto found = logs_.find(allocation);
+  if (found == logs_.end()) return;
+  AtomicLog log = std::move(found->second);
+  logs_.erase(found);
+  perform_rows(log, 0);
+}
+
+void DeferredAtomics::perform_all() {
+  while (!logs_.empty()) perform(logs_.begin()->first);
+}
+
+void DeferredAtomics::perform_observed() {
+  for (auto at = logs_.begin(); at != logs_.end();) {
+    const std::uint32_t allocation = at->first;
+    const bool matters = at->second.has_releases() && at->second.has_observers();
+    ++at;
+    if (matters) perform(allocation);
+  }
+}
+
+void DeferredAtomics::overwrite(std::uint32_t allocation, std::uint32_t offset,
+                                std::uint32_t bytes) {
+  const auto found = logs_.find(allocation);
+  if (found == logs_.end()) return;
+  const AtomicLog::Extent& extent = found->second.extent();
+  if (extent.is_in(offset, bytes)) {
+    found->second.begin_era();
+  } else if (extent.meets(offset, bytes)) {
+    perform(allocation);
+  }
+}
+
+}  // namespace warpcheck::vgpu

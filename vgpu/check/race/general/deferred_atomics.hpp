@@ -1,0 +1,85 @@
+// Rows of relaxed atomics whose effects nothing needs yet (atomic_log.hpp), by allocation.
+//
+// A cell whose list does not yet contain its deferred rows is marked (Cell::is_deferred), so any
+// other access to the cell performs them first.  Deferred rows are performed in their order, each
+// with the knowledge that its threads had at its time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "vgpu/check/race/general/row_causality.hpp"
+#include "vgpu/check/race/general/strong_operations.hpp"
+#include "vgpu/check/race/rows/atomic_log.hpp"
+
+namespace warpcheck::vgpu {
+
+class DeferredAtomics {
+ public:
+  // What deferred rows are performed on.
+  struct Parts {
+    ThreadOrder& order;
+    RowCausality& causality;
+    SyncVariables& variables;
+    CellMemories& memories;
+    CellLists& lists;
+    StrongOperations& strong;
+    const std::vector<CheckedLaunch>& launches;  // of the trial
+  };
+  //   rows_max: of an allocation, and of a phase of shared memory
+  DeferredAtomics(const Parts& parts, std::uint32_t rows_max)
+      : parts_(parts), rows_max_(rows_max) {}
+
+  void clear() { logs_.clear(); }
+  // Forgets the rows of an allocation, whose memory ends.
+  void forget(std::uint32_t allocation) { logs_.erase(allocation); }
+  // Begins deferring for a launch.
+  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered);
+  void begin_block(const WarpPlace& place);
+
+  [[nodiscard]] std::uint32_t rows_max() const { return rows_max_; }
+  [[nodiscard]] bool is_empty() const { return logs_.empty(); }
+  // Defers the row if its lanes race with nothing and its effects can wait.  False: nothing was
+  // done.
+  bool defer(CheckedRow& row);
+  // Returns whether the row touches cells of deferred rows.
+  [[nodiscard]] bool meets(const CheckedRow& row) const;
+  // Bytes are overwritten by an access that is not a strong write.
+  void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
+
+  void perform(std::uint32_t allocation);
+  void perform_all();
+  // Performs the rows by which threads may have observed a release, if the warp, or a warp of the
+  // block, has deferred rows that have read.
+  void perform_observed_by_warp(const WarpPlace& place) {
+    if ((observers_[place.slot] >> place.warp & 1) != 0) perform_observed();
+  }
+  void perform_observed_by_block(const WarpPlace& place) {
+    if (observers_[place.slot] != 0) perform_observed();
+  }
+  // Performs all rows of a log and empties it.
+  //   first: the first segment of the phase, for shared memory; 0: global memory
+  void perform_rows(AtomicLog& log, ThreadOrder::SegmentId first);
+
+  // Calls visit(segment) for each row.
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (auto& [allocation, log] : logs_) log.for_each_segment(visit);
+  }
+
+ private:
+  [[nodiscard]] bool may_defer(CheckedRow& row, const LaneAccess& mine, std::uint64_t mark) const;
+  void perform_observed();
+  void perform_row(const AtomicLog& rows, const AtomicLog::Row& row, const CheckedRow& checked,
+                   ThreadOrder::SegmentId first, SyncVariables& variables);
+
+  Parts parts_;
+  std::uint32_t rows_max_;
+  std::map<std::uint32_t, AtomicLog> logs_;  // by Allocation::id; none is empty
+  // By slot: the warps of its block that have deferred rows that have read.
+  std::vector<std::uint32_t> observers_;
+};
+
+}  // namespace warpcheck::vgpu

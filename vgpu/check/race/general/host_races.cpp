@@ -1,0 +1,99 @@
+#include "vgpu/check/race/general/host_races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+
+void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
+  if (access.unordered_launches.empty() || access.bytes == 0) return;
+  CellMemory* const memory = memories_.find(access.allocation->id);
+  if (memory == nullptr) return;
+  deferred_.perform(access.allocation->id);
+  const std::uint32_t end = std::min(access.offset + access.bytes, memory->bytes());
+  for (std::uint32_t at = access.offset; at < end; ++at) {
+    if (at != access.offset && at % memory->cell_bytes() != 0) continue;
+    check_cell(access, at, memory->cells()[at >> memory->shift()], operand);
+  }
+}
+
+//   offset: of the first byte of the cell that the host accesses
+void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const Cell& cell,
+                           const LibraryOperand* operand) {
+  const auto is_unordered = [&](ThreadOrder::SegmentId id) {
+    return std::ranges::find(access.unordered_launches, order_.segment(id).launch) !=
+           access.unordered_launches.end();
+  };
+  const auto look_at = [&](const EarlierAccess& earlier) {
+    const AccessClass other = AccessClass::of_index(earlier.access_class);
+    if (!(access.write || other.write) || !is_unordered(earlier.segment)) return;
+    // An aligned load or store of host code may be volatile or atomic; its machine code does not
+    // show that.
+    if (access.place != nullptr && other.strong && !other.narrow) return;
+    report(access, offset, earlier, operand);
+  };
+  if (cell.write.bits != 0) {
+    look_at({cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
+  }
+  if (cell.has_list()) {
+    for (const CellEntry& entry : lists_.at(cell).entries) {
+      look_at({entry.segment, static_cast<unsigned>(std::countr_zero(entry.lanes)), entry.pc,
+               entry.access_class});
+    }
+  } else if (cell.rest != 0) {
+    const Record read{cell.rest};
+    look_at({read.segment(), read.lane(), read.pc(), kWeakRead});
+  }
+}
+
+void HostRaces::report(const HostAccess& access, std::uint32_t offset, const EarlierAccess& earlier,
+                       const LibraryOperand* operand) {
+  std::uint32_t tag = 1u << 31 | std::uint32_t{access.write};
+  std::uint32_t site = ptx::kNone;  // the call of a library function, or the host's own line
+  if (operand != nullptr) {
+    tag |= 1u << 30 | operand->number << 1;
+    site = static_cast<std::uint32_t>(operand->call_site);
+  } else if (access.place != nullptr) {
+    tag |= 1u << 29;
+    site = access.place->id;
+  }
+  const Program* const program = launches_[order_.segment(earlier.segment).launch].program;
+  reporter_.report({program, earlier.pc, site, tag}, Relation::host,
+                   [&] { return finding_of(access, offset, earlier, operand); });
+}
+
+Finding HostRaces::finding_of(const HostAccess& access, std::uint32_t offset,
+                              const EarlierAccess& earlier, const LibraryOperand* operand) const {
+  const Allocation& allocation = *access.allocation;
+  const CheckedLaunch& launch = launches_[order_.segment(earlier.segment).launch];
+  Finding finding;
+  finding.kind = FindingKind::data_race;
+  finding.space = space_name(allocation.space);
+  finding.severity = Severity::error;
+  finding.kernel = kernel_name(launch.program->kernel);
+  finding.object = describe(allocation, offset, 1);
+  finding.variable = variable_of(allocation, offset);
+  finding.lack = Lack::wait_of_host;
+  finding.accesses = {reports_.side_of(earlier)};
+  if (operand != nullptr) {
+    finding.lack = Lack::order_of_launches;
+    finding.accesses.push_back(side_of(*operand, access.write));
+    finding.message =
+        fmt::format("nothing orders the kernel of (1) and (2), {}: they are in different streams",
+                    operand->name);
+  } else if (access.place != nullptr) {
+    finding.accesses.push_back(host_side(access.write, *access.place));
+    finding.message =
+        "the host does not wait for the kernel of (1) before (2)" + text_of_code(*access.place, 2);
+  } else {
+    finding.accesses.push_back(reporter_.side_of_call(access.write ? "host write" : "host copy"));
+    finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
+  }
+  return finding;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,43 @@
+// Strong reads that did not synchronise with the write that they read, for messages: the latest of
+// each block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/check/order/sync_variables.hpp"
+
+namespace warpcheck::vgpu {
+
+class MissedReads {
+ public:
+  void clear() { by_slot_.clear(); }
+  void begin_block(std::uint32_t slot) {
+    if (slot >= by_slot_.size()) by_slot_.resize(slot + 1);
+    by_slot_[slot].clear();
+  }
+  void add(std::uint32_t slot, const Miss& miss) {
+    std::vector<Miss>& misses = by_slot_[slot];
+    if (misses.size() == kRememberedMax) misses.erase(misses.begin());
+    misses.push_back(miss);
+  }
+  // Returns the latest read in a slot that has missed a write by a thread of a block, preferably by
+  // this thread; null: there is none.
+  [[nodiscard]] const Miss* find(std::uint32_t slot, BlockKey writer_block,
+                                 std::uint32_t writer_thread) const {
+    const Miss* found = nullptr;
+    for (const Miss& miss : by_slot_[slot]) {
+      if (miss.writer_block != writer_block) continue;
+      if (found == nullptr || found->writer_thread != writer_thread) found = &miss;
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t kRememberedMax = 16;  // of a block
+
+  std::vector<std::vector<Miss>> by_slot_;
+};
+
+}  // namespace warpcheck::vgpu

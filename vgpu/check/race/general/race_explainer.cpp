@@ -1,0 +1,175 @@
+#include "vgpu/check/race/general/race_explainer.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_lack.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Explains a race between an access of the launch `earlier` and one of a launch that may have begun
+// before `earlier` had completed.
+std::string explain_early(const EarlyLaunches& early, std::uint32_t earlier) {
+  if (early.is_open_after_wait(earlier)) {
+    return "programmatic dependent launches: a kernel between the two does not call "
+           "cudaGridDependencySynchronize(), so waiting for it is no wait for that of (1)";
+  }
+  if (earlier != early.before()) {
+    return "programmatic dependent launches: a kernel between the two lets the next one begin "
+           "before it has waited for that of (1), and (2) does not come after "
+           "cudaGridDependencySynchronize()";
+  }
+  if (early.has_let(earlier)) {
+    return "the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and "
+           "(2) "
+           "does not come after cudaGridDependencySynchronize()";
+  }
+  return "the kernel of (2) may begin before what that of (1) has written is visible (programmatic "
+         "dependent launch): it never calls cudaGridDependencySynchronize()";
+}
+
+// Explains a race of launches that nothing orders.
+RaceExplanation explain_launches(const AccessClass& before, const AccessClass& now) {
+  if (before.strong && now.strong && before.size_log2 == now.size_log2) {
+    return {Lack::scope,
+            "nothing orders these two kernel launches, and the scope of (1) or (2) does not "
+            "include the other's device"};
+  }
+  return {Lack::order_of_launches,
+          "nothing orders these two kernel launches: their streams are not synchronised"};
+}
+
+bool multiplies(const Program& program, std::uint32_t pc) {
+  return program.code[pc].kind == InstrKind::group_load;
+}
+
+// Returns what a read has missed of a write by (1)'s block.
+//   who: the thread that wrote
+RaceExplanation explain_miss(Missed missed, const std::string& who) {
+  switch (missed) {
+    case Missed::scope:
+      return {Lack::flag_scope,
+              who +
+                  " wrote a flag that was read before (2), but the scopes of that write and "
+                  "that read do not include each other's block"};
+    case Missed::release:
+      return {Lack::release,
+              who +
+                  " wrote a flag that was read before (2), but no release (a fence, or a "
+                  "release order) comes between (1) and that write"};
+    case Missed::release_scope:
+      return {Lack::release_scope,
+              who +
+                  " wrote a flag that was read before (2), but released it at block scope, "
+                  "which does not include (2)'s block"};
+    case Missed::nothing: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& mine,
+                                       const EarlierAccess& earlier) const {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const AccessClass before = AccessClass::of_index(earlier.access_class);
+  const AccessClass now = AccessClass::of_index(mine.access_class);
+  const EarlyLaunches& early = order_.early_launches();
+  if (early.is_open_at_start(segment.launch)) {
+    return {Lack::grid_wait, explain_early(early, segment.launch)};
+  }
+  if (segment.launch != order_.launch()) return explain_launches(before, now);
+  if (earlier.lacks_proxy_fence) {
+    const bool is_product = multiplies(*access.program, access.pc);
+    return {Lack::proxy_fence,
+            fmt::format("no fence.proxy.async comes between (1) and the {} (2), which need not see "
+                        "what (1) has written",
+                        is_product ? "product" : "bulk copy")};
+  }
+  if (before.strong && now.strong && !earlier.is_handed) {
+    if (before.size_log2 != now.size_log2) {
+      return {Lack::equal_sizes,
+              "(1) and (2) are of different sizes, so they are not atomic to each other"};
+    }
+    return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
+  }
+  if (segment.asynchronous) return explain_copy(access, mine.lane, earlier);
+  RaceExplanation missed = what_was_missed(row, mine, earlier);
+  return missed.lack != Lack::unknown ? missed : explain_threads(access, mine, earlier);
+}
+
+// Explains a race of an asynchronous copy, or of a product of a warpgroup.
+RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
+                                            const EarlierAccess& earlier) const {
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_block = segment.block == order_.block_key(access.place);
+  const bool one_warp = one_block && segment.warp == access.place.warp;
+  const bool is_product = one_block && multiplies(*access.program, earlier.pc);
+  const std::string_view what = is_product ? "product" : "copy";
+  if (one_warp && earlier.lane == lane) {
+    return {Lack::copy_wait,
+            fmt::format("the asynchronous {} (1) has not been waited for before (2)", what)};
+  }
+  return {Lack::copy_handover,
+          fmt::format("the asynchronous {} (1) was not waited for and passed on by its own thread "
+                      "before (2)",
+                      what)};
+}
+
+// Explains a race of threads of one launch that have not communicated.
+RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneAccess& mine,
+                                               const EarlierAccess& earlier) const {
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const BlockKey block = order_.block_key(access.place);
+  const bool one_block = segment.block == block;
+  const bool one_warp = one_block && segment.warp == access.place.warp;
+  const bool one_cluster =
+      order_.has_clusters() && order_.cluster_of(segment.block) == order_.cluster_of(block);
+  Lack lack = lack_of(*access.program, AccessClass::of_index(earlier.access_class), earlier.pc,
+                      AccessClass::of_index(mine.access_class), access.pc,
+                      relation_of(one_block, one_warp));
+  if (lack == Lack::scope) lack = Lack::handover;  // within a cluster
+  if (!one_block && one_cluster) {
+    return {lack == Lack::order_of_blocks ? Lack::cluster_barrier : lack,
+            "no barrier of the cluster orders (1) and (2)"};
+  }
+  if (!one_block) return {lack, "nothing orders blocks of one kernel launch"};
+  if (one_warp) return {lack, "lanes of one warp are not ordered without __syncwarp()"};
+  return {lack, "no barrier orders (1) and (2)"};
+}
+
+// Returns how the threads of (1) and (2) communicated, and why that did not order them.
+RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const LaneAccess& mine,
+                                               const EarlierAccess& earlier) const {
+  const WarpPlace& place = row.access->place;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const auto would_know = [&](const VectorClock& clock) {
+    return order_.knows(clock, earlier.segment, earlier.lane);
+  };
+  const ThreadOrder::Lane& self = order_.lane_at(place, mine.lane);
+  if (would_know(self.all_observed())) {
+    return {Lack::acquire,
+            "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
+            "(1)'s thread follows that read"};
+  }
+  bool by_other = false;
+  order_.for_each_lane(
+      place, [&](const ThreadOrder::Lane& lane) { by_other |= would_know(lane.all_observed()); });
+  if (by_other) {
+    return {Lack::acquire,
+            "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
+            "reaches (1)'s thread follows that read"};
+  }
+  const std::uint32_t thread = segment.warp * kWarpLanes + order_.actor_of(earlier.lane);
+  const Miss* const found = missed_.find(place.slot, segment.block, thread);
+  if (found == nullptr) return {};
+  return explain_miss(found->missed,
+                      found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block");
+}
+
+}  // namespace warpcheck::vgpu

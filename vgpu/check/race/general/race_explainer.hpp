@@ -1,0 +1,30 @@
+// Why nothing orders the two accesses of a race: what they lack, and in words.
+#pragma once
+
+#include "vgpu/check/race/general/checked_row.hpp"
+#include "vgpu/check/race/general/missed_reads.hpp"
+#include "vgpu/check/race/race_finding.hpp"
+
+namespace warpcheck::vgpu {
+
+class RaceExplainer {
+ public:
+  RaceExplainer(const ThreadOrder& order, const MissedReads& missed)
+      : order_(order), missed_(missed) {}
+
+  [[nodiscard]] RaceExplanation explain(const CheckedRow& row, const LaneAccess& mine,
+                                        const EarlierAccess& earlier) const;
+
+ private:
+  [[nodiscard]] RaceExplanation explain_copy(const Access& access, unsigned lane,
+                                             const EarlierAccess& earlier) const;
+  [[nodiscard]] RaceExplanation explain_threads(const Access& access, const LaneAccess& mine,
+                                                const EarlierAccess& earlier) const;
+  [[nodiscard]] RaceExplanation what_was_missed(const CheckedRow& row, const LaneAccess& mine,
+                                                const EarlierAccess& earlier) const;
+
+  const ThreadOrder& order_;
+  const MissedReads& missed_;
+};
+
+}  // namespace warpcheck::vgpu

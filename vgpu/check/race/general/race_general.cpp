@@ -1,0 +1,369 @@
+#include "vgpu/check/race/general/race_general.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/machine/machine.hpp"
+
+namespace warpcheck::vgpu {
+
+GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                                       const EpochLimits& limits)
+    : Checker(reporter),
+      segments_kept_(limits.segments),
+      tidy_at_(limits.segments),
+      deferred_({.order = order_,
+                 .causality = causality_,
+                 .variables = variables_,
+                 .memories = memories_,
+                 .lists = lists_,
+                 .strong = strong_,
+                 .launches = launches_},
+                limits.deferred),
+      reports_(reporter, {.order = order_,
+                          .collectives = collectives,
+                          .cluster_order = cluster_order_,
+                          .missed = missed_,
+                          .launches = launches_}),
+      checks_({.order = order_,
+               .causality = causality_,
+               .relations = relations_,
+               .proxy_fences = proxy_fences_,
+               .lists = lists_,
+               .phases = phases_,
+               .deferred = deferred_,
+               .reports = reports_}),
+      weak_(cell_row_functions(simd_level()), order_, causality_, lists_, variables_, checks_),
+      host_(reporter, order_, memories_, lists_, deferred_, reports_, launches_) {
+  reset({});
+}
+
+void GeneralRaceChecker::reset(WarpModel model) {
+  counted_.clear();
+  if (is_idle_ && model == model_) return;
+  is_idle_ = true;
+  model_ = model;
+  order_.reset(model);
+  tidy_at_ = segments_kept_;
+  phases_.close();
+  deferred_.clear();
+  checks_.clear();
+  causality_.forget_answers();
+  reports_.forget_answers();
+  variables_.reset();
+  lists_.clear();
+  memories_.clear();
+  launches_.clear();
+  missed_.clear();
+  barrier_objects_.clear();
+  cluster_order_.clear();
+  proxy_fences_.clear();
+  owners_.clear();
+}
+
+// Begins the launches that were only counted, because the checker now needs its state.
+void GeneralRaceChecker::catch_up() {
+  is_idle_ = false;
+  counted_.begin_all([&](const LaunchShape& shape) { begin_launch(shape); });
+}
+
+void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
+                                      std::span<const std::uint32_t> unordered,
+                                      std::uint32_t early_after) {
+  deferred_.begin_launch(launch, unordered);
+  order_.begin_launch(launch, unordered, early_after);
+  launches_.push_back({launch.program, launch.grid, launch.block, order_.first_block_of_launch()});
+  if (unordered.empty()) variables_.forget_all();
+  barrier_objects_.clear();
+  phases_.begin_launch(*launch.program);
+  cluster_order_.clear();
+  proxy_fences_.clear();
+}
+
+void GeneralRaceChecker::begin_block(const Sync& sync) {
+  order_.begin_block(sync.place);
+  missed_.begin_block(sync.place.slot);
+  if (sync.shared != nullptr) {
+    variables_.forget(sync.shared->id);
+    owners_.begin_block(sync.place, *sync.shared);
+    barrier_objects_.forget(sync.shared->id);
+  }
+  deferred_.begin_block(sync.place);
+  phases_.begin_block(sync.place, sync.shared);
+}
+
+void GeneralRaceChecker::on_sync(const Sync& sync) {
+  switch (sync.kind) {
+    case Sync::Kind::kernel_start:
+      catch_up();
+      begin_launch(shape_of(sync), sync.unordered_launches, sync.early_after);
+      break;
+    case Sync::Kind::block_start: begin_block(sync); break;
+    case Sync::Kind::barrier_complete:
+      deferred_.perform_observed_by_block(sync.place);
+      order_.complete_barrier(sync.place);
+      phases_.begin_phase(sync.place);
+      break;
+    case Sync::Kind::block_end:
+      order_.end_block(sync.place);
+      if (sync.shared != nullptr) end_shared(sync);
+      break;
+    case Sync::Kind::kernel_end: break;
+  }
+}
+
+void GeneralRaceChecker::on_fence(const Fence& fence) {
+  catch_up();
+  if (fence.controls_grids()) return order_.control_grids(fence);
+  if (fence.proxy) return proxy_fences_.add(fence);
+  if (fence.object_inits) return cluster_order_.fence_object_inits(fence);
+  // Rows of this phase come before the fence and do not carry its release.
+  phases_.perform_atomics(fence.place.slot);
+  // The fence may acquire what its threads have read before.
+  if (fence.order != ptx::Order::release) deferred_.perform_observed_by_warp(fence.place);
+  order_.fence(fence);
+}
+
+// The shared memory of a block ends when all its threads have exited, so each access by another
+// block must come before the exit of some thread of the owner.  Arrivals at an mbarrier have been
+// made, whatever their scopes are, when a thread has seen the phase complete.
+void GeneralRaceChecker::end_shared(const Sync& sync) {
+  const auto& all_remote = owners_.remote_of(*sync.shared);
+  if (all_remote.empty() || !sync.has_ended) return;
+  const VectorClock known = order_.knowledge_of_block(sync.place);
+  VectorClock seen = known;
+  barrier_objects_.add_seen(sync.shared->id, seen);
+  const Program& program = *sync.program;
+  const Dim3 block = launches_[order_.launch()].grid.position_of(sync.place.block);
+  for (const SharedOwners::Remote& remote : all_remote) {
+    const bool is_arrival = program.code[remote.pc].kind == InstrKind::barrier_object;
+    std::uint32_t late = 0;
+    for_each_bit(remote.lanes, [&](unsigned lane) {
+      if (!order_.knows(is_arrival ? seen : known, remote.segment, lane)) late |= 1u << lane;
+    });
+    if (late == 0) continue;
+    reporter_.report({&program, remote.pc, ptx::kNone, 1u << 30}, [&] {
+      Finding finding;
+      finding.kind = FindingKind::use_after_free;
+      finding.space = "shared";
+      finding.kernel = kernel_name(program.kernel);
+      finding.object = remote.object;
+      const auto lane = static_cast<unsigned>(std::countr_zero(late));
+      finding.accesses = {reports_.side_of({remote.segment, lane, remote.pc, remote.access_class})};
+      finding.message = fmt::format(
+          "block ({},{},{}), whose shared memory this is, may have exited: nothing orders (1) "
+          "before its end, as a last barrier of the cluster does",
+          block.x, block.y, block.z);
+      return finding;
+    });
+  }
+}
+
+ThreadOrder::SegmentId GeneralRaceChecker::segment_of(const Access& access) {
+  if (!access.asynchronous) return order_.segment_of(access.place, false);
+  if (access.object != nullptr) {
+    return order_.segment_of_object(
+        access.place, {owners_.block_of(*access.object), access.object_offset}, access.async_proxy);
+  }
+  if (!access.async_proxy) return order_.segment_of(access.place, true);
+  if (access.program->code[access.pc].kind == InstrKind::group_load) {
+    return order_.segment_of_products(access.place);
+  }
+  return order_.segment_of_group(access.place, access.kind == AccessKind::read);
+}
+
+CheckedRow GeneralRaceChecker::row_of(const Access& access) {
+  CheckedRow row;
+  row.access = &access;
+  row.memory = &memories_.of(*access.allocation);
+  if (access.bytes < row.memory->cell_bytes()) {
+    deferred_.perform(access.allocation->id);
+    row.memory->narrow_to(access.bytes, lists_);
+  }
+  row.now = segment_of(access);
+  if (access.space == ptx::Space::shared) {
+    row.first = phases_.are_ordered() ? phases_.first_segment(access.place.slot)
+                                      : owners_.first_segment_of(access);
+    owners_.remember(access, row.now);
+  }
+  causality_.begin(row);
+  return row;
+}
+
+void GeneralRaceChecker::on_access(Access& access) {
+  // No other space can be shared between threads and written.
+  if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (order_.segments() >= tidy_at_) tidy_up();
+  if (access.space == ptx::Space::shared && phases_.take(access)) return;
+  CheckedRow row = row_of(access);
+  if (deferred_.defer(row)) return;
+  if (deferred_.meets(row)) deferred_.perform(access.allocation->id);
+  if (class_of(access).strong) {
+    check_strong(row);
+  } else {
+    weak_.check(row);
+  }
+}
+
+// The lanes of one row never race with each other here, because they overlap completely or not at
+// all.  All lanes are checked before the first one acquires anything.
+void GeneralRaceChecker::check_strong(CheckedRow& row) {
+  const Access& access = *row.access;
+  const std::uint32_t elements = access.elements();
+  const std::uint32_t bytes = access.bytes / elements;
+  AccessClass reads = class_of(access);
+  reads.write = reads.atomic = false;
+  const auto for_each_lane_access = [&](auto visit) {
+    for_each_bit(access.mask, [&](unsigned lane) {
+      const bool only_reads = (access.unwritten >> lane & 1) != 0;
+      const unsigned access_class = (only_reads ? reads : class_of(access)).index();
+      for (std::uint32_t i = 0; i < elements; ++i) {
+        visit(LaneAccess{lane, access.offset[lane] + i * bytes, bytes, access_class});
+      }
+    });
+  };
+  checks_.run(row, [&] {
+    for_each_lane_access([&](const LaneAccess& mine) {
+      row.for_each_cell(mine, [&](Cell& cell) { checks_.check(row, mine, cell); });
+    });
+  });
+  for_each_lane_access([&](const LaneAccess& mine) { strong_.perform(row, mine); });
+}
+
+void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
+  catch_up();
+  deferred_.perform(recalled.allocation);
+  CellMemory& memory = memories_.of(recalled.allocation, recalled.allocation_bytes);
+  memory.narrow_to(recalled.bytes, lists_);
+  CellEntry entry;
+  entry.segment =
+      order_.past_segment(recalled.launch, launches_[recalled.launch].first_block + recalled.block,
+                          recalled.thread / kWarpLanes);
+  entry.lanes = 1u << recalled.thread % kWarpLanes;
+  entry.pc = recalled.pc;
+  entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
+  const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
+  for (std::uint32_t at = recalled.offset >> memory.shift(); at <= end; ++at) {
+    lists_.add_past(memory.cells()[at], entry, order_);
+  }
+}
+
+void GeneralRaceChecker::on_free(const Allocation& allocation) {
+  if (is_idle_) return;
+  catch_up();
+  memories_.forget(allocation.id);
+  deferred_.forget(allocation.id);
+  variables_.forget(allocation.id);
+}
+
+// Bytes are overwritten by an access that is not a strong write by a thread.
+void GeneralRaceChecker::overwrite(const Allocation& allocation, std::uint32_t offset,
+                                   std::uint32_t bytes) {
+  deferred_.overwrite(allocation.id, offset, bytes);
+  variables_.overwrite(allocation.id, offset, bytes);
+}
+
+// Launches that are not ordered before the host's access race with it as with any other access.
+// While the checker has only counted launches, no access of a launch is known, so nothing can race.
+void GeneralRaceChecker::on_host_access(const HostAccess& access) {
+  if (is_idle_) return;
+  catch_up();
+  if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
+  host_.check(access);
+}
+
+void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
+  if (is_idle_) return;
+  catch_up();
+  host_.check(access);
+}
+
+void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
+  if (is_idle_) return;
+  catch_up();
+  overwrite(*copy.target, copy.target_offset, copy.bytes);
+  HostAccess access;
+  access.bytes = copy.bytes;
+  access.unordered_launches = copy.unordered_launches;
+  access.allocation = copy.source;
+  access.offset = copy.source_offset;
+  host_.check(access);
+  access.allocation = copy.target;
+  access.offset = copy.target_offset;
+  access.write = true;
+  host_.check(access);
+}
+
+void GeneralRaceChecker::on_operand(OperandAccess& access) {
+  if (is_idle_) return;
+  catch_up();
+  if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
+  on_late_operand(access);
+}
+
+void GeneralRaceChecker::on_late_operand(const OperandAccess& operand) {
+  if (is_idle_) return;
+  catch_up();
+  HostAccess access;
+  access.allocation = operand.allocation;
+  access.offset = operand.offset;
+  access.bytes = operand.bytes;
+  access.write = operand.write;
+  access.unordered_launches = operand.unordered_launches;
+  host_.check(access, operand.operand);
+}
+
+// Calls visit(segment) for every variable that holds the number of a segment whose accesses are
+// still recorded.
+template <typename Visit>
+void GeneralRaceChecker::for_each_segment(Visit visit) {
+  const auto visit_record = [&](Record record) {
+    ThreadOrder::SegmentId segment = record.segment();
+    visit(segment);
+    return record.in(segment);
+  };
+  memories_.for_each([&](CellMemory& memory) {
+    memory.for_each_seen([&](Cell& cell, std::size_t) {
+      if (cell.write.bits != 0) cell.write = visit_record(cell.write);
+      if (cell.rest != 0 && !cell.has_list()) cell.rest = visit_record({cell.rest}).bits;
+    });
+  });
+  lists_.for_each([&](CellList& list) {
+    for (CellEntry& entry : list.entries) visit(entry.segment);
+  });
+  phases_.for_each_segment(visit);
+  deferred_.for_each_segment(visit);
+  owners_.for_each_segment(visit);
+  proxy_fences_.for_each_segment(visit);
+}
+
+// Forgets segments that no cell refers to any more, so that a trial may have any number of
+// synchronisations.  The remaining segments are renumbered in the same order, which is all that the
+// stored thresholds depend on.
+void GeneralRaceChecker::tidy_up() {
+  std::vector<bool> live(order_.segments());
+  for_each_segment([&](ThreadOrder::SegmentId id) { live[id] = true; });
+  const std::vector<ThreadOrder::SegmentId> renewed = order_.forget_segments(std::move(live));
+  for_each_segment([&](ThreadOrder::SegmentId& id) { id = renewed[id]; });
+  lists_.for_each([](CellList& list) { list.forget_answers(); });
+  phases_.renew_thresholds(renewed);
+  owners_.renew_thresholds(renewed);
+  causality_.forget_answers();
+  reports_.forget_answers();
+  std::size_t cells = 0;
+  memories_.for_each([&](const CellMemory& memory) { cells += memory.size(); });
+  const std::size_t more = std::max<std::size_t>({segments_kept_, order_.segments(), cells / 16});
+  constexpr std::uint32_t kMost = ThreadOrder::kSegmentsMax - 1;
+  tidy_at_ = static_cast<std::uint32_t>(std::min<std::size_t>(order_.segments() + more, kMost));
+  if (order_.segments() >= kMost - kMost / 64) {
+    throw Refusal(fmt::format(
+        "the race checker remembers accesses of up to {} stretches between synchronisations, and "
+        "memory holds as many; turn the race checker off",
+        kMost));
+  }
+}
+
+}  // namespace warpcheck::vgpu

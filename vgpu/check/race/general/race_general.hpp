@@ -1,0 +1,127 @@
+// The general race checker, for programs that synchronise by more than whole-block barriers.
+//
+// The definition of a race is that of race.hpp (PTX ISA 8.7.1), and so are the classes of accesses.
+// Only the order differs: it is the causality order of chapter 8.9, with release and acquire
+// patterns, barriers of any set of threads, mbarriers, asynchronous copies and unordered launches
+// (thread_order.hpp, sync_variables.hpp).
+//
+// A row of accesses is checked against the records of its cells (row_check.hpp, weak_accesses.hpp)
+// and recorded there (race_cells.hpp), unless a log can take it as it is: of a phase of shared
+// memory (shared_phases.hpp), or of atomics (deferred_atomics.hpp).
+//
+// A synchronisation orders what comes after its whole pattern, so the operations of the pattern
+// itself are checked before it takes effect.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/order/barrier_object_order.hpp"
+#include "vgpu/check/order/cluster_order.hpp"
+#include "vgpu/check/order/collective_order.hpp"
+#include "vgpu/check/order/proxy_fences.hpp"
+#include "vgpu/check/order/sync_variables.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/general/access_relations.hpp"
+#include "vgpu/check/race/general/counted_launches.hpp"
+#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/host_races.hpp"
+#include "vgpu/check/race/general/missed_reads.hpp"
+#include "vgpu/check/race/general/race_cells.hpp"
+#include "vgpu/check/race/general/race_reports.hpp"
+#include "vgpu/check/race/general/row_causality.hpp"
+#include "vgpu/check/race/general/row_check.hpp"
+#include "vgpu/check/race/general/shared_owners.hpp"
+#include "vgpu/check/race/general/shared_phases.hpp"
+#include "vgpu/check/race/general/strong_operations.hpp"
+#include "vgpu/check/race/general/weak_accesses.hpp"
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+
+class GeneralRaceChecker final : public Checker {
+ public:
+  GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                     const EpochLimits& limits = {});
+
+  void reset(WarpModel model) override;
+  void on_sync(const Sync& sync) override;
+  // Replaces on_sync() for a launch that another checker checks: this checker receives no other
+  // event of it.  No earlier launch is unordered with it.
+  void count_launch(const LaunchShape& shape) { counted_.add(shape); }
+  void on_access(Access& access) override;
+  void on_fence(const Fence& fence) override;
+  void on_meeting(const Meeting& meeting) override {
+    deferred_.perform_observed_by_block(meeting.place);
+    order_.meet(meeting);
+  }
+  void on_device_launch(const DeviceLaunch& event) override { order_.launch_from(event); }
+  void on_barrier_object(const BarrierObject& event) override {
+    barrier_objects_.pass(event, owners_.block_of(*event.allocation));
+  }
+  void on_cluster_barrier(const ClusterBarrier& event) override { cluster_order_.pass(event); }
+  void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
+  void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
+  void on_allocate(const Allocation& allocation) override { on_free(allocation); }
+  void on_free(const Allocation& allocation) override;
+  void on_host_access(const HostAccess& access) override;
+  void on_late_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
+  void on_operand(OperandAccess& access) override;
+  void on_late_operand(const OperandAccess& access) override;
+
+  // Returns a number that changes when a lane of the warp acquires or releases something.
+  [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
+    return order_.segment_of(place, false);
+  }
+  // Records an access of an earlier launch.
+  void recall(const RecalledAccess& recalled);
+
+ private:
+  void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
+                    std::uint32_t early_after = ptx::kNone);
+  void begin_block(const Sync& sync);
+  void end_shared(const Sync& sync);
+  void catch_up();
+  [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
+  CheckedRow row_of(const Access& access);
+  void check_strong(CheckedRow& row);
+  void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+  template <typename Visit>
+  void for_each_segment(Visit visit);
+  void tidy_up();
+
+  // As long as there was no event in the trial but counted launches, all state below is as reset()
+  // has left it.
+  CountedLaunches counted_;
+  bool is_idle_ = false;
+  WarpModel model_{};
+  std::uint32_t segments_kept_;  // before the first call of tidy_up()
+  std::uint32_t tidy_at_;        // number of segments
+  std::vector<CheckedLaunch> launches_;
+  // the order
+  ThreadOrder order_;
+  SyncVariables variables_{order_};
+  ClusterOrder cluster_order_{order_};
+  BarrierObjectOrder barrier_objects_{order_};
+  ProxyFences proxy_fences_{order_};
+  SharedOwners owners_{order_};
+  RowCausality causality_{order_, barrier_objects_};
+  AccessRelations relations_{order_, launches_};
+  // the records
+  CellMemories memories_;
+  CellLists lists_;
+  MissedReads missed_;
+  StrongOperations strong_{order_, variables_, lists_, missed_};
+  DeferredAtomics deferred_;
+  SharedPhases phases_{order_, variables_, memories_, lists_, deferred_};
+  // the checks
+  RaceReports reports_;
+  RowCheck checks_;
+  WeakAccesses weak_;
+  HostRaces host_;
+};
+
+}  // namespace warpcheck::vgpu

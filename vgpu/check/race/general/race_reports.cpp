@@ -1,0 +1,175 @@
+#include "vgpu/check/race/general/race_reports.hpp"
+
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_finding.hpp"
+#include "vgpu/check/race/race_lack.hpp"
+#include "vgpu/check/race/stored_bytes.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Returns the role of an access.  An atomic that has not written still counts as an atomic; parts
+// of a copy and uses of an mbarrier count by their effect.
+AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
+  const AccessClass as = AccessClass::of_index(access_class);
+  switch (program.code[pc].kind) {
+    case InstrKind::atomic: return AccessKind::atomic;
+    case InstrKind::barrier_object:
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
+    case InstrKind::async_store:
+      if (as.write && as.strong) return AccessKind::atomic;
+      break;
+    default: break;
+  }
+  return as.write ? AccessKind::write : AccessKind::read;
+}
+
+}  // namespace
+
+AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const CheckedLaunch& launch = launches_[segment.launch];
+  const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
+  return side_at(
+      role_at(*launch.program, earlier.pc, kind),
+      {launch.program, earlier.pc,
+       launch.grid.position_of(static_cast<std::uint32_t>(segment.block - launch.first_block)),
+       launch.block.position_of(segment.warp * kWarpLanes + earlier.lane)});
+}
+
+bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
+                         const EarlierAccess& earlier) {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_launch = segment.launch == order_.launch();
+  const Program& program = *access.program;
+  const AccessKind earlier_kind =
+      kind_at(*launches_[segment.launch].program, earlier.pc, earlier.access_class);
+  if (cannot_go_wrong(row, mine, earlier, earlier_kind)) return true;
+  if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
+  const Weight weight = weight_of(row, mine, earlier);
+  const bool one_block = segment.block == order_.block_key(access.place);
+  const Relation relation =
+      one_launch ? relation_of(one_block, segment.warp == access.place.warp) : Relation::launches;
+  const std::uint32_t more =
+      (one_launch ? 0 : segment.launch + 1) << 12 | std::uint32_t{earlier.lacks_proxy_fence} << 3;
+  const Reporter::Key key =
+      key_of_race(program, {earlier.pc, earlier_kind}, {access.pc, access.kind}, weight, more);
+  reporter_.report(key, relation, [&] {
+    return race_finding(reporter_, access, mine.lane, weight, side_of(earlier),
+                        explainer_.explain(row, mine, earlier));
+  });
+  return weight != Weight::dependent && weight != Weight::passed_on;
+}
+
+// Returns whether the letter makes a race of two accesses that no execution can exchange.
+bool RaceReports::cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
+                                  const EarlierAccess& earlier, AccessKind earlier_kind) {
+  // Cooperative groups pass values through reserved shared memory with shfl.sync, which orders no
+  // memory.  The order that their atomics in this memory give to the program's own memory counts.
+  if (row.access->allocation->reserved) return true;
+  if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
+  // Blocks that let the next kernel begin by exiting have completed their reads.
+  const std::uint32_t launch = order_.segment(earlier.segment).launch;
+  const EarlyLaunches& early = order_.early_launches();
+  return launch == early.before() && !early.has_let(launch) &&
+         (earlier_kind == AccessKind::read || early.can_wait());
+}
+
+// Returns whether fence.mbarrier_init has released the earlier access, an initialisation.
+bool RaceReports::is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
+                                 const EarlierAccess& earlier) const {
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  if (segment.launch != order_.launch()) return false;
+  const Instr& instr = row.access->program->code[earlier.pc];
+  return instr.kind == InstrKind::barrier_object &&
+         instr.modifiers.object_op == ptx::ObjectOp::init &&
+         cluster_order_.knows_init(earlier.segment, earlier.lane, row.access->place, mine.lane);
+}
+
+// Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
+// warp, one lane of which comes before it.  Operations on an mbarrier are complete when they
+// return, and cuda::pipeline relies on that: at its end, the lanes of a warp meet at a match.sync,
+// which orders no memory, and one lane counts for all.
+bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
+                               const EarlierAccess& earlier) {
+  const Access& access = *row.access;
+  const Instr& now = access.program->code[access.pc];
+  const bool invalidates =
+      now.kind == InstrKind::barrier_object && now.modifiers.object_op == ptx::ObjectOp::inval;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  if (!invalidates || segment.launch != order_.launch() || segment.asynchronous) return false;
+  if (access.program->code[earlier.pc].kind != InstrKind::barrier_object) return false;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if (order_.before(earlier.segment, lane, access.place, mine.lane)) return true;
+  }
+  return false;
+}
+
+Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
+                              const EarlierAccess& earlier) {
+  const Access& access = *row.access;
+  const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
+  if (weak_writes && stores_same_bytes(access, mine.lane)) return Weight::same_bytes;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp = segment.block == order_.block_key(access.place) &&
+                        segment.warp == access.place.warp && !segment.asynchronous &&
+                        !access.asynchronous;
+  const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
+  if (one_warp && reads_first && access.kind == AccessKind::write &&
+      collectives_.orders(access, mine.lane, earlier.offset, earlier.pc, earlier.lane)) {
+    return Weight::dependent;
+  }
+  if (!earlier.lacks_proxy_fence && is_passed_on(access, mine.lane, earlier)) {
+    return Weight::passed_on;
+  }
+  if (!earlier.is_handed) {
+    const bool guessed =
+        !earlier.lacks_proxy_fence && guesses_.explain(*launches_[segment.launch].program,
+                                                       earlier.pc, *access.program, access.pc);
+    return guessed ? Weight::swap_guess : Weight::race;
+  }
+  if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
+  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
+                                is_volatile(*access.program, earlier.pc) &&
+                                is_volatile(*access.program, access.pc);
+  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+}
+
+// Returns whether the earlier access comes before another lane of the warp, and a warp operation of
+// both lanes has passed that on.
+bool RaceReports::is_passed_on(const Access& access, unsigned lane, const EarlierAccess& earlier) {
+  if (!collectives_.is_on() || access.asynchronous) return false;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp =
+      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
+  if (one_warp || segment.launch != order_.launch() || segment.asynchronous) return false;
+  for (unsigned by = 0; by < kWarpLanes; ++by) {
+    if (by == lane || !order_.before(earlier.segment, earlier.lane, access.place, by)) continue;
+    if (collectives_.lets_go_on(access, lane, by, order_.segment_of(access.place, false)))
+      return true;
+  }
+  return false;
+}
+
+// Returns whether (1) is released, and the thread of (2) or another thread of its block has read
+// the flag.  In practice strong accesses need no more; the programming guide sums the results of
+// blocks in this way.
+bool RaceReports::has_seen_release(const CheckedRow& row, unsigned lane,
+                                   const EarlierAccess& earlier) {
+  const WarpPlace& place = row.access->place;
+  const auto would_know = [&](const ThreadOrder::Lane& reader) {
+    return order_.knows(reader.all_observed(), earlier.segment, earlier.lane);
+  };
+  if (would_know(order_.lane_at(place, lane))) return true;
+  if (seen_release_.earlier != earlier.segment || seen_release_.now != row.now) {
+    bool seen = false;
+    order_.for_each_lane(
+        place, [&](const ThreadOrder::Lane& reader) { seen = seen || would_know(reader); });
+    seen_release_ = {earlier.segment, row.now, seen};
+  }
+  return seen_release_.seen;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,104 @@
+// The causality order (PTX ISA 8.9.5) between earlier accesses and the lanes of a row.
+//
+// Most rows follow accesses of few segments, so the answers for a segment are cached: in the row,
+// and for the rows after it.  What comes before a segment once always comes before it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "vgpu/check/order/barrier_object_order.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/general/checked_row.hpp"
+
+namespace warpcheck::vgpu {
+
+class RowCausality {
+ public:
+  RowCausality(ThreadOrder& order, const BarrierObjectOrder& barrier_objects)
+      : order_(order), barrier_objects_(barrier_objects) {}
+
+  void forget_answers() {
+    if (std::exchange(has_recent_, false)) recent_ = {};
+  }
+  // Completes a row that has its access, `now` and `first`.
+  void begin(CheckedRow& row) {
+    row.known.first = row.first;
+    // An earlier asynchronous copy of the same lane is not ordered by program order, so here no
+    // segment counts as the lane's own.
+    row.known.own = row.access->asynchronous ? ThreadOrder::kSegmentsMax - 1 : row.now;
+    has_recent_ = true;
+    Recent& recent = recent_[row.now % kRecent];
+    if (recent.now != row.now) recent = {row.now, {}};
+    std::ranges::copy(recent.before, row.known.segments);
+  }
+
+  // Returns whether what a lane did in an earlier segment comes before what a lane of the row does.
+  bool is_before(CheckedRow& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+                 unsigned lane) {
+    if (earlier < row.first) return true;
+    const WarpPlace& place = row.access->place;
+    if (earlier == row.now && !row.access->asynchronous) {
+      return order_.actor_of(earlier_lane) == order_.actor_of(lane) ||
+             order_.before(earlier, earlier_lane, place, lane);
+    }
+    const ThreadOrder::Before answer = ask(row, earlier);
+    if (answer == ThreadOrder::Before::all_lanes) return true;
+    if (answer == ThreadOrder::Before::some_lanes &&
+        order_.before(earlier, earlier_lane, place, lane)) {
+      return true;
+    }
+    return row.access->async_proxy &&
+           is_before_awaited_arrival(*row.access, earlier, earlier_lane, lane);
+  }
+  // Returns whether the segment's lanes come before all lanes of the row; false: not known.
+  bool all_before(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+    if (earlier < row.first) return true;
+    if (earlier == row.now && !row.access->asynchronous) return false;
+    return ask(row, earlier) == ThreadOrder::Before::all_lanes;
+  }
+
+ private:
+  // Some segments that come before all lanes of the segment `now`, the latest known first.
+  struct Recent {
+    ThreadOrder::SegmentId now = 0;
+    std::array<ThreadOrder::SegmentId, 4> before{};
+  };
+  static constexpr std::size_t kRecent = 256;
+
+  ThreadOrder::Before ask(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+    CheckedRow::Answer& answer = row.answers[earlier % row.answers.size()];
+    if (answer.earlier != earlier) {
+      answer = {earlier, order_.before(earlier, row.now, row.access->place)};
+      if (answer.before == ThreadOrder::Before::all_lanes) remember(row, earlier);
+    }
+    return answer.before;
+  }
+  void remember(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+    Recent& recent = recent_[row.now % kRecent];
+    if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
+    std::ranges::copy_backward(std::span(recent.before).first<3>(), recent.before.end());
+    recent.before[0] = earlier;
+    std::ranges::copy(recent.before, row.known.segments);
+  }
+  // Returns whether a lane that begins a copy has waited for an arrival that comes after the
+  // earlier access.  By the letter, an arrival at block scope, the default, says nothing to other
+  // blocks of the cluster.  The vendor's pipelines of multicast copies tell by such arrivals that a
+  // tile may be overwritten: the threads that arrive have read it, so their values cannot change
+  // any more.
+  [[nodiscard]] bool is_before_awaited_arrival(const Access& access, ThreadOrder::SegmentId earlier,
+                                               unsigned earlier_lane, unsigned lane) const {
+    return access.space == ptx::Space::shared &&
+           barrier_objects_.is_before_awaited(earlier, earlier_lane, access.place, lane);
+  }
+
+  ThreadOrder& order_;
+  const BarrierObjectOrder& barrier_objects_;
+  std::array<Recent, kRecent> recent_{};  // indexed by the segment `now`
+  bool has_recent_ = false;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,138 @@
+#include "vgpu/check/race/general/row_check.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "vgpu/check/race/general/observed_writes.hpp"
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+
+void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
+  RowCausality& causality = parts_.causality;
+  if (cell.write.bits != 0) {
+    const EarlierAccess write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
+    if (!causality.is_before(row, write.segment, write.lane, mine.lane)) {
+      report(row, mine, write);
+    } else if (row.access->async_proxy) {
+      check_proxy(row, mine, write);
+    }
+  }
+  if (cell.rest == 0) return;
+  if (cell.has_list()) {
+    if (!row.is_after(parts_.lists.at(cell))) return check_list(row, mine, cell);
+    parts_.lists.drop(cell);
+    return;
+  }
+  if ((kClassRelations.race[mine.access_class] >> kWeakRead & 1) == 0) return;
+  const Record read{cell.rest};
+  if (!causality.is_before(row, read.segment(), read.lane(), mine.lane)) {
+    report(row, mine,
+           {.segment = read.segment(),
+            .lane = read.lane(),
+            .pc = read.pc(),
+            .access_class = kWeakRead,
+            .offset = row.offset_in(mine, cell)});
+  }
+}
+
+// Returns the first entry of a list that an access must check: all earlier entries are known to
+// come before it, or cannot race with it.
+std::size_t RowCheck::first_in_question(const CheckedRow& row, unsigned access_class,
+                                        CellList& list) const {
+  if (row.access->async_proxy) return 0;
+  const std::uint32_t settled = CellLists::settle(list, parts_.order);
+  const bool goes_on = list.passed_by == row.now && list.passed_class == access_class &&
+                       !row.access->asynchronous && !parts_.order.has_clusters();
+  if (!goes_on) {
+    list.passed = settled;
+    list.passed_by = row.now;
+    list.passed_class = static_cast<std::uint8_t>(access_class);
+  }
+  return std::max(list.passed, settled);
+}
+
+void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& cell) {
+  const AccessRelations& relations = parts_.relations;
+  CellList& list = parts_.lists.at(cell);
+  const AccessRelations::Classes classes = relations.classes_for(row, mine);
+  if (!relations.may_matter(classes, row, list)) return;
+  // A check that also looks for notes may skip fewer entries.
+  const unsigned passes_as = mine.access_class + (classes.handed != 0 ? kAccessClasses : 0);
+  std::optional<ObservedWrites> observed;
+  bool all_passed = true;
+  for (std::size_t i = first_in_question(row, passes_as, list); i < list.entries.size(); ++i) {
+    const CellEntry& entry = list.entries[i];
+    if (all_passed) list.passed = static_cast<std::uint32_t>(i);
+    const bool races = relations.race_unless_ordered(classes, row, entry);
+    const bool may_hand = !races && (classes.handed >> entry.access_class & 1) != 0;
+    if (!races && !may_hand) continue;
+    if (may_hand && !relations.hand_on(row, mine, entry)) {
+      // For two stores, the result depends on the stored value, and the next store may write
+      // another value.
+      all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
+      continue;
+    }
+    const bool asks_proxy =
+        row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
+    if (!asks_proxy && parts_.causality.all_before(row, entry.segment)) continue;
+    all_passed = false;
+    for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const auto is_observed = [&] {
+        if (entry.place.chain == 0) return false;
+        if (!observed) observed.emplace(parts_.causality, row, list, mine.lane);
+        return observed->include(entry, lane);
+      };
+      if (parts_.causality.is_before(row, entry.segment, lane, mine.lane) || is_observed()) {
+        if (asks_proxy) check_proxy(row, mine, {entry.segment, lane, entry.pc, entry.access_class});
+        continue;
+      }
+      const bool is_enough = report(row, mine,
+                                    {.segment = entry.segment,
+                                     .lane = lane,
+                                     .pc = entry.pc,
+                                     .access_class = entry.access_class,
+                                     .is_handed = may_hand,
+                                     .offset = row.offset_in(mine, cell)});
+      if (is_enough) break;
+    }
+  }
+  if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());
+}
+
+// Checks a bulk copy that comes after a write by a store or an atomic: a proxy fence must lie
+// between them.
+void RowCheck::check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier) {
+  if (earlier.segment < row.first) return;
+  const ThreadOrder::Segment& segment = parts_.order.segment(earlier.segment);
+  if (segment.async_proxy || segment.launch != parts_.order.launch()) return;
+  const Access& access = *row.access;
+  if (parts_.proxy_fences.lies_between(earlier.segment, earlier.lane, access.place, mine.lane,
+                                       access.space)) {
+    return;
+  }
+  earlier.lacks_proxy_fence = true;
+  report(row, mine, earlier);
+}
+
+// Returns whether the rest of the entry needs no check.
+bool RowCheck::report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier) {
+  // Reads of flags in deferred rows may explain the race.
+  asks_again_ = asks_again_ || !parts_.deferred.is_empty() ||
+                parts_.phases.has_atomics(row.access->place.slot);
+  return !asks_again_ && parts_.reports.report(row, mine, earlier);
+}
+
+// Returns whether a race was found that could not be explained before the deferred rows are
+// performed; performs them.
+bool RowCheck::asks_again(const CheckedRow& row) {
+  if (!std::exchange(asks_again_, false)) return false;
+  parts_.phases.perform_atomics(row.access->place.slot);
+  parts_.deferred.perform_all();
+  return true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,60 @@
+// The check of a lane's access against the records of a cell.
+//
+// PTX ISA 8.7.1: two conflicting operations are in a data race when they are not related in
+// causality order and not morally strong.  An access through the asynchronous proxy also needs a
+// proxy fence after the writes that come before it (8.9.5).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/check/order/proxy_fences.hpp"
+#include "vgpu/check/race/general/access_relations.hpp"
+#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/race_reports.hpp"
+#include "vgpu/check/race/general/row_causality.hpp"
+#include "vgpu/check/race/general/shared_phases.hpp"
+
+namespace warpcheck::vgpu {
+
+class RowCheck {
+ public:
+  // What the check reads, and where it reports.
+  struct Parts {
+    ThreadOrder& order;
+    RowCausality& causality;
+    const AccessRelations& relations;
+    ProxyFences& proxy_fences;
+    CellLists& lists;
+    SharedPhases& phases;
+    DeferredAtomics& deferred;
+    RaceReports& reports;
+  };
+  explicit RowCheck(const Parts& parts) : parts_(parts) {}
+
+  void clear() { asks_again_ = false; }
+  // Calls check_cells(), which calls check() for the cells of the row.  A race that may be
+  // explained by reads in deferred rows is not reported at first: those rows are performed, and the
+  // cells are checked again.
+  template <typename CheckCells>
+  void run(const CheckedRow& row, CheckCells check_cells) {
+    check_cells();
+    if (asks_again(row)) check_cells();
+  }
+  // Reports every access that the cell records and that races with the lane's access.
+  void check(CheckedRow& row, const LaneAccess& mine, Cell& cell);
+
+ private:
+  void check_list(CheckedRow& row, const LaneAccess& mine, const Cell& cell);
+  [[nodiscard]] std::size_t first_in_question(const CheckedRow& row, unsigned access_class,
+                                              CellList& list) const;
+  void check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier);
+  bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
+  bool asks_again(const CheckedRow& row);
+
+  Parts parts_;
+  // A race was found that cannot be explained before the deferred rows are performed.
+  bool asks_again_ = false;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,109 @@
+#include "vgpu/check/race/general/shared_phases.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Returns whether everything that a block does with its shared memory comes before every access to
+// it after the block's next barrier.
+bool barriers_are_enough_in_shared_memory(const Program& program) {
+  return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
+    return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy ||
+           in.kind == InstrKind::tensor_copy || in.kind == InstrKind::group_load;
+  });
+}
+
+}  // namespace
+
+void SharedPhases::close() {
+  for (Phase& phase : phases_) phase.log.close();
+}
+
+void SharedPhases::begin_launch(const Program& program) {
+  are_ordered_ = barriers_are_enough_in_shared_memory(program);
+}
+
+void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared) {
+  if (place.slot >= phases_.size()) phases_.resize(place.slot + 1);
+  phases_[place.slot].shared = shared;
+  begin_phase(place);
+}
+
+void SharedPhases::begin_phase(const WarpPlace& place) {
+  Phase& phase = phases_[place.slot];
+  phase.first = order_.segments();
+  if (are_ordered_) {
+    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(), order_.ordered_threads());
+  } else {
+    phase.log.close();
+  }
+}
+
+bool SharedPhases::take(const Access& access) {
+  Phase& phase = phases_[access.place.slot];
+  if (!phase.log.is_open()) return false;
+  const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
+  if (take_atomics(phase, access)) return true;
+  // A weak write to a location through which threads synchronise must be reported to the variables.
+  const bool may_silence =
+      access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
+  if (!may_silence && phase.log.take(access, now)) return true;
+  move_to_cells(phase);
+  return false;
+}
+
+// The effects of a phase's atomics are known to the whole block when the phase ends.
+bool SharedPhases::take_atomics(Phase& phase, const Access& access) {
+  return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
+         variables_.is_empty(access.allocation->id) &&
+         phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
+}
+
+void SharedPhases::move_to_cells(Phase& phase) {
+  phase.log.close();
+  CellMemory& memory = memories_.of(*phase.shared);
+  const unsigned shift = 2 - memory.shift();
+  for (const RowLog::Row& row : phase.log.rows()) {
+    const std::uint32_t width = 1u << (row.cells_log2 + shift);
+    const std::int64_t begin = std::int64_t{row.cell} << shift;
+    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::int64_t first =
+          row.scattered ? std::int64_t{phase.log.offsets_of(row)[lane] >> memory.shift()}
+                        : begin + (row.uniform ? 0 : std::int64_t{lane} * width);
+      for (std::uint32_t i = 0; i < width; ++i) {
+        record(phase, row, row.uniform ? row.mask : 1u << lane, memory.cells()[first + i]);
+      }
+      if (row.uniform) break;
+    }
+  }
+  deferred_.perform_rows(phase.log.atomics(), phase.first);
+}
+
+// No two rows of a log conflict, unless they are of the same threads, so no comparison is needed.
+// The cells hold accesses of earlier phases only.
+void SharedPhases::record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes,
+                          Cell& cell) {
+  lists_.forget_before(cell, phase.first);
+  const auto last = static_cast<unsigned>(31 - std::countl_zero(lanes));
+  const auto is_own = [&] {
+    const Record read{cell.rest};
+    return !cell.has_list() && order_.segment(read.segment()).warp == row.warp &&
+           order_.actor_of(read.lane()) == order_.actor_of(last);
+  };
+  if (row.write) {
+    if (cell.has_list()) lists_.drop(cell);
+    cell.rest = 0;
+    cell.write = Record::of(row.segment, last, row.pc);
+  } else if (std::has_single_bit(lanes) && (cell.rest == 0 || is_own())) {
+    cell.rest = Record::of(row.segment, last, row.pc).bits;
+  } else {
+    lists_.add(cell, {.segment = row.segment, .lanes = lanes, .pc = row.pc}, order_);
+  }
+}
+
+}  // namespace warpcheck::vgpu

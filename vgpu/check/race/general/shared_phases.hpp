@@ -1,0 +1,86 @@
+// Shared memory between two barriers of its block, which needs no cells as long as a log of rows
+// (row_log.hpp) can take its accesses.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
+
+namespace warpcheck::vgpu {
+
+class SharedPhases {
+ public:
+  SharedPhases(ThreadOrder& order, const SyncVariables& variables, CellMemories& memories,
+               CellLists& lists, DeferredAtomics& deferred)
+      : order_(order),
+        variables_(variables),
+        memories_(memories),
+        lists_(lists),
+        deferred_(deferred) {}
+
+  void close();
+  void begin_launch(const Program& program);
+  //   shared: null: there is none
+  void begin_block(const WarpPlace& place, const Allocation* shared);
+  // A block begins, or completes a barrier.
+  void begin_phase(const WarpPlace& place);
+  // Returns whether, in this launch, a barrier of a block orders everything before it that the
+  // block has done with its shared memory.
+  [[nodiscard]] bool are_ordered() const { return are_ordered_; }
+  // Returns the first segment of the phase of a block.
+  [[nodiscard]] ThreadOrder::SegmentId first_segment(std::uint32_t slot) const {
+    return phases_[slot].first;
+  }
+
+  // Takes an access into the log.  False: it needs cells; the cells then contain everything that
+  // the log had.
+  bool take(const Access& access);
+  // Returns whether the log has atomics that are not performed yet.
+  [[nodiscard]] bool has_atomics(std::uint32_t slot) const {
+    const Phase& phase = phases_[slot];
+    return phase.log.is_open() && !phase.log.atomics().is_empty();
+  }
+  // Performs the atomics of the log; all its rows move to the cells.
+  void perform_atomics(std::uint32_t slot) {
+    if (has_atomics(slot)) move_to_cells(phases_[slot]);
+  }
+
+  // Calls visit(segment) for each row.
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (Phase& phase : phases_) {
+      if (!phase.log.is_open()) continue;
+      for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
+      phase.log.atomics().for_each_segment(visit);
+    }
+  }
+  //   renewed: the new numbers of segments, by their old numbers
+  void renew_thresholds(const std::vector<ThreadOrder::SegmentId>& renewed) {
+    for (Phase& phase : phases_) {
+      if (phase.first < renewed.size()) phase.first = renewed[phase.first];
+    }
+  }
+
+ private:
+  struct Phase {
+    RowLog log;
+    const Allocation* shared = nullptr;
+    ThreadOrder::SegmentId first = 0;
+  };
+
+  bool take_atomics(Phase& phase, const Access& access);
+  void move_to_cells(Phase& phase);
+  void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);
+
+  ThreadOrder& order_;
+  const SyncVariables& variables_;
+  CellMemories& memories_;
+  CellLists& lists_;
+  DeferredAtomics& deferred_;
+  bool are_ordered_ = false;
+  std::vector<Phase> phases_;  // by slot
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,52 @@
+#include "vgpu/check/race/general/strong_operations.hpp"
+
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+
+StrongOperation StrongOperations::operation_of(const Access& access, const LaneAccess& mine) {
+  StrongOperation operation;
+  operation.access = &access;
+  operation.lane = mine.lane;
+  operation.offset = mine.offset;
+  operation.bytes = static_cast<std::uint8_t>(mine.bytes);
+  operation.reads = access.kind != AccessKind::write;
+  operation.writes = AccessClass::of_index(mine.access_class).write;
+  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  return operation;
+}
+
+void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
+  const Access& access = *row.access;
+  StrongOperation operation = operation_of(access, mine);
+  operation.block = order_.block_key(access.place);
+  operation.fences = &order_.lane_at(access.place, mine.lane).fence;
+  if (access.sources != nullptr) {
+    const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
+    operation.source = access.sources[mine.lane * 4 + element];
+  }
+  perform(row, operation, mine.access_class, variables_);
+}
+
+void StrongOperations::perform(const CheckedRow& row, const StrongOperation& operation,
+                               unsigned access_class, SyncVariables& variables) {
+  const Access& access = *row.access;
+  Miss miss;
+  // An asynchronous operation is not part of the synchronisation patterns of the thread that began
+  // it.
+  const ChainPlace place = access.asynchronous ? ChainPlace{} : variables.perform(operation, miss);
+  if (miss.missed != Missed::nothing && operation.is_present) {
+    missed_.add(access.place.slot, miss);
+  }
+  CellEntry entry;
+  entry.segment = row.now;
+  entry.lanes = 1u << operation.lane;
+  entry.pc = access.pc;
+  entry.access_class = static_cast<std::uint8_t>(access_class);
+  entry.observes = operation.reads;
+  entry.place = place;
+  const LaneAccess mine{operation.lane, operation.offset, operation.bytes, access_class};
+  row.for_each_cell(mine, [&](Cell& cell) { lists_.add(cell, entry, order_); });
+}
+
+}  // namespace warpcheck::vgpu

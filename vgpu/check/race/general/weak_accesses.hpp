@@ -1,0 +1,45 @@
+// The check and the recording of a row of weak accesses.
+//
+// Nearly always, everything recorded in the cells of a row comes before its lanes.  Then lanes are
+// checked together: neighbours, lanes that read the same, or all cells of one lane.  If a lane's
+// cells hold anything else, they are checked one by one.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/general/row_check.hpp"
+
+namespace warpcheck::vgpu {
+
+class WeakAccesses {
+ public:
+  WeakAccesses(const CellRowFunctions& rows, ThreadOrder& order, RowCausality& causality,
+               CellLists& lists, SyncVariables& variables, RowCheck& checks)
+      : rows_(rows),
+        order_(order),
+        causality_(causality),
+        lists_(lists),
+        variables_(variables),
+        checks_(checks) {}
+
+  void check(CheckedRow& row);
+
+ private:
+  bool take_neighbours(CheckedRow& row);
+  bool take_common_read(CheckedRow& row);
+  bool take_read(CheckedRow& row, const LaneAccess& mine, std::uint32_t lanes);
+  static bool take_lane(const CheckedRow& row, const LaneAccess& mine);
+  void record(CheckedRow& row, const LaneAccess& mine);
+  void record_write(CheckedRow& row, unsigned lane, Cell& cell);
+  void record_read(CheckedRow& row, unsigned lane, Cell& cell);
+
+  const CellRowFunctions& rows_;
+  ThreadOrder& order_;
+  RowCausality& causality_;
+  CellLists& lists_;
+  SyncVariables& variables_;
+  RowCheck& checks_;
+};
+
+}  // namespace warpcheck::vgpu
