@@ -19,7 +19,7 @@ void BarrierObjectOrder::add_seen(std::uint32_t allocation, VectorClock& known) 
   }
 }
 
-bool BarrierObjectOrder::is_before_awaited(ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+bool BarrierObjectOrder::is_before_awaited(SegmentId earlier, unsigned earlier_lane,
                                            const WarpPlace& place, unsigned lane) const {
   const auto awaited = awaited_.find(key_of(place, lane));
   return awaited != awaited_.end() && order_.knows(awaited->second, earlier, earlier_lane);
@@ -36,11 +36,11 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
     state.phase = event.phase;
     state.before = state.current;
   }
-  const bool is_near = block == order_.block_key(event.place);
+  const bool is_near = block == order_.launches().block_key(event.place);
   const bool reaches = is_near || event.completes || event.scope != ptx::Scope::cta;
   VectorClock& into = is_near || event.completes ? state.current.near : state.current.far;
   if (event.completes) {
-    const VectorClock done = order_.complete({block, event.offset});
+    const VectorClock done = order_.copies().complete({block, event.offset});
     into.join(done);
     state.arrived.join(done);
     return;
@@ -49,7 +49,7 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
   for (std::uint32_t rest = event.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (event.for_copies) {
-      into.join(order_.release_copies(event.place, lane));
+      into.join(order_.copies().release(event.place, lane));
     } else if (event.kind == Kind::arrive) {
       const VectorClock done = arrive(event, lane, reaches ? &into : nullptr);
       state.arrived.join(done);
@@ -63,14 +63,15 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
 // A relaxed arrival releases what an earlier fence has released.  Returns what the lane has done.
 VectorClock BarrierObjectOrder::arrive(const BarrierObject& event, unsigned lane,
                                        VectorClock* into) {
-  const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
-  const ThreadOrder::Moment fence = order_.lane_at(event.place, lane).fence[reach];
-  VectorClock released = order_.clock_of(order_.release(event.place, lane), event.place, lane);
+  const auto reach = static_cast<std::size_t>(order_.launches().reach_of(event.scope));
+  const Moment fence = order_.threads().at(event.place, lane).fence[reach];
+  VectorClock released =
+      order_.threads().clock_of(order_.threads().release(event.place, lane), event.place, lane);
   if (into == nullptr) return released;
   if (!event.relaxed) {
     into->join(released);
   } else if (fence.is_set) {
-    into->join(order_.clock_of(fence, event.place, lane));
+    into->join(order_.threads().clock_of(fence, event.place, lane));
   }
   return released;
 }
@@ -79,12 +80,12 @@ VectorClock BarrierObjectOrder::arrive(const BarrierObject& event, unsigned lane
 void BarrierObjectOrder::wait(const BarrierObject& event, unsigned lane, const Released& released) {
   VectorClock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
-  if (order_.has_clusters()) {
+  if (order_.launches().has_clusters()) {
     awaited_[key_of(event.place, lane)].join(released.all);
   }
-  if (!event.relaxed) return order_.learn(event.place, lane, all);
+  if (!event.relaxed) return order_.threads().learn(event.place, lane, all);
   ReleasedClocks released_clocks{released.near, all, all};
-  order_.own_lane(event.place, lane).observed.join(released_clocks);
+  order_.threads().own(event.place, lane).observed.join(released_clocks);
 }
 
 }  // namespace warpcheck::vgpu

@@ -27,7 +27,7 @@ class BarrierObjectOrder {
   void add_seen(std::uint32_t allocation, VectorClock& known) const;
   // Returns whether a lane has waited for an arrival that comes after what another lane did,
   // whatever the scope of the arrival; known in launches of clusters.
-  [[nodiscard]] bool is_before_awaited(ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+  [[nodiscard]] bool is_before_awaited(SegmentId earlier, unsigned earlier_lane,
                                        const WarpPlace& place, unsigned lane) const;
 
  private:
@@ -47,7 +47,7 @@ class BarrierObjectOrder {
   void wait(const BarrierObject& event, unsigned lane, const Released& released);
 
   [[nodiscard]] std::uint64_t key_of(const WarpPlace& place, unsigned lane) const {
-    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
+    return order_.launches().block_key(place) << 16 | order_.threads().thread_at(place, lane);
   }
 
   ThreadOrder& order_;

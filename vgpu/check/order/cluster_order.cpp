@@ -12,7 +12,7 @@ void for_each_actor(const ThreadOrder& order, std::uint32_t lanes, Visit visit) 
   std::uint32_t done = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    const std::uint32_t actor = 1u << order.actor_of(lane);
+    const std::uint32_t actor = 1u << order.threads().actor_of(lane);
     if ((done & actor) == 0) visit(lane);
     done |= actor;
   }
@@ -27,7 +27,7 @@ void ClusterOrder::clear() {
 }
 
 void ClusterOrder::pass(const ClusterBarrier& event) {
-  State& state = barriers_[order_.cluster_of(order_.block_key(event.place))];
+  State& state = barriers_[order_.launches().cluster_of(order_.launches().block_key(event.place))];
   if (event.kind == ClusterBarrier::Kind::wait) {
     return wait(event, event.phase < state.phase ? state.before : state.current);
   }
@@ -46,19 +46,19 @@ void ClusterOrder::arrive(const ClusterBarrier& event, Released& released) {
   std::vector<ThreadTime> times;
   Tick phase = 0;
   for_each_actor(order_, event.mask, [&](unsigned lane) {
-    const ThreadOrder::Moment moment = order_.release(event.place, lane);
+    const Moment moment = order_.threads().release(event.place, lane);
     released.all.join(moment.knows);
     phase = moment.phase;
-    times.push_back({order_.thread_at(event.place, lane), moment.ticks, moment.phase});
+    times.push_back({order_.threads().thread_at(event.place, lane), moment.ticks, moment.phase});
   });
-  released.all.learn(order_.block_key(event.place), phase, times);
+  released.all.learn(order_.launches().block_key(event.place), phase, times);
 }
 
 void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& released) {
   for_each_actor(order_, event.mask, [&](unsigned lane) {
-    const auto reach = static_cast<std::size_t>(order_.reach_of(ptx::Scope::cluster));
-    const ThreadOrder::Moment& fence = order_.lane_at(event.place, lane).fence[reach];
-    if (fence.is_set) released.all.join(order_.clock_of(fence, event.place, lane));
+    const auto reach = static_cast<std::size_t>(order_.launches().reach_of(ptx::Scope::cluster));
+    const Moment& fence = order_.threads().at(event.place, lane).fence[reach];
+    if (fence.is_set) released.all.join(order_.threads().clock_of(fence, event.place, lane));
     const auto inits = fenced_inits_.find(thread_of(event.place, lane));
     if (inits != fenced_inits_.end()) released.inits.join(inits->second);
   });
@@ -68,12 +68,12 @@ void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& release
 void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
   VectorClock before, after;
   for_each_actor(order_, event.mask, [&](unsigned lane) {
-    const VectorClock& knows = order_.lane_at(event.place, lane).knows;
+    const VectorClock& knows = order_.threads().at(event.place, lane).knows;
     if (after.is_empty() || !before.is_same(knows)) {
       before = after = knows;
       after.join(released.all);
     }
-    order_.learn(event.place, lane, after);
+    order_.threads().learn(event.place, lane, after);
     if (!released.inits.is_empty()) {
       known_inits_[thread_of(event.place, lane)].join(released.inits);
     }
@@ -82,13 +82,14 @@ void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
 
 void ClusterOrder::fence_object_inits(const Fence& fence) {
   for_each_actor(order_, fence.mask, [&](unsigned lane) {
-    const ThreadOrder::Moment moment = order_.release(fence.place, lane);
-    fenced_inits_[thread_of(fence.place, lane)] = order_.clock_of(moment, fence.place, lane);
+    const Moment moment = order_.threads().release(fence.place, lane);
+    fenced_inits_[thread_of(fence.place, lane)] =
+        order_.threads().clock_of(moment, fence.place, lane);
   });
 }
 
-bool ClusterOrder::knows_init(ThreadOrder::SegmentId init, unsigned init_lane,
-                              const WarpPlace& place, unsigned lane) const {
+bool ClusterOrder::knows_init(SegmentId init, unsigned init_lane, const WarpPlace& place,
+                              unsigned lane) const {
   const auto known = known_inits_.find(thread_of(place, lane));
   return known != known_inits_.end() && order_.knows(known->second, init, init_lane);
 }

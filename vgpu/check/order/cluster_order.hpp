@@ -20,8 +20,8 @@ class ClusterOrder {
   void pass(const ClusterBarrier& event);
   void fence_object_inits(const Fence& fence);
   // Returns whether the initialisation of an mbarrier comes before what a lane does now.
-  [[nodiscard]] bool knows_init(ThreadOrder::SegmentId init, unsigned init_lane,
-                                const WarpPlace& place, unsigned lane) const;
+  [[nodiscard]] bool knows_init(SegmentId init, unsigned init_lane, const WarpPlace& place,
+                                unsigned lane) const;
 
  private:
   struct Released {
@@ -32,7 +32,7 @@ class ClusterOrder {
     Released current, before;
   };
   [[nodiscard]] std::uint64_t thread_of(const WarpPlace& place, unsigned lane) const {
-    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
+    return order_.launches().block_key(place) << 16 | order_.threads().thread_at(place, lane);
   }
   void arrive(const ClusterBarrier& event, Released& released);
   void arrive_relaxed(const ClusterBarrier& event, Released& released);

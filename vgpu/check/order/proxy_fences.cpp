@@ -6,23 +6,25 @@
 namespace warpcheck::vgpu {
 
 void ProxyFences::add(const Fence& fence) {
-  const ThreadOrder::SegmentId before = order_.segment_of(fence.place, false);
+  const SegmentId before = order_.segment_of(fence.place, false);
   std::uint32_t rest = fence.mask;
   for (std::uint32_t done = 0; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t actor = 1u << order_.actor_of(lane);
+    const std::uint32_t actor = 1u << order_.threads().actor_of(lane);
     if ((done & actor) != 0) continue;
     done |= actor;
-    const ThreadOrder::Moment moment = order_.release(fence.place, lane);
-    auto& mine = fences_[thread_of(order_.block_key(fence.place), fence.place.warp, lane)];
+    const Moment moment = order_.threads().release(fence.place, lane);
+    auto& mine =
+        fences_[thread_of(order_.launches().block_key(fence.place), fence.place.warp, lane)];
     if (mine.size() == kRememberedMax) mine.erase(mine.begin());
-    mine.push_back({before, lane, fence.space, order_.clock_of(moment, fence.place, lane)});
+    mine.push_back(
+        {before, lane, fence.space, order_.threads().clock_of(moment, fence.place, lane)});
   }
 }
 
 // Among the fences of one thread, the latest one that comes before the copy knows the most.
-bool ProxyFences::lies_between(ThreadOrder::SegmentId write, unsigned write_lane,
-                               const WarpPlace& place, unsigned lane, ptx::Space space) {
+bool ProxyFences::lies_between(SegmentId write, unsigned write_lane, const WarpPlace& place,
+                               unsigned lane, ptx::Space space) {
   const auto among = [&](const std::vector<Passed>& passed) {
     const auto latest = std::ranges::find_if(passed.rbegin(), passed.rend(), [&](const auto& one) {
       const bool fits = one.space == ptx::Space::generic || one.space == space;
@@ -30,9 +32,9 @@ bool ProxyFences::lies_between(ThreadOrder::SegmentId write, unsigned write_lane
     });
     return latest != passed.rend() && order_.knows(latest->knows, write, write_lane);
   };
-  const ThreadOrder::Segment& segment = order_.segment(write);
+  const Segment& segment = order_.segments().at(write);
   const std::uint64_t likely[] = {thread_of(segment.block, segment.warp, write_lane),
-                                  thread_of(order_.block_key(place), place.warp, lane)};
+                                  thread_of(order_.launches().block_key(place), place.warp, lane)};
   for (const std::uint64_t thread : likely) {
     const auto found = fences_.find(thread);
     if (found != fences_.end() && among(found->second)) return true;

@@ -29,12 +29,12 @@ class ProxyFences {
   }
   // Returns whether a fence for `space` comes after what a lane did in the segment `write`, and
   // before what `lane` of `place` does now.
-  bool lies_between(ThreadOrder::SegmentId write, unsigned write_lane, const WarpPlace& place,
-                    unsigned lane, ptx::Space space);
+  bool lies_between(SegmentId write, unsigned write_lane, const WarpPlace& place, unsigned lane,
+                    ptx::Space space);
 
  private:
   struct Passed {
-    ThreadOrder::SegmentId segment = 0;  // the segment that the fence ends
+    SegmentId segment = 0;  // the segment that the fence ends
     unsigned lane = 0;
     ptx::Space space = ptx::Space::generic;
     VectorClock knows;
@@ -42,7 +42,7 @@ class ProxyFences {
   static constexpr std::size_t kRememberedMax = 16;  // per thread: the latest fences
 
   std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
-    return block << 16 | (warp * kWarpLanes + order_.actor_of(lane));
+    return block << 16 | (warp * kWarpLanes + order_.threads().actor_of(lane));
   }
 
   ThreadOrder& order_;

@@ -29,7 +29,8 @@ SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
 }
 
 std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
-  return operation.block << 16 | order_.thread_at(operation.access->place, operation.lane);
+  return operation.block << 16 |
+         order_.threads().thread_at(operation.access->place, operation.lane);
 }
 
 // Returns null if no variable is there and the operation does not write.
@@ -97,7 +98,7 @@ ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& 
                                      Miss& miss) {
   const Writer& last = variable.last;
   const BlockKey block = operation.block;
-  const Reach reach = order_.reach_of(*operation.access);
+  const Reach reach = order_.launches().reach_of(*operation.access);
   const bool linked = last.is_set && reach_each_other(last, block, reach);
   if (operation.reads) {
     if (last.is_set && !linked) {
@@ -174,7 +175,7 @@ bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach
   if (writer.block == block) return true;
   const Reach nearer = std::min(writer.reach, reach);
   if (nearer != Reach::cluster) return nearer == Reach::grid;
-  return order_.group_of(writer.block) == order_.group_of(block);
+  return order_.launches().group_of(writer.block) == order_.launches().group_of(block);
 }
 
 void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
@@ -183,7 +184,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   const Access& access = *operation.access;
   const BlockKey block = operation.block;
   if (linked && !variable.sc_released.is_empty() && operation.is_present) {
-    order_.observe_sc(access.place, operation.lane, variable.sc_released);
+    order_.fences().observe_sc(access.place, operation.lane, variable.sc_released);
   }
   ReleasedClocks released_clocks;
   if (linked) {
@@ -194,7 +195,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
       const auto nearby = released_in.find(group_of(block, Reach::block));
       if (nearby != released_in.end()) released_clocks.block = nearby->second;
       released_clocks.cluster = released_clocks.block;
-      if (order_.has_groups()) {
+      if (order_.launches().has_groups()) {
         const auto around = released_in.find(group_of(block, Reach::cluster));
         if (around != released_in.end()) released_clocks.cluster.join(around->second);
       }
@@ -203,7 +204,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     if (variable.patterns != nullptr && variable.patterns->is_for_some) {
       released_clocks.grid.join(released_clocks.cluster);
     }
-    const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
+    const std::uint32_t thread = order_.threads().thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
     if (released_clocks.is_empty() && !own) {
       miss = {has_released ? Missed::release_scope : Missed::release, variable.last.block,
@@ -211,40 +212,42 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     }
   }
   if (acquires(access.order)) {
-    const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
-    const Reach reach = order_.reach_of(access);
+    const ThreadState& self = order_.threads().at(access.place, operation.lane);
+    const Reach reach = order_.launches().reach_of(access);
     VectorClock acquired = released_clocks.at(reach);
-    for (const ThreadOrder::Lane::Seen& seen : self.seen) {
+    for (const ThreadState::Seen& seen : self.seen) {
       if (seen.variable == variable.number) acquired.join(seen.released_clocks.at(reach));
     }
-    order_.learn(access.place, operation.lane, acquired);
+    order_.threads().learn(access.place, operation.lane, acquired);
   }
-  const bool acquired_all = acquires(access.order) && order_.reach_of(access) == Reach::grid;
+  const bool acquired_all =
+      acquires(access.order) && order_.launches().reach_of(access) == Reach::grid;
   if (released_clocks.is_empty() || acquired_all || !operation.is_present) return;
   // A later fence, or a later acquire of this variable, may complete the acquire pattern.
-  order_.own_lane(access.place, operation.lane)
+  order_.threads()
+      .own(access.place, operation.lane)
       .observe(variable.number, variable.place.chain, released_clocks);
 }
 
 void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
   std::erase_if(released_in, [&](const auto& group) {
-    return (group.first & kClusters) == 0 && order.has_ended(group.first);
+    return (group.first & kClusters) == 0 && order.launches().has_ended(group.first);
   });
   forget_at = 8 + 2 * released_in.size();
 }
 
-void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
+void SyncVariables::release(Variable& variable, Reach reach, const Moment& moment,
                             const StrongOperation& operation) {
   const BlockKey block = operation.block;
-  const VectorClock clock = ThreadOrder::clock_of(
-      moment, block, order_.thread_at(operation.access->place, operation.lane));
+  const VectorClock clock =
+      clock_of(moment, block, order_.threads().thread_at(operation.access->place, operation.lane));
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;
   if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);
   patterns.has_released = true;
   patterns.is_for_some |= reach != Reach::grid;
   released_in[group_of(block, Reach::block)].join(clock);
-  if (reach != Reach::block && order_.has_groups()) {
+  if (reach != Reach::block && order_.launches().has_groups()) {
     released_in[group_of(block, Reach::cluster)].join(clock);
   }
   if (reach == Reach::grid) variable.released.join(clock);
@@ -252,18 +255,19 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
 
 void SyncVariables::release_fences(Variable& variable, const StrongOperation& operation) {
   if (operation.fences == nullptr) return;
-  const ThreadOrder::Fences& fences = *operation.fences;
+  const ReleasedFences& fences = *operation.fences;
   variable.sc_released.join(fences.sc_of_others);
   if (fences.sc.is_set) {
-    variable.sc_released.join(ThreadOrder::clock_of(
-        fences.sc, operation.block, order_.thread_at(operation.access->place, operation.lane)));
+    variable.sc_released.join(
+        clock_of(fences.sc, operation.block,
+                 order_.threads().thread_at(operation.access->place, operation.lane)));
   }
   for (const Reach reach : kReaches) {
-    const ThreadOrder::Moment& fence = fences[index_of(reach)];
-    if (reach == Reach::cluster && !order_.has_groups()) continue;
+    const Moment& fence = fences[index_of(reach)];
+    if (reach == Reach::cluster && !order_.launches().has_groups()) continue;
     // What a fence releases to all threads, it also releases to the threads of its block or
     // cluster.
-    const ThreadOrder::Moment& far = fences[index_of(Reach::grid)];
+    const Moment& far = fences[index_of(Reach::grid)];
     const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
     if (fence.is_set && !is_part) release(variable, reach, fence, operation);
   }
@@ -283,22 +287,22 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     const auto own = variable.patterns->releases.find(thread);
     for (const Reach reach : kReaches) {
       if (own == variable.patterns->releases.end()) break;
-      if (reach == Reach::cluster && !order_.has_groups()) continue;
-      const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
+      if (reach == Reach::cluster && !order_.launches().has_groups()) continue;
+      const Moment& earlier = own->second[index_of(reach)];
       if (earlier.is_set) release(variable, reach, earlier, operation);
     }
   }
   if (releases(access.order)) {
-    const Reach reach = order_.reach_of(access);
-    const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
+    const Reach reach = order_.launches().reach_of(access);
+    const Moment moment = order_.threads().release(access.place, operation.lane);
     auto& own = variable.made_patterns().releases[thread];
     for (const Reach near : kReaches) {
       if (near <= reach) own[index_of(near)] = moment;
     }
     release(variable, reach, moment, operation);
   }
-  variable.last = {operation.block, order_.thread_at(access.place, operation.lane),
-                   order_.reach_of(access), true};
+  variable.last = {operation.block, order_.threads().thread_at(access.place, operation.lane),
+                   order_.launches().reach_of(access), true};
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {

@@ -41,9 +41,9 @@ struct StrongOperation {
   bool may_acquire = false;            // false for `red`, whose read acquires nothing
   // Weak memory: which write the operation finds (see Access::sources).
   std::uint8_t source = 0;
-  BlockKey block = 0;                           // the block of its thread
-  bool is_present = true;                       // the thread's block is still resident
-  const ThreadOrder::Fences* fences = nullptr;  // what the thread has released; null: nothing
+  BlockKey block = 0;                      // the block of its thread
+  bool is_present = true;                  // the thread's block is still resident
+  const ReleasedFences* fences = nullptr;  // what the thread has released; null: nothing
 };
 
 // The place of a strong operation in a chain: its own write, or the write that it read.
@@ -119,7 +119,7 @@ class SyncVariables {
     // more.
     void forget_ended(const ThreadOrder& order);
     // The release operations on this variable, by thread of the trial and by Reach.
-    std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
+    std::unordered_map<std::uint64_t, std::array<Moment, 3>> releases;
   };
   // The state after a strong write; kept where later accesses may find that write.
   struct Written {
@@ -233,7 +233,7 @@ class SyncVariables {
   // Returns a key for the block, or for the cluster, of `block`.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
     if (reach == Reach::block) return block;
-    return kClusters | order_.group_of(block);
+    return kClusters | order_.launches().group_of(block);
   }
   [[nodiscard]] bool reach_each_other(const Writer& writer, BlockKey block, Reach reach) const;
   Granule* granule_of(const StrongOperation& operation);
@@ -241,7 +241,7 @@ class SyncVariables {
   ChainPlace perform_on(Variable& variable, const StrongOperation& operation, Miss& miss);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
-  void release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
+  void release(Variable& variable, Reach reach, const Moment& moment,
                const StrongOperation& operation);
   void release_fences(Variable& variable, const StrongOperation& operation);
   [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;

@@ -21,7 +21,7 @@ class Locations {
 
   // Which lane did something, and in which segment.
   struct Author {
-    ThreadOrder::SegmentId segment = 0;  // 0: before everything else
+    SegmentId segment = 0;  // 0: before everything else
     unsigned lane = 0;
     BlockKey block = 0;
     std::uint32_t thread = 0;

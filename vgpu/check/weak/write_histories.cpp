@@ -33,19 +33,20 @@ void WriteHistories::on_sync(const Sync& sync) {
 
 void WriteHistories::on_fence(const Fence& fence) {
   if (fence.proxy || fence.object_inits || fence.controls_grids()) return;
-  if (fence.order != ptx::Order::sc) return order_.fence(fence);
-  const BlockKey block = order_.block_key(fence.place), group = order_.group_of(block);
-  const Reach reach = order_.reach_of(fence.scope);
+  if (fence.order != ptx::Order::sc) return order_.fences().fence(fence);
+  const BlockKey block = order_.launches().block_key(fence.place),
+                 group = order_.launches().group_of(block);
+  const Reach reach = order_.launches().reach_of(fence.scope);
   for_each_bit(fence.mask, [&](unsigned lane) {
     Fence own = fence;
     own.mask = 1u << lane;
     VectorClock before = fenced_in_block_[block];
     if (reach != Reach::block) before.join(fenced_in_group_[group]);
     if (reach == Reach::grid) before.join(fenced_);
-    order_.learn(fence.place, lane, before);
-    order_.fence(own);
-    const ThreadOrder::Moment moment = order_.lane_at(fence.place, lane).fence[0];
-    const VectorClock clock = order_.clock_of(moment, fence.place, lane);
+    order_.threads().learn(fence.place, lane, before);
+    order_.fences().fence(own);
+    const Moment moment = order_.threads().at(fence.place, lane).fence[0];
+    const VectorClock clock = order_.threads().clock_of(moment, fence.place, lane);
     fenced_in_block_[block].join(clock);
     if (reach != Reach::block) fenced_in_group_[group].join(clock);
     if (reach == Reach::grid) fenced_.join(clock);
@@ -62,13 +63,14 @@ void WriteHistories::on_collective(const Collective& event) {
 }
 
 WriteHistories::Author WriteHistories::author_of(const WarpPlace& place, unsigned lane) {
-  return {order_.segment_of(place, false), lane, order_.block_key(place),
-          order_.thread_at(place, lane)};
+  return {order_.segment_of(place, false), lane, order_.launches().block_key(place),
+          order_.threads().thread_at(place, lane)};
 }
 
 bool WriteHistories::knows(const WarpPlace& place, unsigned lane, const Author& author) {
   if (author.segment == 0) return true;
-  if (author.block == order_.block_key(place) && author.thread == order_.thread_at(place, lane)) {
+  if (author.block == order_.launches().block_key(place) &&
+      author.thread == order_.threads().thread_at(place, lane)) {
     return true;
   }
   return order_.before(author.segment, author.lane, place, lane);
@@ -83,11 +85,11 @@ bool WriteHistories::knows(const WarpPlace& place, unsigned lane, const Write& w
 // Returns whether the two are morally strong (8.7).
 bool WriteHistories::observes(const Access& access, const Write& write) const {
   if (!class_of(access).strong || !write.strong) return false;
-  const BlockKey block = order_.block_key(access.place);
+  const BlockKey block = order_.launches().block_key(access.place);
   if (write.author.block == block) return true;
-  const Reach nearer = std::min(write.reach, order_.reach_of(access));
+  const Reach nearer = std::min(write.reach, order_.launches().reach_of(access));
   if (nearer != Reach::cluster) return nearer == Reach::grid;
-  return order_.group_of(write.author.block) == order_.group_of(block);
+  return order_.launches().group_of(write.author.block) == order_.launches().group_of(block);
 }
 
 // --- locations ---------------------------------------------------------------------------------
@@ -127,9 +129,9 @@ void WriteHistories::forget_past() { locations_.clear(); }
 
 void WriteHistories::forget_if_too_much() {
   if (locations_.count() > kLocationsMax) forget_past();
-  if (order_.segments() < kSegmentsMax) return;
+  if (order_.segments().count() < kSegmentsMax) return;
   forget_past();
-  static_cast<void>(order_.forget_segments(std::vector<bool>(order_.segments())));
+  static_cast<void>(order_.forget_segments(std::vector<bool>(order_.segments().count())));
 }
 
 void WriteHistories::pass(const Access& access) {
@@ -290,7 +292,7 @@ void WriteHistories::end_write(const Access& access, unsigned lane, const Elemen
   std::memcpy(write.bytes.data(), element.at, element.bytes);
   write.author = author_of(access.place, lane);
   write.strong = class_of(access).strong;
-  write.reach = order_.reach_of(access);
+  write.reach = order_.launches().reach_of(access);
   write.is_update = access.kind == AccessKind::atomic;
   write.number = ++location.made;
   write.strong_number = location.strong_made += write.strong ? 1 : 0;
@@ -320,8 +322,8 @@ void WriteHistories::synchronise(const Access& access, unsigned lane, const Elem
   operation.writes = writes;
   operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
   operation.source = source;
-  operation.block = order_.block_key(access.place);
-  operation.fences = &order_.lane_at(access.place, lane).fence;
+  operation.block = order_.launches().block_key(access.place);
+  operation.fences = &order_.threads().at(access.place, lane).fence;
   Miss miss;
   static_cast<void>(variables_.perform(operation, miss));
 }

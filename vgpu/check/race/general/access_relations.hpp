@@ -28,13 +28,13 @@ class AccessRelations {
     const std::uint32_t everywhere = classes.anyhow | classes.handed;
     if ((everywhere & list.classes) != 0) return true;
     return ((classes.across | classes.apart) & list.classes) != 0 &&
-           list.block != order_.block_key(row.access->place);
+           list.block != order_.launches().block_key(row.access->place);
   }
   // Returns whether an access and an entry conflict and are not morally strong.
   [[nodiscard]] bool race_unless_ordered(const Classes& classes, const CheckedRow& row,
                                          const CellEntry& entry) const {
     const bool one_block =
-        order_.segment(entry.segment).block == order_.block_key(row.access->place);
+        order_.segments().at(entry.segment).block == order_.launches().block_key(row.access->place);
     std::uint32_t race = classes.anyhow;
     if (!one_block && !is_one_group(row, entry)) race |= classes.across;
     if (classes.apart != 0 && are_apart(row, entry)) race = classes.apart;

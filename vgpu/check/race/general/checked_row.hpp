@@ -29,7 +29,7 @@ struct LaneAccess {
 
 // An earlier access of one lane.
 struct EarlierAccess {
-  ThreadOrder::SegmentId segment = 0;
+  SegmentId segment = 0;
   unsigned lane = 0;
   std::uint32_t pc = 0;
   unsigned access_class = 0;
@@ -41,12 +41,12 @@ struct EarlierAccess {
 struct CheckedRow {
   const Access* access = nullptr;
   CellMemory* memory = nullptr;
-  ThreadOrder::SegmentId now = 0;
-  ThreadOrder::SegmentId first = 0;  // older records belong to another block's shared memory
+  SegmentId now = 0;
+  SegmentId first = 0;  // older records belong to another block's shared memory
   KnownBefore known;
   // Cached answers for earlier segments, each at its segment number modulo the table's size.
   struct Answer {
-    ThreadOrder::SegmentId earlier = 0;
+    SegmentId earlier = 0;
     ThreadOrder::Before before = ThreadOrder::Before::no_lane;
   };
   std::array<Answer, 4> answers{};

@@ -55,7 +55,7 @@ void DeferredAtomics::begin_block(const WarpPlace& place) {
 bool DeferredAtomics::defer(CheckedRow& row) {
   const Access& access = *row.access;
   const AccessClass as = class_of(access);
-  const bool reaches_all = !as.narrow && !parts_.order.has_groups();
+  const bool reaches_all = !as.narrow && !parts_.order.launches().has_groups();
   if (access.space != ptx::Space::global || !reaches_all || !row.memory->is_words()) return false;
   if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
   const std::uint64_t mark = Cell::deferred(access.bytes);
@@ -103,7 +103,7 @@ bool DeferredAtomics::meets(const CheckedRow& row) const {
   return meets;
 }
 
-void DeferredAtomics::perform_rows(AtomicLog& log, ThreadOrder::SegmentId first) {
+void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first) {
   if (log.is_empty()) return;
   const AtomicLog rows = std::exchange(log, {});
   VariablesOfEras variables(parts_.variables);
@@ -123,11 +123,11 @@ void DeferredAtomics::perform_rows(AtomicLog& log, ThreadOrder::SegmentId first)
 }
 
 void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& row,
-                                  const CheckedRow& checked, ThreadOrder::SegmentId first,
+                                  const CheckedRow& checked, SegmentId first,
                                   SyncVariables& variables) {
   const Access& access = *checked.access;
-  const BlockKey block = parts_.order.segment(row.segment).block;
-  const bool is_present = parts_.order.is_in_slot(block, row.slot);
+  const BlockKey block = parts_.order.segments().at(row.segment).block;
+  const bool is_present = parts_.order.threads().is_in_slot(block, row.slot);
   const unsigned access_class = class_of(access).index();
   for_each_bit(row.mask, [&](unsigned lane) {
     const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};

@@ -61,7 +61,7 @@ class DeferredAtomics {
   }
   // Performs all rows of a log and empties it.
   //   first: the first segment of the phase, for shared memory; 0: global memory
-  void perform_rows(AtomicLog& log, ThreadOrder::SegmentId first);
+  void perform_rows(AtomicLog& log, SegmentId first);
 
   // Calls visit(segment) for each row.
   template <typename Visit>
@@ -73,7 +73,7 @@ class DeferredAtomics {
   [[nodiscard]] bool may_defer(CheckedRow& row, const LaneAccess& mine, std::uint64_t mark) const;
   void perform_observed();
   void perform_row(const AtomicLog& rows, const AtomicLog::Row& row, const CheckedRow& checked,
-                   ThreadOrder::SegmentId first, SyncVariables& variables);
+                   SegmentId first, SyncVariables& variables);
 
   Parts parts_;
   std::uint32_t rows_max_;

@@ -24,8 +24,8 @@ void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
 //   offset: of the first byte of the cell that the host accesses
 void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const Cell& cell,
                            const LibraryOperand* operand) {
-  const auto is_unordered = [&](ThreadOrder::SegmentId id) {
-    return std::ranges::find(access.unordered_launches, order_.segment(id).launch) !=
+  const auto is_unordered = [&](SegmentId id) {
+    return std::ranges::find(access.unordered_launches, order_.segments().at(id).launch) !=
            access.unordered_launches.end();
   };
   const auto look_at = [&](const EarlierAccess& earlier) {
@@ -61,7 +61,7 @@ void HostRaces::report(const HostAccess& access, std::uint32_t offset, const Ear
     tag |= 1u << 29;
     site = access.place->id;
   }
-  const Program* const program = launches_[order_.segment(earlier.segment).launch].program;
+  const Program* const program = launches_[order_.segments().at(earlier.segment).launch].program;
   reporter_.report({program, earlier.pc, site, tag}, Relation::host,
                    [&] { return finding_of(access, offset, earlier, operand); });
 }
@@ -69,7 +69,7 @@ void HostRaces::report(const HostAccess& access, std::uint32_t offset, const Ear
 Finding HostRaces::finding_of(const HostAccess& access, std::uint32_t offset,
                               const EarlierAccess& earlier, const LibraryOperand* operand) const {
   const Allocation& allocation = *access.allocation;
-  const CheckedLaunch& launch = launches_[order_.segment(earlier.segment).launch];
+  const CheckedLaunch& launch = launches_[order_.segments().at(earlier.segment).launch];
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = space_name(allocation.space);

@@ -45,7 +45,7 @@ class Pruning {
       const CellEntry& entry = entries_[i];
       live_chain_ = std::max(live_chain_, entry.place.chain);
       if (entry.observes && entry.place.chain != 0) observers_.push_back(i);
-      const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+      const Segment& segment = order_.segments().at(entry.segment);
       const std::uint64_t warp = segment.block << 16 | segment.warp;
       warps_.push_back(warp);
       if (!segment.asynchronous) groups_.push_back({warp, entry.access_class, i});
@@ -231,8 +231,8 @@ void CellLists::drop(Cell& cell) {
   cell.rest = 0;
 }
 
-void CellLists::forget_before(Cell& cell, ThreadOrder::SegmentId first) {
-  const auto is_old = [&](ThreadOrder::SegmentId segment) { return segment < first; };
+void CellLists::forget_before(Cell& cell, SegmentId first) {
+  const auto is_old = [&](SegmentId segment) { return segment < first; };
   if (is_old(cell.write.segment())) cell.write = {};
   if (cell.has_list()) {
     filter(cell, [&](const CellEntry& entry) { return !is_old(entry.segment); });
@@ -269,7 +269,9 @@ void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& 
   list.classes |= 1u << entry.access_class;
   list.block = CellList::kManyBlocks;
   list.forget_answers();
-  const auto launch_of = [&](const CellEntry& one) { return order.segment(one.segment).launch; };
+  const auto launch_of = [&](const CellEntry& one) {
+    return order.segments().at(one.segment).launch;
+  };
   list.entries.insert(std::ranges::upper_bound(list.entries, launch_of(entry), {}, launch_of),
                       entry);
 }
@@ -293,7 +295,7 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
       return;
     }
   }
-  const BlockKey block = order.segment(entry.segment).block;
+  const BlockKey block = order.segments().at(entry.segment).block;
   if (list.entries.empty()) list.block = block;
   if (list.block != block) list.block = CellList::kManyBlocks;
   list.entries.push_back(entry);
@@ -301,13 +303,13 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
 }
 
 std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
-  if (list.settled_launch == order.launch()) return list.settled;
+  if (list.settled_launch == order.launches().current()) return list.settled;
   const auto is_settled = [&](const CellEntry& entry) {
-    return order.segment(entry.segment).launch < order.first_unordered_launch();
+    return order.segments().at(entry.segment).launch < order.launches().first_unordered();
   };
   const auto end = std::ranges::partition_point(list.entries, is_settled);
   list.settled = static_cast<std::uint32_t>(end - list.entries.begin());
-  list.settled_launch = order.launch();
+  list.settled_launch = order.launches().current();
   return list.settled;
 }
 

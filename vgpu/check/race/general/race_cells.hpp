@@ -29,16 +29,16 @@ namespace warpcheck::vgpu {
 struct Record {
   std::uint64_t bits = 0;
   static constexpr unsigned kSegmentBits = kRecordSegmentBits, kLaneBits = 5;
-  static_assert(ThreadOrder::kSegmentsMax == 1u << kSegmentBits);
-  [[nodiscard]] Record in(ThreadOrder::SegmentId segment) const {  // the same, of another segment
-    return {(bits & ~std::uint64_t{ThreadOrder::kSegmentsMax - 1}) | segment};
+  static_assert(kSegmentsMax == 1u << kSegmentBits);
+  [[nodiscard]] Record in(SegmentId segment) const {  // the same, of another segment
+    return {(bits & ~std::uint64_t{kSegmentsMax - 1}) | segment};
   }
-  static Record of(ThreadOrder::SegmentId segment, unsigned lane, std::uint32_t pc) {
+  static Record of(SegmentId segment, unsigned lane, std::uint32_t pc) {
     return {segment | std::uint64_t{lane} << kSegmentBits |
             std::uint64_t{pc} << (kSegmentBits + kLaneBits)};
   }
-  [[nodiscard]] ThreadOrder::SegmentId segment() const {
-    return static_cast<std::uint32_t>(bits & (ThreadOrder::kSegmentsMax - 1));
+  [[nodiscard]] SegmentId segment() const {
+    return static_cast<std::uint32_t>(bits & (kSegmentsMax - 1));
   }
   [[nodiscard]] unsigned lane() const {
     return static_cast<unsigned>(bits >> kSegmentBits & (kWarpLanes - 1));
@@ -50,7 +50,7 @@ struct Record {
 
 // The accesses of some lanes of one instruction.
 struct CellEntry {
-  ThreadOrder::SegmentId segment = 0;
+  SegmentId segment = 0;
   std::uint32_t lanes = 0;
   std::uint32_t pc = 0;
   std::uint8_t access_class = 0;
@@ -84,7 +84,7 @@ struct CellList {
   // race with accesses of class `passed_class` in that segment.  If `passed_class` is above all
   // classes, they do not hand anything on either.
   std::uint32_t passed = 0;
-  ThreadOrder::SegmentId passed_by = 0;
+  SegmentId passed_by = 0;
   std::uint8_t passed_class = 0;
 
   // Called after entries were removed.
@@ -150,7 +150,7 @@ class CellLists {
   void drop(Cell& cell);
   // Drops what a cell of shared memory holds from earlier phases.
   //   first: the first segment of the phase
-  void forget_before(Cell& cell, ThreadOrder::SegmentId first);
+  void forget_before(Cell& cell, SegmentId first);
   // Returns how many of the list's entries belong to launches that all come before the current one.
   static std::uint32_t settle(CellList& list, const ThreadOrder& order);
   // Copies the list to another cell.

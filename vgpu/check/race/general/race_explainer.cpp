@@ -76,14 +76,14 @@ RaceExplanation explain_miss(Missed missed, const std::string& who) {
 RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& mine,
                                        const EarlierAccess& earlier) const {
   const Access& access = *row.access;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const Segment& segment = order_.segments().at(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(mine.access_class);
-  const EarlyLaunches& early = order_.early_launches();
+  const EarlyLaunches& early = order_.launches().early();
   if (early.is_open_at_start(segment.launch)) {
     return {Lack::grid_wait, explain_early(early, segment.launch)};
   }
-  if (segment.launch != order_.launch()) return explain_launches(before, now);
+  if (segment.launch != order_.launches().current()) return explain_launches(before, now);
   if (earlier.lacks_proxy_fence) {
     const bool is_product = multiplies(*access.program, access.pc);
     return {Lack::proxy_fence,
@@ -106,8 +106,8 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
 // Explains a race of an asynchronous copy, or of a product of a warpgroup.
 RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
                                             const EarlierAccess& earlier) const {
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const bool one_block = segment.block == order_.block_key(access.place);
+  const Segment& segment = order_.segments().at(earlier.segment);
+  const bool one_block = segment.block == order_.launches().block_key(access.place);
   const bool one_warp = one_block && segment.warp == access.place.warp;
   const bool is_product = one_block && multiplies(*access.program, earlier.pc);
   const std::string_view what = is_product ? "product" : "copy";
@@ -124,12 +124,13 @@ RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
 // Explains a race of threads of one launch that have not communicated.
 RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneAccess& mine,
                                                const EarlierAccess& earlier) const {
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const BlockKey block = order_.block_key(access.place);
+  const Segment& segment = order_.segments().at(earlier.segment);
+  const BlockKey block = order_.launches().block_key(access.place);
   const bool one_block = segment.block == block;
   const bool one_warp = one_block && segment.warp == access.place.warp;
   const bool one_cluster =
-      order_.has_clusters() && order_.cluster_of(segment.block) == order_.cluster_of(block);
+      order_.launches().has_clusters() &&
+      order_.launches().cluster_of(segment.block) == order_.launches().cluster_of(block);
   Lack lack = lack_of(*access.program, AccessClass::of_index(earlier.access_class), earlier.pc,
                       AccessClass::of_index(mine.access_class), access.pc,
                       relation_of(one_block, one_warp));
@@ -147,25 +148,25 @@ RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneA
 RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const LaneAccess& mine,
                                                const EarlierAccess& earlier) const {
   const WarpPlace& place = row.access->place;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const Segment& segment = order_.segments().at(earlier.segment);
   const auto would_know = [&](const VectorClock& clock) {
     return order_.knows(clock, earlier.segment, earlier.lane);
   };
-  const ThreadOrder::Lane& self = order_.lane_at(place, mine.lane);
+  const ThreadState& self = order_.threads().at(place, mine.lane);
   if (would_know(self.all_observed())) {
     return {Lack::acquire,
             "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
             "(1)'s thread follows that read"};
   }
   bool by_other = false;
-  order_.for_each_lane(
-      place, [&](const ThreadOrder::Lane& lane) { by_other |= would_know(lane.all_observed()); });
+  order_.threads().for_each_lane(
+      place, [&](const ThreadState& lane) { by_other |= would_know(lane.all_observed()); });
   if (by_other) {
     return {Lack::acquire,
             "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
             "reaches (1)'s thread follows that read"};
   }
-  const std::uint32_t thread = segment.warp * kWarpLanes + order_.actor_of(earlier.lane);
+  const std::uint32_t thread = segment.warp * kWarpLanes + order_.threads().actor_of(earlier.lane);
   const Miss* const found = missed_.find(place.slot, segment.block, thread);
   if (found == nullptr) return {};
   return explain_miss(found->missed,

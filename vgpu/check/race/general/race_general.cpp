@@ -75,7 +75,7 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::uint32_t early_after) {
   deferred_.begin_launch(launch, unordered);
   order_.begin_launch(launch, unordered, early_after);
-  launches_.push_back({launch.program, launch.grid, launch.block, order_.first_block_of_launch()});
+  launches_.push_back({launch.program, launch.grid, launch.block, order_.launches().first_block()});
   if (unordered.empty()) variables_.forget_all();
   barrier_objects_.clear();
   phases_.begin_launch(*launch.program);
@@ -124,7 +124,7 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   phases_.perform_atomics(fence.place.slot);
   // The fence may acquire what its threads have read before.
   if (fence.order != ptx::Order::release) deferred_.perform_observed_by_warp(fence.place);
-  order_.fence(fence);
+  order_.fences().fence(fence);
 }
 
 // The shared memory of a block ends when all its threads have exited, so each access by another
@@ -133,11 +133,11 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
 void GeneralRaceChecker::end_shared(const Sync& sync) {
   const auto& all_remote = owners_.remote_of(*sync.shared);
   if (all_remote.empty() || !sync.has_ended) return;
-  const VectorClock known = order_.knowledge_of_block(sync.place);
+  const VectorClock known = order_.threads().knowledge_of_block(sync.place);
   VectorClock seen = known;
   barrier_objects_.add_seen(sync.shared->id, seen);
   const Program& program = *sync.program;
-  const Dim3 block = launches_[order_.launch()].grid.position_of(sync.place.block);
+  const Dim3 block = launches_[order_.launches().current()].grid.position_of(sync.place.block);
   for (const SharedOwners::Remote& remote : all_remote) {
     const bool is_arrival = program.code[remote.pc].kind == InstrKind::barrier_object;
     std::uint32_t late = 0;
@@ -162,17 +162,17 @@ void GeneralRaceChecker::end_shared(const Sync& sync) {
   }
 }
 
-ThreadOrder::SegmentId GeneralRaceChecker::segment_of(const Access& access) {
+SegmentId GeneralRaceChecker::segment_of(const Access& access) {
   if (!access.asynchronous) return order_.segment_of(access.place, false);
   if (access.object != nullptr) {
-    return order_.segment_of_object(
+    return order_.copies().segment_of_object(
         access.place, {owners_.block_of(*access.object), access.object_offset}, access.async_proxy);
   }
   if (!access.async_proxy) return order_.segment_of(access.place, true);
   if (access.program->code[access.pc].kind == InstrKind::group_load) {
-    return order_.segment_of_products(access.place);
+    return order_.copies().segment_of_products(access.place);
   }
-  return order_.segment_of_group(access.place, access.kind == AccessKind::read);
+  return order_.copies().segment_of_group(access.place, access.kind == AccessKind::read);
 }
 
 CheckedRow GeneralRaceChecker::row_of(const Access& access) {
@@ -196,7 +196,7 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
 void GeneralRaceChecker::on_access(Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
-  if (order_.segments() >= tidy_at_) tidy_up();
+  if (order_.segments().count() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && phases_.take(access)) return;
   CheckedRow row = row_of(access);
   if (deferred_.defer(row)) return;
@@ -239,9 +239,9 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   CellMemory& memory = memories_.of(recalled.allocation, recalled.allocation_bytes);
   memory.narrow_to(recalled.bytes, lists_);
   CellEntry entry;
-  entry.segment =
-      order_.past_segment(recalled.launch, launches_[recalled.launch].first_block + recalled.block,
-                          recalled.thread / kWarpLanes);
+  entry.segment = order_.segments().past(recalled.launch,
+                                         launches_[recalled.launch].first_block + recalled.block,
+                                         recalled.thread / kWarpLanes);
   entry.lanes = 1u << recalled.thread % kWarpLanes;
   entry.pc = recalled.pc;
   entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
@@ -321,7 +321,7 @@ void GeneralRaceChecker::on_late_operand(const OperandAccess& operand) {
 template <typename Visit>
 void GeneralRaceChecker::for_each_segment(Visit visit) {
   const auto visit_record = [&](Record record) {
-    ThreadOrder::SegmentId segment = record.segment();
+    SegmentId segment = record.segment();
     visit(segment);
     return record.in(segment);
   };
@@ -344,10 +344,10 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
 // synchronisations.  The remaining segments are renumbered in the same order, which is all that the
 // stored thresholds depend on.
 void GeneralRaceChecker::tidy_up() {
-  std::vector<bool> live(order_.segments());
-  for_each_segment([&](ThreadOrder::SegmentId id) { live[id] = true; });
-  const std::vector<ThreadOrder::SegmentId> renewed = order_.forget_segments(std::move(live));
-  for_each_segment([&](ThreadOrder::SegmentId& id) { id = renewed[id]; });
+  std::vector<bool> live(order_.segments().count());
+  for_each_segment([&](SegmentId id) { live[id] = true; });
+  const std::vector<SegmentId> renewed = order_.forget_segments(std::move(live));
+  for_each_segment([&](SegmentId& id) { id = renewed[id]; });
   lists_.for_each([](CellList& list) { list.forget_answers(); });
   phases_.renew_thresholds(renewed);
   owners_.renew_thresholds(renewed);
@@ -355,10 +355,12 @@ void GeneralRaceChecker::tidy_up() {
   reports_.forget_answers();
   std::size_t cells = 0;
   memories_.for_each([&](const CellMemory& memory) { cells += memory.size(); });
-  const std::size_t more = std::max<std::size_t>({segments_kept_, order_.segments(), cells / 16});
-  constexpr std::uint32_t kMost = ThreadOrder::kSegmentsMax - 1;
-  tidy_at_ = static_cast<std::uint32_t>(std::min<std::size_t>(order_.segments() + more, kMost));
-  if (order_.segments() >= kMost - kMost / 64) {
+  const std::size_t more =
+      std::max<std::size_t>({segments_kept_, order_.segments().count(), cells / 16});
+  constexpr std::uint32_t kMost = kSegmentsMax - 1;
+  tidy_at_ =
+      static_cast<std::uint32_t>(std::min<std::size_t>(order_.segments().count() + more, kMost));
+  if (order_.segments().count() >= kMost - kMost / 64) {
     throw Refusal(fmt::format(
         "the race checker remembers accesses of up to {} stretches between synchronisations, and "
         "memory holds as many; turn the race checker off",

@@ -62,8 +62,8 @@ class GeneralRaceChecker final : public Checker {
     barrier_objects_.pass(event, owners_.block_of(*event.allocation));
   }
   void on_cluster_barrier(const ClusterBarrier& event) override { cluster_order_.pass(event); }
-  void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
-  void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
+  void on_copy_commit(const CopyCommit& commit) override { order_.copies().commit(commit); }
+  void on_copy_wait(const CopyWait& wait) override { order_.copies().wait(wait); }
   void on_allocate(const Allocation& allocation) override { on_free(allocation); }
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
@@ -85,7 +85,7 @@ class GeneralRaceChecker final : public Checker {
   void begin_block(const Sync& sync);
   void end_shared(const Sync& sync);
   void catch_up();
-  [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
+  [[nodiscard]] SegmentId segment_of(const Access& access);
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);

@@ -28,7 +28,7 @@ AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_cla
 }  // namespace
 
 AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const Segment& segment = order_.segments().at(earlier.segment);
   const CheckedLaunch& launch = launches_[segment.launch];
   const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
   return side_at(
@@ -41,15 +41,15 @@ AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
 bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
                          const EarlierAccess& earlier) {
   const Access& access = *row.access;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const bool one_launch = segment.launch == order_.launch();
+  const Segment& segment = order_.segments().at(earlier.segment);
+  const bool one_launch = segment.launch == order_.launches().current();
   const Program& program = *access.program;
   const AccessKind earlier_kind =
       kind_at(*launches_[segment.launch].program, earlier.pc, earlier.access_class);
   if (cannot_go_wrong(row, mine, earlier, earlier_kind)) return true;
   if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const Weight weight = weight_of(row, mine, earlier);
-  const bool one_block = segment.block == order_.block_key(access.place);
+  const bool one_block = segment.block == order_.launches().block_key(access.place);
   const Relation relation =
       one_launch ? relation_of(one_block, segment.warp == access.place.warp) : Relation::launches;
   const std::uint32_t more =
@@ -71,8 +71,8 @@ bool RaceReports::cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
   if (row.access->allocation->reserved) return true;
   if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
   // Blocks that let the next kernel begin by exiting have completed their reads.
-  const std::uint32_t launch = order_.segment(earlier.segment).launch;
-  const EarlyLaunches& early = order_.early_launches();
+  const std::uint32_t launch = order_.segments().at(earlier.segment).launch;
+  const EarlyLaunches& early = order_.launches().early();
   return launch == early.before() && !early.has_let(launch) &&
          (earlier_kind == AccessKind::read || early.can_wait());
 }
@@ -80,8 +80,8 @@ bool RaceReports::cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
 // Returns whether fence.mbarrier_init has released the earlier access, an initialisation.
 bool RaceReports::is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
                                  const EarlierAccess& earlier) const {
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  if (segment.launch != order_.launch()) return false;
+  const Segment& segment = order_.segments().at(earlier.segment);
+  if (segment.launch != order_.launches().current()) return false;
   const Instr& instr = row.access->program->code[earlier.pc];
   return instr.kind == InstrKind::barrier_object &&
          instr.modifiers.object_op == ptx::ObjectOp::init &&
@@ -98,8 +98,9 @@ bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
   const Instr& now = access.program->code[access.pc];
   const bool invalidates =
       now.kind == InstrKind::barrier_object && now.modifiers.object_op == ptx::ObjectOp::inval;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  if (!invalidates || segment.launch != order_.launch() || segment.asynchronous) return false;
+  const Segment& segment = order_.segments().at(earlier.segment);
+  if (!invalidates || segment.launch != order_.launches().current() || segment.asynchronous)
+    return false;
   if (access.program->code[earlier.pc].kind != InstrKind::barrier_object) return false;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if (order_.before(earlier.segment, lane, access.place, mine.lane)) return true;
@@ -112,8 +113,8 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
   const Access& access = *row.access;
   const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
   if (weak_writes && stores_same_bytes(access, mine.lane)) return Weight::same_bytes;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const bool one_warp = segment.block == order_.block_key(access.place) &&
+  const Segment& segment = order_.segments().at(earlier.segment);
+  const bool one_warp = segment.block == order_.launches().block_key(access.place) &&
                         segment.warp == access.place.warp && !segment.asynchronous &&
                         !access.asynchronous;
   const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
@@ -141,10 +142,11 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
 // both lanes has passed that on.
 bool RaceReports::is_passed_on(const Access& access, unsigned lane, const EarlierAccess& earlier) {
   if (!collectives_.is_on() || access.asynchronous) return false;
-  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const bool one_warp =
-      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
-  if (one_warp || segment.launch != order_.launch() || segment.asynchronous) return false;
+  const Segment& segment = order_.segments().at(earlier.segment);
+  const bool one_warp = segment.block == order_.launches().block_key(access.place) &&
+                        segment.warp == access.place.warp;
+  if (one_warp || segment.launch != order_.launches().current() || segment.asynchronous)
+    return false;
   for (unsigned by = 0; by < kWarpLanes; ++by) {
     if (by == lane || !order_.before(earlier.segment, earlier.lane, access.place, by)) continue;
     if (collectives_.lets_go_on(access, lane, by, order_.segment_of(access.place, false)))
@@ -159,14 +161,14 @@ bool RaceReports::is_passed_on(const Access& access, unsigned lane, const Earlie
 bool RaceReports::has_seen_release(const CheckedRow& row, unsigned lane,
                                    const EarlierAccess& earlier) {
   const WarpPlace& place = row.access->place;
-  const auto would_know = [&](const ThreadOrder::Lane& reader) {
+  const auto would_know = [&](const ThreadState& reader) {
     return order_.knows(reader.all_observed(), earlier.segment, earlier.lane);
   };
-  if (would_know(order_.lane_at(place, lane))) return true;
+  if (would_know(order_.threads().at(place, lane))) return true;
   if (seen_release_.earlier != earlier.segment || seen_release_.now != row.now) {
     bool seen = false;
-    order_.for_each_lane(
-        place, [&](const ThreadOrder::Lane& reader) { seen = seen || would_know(reader); });
+    order_.threads().for_each_lane(
+        place, [&](const ThreadState& reader) { seen = seen || would_know(reader); });
     seen_release_ = {earlier.segment, row.now, seen};
   }
   return seen_release_.seen;

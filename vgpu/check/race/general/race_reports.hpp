@@ -40,7 +40,7 @@ class RaceReports {
  private:
   // The latest answer of has_seen_release() for a whole block.
   struct SeenRelease {
-    ThreadOrder::SegmentId earlier = 0, now = 0;
+    SegmentId earlier = 0, now = 0;
     bool seen = false;
   };
 

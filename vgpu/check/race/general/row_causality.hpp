@@ -29,7 +29,7 @@ class RowCausality {
     row.known.first = row.first;
     // An earlier asynchronous copy of the same lane is not ordered by program order, so here no
     // segment counts as the lane's own.
-    row.known.own = row.access->asynchronous ? ThreadOrder::kSegmentsMax - 1 : row.now;
+    row.known.own = row.access->asynchronous ? kSegmentsMax - 1 : row.now;
     has_recent_ = true;
     Recent& recent = recent_[row.now % kRecent];
     if (recent.now != row.now) recent = {row.now, {}};
@@ -37,12 +37,11 @@ class RowCausality {
   }
 
   // Returns whether what a lane did in an earlier segment comes before what a lane of the row does.
-  bool is_before(CheckedRow& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
-                 unsigned lane) {
+  bool is_before(CheckedRow& row, SegmentId earlier, unsigned earlier_lane, unsigned lane) {
     if (earlier < row.first) return true;
     const WarpPlace& place = row.access->place;
     if (earlier == row.now && !row.access->asynchronous) {
-      return order_.actor_of(earlier_lane) == order_.actor_of(lane) ||
+      return order_.threads().actor_of(earlier_lane) == order_.threads().actor_of(lane) ||
              order_.before(earlier, earlier_lane, place, lane);
     }
     const ThreadOrder::Before answer = ask(row, earlier);
@@ -55,7 +54,7 @@ class RowCausality {
            is_before_awaited_arrival(*row.access, earlier, earlier_lane, lane);
   }
   // Returns whether the segment's lanes come before all lanes of the row; false: not known.
-  bool all_before(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+  bool all_before(CheckedRow& row, SegmentId earlier) {
     if (earlier < row.first) return true;
     if (earlier == row.now && !row.access->asynchronous) return false;
     return ask(row, earlier) == ThreadOrder::Before::all_lanes;
@@ -64,12 +63,12 @@ class RowCausality {
  private:
   // Some segments that come before all lanes of the segment `now`, the latest known first.
   struct Recent {
-    ThreadOrder::SegmentId now = 0;
-    std::array<ThreadOrder::SegmentId, 4> before{};
+    SegmentId now = 0;
+    std::array<SegmentId, 4> before{};
   };
   static constexpr std::size_t kRecent = 256;
 
-  ThreadOrder::Before ask(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+  ThreadOrder::Before ask(CheckedRow& row, SegmentId earlier) {
     CheckedRow::Answer& answer = row.answers[earlier % row.answers.size()];
     if (answer.earlier != earlier) {
       answer = {earlier, order_.before(earlier, row.now, row.access->place)};
@@ -77,7 +76,7 @@ class RowCausality {
     }
     return answer.before;
   }
-  void remember(CheckedRow& row, ThreadOrder::SegmentId earlier) {
+  void remember(CheckedRow& row, SegmentId earlier) {
     Recent& recent = recent_[row.now % kRecent];
     if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
     std::ranges::copy_backward(std::span(recent.before).first<3>(), recent.before.end());
@@ -89,7 +88,7 @@ class RowCausality {
   // blocks of the cluster.  The vendor's pipelines of multicast copies tell by such arrivals that a
   // tile may be overwritten: the threads that arrive have read it, so their values cannot change
   // any more.
-  [[nodiscard]] bool is_before_awaited_arrival(const Access& access, ThreadOrder::SegmentId earlier,
+  [[nodiscard]] bool is_before_awaited_arrival(const Access& access, SegmentId earlier,
                                                unsigned earlier_lane, unsigned lane) const {
     return access.space == ptx::Space::shared &&
            barrier_objects_.is_before_awaited(earlier, earlier_lane, access.place, lane);

@@ -45,7 +45,7 @@ std::size_t RowCheck::first_in_question(const CheckedRow& row, unsigned access_c
   if (row.access->async_proxy) return 0;
   const std::uint32_t settled = CellLists::settle(list, parts_.order);
   const bool goes_on = list.passed_by == row.now && list.passed_class == access_class &&
-                       !row.access->asynchronous && !parts_.order.has_clusters();
+                       !row.access->asynchronous && !parts_.order.launches().has_clusters();
   if (!goes_on) {
     list.passed = settled;
     list.passed_by = row.now;
@@ -107,8 +107,8 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
 // between them.
 void RowCheck::check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier) {
   if (earlier.segment < row.first) return;
-  const ThreadOrder::Segment& segment = parts_.order.segment(earlier.segment);
-  if (segment.async_proxy || segment.launch != parts_.order.launch()) return;
+  const Segment& segment = parts_.order.segments().at(earlier.segment);
+  if (segment.async_proxy || segment.launch != parts_.order.launches().current()) return;
   const Access& access = *row.access;
   if (parts_.proxy_fences.lies_between(earlier.segment, earlier.lane, access.place, mine.lane,
                                        access.space)) {

@@ -12,20 +12,20 @@ constexpr std::size_t kRemoteMax = 4'096;  // accesses by other blocks that are 
 
 void SharedOwners::begin_block(const WarpPlace& place, const Allocation& shared) {
   if (shared.id >= owners_.size()) owners_.resize(shared.id + 1);
-  owners_[shared.id] = {order_.block_key(place), order_.segments(), {}};
+  owners_[shared.id] = {order_.launches().block_key(place), order_.segments().count(), {}};
 }
 
-ThreadOrder::SegmentId SharedOwners::first_segment_of(const Access& access) const {
+SegmentId SharedOwners::first_segment_of(const Access& access) const {
   const std::uint32_t id = access.allocation->id;
   const bool is_owned = id < owners_.size() && owners_[id].first_segment != 0;
-  return is_owned ? owners_[id].first_segment : order_.first_segment_of_slot(access.place);
+  return is_owned ? owners_[id].first_segment : order_.threads().first_segment(access.place);
 }
 
-void SharedOwners::remember(const Access& access, ThreadOrder::SegmentId now) {
-  if (!order_.has_clusters()) return;
+void SharedOwners::remember(const Access& access, SegmentId now) {
+  if (!order_.launches().has_clusters()) return;
   if (access.allocation->id >= owners_.size()) return;
   Owner& owner = owners_[access.allocation->id];
-  if (owner.first_segment == 0 || owner.block == order_.block_key(access.place)) return;
+  if (owner.first_segment == 0 || owner.block == order_.launches().block_key(access.place)) return;
   if (!owner.remote.empty()) {
     Remote& last = owner.remote.back();
     if (last.segment == now && last.pc == access.pc) {
@@ -38,7 +38,7 @@ void SharedOwners::remember(const Access& access, ThreadOrder::SegmentId now) {
                           describe_element(access, access.first_lane())});
 }
 
-void SharedOwners::renew_thresholds(const std::vector<ThreadOrder::SegmentId>& renewed) {
+void SharedOwners::renew_thresholds(const std::vector<SegmentId>& renewed) {
   for (Owner& owner : owners_) {
     if (owner.first_segment < renewed.size()) owner.first_segment = renewed[owner.first_segment];
   }

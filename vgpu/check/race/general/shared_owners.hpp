@@ -15,7 +15,7 @@ class SharedOwners {
 
   // An access to a block's shared memory by a thread of another block.
   struct Remote {
-    ThreadOrder::SegmentId segment = 0;
+    SegmentId segment = 0;
     std::uint32_t lanes = 0;
     std::uint32_t pc = 0;
     unsigned access_class = 0;
@@ -30,11 +30,11 @@ class SharedOwners {
     return allocation.id < owners_.size() ? owners_[allocation.id].block : 0;
   }
   // Returns the first segment that can have accessed the memory of `access` for its present owner.
-  [[nodiscard]] ThreadOrder::SegmentId first_segment_of(const Access& access) const;
+  [[nodiscard]] SegmentId first_segment_of(const Access& access) const;
   // Records an access by a thread of one block to the shared memory of another block of the
   // cluster.
   //   now: the segment of the access
-  void remember(const Access& access, ThreadOrder::SegmentId now);
+  void remember(const Access& access, SegmentId now);
   [[nodiscard]] const std::vector<Remote>& remote_of(const Allocation& shared) const {
     return owners_[shared.id].remote;
   }
@@ -46,12 +46,12 @@ class SharedOwners {
     }
   }
   //   renewed: the new numbers of segments, by their old numbers
-  void renew_thresholds(const std::vector<ThreadOrder::SegmentId>& renewed);
+  void renew_thresholds(const std::vector<SegmentId>& renewed);
 
  private:
   struct Owner {
     BlockKey block = 0;
-    ThreadOrder::SegmentId first_segment = 0;  // 0: no owner
+    SegmentId first_segment = 0;  // 0: no owner
     std::vector<Remote> remote;
   };
 

@@ -35,9 +35,10 @@ void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared)
 
 void SharedPhases::begin_phase(const WarpPlace& place) {
   Phase& phase = phases_[place.slot];
-  phase.first = order_.segments();
+  phase.first = order_.segments().count();
   if (are_ordered_) {
-    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(), order_.ordered_threads());
+    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(),
+                    order_.threads().ordered_threads());
   } else {
     phase.log.close();
   }
@@ -46,7 +47,7 @@ void SharedPhases::begin_phase(const WarpPlace& place) {
 bool SharedPhases::take(const Access& access) {
   Phase& phase = phases_[access.place.slot];
   if (!phase.log.is_open()) return false;
-  const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
+  const SegmentId now = order_.segment_of(access.place, false);
   if (take_atomics(phase, access)) return true;
   // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
@@ -92,8 +93,8 @@ void SharedPhases::record(const Phase& phase, const RowLog::Row& row, std::uint3
   const auto last = static_cast<unsigned>(31 - std::countl_zero(lanes));
   const auto is_own = [&] {
     const Record read{cell.rest};
-    return !cell.has_list() && order_.segment(read.segment()).warp == row.warp &&
-           order_.actor_of(read.lane()) == order_.actor_of(last);
+    return !cell.has_list() && order_.segments().at(read.segment()).warp == row.warp &&
+           order_.threads().actor_of(read.lane()) == order_.threads().actor_of(last);
   };
   if (row.write) {
     if (cell.has_list()) lists_.drop(cell);

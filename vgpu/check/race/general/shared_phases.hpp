@@ -30,9 +30,7 @@ class SharedPhases {
   // block has done with its shared memory.
   [[nodiscard]] bool are_ordered() const { return are_ordered_; }
   // Returns the first segment of the phase of a block.
-  [[nodiscard]] ThreadOrder::SegmentId first_segment(std::uint32_t slot) const {
-    return phases_[slot].first;
-  }
+  [[nodiscard]] SegmentId first_segment(std::uint32_t slot) const { return phases_[slot].first; }
 
   // Takes an access into the log.  False: it needs cells; the cells then contain everything that
   // the log had.
@@ -57,7 +55,7 @@ class SharedPhases {
     }
   }
   //   renewed: the new numbers of segments, by their old numbers
-  void renew_thresholds(const std::vector<ThreadOrder::SegmentId>& renewed) {
+  void renew_thresholds(const std::vector<SegmentId>& renewed) {
     for (Phase& phase : phases_) {
       if (phase.first < renewed.size()) phase.first = renewed[phase.first];
     }
@@ -67,7 +65,7 @@ class SharedPhases {
   struct Phase {
     RowLog log;
     const Allocation* shared = nullptr;
-    ThreadOrder::SegmentId first = 0;
+    SegmentId first = 0;
   };
 
   bool take_atomics(Phase& phase, const Access& access);

@@ -19,8 +19,8 @@ StrongOperation StrongOperations::operation_of(const Access& access, const LaneA
 void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
   const Access& access = *row.access;
   StrongOperation operation = operation_of(access, mine);
-  operation.block = order_.block_key(access.place);
-  operation.fences = &order_.lane_at(access.place, mine.lane).fence;
+  operation.block = order_.launches().block_key(access.place);
+  operation.fences = &order_.threads().at(access.place, mine.lane).fence;
   if (access.sources != nullptr) {
     const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
     operation.source = access.sources[mine.lane * 4 + element];

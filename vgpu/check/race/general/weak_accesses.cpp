@@ -161,7 +161,7 @@ bool WeakAccesses::take_read(CheckedRow& row, const LaneAccess& mine, std::uint3
 bool WeakAccesses::take_lane(const CheckedRow& row, const LaneAccess& mine) {
   const std::uint64_t own = row.known.own + (std::uint64_t{mine.lane} << Record::kSegmentBits);
   const auto is_known = [&](std::uint64_t word) {
-    const std::uint64_t segment = word & (ThreadOrder::kSegmentsMax - 1);
+    const std::uint64_t segment = word & (kSegmentsMax - 1);
     const bool is_before =
         segment < row.known.first || (word & 0xffffffff) == own ||
         std::ranges::find(row.known.segments, segment) != std::end(row.known.segments);

@@ -15,7 +15,7 @@ bool AtomicLog::takes(const Access& access) {
          access.program->code[access.pc].kind == InstrKind::atomic;
 }
 
-void AtomicLog::add(const Access& access, ThreadOrder::SegmentId now, const ThreadOrder& order) {
+void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& order) {
   allocation_ = access.allocation;
   Row row;
   row.program = access.program;
@@ -47,24 +47,23 @@ void AtomicLog::add(const Access& access, ThreadOrder::SegmentId now, const Thre
 }
 
 // A fence ends a segment, so the rows of one segment share a snapshot.
-std::uint32_t AtomicLog::snapshot(const Access& access, ThreadOrder::SegmentId now,
-                                  const ThreadOrder& order) {
+std::uint32_t AtomicLog::snapshot(const Access& access, SegmentId now, const ThreadOrder& order) {
   if (snapshot_of_ == now) return latest_;
   snapshot_of_ = now;
   latest_ = 0;
   bool is_needed = false;
-  order.for_each_lane_of_warp(access.place, [&](const ThreadOrder::Lane& lane) {
+  order.threads().for_each_lane_of_warp(access.place, [&](const ThreadState& lane) {
     is_needed = is_needed || !lane.fence.is_empty();
   });
   if (!is_needed) return latest_;
   Snapshot& made = snapshots_.emplace_back();
-  order.for_each_lane_of_warp(
-      access.place, [&](const ThreadOrder::Lane& lane) { made.lanes.push_back(lane.fence); });
+  order.threads().for_each_lane_of_warp(
+      access.place, [&](const ThreadState& lane) { made.lanes.push_back(lane.fence); });
   latest_ = static_cast<std::uint32_t>(snapshots_.size());
   return latest_;
 }
 
-const ThreadOrder::Fences* AtomicLog::fences_of(const Row& row, unsigned lane) const {
+const ReleasedFences* AtomicLog::fences_of(const Row& row, unsigned lane) const {
   if (row.fences == 0) return nullptr;
   const Snapshot& snapshot = snapshots_[row.fences - 1];
   return &snapshot.lanes[snapshot.lanes.size() == 1 ? 0 : lane];

@@ -6,7 +6,7 @@
 // thread acquires what they may have released, or when a race is explained.  Until then, this log
 // keeps one record for each row of lanes.
 //
-// A row also keeps what its threads had released by fences at the time (ThreadOrder::Fences).  Rows
+// A row also keeps what its threads had released by fences at the time (ReleasedFences).  Rows
 // of one segment share this, because a fence ends a segment; and so do lanes that are alike.
 #pragma once
 
@@ -24,7 +24,7 @@ class AtomicLog {
  public:
   struct Row {
     const Program* program = nullptr;
-    ThreadOrder::SegmentId segment = 0;
+    SegmentId segment = 0;
     std::uint32_t pc = 0;
     std::uint32_t mask = 0;  // not empty
     std::uint32_t slot = 0;
@@ -58,7 +58,7 @@ class AtomicLog {
   [[nodiscard]] bool has_releases() const { return has_releases_; }
   [[nodiscard]] bool has_observers() const { return has_observers_; }
 
-  void add(const Access& access, ThreadOrder::SegmentId now, const ThreadOrder& order);
+  void add(const Access& access, SegmentId now, const ThreadOrder& order);
   // Starts a new era: synchronisation variables have forgotten everything about the rows so far.
   void begin_era() {
     if (!rows_.empty() && (eras_.empty() || eras_.back() != rows_.size())) {
@@ -76,7 +76,7 @@ class AtomicLog {
     std::size_t era = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       while (era < eras_.size() && eras_[era] <= i) ++era;
-      const ThreadOrder::Segment& segment = order.segment(rows_[i].segment);
+      const Segment& segment = order.segments().at(rows_[i].segment);
       describe(rows_[i], access);
       access.place.block =
           static_cast<std::uint32_t>(segment.block - first_block_of(segment.launch));
@@ -85,7 +85,7 @@ class AtomicLog {
     }
   }
   // Returns what a lane of a row had released; null: nothing.
-  [[nodiscard]] const ThreadOrder::Fences* fences_of(const Row& row, unsigned lane) const;
+  [[nodiscard]] const ReleasedFences* fences_of(const Row& row, unsigned lane) const;
   template <typename Visit>
   void for_each_segment(Visit visit) {
     for (Row& row : rows_) visit(row.segment);
@@ -96,20 +96,19 @@ class AtomicLog {
   using Offsets = std::array<std::uint32_t, kWarpLanes>;
   // What the lanes of a segment have released: one entry for all lanes, or one for each.
   struct Snapshot {
-    std::vector<ThreadOrder::Fences> lanes;
+    std::vector<ReleasedFences> lanes;
   };
 
   void describe(const Row& row, Access& access) const;
-  std::uint32_t snapshot(const Access& access, ThreadOrder::SegmentId now,
-                         const ThreadOrder& order);
+  std::uint32_t snapshot(const Access& access, SegmentId now, const ThreadOrder& order);
 
   const Allocation* allocation_ = nullptr;
   std::vector<Row> rows_;
   std::vector<Offsets> offsets_;
   std::vector<Snapshot> snapshots_;
-  ThreadOrder::SegmentId snapshot_of_ = 0;  // the segment of the latest snapshot; 0: none
-  std::uint32_t latest_ = 0;                // the number that its rows have as `fences`
-  std::vector<std::size_t> eras_;           // the ends of completed eras
+  SegmentId snapshot_of_ = 0;      // the segment of the latest snapshot; 0: none
+  std::uint32_t latest_ = 0;       // the number that its rows have as `fences`
+  std::vector<std::size_t> eras_;  // the ends of completed eras
   Extent extent_;
   bool has_releases_ = false, has_observers_ = false;
 };

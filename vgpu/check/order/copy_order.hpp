@@ -1,0 +1,73 @@
+// What threads know of asynchronous copies (PTX ISA 9.7.9.25), of products of warpgroups, and of
+// the copies that an mbarrier counts.
+//
+// Asynchronous copies are not in the program order of any thread (PTX ISA 8.9.1.1).  The copies of
+// a thread count as a thread of their own, its copier, which ticks when a group of copies is
+// closed.  Bulk copies have two such agents for each thread, because a thread can wait for their
+// reads alone.  The copies that an mbarrier counts belong to an agent of that mbarrier, which ticks
+// whenever bytes are complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/order/launch_order.hpp"
+#include "vgpu/check/order/segments.hpp"
+#include "vgpu/check/order/threads.hpp"
+
+namespace warpcheck::vgpu {
+
+class CopyOrder {
+ public:
+  CopyOrder(const LaunchOrder& launches, Threads& threads, Segments& segments)
+      : launches_(launches), threads_(threads), segments_(segments) {}
+
+  void begin_launch();
+  // Groups of copies are closed, and then waited for.
+  void commit(const CopyCommit& commit);
+  void wait(const CopyWait& wait);
+  // Returns a clock for the asynchronous copies that the lane has begun: they come before what
+  // acquires it.
+  VectorClock release(const WarpPlace& place, unsigned lane);
+
+  // An mbarrier of a block, as an agent for asynchronous accesses.
+  struct Object {
+    BlockKey block = 0;
+    std::uint32_t offset = 0;  // in the block's shared memory
+  };
+  // Returns a clock for what this mbarrier has counted so far: it comes before what acquires the
+  // clock.
+  VectorClock complete(const Object& object);
+
+  // Returns the current segment of a group of bulk copies; reads: of their reads, else of their
+  // writes.
+  SegmentId segment_of_group(const WarpPlace& place, bool reads);
+  // Returns the current segment of the reads by a warpgroup's products.
+  SegmentId segment_of_products(const WarpPlace& place);
+  SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
+
+ private:
+  // The bulk copies, or the products, of one thread.
+  struct Groups {
+    Tick tick = 0;
+    std::vector<Tick> ends;
+  };
+  using GroupsOfThreads = std::map<std::uint64_t, Groups>;
+
+  [[nodiscard]] Segment segment_at(const WarpPlace& place, bool async_proxy) const;
+  SegmentId segment_of_groups(const WarpPlace& place, std::uint32_t agent,
+                              const GroupsOfThreads& groups);
+  [[nodiscard]] std::vector<ThreadTime> products_of_warpgroup(const WarpPlace& place,
+                                                              std::size_t count) const;
+
+  const LaunchOrder& launches_;
+  Threads& threads_;
+  Segments& segments_;
+  GroupsOfThreads bulk_groups_, product_groups_;
+  std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
+};
+
+}  // namespace warpcheck::vgpu

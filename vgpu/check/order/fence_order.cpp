@@ -1,0 +1,95 @@
+#include "vgpu/check/order/fence_order.hpp"
+
+#include <algorithm>
+
+#include "vgpu/check/order/bits.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool fence_acquires(ptx::Order order) { return order != ptx::Order::release; }
+bool fence_releases(ptx::Order order) { return order != ptx::Order::acquire; }
+
+}  // namespace
+
+void FenceOrder::begin_block(const WarpPlace& place) {
+  if (place.slot >= has_sc_.size()) has_sc_.resize(place.slot + 1);
+  has_sc_[place.slot] = false;
+}
+
+// PTX ISA 8.8: a fence ends the acquire patterns that the strong reads before it have begun, and
+// begins release patterns with the strong writes after it.
+void FenceOrder::fence(const Fence& fence) {
+  const Reach reach = launches_.reach_of(fence.scope);
+  threads_.for_each_actor(fence.place, fence.mask, [&](ThreadState& self) {
+    if (fence_acquires(fence.order)) {
+      self.fold();
+      if (!self.observed.is_empty()) threads_.learn(fence.place, self, self.observed.at(reach));
+      if (reach == Reach::grid) {
+        self.observed = {};
+        self.seen.clear();
+        self.folded = 0;
+      }
+    }
+    const bool is_sc = fence.order == ptx::Order::sc && reach == Reach::grid;
+    if (is_sc && !self.sc_observed.is_empty()) {
+      threads_.learn(fence.place, self, self.sc_observed);
+    }
+    if (!fence_releases(fence.order)) return;
+    const Moment moment = threads_.release(fence.place, self);
+    for (const Reach near : kReaches) {
+      if (near <= reach) self.fence[static_cast<std::size_t>(near)] = moment;
+    }
+    if (!is_sc) return;
+    self.fence.sc = moment;
+    has_sc_[fence.place.slot] = true;
+  });
+}
+
+void FenceOrder::observe_sc(const WarpPlace& place, unsigned lane, const VectorClock& released) {
+  threads_.own(place, lane).sc_observed.join(released);
+  has_sc_[place.slot] = true;
+}
+
+void FenceOrder::complete_barrier(const WarpPlace& place) {
+  if (!has_sc(place)) return;
+  Told all;
+  WarpPlace at = place;
+  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
+    gather(at, threads_.lanes_of(at.warp), all);
+  }
+  for (at.warp = 0; at.warp < threads_.warps(); ++at.warp) {
+    hand_on(at, threads_.lanes_of(at.warp), all);
+  }
+  has_sc_[place.slot] = false;
+}
+
+void FenceOrder::gather(const WarpPlace& place, std::uint32_t lanes, Told& all) const {
+  for_each_bit(threads_.actors_of(lanes), [&](unsigned lane) {
+    const ThreadState& self = threads_.at(place, lane);
+    all.observed.join(self.sc_observed);
+    all.fenced.join(self.fence.sc_of_others);
+    if (!self.fence.sc.is_set) return;
+    all.fenced.join(self.fence.sc.knows);
+    all.times.push_back(
+        {threads_.thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase});
+    all.phase = std::max(all.phase, self.fence.sc.phase);
+  });
+}
+
+void FenceOrder::hand_on(const WarpPlace& place, std::uint32_t lanes, Told& all) {
+  if (!all.times.empty()) {
+    std::ranges::sort(all.times, {}, &ThreadTime::thread);
+    all.fenced.learn(launches_.block_key(place), all.phase, all.times);
+    all.times.clear();
+  }
+  if (all.fenced.is_empty() && all.observed.is_empty()) return;
+  threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
+    self.fence.sc_of_others.join(all.fenced);
+    self.sc_observed.join(all.observed);
+  });
+  has_sc_[place.slot] = true;
+  threads_.changed(place);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,104 @@
+// The launches of a trial: which of them are ordered, which blocks each has, which blocks form a
+// cluster or run on one device, and so how far a scope reaches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/check/order/early_launches.hpp"
+#include "vgpu/check/order/thread_state.hpp"
+#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+// The properties of a launch that matter for the order.
+struct LaunchShape {
+  const Program* program = nullptr;
+  Dim3 grid, block, cluster;
+  unsigned device = 0, devices = 1;
+  std::uint32_t launched_as = 0;
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+[[nodiscard]] inline LaunchShape shape_of(const Sync& start) {
+  return {start.program, start.grid,    start.block,      start.cluster,
+          start.device,  start.devices, start.launched_as};
+}
+
+class LaunchOrder {
+ public:
+  // Begins a trial.
+  void reset();
+  // Launches count from 0 in a trial.
+  //   unordered: earlier launches that are not ordered before this one
+  //   early_after: as in Sync
+  void begin(const LaunchShape& launch, std::span<const std::uint32_t> unordered,
+             std::uint32_t early_after);
+
+  // Returns the running launch.
+  [[nodiscard]] std::uint32_t current() const { return launch_; }
+  // Returns whether an earlier launch comes before the current one.
+  [[nodiscard]] bool is_ordered(std::uint32_t launch) const;
+  // All launches with a lower number come before the current one.
+  [[nodiscard]] std::uint32_t first_unordered() const { return first_unordered_; }
+  [[nodiscard]] EarlyLaunches& early() { return early_; }
+  [[nodiscard]] const EarlyLaunches& early() const { return early_; }
+  // Returns what stands for the launch before: a thread that has waited for it knows of this block,
+  // which no thread belongs to.
+  [[nodiscard]] BlockKey waited_for() const { return waited_for_; }
+
+  // Keys of blocks are unique across launches.
+  [[nodiscard]] BlockKey first_block() const { return first_block_; }
+  [[nodiscard]] BlockKey block_key(const WarpPlace& place) const {
+    return first_block_ + place.block;
+  }
+  // All threads of a block of the current launch have exited.
+  void end_block(std::uint32_t block) { ended_[block] = true; }
+  // Returns whether all threads of a block have exited, as far as its slot shows.
+  [[nodiscard]] bool has_ended(BlockKey block) const {
+    return block < first_block_ || ended_[block - first_block_];
+  }
+
+  [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
+  [[nodiscard]] bool has_devices() const { return devices_ > 1; }
+  // Returns whether Reach::cluster is used.  It includes the threads of a cluster, or of a device.
+  [[nodiscard]] bool has_groups() const { return has_clusters() || has_devices(); }
+  // Returns the cluster of a block of the current launch: the key of the cluster's first block.
+  [[nodiscard]] BlockKey cluster_of(BlockKey block) const;
+  // Returns the cluster or the device of a block: what Reach::cluster includes.
+  [[nodiscard]] BlockKey group_of(BlockKey block) const {
+    return has_clusters() || !has_devices() ? cluster_of(block) : device_of_block(block);
+  }
+  // Returns the device of a launch of the trial.
+  [[nodiscard]] unsigned device_of(std::uint32_t launch) const { return starts_[launch].device; }
+  [[nodiscard]] Reach reach_of(ptx::Scope scope) const {
+    if (scope == ptx::Scope::cta) return Reach::block;
+    if (scope == ptx::Scope::cluster) return has_clusters() ? Reach::cluster : Reach::block;
+    const bool is_of_device = scope == ptx::Scope::gpu && has_devices() && !has_clusters();
+    return is_of_device ? Reach::cluster : Reach::grid;
+  }
+  [[nodiscard]] Reach reach_of(const Access& access) const {
+    return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
+  }
+
+ private:
+  struct Start {
+    BlockKey first_block = 0;
+    unsigned device = 0;
+  };
+  [[nodiscard]] unsigned device_of_block(BlockKey block) const;
+
+  std::uint32_t launch_ = 0, launches_ = 0;
+  unsigned devices_ = 1;
+  std::vector<Start> starts_;  // of all launches, where there are several devices
+  BlockKey first_block_ = 0, next_first_block_ = 0;
+  BlockKey waited_for_ = 0;
+  Dim3 grid_, cluster_;
+  std::vector<std::uint32_t> unordered_;
+  std::uint32_t first_unordered_ = 0;  // the present one, if there are none
+  EarlyLaunches early_;
+  std::vector<bool> ended_;  // by block of the launch
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,71 @@
+#include "vgpu/check/order/segments.hpp"
+
+#include <utility>
+
+namespace warpcheck::vgpu {
+
+void Segments::reset() {
+  segments_.assign(1, {});
+  ticks_.assign(1, {});
+  past_.clear();
+  last_agent_ = 0;
+}
+
+SegmentId Segments::add(Segment segment, const Ticks& ticks) {
+  segment.ticks = row_of(ticks);
+  segments_.push_back(segment);
+  return count() - 1;
+}
+
+// Mostly the ticks equal those of the segment before.
+std::uint32_t Segments::row_of(const Ticks& ticks) {
+  if (ticks == Ticks{}) return 0;
+  if (ticks_.back() != ticks) ticks_.push_back(ticks);
+  return static_cast<std::uint32_t>(ticks_.size() - 1);
+}
+
+SegmentId Segments::add_of_agent(const Segment& segment, const Ticks& ticks) {
+  const Segment& last = segments_[last_agent_];
+  const bool is_same = last_agent_ != 0 && last.block == segment.block &&
+                       last.launch == segment.launch && last.warp == segment.warp &&
+                       last.async_proxy == segment.async_proxy && last.agent == segment.agent &&
+                       last.agent_block == segment.agent_block && ticks_of(last) == ticks;
+  if (!is_same) last_agent_ = add(segment, ticks);
+  return last_agent_;
+}
+
+SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t warp) {
+  SegmentId& id = past_[{launch, block, warp}];
+  if (id != 0) return id;
+  Segment segment;
+  segment.block = segment.agent_block = block;
+  segment.launch = launch;
+  segment.warp = static_cast<std::uint16_t>(warp);
+  return id = add(segment, {});
+}
+
+std::vector<SegmentId> Segments::forget(std::vector<bool> live) {
+  live[0] = live[last_agent_] = true;
+  std::vector<SegmentId> renewed(segments_.size() + 1);
+  std::vector<Ticks> ticks(1);
+  SegmentId next = 0;
+  for (SegmentId id = 0; id < segments_.size(); ++id) {
+    renewed[id] = next;
+    if (!live[id]) continue;
+    Segment segment = segments_[id];
+    if (segment.ticks != 0) {
+      if (ticks.back() != ticks_[segment.ticks]) ticks.push_back(ticks_[segment.ticks]);
+      segment.ticks = static_cast<std::uint32_t>(ticks.size() - 1);
+    }
+    segments_[next++] = segment;
+  }
+  renewed[segments_.size()] = next;
+  std::erase_if(past_, [&](const auto& past) { return !live[past.second]; });
+  for (auto& [place, id] : past_) id = renewed[id];
+  segments_.resize(next);
+  ticks_ = std::move(ticks);
+  last_agent_ = renewed[last_agent_];
+  return renewed;
+}
+
+}  // namespace warpcheck::vgpu

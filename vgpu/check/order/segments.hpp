@@ -1,0 +1,65 @@
+// The segments of a trial: stretches of one warp's execution in which no lane released or learned
+// anything.  Accesses are recorded by their segment.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+using SegmentId = std::uint32_t;  // 0: none
+inline constexpr SegmentId kSegmentsMax = 1u << 27;
+
+struct Segment {
+  BlockKey block = 0;
+  Tick phase = 0;
+  std::uint32_t launch = 0;  // in the trial
+  std::uint32_t ticks = 0;   // index into the rows of ticks
+  std::uint16_t warp = 0;
+  bool asynchronous = false;
+  bool async_proxy = false;
+  // For asynchronous segments: the agent, and the block that counts its ticks.  An mbarrier is
+  // one agent for all lanes; other agents have one number per lane.
+  bool is_object = false;
+  std::uint32_t agent = 0;
+  BlockKey agent_block = 0;
+};
+
+class Segments {
+ public:
+  // The ticks of the lanes of a warp, or of their agents, at the start of a segment.
+  using Ticks = std::array<Tick, kWarpLanes>;
+
+  // Begins a trial.
+  void reset();
+  [[nodiscard]] const Segment& at(SegmentId id) const { return segments_[id]; }
+  [[nodiscard]] const Ticks& ticks_of(const Segment& segment) const {
+    return ticks_[segment.ticks];
+  }
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
+  SegmentId add(Segment segment, const Ticks& ticks);
+  // Returns the latest segment of an agent if it equals the new one; else adds that.
+  SegmentId add_of_agent(const Segment& segment, const Ticks& ticks);
+  // Returns a segment for everything that a warp did in an earlier launch.
+  SegmentId past(std::uint32_t launch, BlockKey block, std::uint32_t warp);
+
+  // Forgets all segments that are not `live` (by number), and renumbers the others in the same
+  // order.  Returns the new number for each old number.  For a forgotten segment, and for the
+  // number after the last, it is the new number of the next remaining segment.
+  std::vector<SegmentId> forget(std::vector<bool> live);
+
+ private:
+  std::uint32_t row_of(const Ticks& ticks);
+
+  std::vector<Segment> segments_;  // the first is none
+  std::vector<Ticks> ticks_;
+  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;  // by launch, block, warp
+  SegmentId last_agent_ = 0;                                // the latest segment of an agent
+};
+
+}  // namespace warpcheck::vgpu

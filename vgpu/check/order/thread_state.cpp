@@ -1,0 +1,54 @@
+#include "vgpu/check/order/thread_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpcheck::vgpu {
+
+VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread) {
+  VectorClock clock = moment.knows;
+  const ThreadTime own{thread, moment.ticks, moment.phase};
+  clock.learn(block, moment.phase, {&own, 1});
+  return clock;
+}
+
+void ThreadState::observe(std::uint64_t variable, std::uint64_t chain,
+                          const ReleasedClocks& released_clocks) {
+  if (seen.size() > folded && seen.back().chain == chain) {
+    seen.back().released_clocks = released_clocks;
+    return;
+  }
+  seen.push_back({variable, chain, released_clocks});
+  if (seen.size() >= compact_at) compact();
+}
+
+void ThreadState::fold() {
+  for (; folded < seen.size(); ++folded) observed.join(seen[folded].released_clocks);
+}
+
+// Merges the entries so that each variable has one.
+void ThreadState::compact() {
+  fold();
+  std::ranges::stable_sort(seen, {}, &Seen::variable);
+  std::vector<Seen> compacted;
+  for (Seen& next : seen) {
+    if (compacted.empty() || compacted.back().variable != next.variable) {
+      compacted.push_back(std::move(next));
+      continue;
+    }
+    Seen& last = compacted.back();
+    if (last.chain != next.chain) last.chain = 0;
+    last.released_clocks.join(next.released_clocks);
+  }
+  seen = std::move(compacted);
+  folded = seen.size();
+  compact_at = 32 + 2 * seen.size();
+}
+
+VectorClock ThreadState::all_observed() const {
+  VectorClock all = observed.grid;
+  for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].released_clocks.grid);
+  return all;
+}
+
+}  // namespace warpcheck::vgpu
