@@ -6,6 +6,7 @@ namespace warpcheck {
 namespace {
 
 using vgpu::FindingKind;
+using vgpu::Lack;
 
 constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
     {FindingKind::data_race, "Data race",
@@ -62,92 +63,98 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "allocated, copied or launched is missing later on."},
 }};
 
-consteval bool in_order() {
-  for (std::size_t i = 0; i < kHelp.size(); ++i) {
-    if (static_cast<std::size_t>(kHelp[i].kind) != i) return false;
+// How to add the synchronisation that a data race lacks; empty: FindingHelp::advice tells it, or
+// advice_for_atomicity().
+struct AdviceForLack {
+  Lack lack;
+  std::string_view text;
+};
+constexpr auto kAdvice = std::to_array<AdviceForLack>({
+    {Lack::unknown, ""},
+    {Lack::warp_barrier,
+     "Put __syncwarp() between the two accesses: lanes of a warp are not in step. A loop "
+     "often needs one both after its reads and after its writes."},
+    {Lack::block_barrier,
+     "Put __syncthreads() between the two accesses, where all threads of the block come "
+     "to it. A loop often needs one both after its reads and after its writes."},
+    {Lack::cluster_barrier,
+     "Put a barrier of the cluster between the two accesses: cluster.sync() of cooperative "
+     "groups."},
+    {Lack::order_of_blocks,
+     "Blocks of one launch run in any order. Give each block memory of its own, or use two "
+     "launches, or atomics; or hand the data on by a flag: write it, __threadfence(), "
+     "write the flag atomically; read the flag atomically, __threadfence(), read the data."},
+    {Lack::order_of_launches,
+     "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
+     "a wait of the host. A non-blocking stream is not ordered with the default stream."},
+    {Lack::wait_of_host,
+     "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
+     "a wait of the host. A non-blocking stream is not ordered with the default stream."},
+    {Lack::grid_wait,
+     "Call cudaGridDependencySynchronize() (griddepcontrol.wait) in every kernel of such a "
+     "chain, before its first access to what the kernels before it use; where not all "
+     "threads call it, put a barrier behind it."},
+    {Lack::atomicity, ""},
+    {Lack::atomic_update,
+     "Several threads read, change and write one place: updates are lost. Use an atomic "
+     "operation, atomicAdd() for +=; or sum up for each thread apart and add the sums at "
+     "the end."},
+    {Lack::equal_sizes,
+     "Access the place by operations of one size: atomics of different sizes are not "
+     "atomic to each other."},
+    {Lack::scope,
+     "The scope is too narrow for threads of other blocks: drop `_block` (atomicAdd for "
+     "atomicAdd_block), or use cuda::thread_scope_device."},
+    {Lack::flag_scope,
+     "Access the flag at a scope that includes both blocks: drop `_block`, or use "
+     "cuda::thread_scope_device."},
+    {Lack::release,
+     "Release the data before the flag: __threadfence() between the write of the data and "
+     "the write of the flag, or cuda::memory_order_release at the flag."},
+    {Lack::release_scope,
+     "The release reaches the threads of its own block only: __threadfence() in the place "
+     "of __threadfence_block(), or cuda::thread_scope_device."},
+    {Lack::host_release,
+     "Put __threadfence_system() between the write of the data and the write of the flag "
+     "that the host reads, or release the flag at cuda::thread_scope_system: what is of "
+     "device scope does not reach the host."},
+    {Lack::acquire,
+     "Acquire after the flag was read: __threadfence() between the read of the flag and "
+     "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "
+     "other threads of the block go on with the data."},
+    {Lack::handover,
+     "volatile and relaxed accesses order nothing: put __syncwarp() or __syncthreads() "
+     "between the two, or release and acquire (__threadfence() before the write of a flag "
+     "and after its read)."},
+    {Lack::copy_wait,
+     "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
+     "__pipeline_wait_prior(), or the barrier that counts it; for a warpgroup's product, "
+     "wgmma.wait_group."},
+    {Lack::copy_handover,
+     "The thread that began the copy waits for it, and a barrier passes that on to the "
+     "others: wait, then __syncthreads(), then use the bytes."},
+    {Lack::proxy_fence,
+     "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
+     "copy, by the threads that have written, and a barrier after it."},
+    {Lack::participation,
+     "Let every lane that is read from take part: name it in the mask, and begin with an "
+     "offset of half as many lanes as take part."},
+    {Lack::output,
+     "A call of the CUDA runtime failed, so there is no result to compare: look at its "
+     "error "
+     "first."},
+});
+
+template <typename Rows, typename Key>
+consteval bool in_order(const Rows& rows, Key key) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (static_cast<std::size_t>(rows[i].*key) != i) return false;
   }
   return true;
 }
-static_assert(in_order());
-
-// How to add the synchronisation that a data race lacks.
-std::string_view advice_for_lack(vgpu::Lack lack) {
-  using vgpu::Lack;
-  switch (lack) {
-    case Lack::unknown: break;
-    case Lack::warp_barrier:
-      return "Put __syncwarp() between the two accesses: lanes of a warp are not in step. A loop "
-             "often needs one both after its reads and after its writes.";
-    case Lack::block_barrier:
-      return "Put __syncthreads() between the two accesses, where all threads of the block come "
-             "to it. A loop often needs one both after its reads and after its writes.";
-    case Lack::cluster_barrier:
-      return "Put a barrier of the cluster between the two accesses: cluster.sync() of cooperative "
-             "groups.";
-    case Lack::order_of_blocks:
-      return "Blocks of one launch run in any order. Give each block memory of its own, or use two "
-             "launches, or atomics; or hand the data on by a flag: write it, __threadfence(), "
-             "write the flag atomically; read the flag atomically, __threadfence(), read the data.";
-    case Lack::order_of_launches:
-    case Lack::wait_of_host:
-      return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
-             "a wait of the host. A non-blocking stream is not ordered with the default stream.";
-    case Lack::grid_wait:
-      return "Call cudaGridDependencySynchronize() (griddepcontrol.wait) in every kernel of such a "
-             "chain, before its first access to what the kernels before it use; where not all "
-             "threads call it, put a barrier behind it.";
-    case Lack::atomicity: break;  // advice_for_atomicity
-    case Lack::atomic_update:
-      return "Several threads read, change and write one place: updates are lost. Use an atomic "
-             "operation, atomicAdd() for +=; or sum up for each thread apart and add the sums at "
-             "the end.";
-    case Lack::equal_sizes:
-      return "Access the place by operations of one size: atomics of different sizes are not "
-             "atomic to each other.";
-    case Lack::scope:
-      return "The scope is too narrow for threads of other blocks: drop `_block` (atomicAdd for "
-             "atomicAdd_block), or use cuda::thread_scope_device.";
-    case Lack::flag_scope:
-      return "Access the flag at a scope that includes both blocks: drop `_block`, or use "
-             "cuda::thread_scope_device.";
-    case Lack::release:
-      return "Release the data before the flag: __threadfence() between the write of the data and "
-             "the write of the flag, or cuda::memory_order_release at the flag.";
-    case Lack::release_scope:
-      return "The release reaches the threads of its own block only: __threadfence() in the place "
-             "of __threadfence_block(), or cuda::thread_scope_device.";
-    case Lack::host_release:
-      return "Put __threadfence_system() between the write of the data and the write of the flag "
-             "that the host reads, or release the flag at cuda::thread_scope_system: what is of "
-             "device scope does not reach the host.";
-    case Lack::acquire:
-      return "Acquire after the flag was read: __threadfence() between the read of the flag and "
-             "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "
-             "other threads of the block go on with the data.";
-    case Lack::handover:
-      return "volatile and relaxed accesses order nothing: put __syncwarp() or __syncthreads() "
-             "between the two, or release and acquire (__threadfence() before the write of a flag "
-             "and after its read).";
-    case Lack::copy_wait:
-      return "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
-             "__pipeline_wait_prior(), or the barrier that counts it; for a warpgroup's product, "
-             "wgmma.wait_group.";
-    case Lack::copy_handover:
-      return "The thread that began the copy waits for it, and a barrier passes that on to the "
-             "others: wait, then __syncthreads(), then use the bytes.";
-    case Lack::proxy_fence:
-      return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
-             "copy, by the threads that have written, and a barrier after it.";
-    case Lack::participation:
-      return "Let every lane that is read from take part: name it in the mask, and begin with an "
-             "offset of half as many lanes as take part.";
-    case Lack::output:
-      return "A call of the CUDA runtime failed, so there is no result to compare: look at its "
-             "error "
-             "first.";
-  }
-  return {};
-}
+static_assert(in_order(kHelp, &FindingHelp::kind));
+static_assert(in_order(kAdvice, &AdviceForLack::lack));
+static_assert(kAdvice.back().lack == Lack::output, "the last Lack");
 
 // A barrier does not help between blocks.
 std::string_view advice_for_atomicity(vgpu::Relation relation) {
@@ -164,8 +171,8 @@ std::string_view advice_for_atomicity(vgpu::Relation relation) {
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
-  if (finding.lack == vgpu::Lack::atomicity) return advice_for_atomicity(finding.relation);
-  const std::string_view advice = advice_for_lack(finding.lack);
+  if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding.relation);
+  const std::string_view advice = kAdvice[static_cast<std::size_t>(finding.lack)].text;
   if (!advice.empty()) return advice;
   if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
     return finding.severity == vgpu::Severity::error

@@ -149,78 +149,76 @@ std::vector<SimdLevel> levels() {
   return result;
 }
 
-std::vector<std::uint64_t> extremes(Type type) {
-  switch (type) {
-    case Type::f32: {
-      std::vector<std::uint64_t> values;
-      for (const std::uint32_t magnitude :
-           {0u,          1u,          2u,          0x007fffffu, 0x00800000u, 0x00800001u,
-            0x3effffffu, 0x3f000000u, 0x3f000001u, 0x3f7fffffu, 0x3f800000u, 0x3f800001u,
-            0x3fc00000u, 0x40000000u, 0x40200000u, 0x42fe0000u, 0x437f0000u, 0x4affffffu,
-            0x4b000001u, 0x4b7fffffu, 0x4effffffu, 0x4f000000u, 0x4f7fffffu, 0x4f800000u,
-            0x5effffffu, 0x5f000000u, 0x5f7fffffu, 0x5f800000u, 0x7e800000u, 0x7effffffu,
-            0x7f7fffffu, 0x7f800000u, 0x7f800001u, 0x7fa12345u, 0x7fc00000u, 0x7fffffffu,
-            0x477fe000u, 0x477ff000u, 0x33800000u, 0x33000000u, 0x38800000u}) {
-        values.push_back(magnitude);
-        values.push_back(magnitude | 0x80000000u);
-      }
-      return values;
-    }
-    case Type::f64: {
-      std::vector<std::uint64_t> values;
-      for (const double magnitude : {0.0,
-                                     0x1p-1074,
-                                     0x1p-1022,
-                                     0x0.fffffffffffffp-1022,
-                                     0x1p-149,
-                                     0x1p-150,
-                                     0x1.8p-150,
-                                     0x1p-126,
-                                     0x1.fffffep-127,
-                                     0x1.ffffffp-127,
-                                     0.5,
-                                     0.49999999999999994,
-                                     1.0,
-                                     1.0000000000000002,
-                                     1.00000006,
-                                     1.5,
-                                     2.5,
-                                     127.5,
-                                     255.5,
-                                     65535.5,
-                                     0x1p31,
-                                     0x1p32 - 0.5,
-                                     0x1p32,
-                                     0x1p52,
-                                     0x1p52 - 0.5,
-                                     0x1p53 - 1,
-                                     0x1p63,
-                                     0x1p64,
-                                     0x1.fffffep127,
-                                     0x1.ffffffp127,
-                                     0x1p128,
-                                     0x1p1023,
-                                     0x1.fffffffffffffp1023,
-                                     __builtin_inf()}) {
-        values.push_back(bits_of(magnitude));
-        values.push_back(bits_of(-magnitude));
-      }
-      for (const std::uint64_t nan :
-           {0x7ff0000000000001u, 0x7ff8000000000000u, 0xfff8000000012345u, 0x7fffffffffffffffu}) {
-        values.push_back(nan);
-      }
-      return values;
-    }
-    case Type::f16:
-    case Type::f16x2:
-    case Type::bf16:
-    case Type::bf16x2:
-      return {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff,     0x0400,     0x3bff,     0x3c00,    0xbc00,
-              0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00,     0x7c01,     0x7e00,     0x7fff,    0xffff,
-              0x3f80, 0x7f80, 0xff80, 0x7f7f, 0x3c003c00, 0x7fff8000, 0xfc007bff, 0x80010001};
-    default: break;
+namespace {
+
+std::vector<std::uint64_t> extremes_of_f32() {
+  std::vector<std::uint64_t> values;
+  for (const std::uint32_t magnitude :
+       {0u,          1u,          2u,          0x007fffffu, 0x00800000u, 0x00800001u, 0x3effffffu,
+        0x3f000000u, 0x3f000001u, 0x3f7fffffu, 0x3f800000u, 0x3f800001u, 0x3fc00000u, 0x40000000u,
+        0x40200000u, 0x42fe0000u, 0x437f0000u, 0x4affffffu, 0x4b000001u, 0x4b7fffffu, 0x4effffffu,
+        0x4f000000u, 0x4f7fffffu, 0x4f800000u, 0x5effffffu, 0x5f000000u, 0x5f7fffffu, 0x5f800000u,
+        0x7e800000u, 0x7effffffu, 0x7f7fffffu, 0x7f800000u, 0x7f800001u, 0x7fa12345u, 0x7fc00000u,
+        0x7fffffffu, 0x477fe000u, 0x477ff000u, 0x33800000u, 0x33000000u, 0x38800000u}) {
+    values.push_back(magnitude);
+    values.push_back(magnitude | 0x80000000u);
   }
-  const unsigned bits = bits_in(type);
+  return values;
+}
+
+std::vector<std::uint64_t> extremes_of_f64() {
+  std::vector<std::uint64_t> values;
+  for (const double magnitude : {0.0,
+                                 0x1p-1074,
+                                 0x1p-1022,
+                                 0x0.fffffffffffffp-1022,
+                                 0x1p-149,
+                                 0x1p-150,
+                                 0x1.8p-150,
+                                 0x1p-126,
+                                 0x1.fffffep-127,
+                                 0x1.ffffffp-127,
+                                 0.5,
+                                 0.49999999999999994,
+                                 1.0,
+                                 1.0000000000000002,
+                                 1.00000006,
+                                 1.5,
+                                 2.5,
+                                 127.5,
+                                 255.5,
+                                 65535.5,
+                                 0x1p31,
+                                 0x1p32 - 0.5,
+                                 0x1p32,
+                                 0x1p52,
+                                 0x1p52 - 0.5,
+                                 0x1p53 - 1,
+                                 0x1p63,
+                                 0x1p64,
+                                 0x1.fffffep127,
+                                 0x1.ffffffp127,
+                                 0x1p128,
+                                 0x1p1023,
+                                 0x1.fffffffffffffp1023,
+                                 __builtin_inf()}) {
+    values.push_back(bits_of(magnitude));
+    values.push_back(bits_of(-magnitude));
+  }
+  for (const std::uint64_t nan :
+       {0x7ff0000000000001u, 0x7ff8000000000000u, 0xfff8000000012345u, 0x7fffffffffffffffu}) {
+    values.push_back(nan);
+  }
+  return values;
+}
+
+std::vector<std::uint64_t> extremes_of_halves() {
+  return {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff,     0x0400,     0x3bff,     0x3c00,    0xbc00,
+          0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00,     0x7c01,     0x7e00,     0x7fff,    0xffff,
+          0x3f80, 0x7f80, 0xff80, 0x7f7f, 0x3c003c00, 0x7fff8000, 0xfc007bff, 0x80010001};
+}
+
+std::vector<std::uint64_t> extremes_of_integers(unsigned bits) {
   const std::uint64_t top = std::uint64_t{1} << (bits - 1);
   return {0,
           1,
@@ -257,6 +255,20 @@ std::vector<std::uint64_t> extremes(Type type) {
           ~std::uint64_t{0} - 1,
           0x5555555555555555,
           0xaaaaaaaaaaaaaaaa};
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> extremes(Type type) {
+  switch (type) {
+    case Type::f32: return extremes_of_f32();
+    case Type::f64: return extremes_of_f64();
+    case Type::f16:
+    case Type::f16x2:
+    case Type::bf16:
+    case Type::bf16x2: return extremes_of_halves();
+    default: return extremes_of_integers(bits_in(type));
+  }
 }
 
 Instr make_instr(const TestedInstruction& form) {

@@ -55,40 +55,35 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
 }
 
 Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
-  RunningFragment run(slot, warp, *launch_.program, warp.fragments[index]);
-  const Instr* const code = launch_.program->code.data();
-  const std::uint64_t lanes = lane_count(run.mask);
-  std::uint64_t lane_steps = 0;
+  Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[index]}, .index = index};
+  turn.lanes = lane_count(turn.run.mask);
+  turn.native = code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
-  const NativeCode* const native = code_for(run.mask);
-  if (native != nullptr) begin_native(run);
-  const auto finish = [&](Step step) {
-    if (native == nullptr && launch_.native != nullptr) [[unlikely]]
-      count_some(launch_.quantum_left_before - launch_.quantum_left);
-    launch_.outcome.lane_steps += lane_steps;
-    launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
-    return step;
-  };
-  const auto park = [&] { warp.fragments[index].pc = run.pc; };
-  const auto postpone = [&](std::uint32_t active, Decision::Point kind) {
-    ++launch_.quantum_left;  // the access has not been executed yet
-    lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
-    park();
-    return parts_.turns.ask(run, index, active, kind);
-  };
+  if (turn.native != nullptr) begin_native(turn.run);
+  const Step step = run_until(turn, limit);
+  if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
+    count_some(launch_.quantum_left_before - launch_.quantum_left);
+  finish_native(turn.lane_steps);
+  return step;
+}
+
+inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
+  RunningFragment& run = turn.run;
+  Warp& warp = run.warp;
+  const Instr* const code = launch_.program->code.data();
   while (run.pc < limit) {
     if (launch_.quantum_left == 0) {
-      park();
-      return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
+      park(turn);
+      return warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[turn.index]);
     }
-    if (native != nullptr && native->begins_at(run.pc) && !warp.undefined.any() &&
-        run_native(frame_, *native, run, limit, lane_steps)) {
+    if (turn.native != nullptr && turn.native->begins_at(run.pc) && !warp.undefined.any() &&
+        run_native(frame_, *turn.native, run, limit, turn.lane_steps)) {
       continue;
     }
     const Instr& instr = code[run.pc];
     if (instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
         !warp.undefined.any()) {
-      lane_steps += lanes * compute_in_line(run, code, limit);
+      turn.lane_steps += turn.lanes * compute_in_line(run, code, limit);
       continue;
     }
     const std::uint32_t active =
@@ -96,87 +91,120 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
     if (launch_.observers.following.values) [[unlikely]]
       follow_values(launch_, run, instr, active);
     --launch_.quantum_left;
-    lane_steps += active == run.mask ? lanes : lane_count(active);
-    switch (instr.kind) {
-      case InstrKind::compute:
-      case InstrKind::warp:
-        if (active != 0) compute(run, instr, active);
-        break;
-      case InstrKind::special:
-        parts_.scalars.read_special(run, instr, active);
-        if (launch_.observers.following.order && depends_on_order(instr.special)) [[unlikely]]
-          mark_results(launch_, run, instr, active);
-        break;
-      case InstrKind::local_address:
-      case InstrKind::param: parts_.scalars.move(run, instr, active); break;
-      case InstrKind::load:
-      case InstrKind::store:
-      case InstrKind::atomic:
-        if (active == 0) break;
-        if (warp.accesses == warp.ask_at) [[unlikely]]
-          return finish(postpone(active, Decision::Point::access));
-        ++warp.accesses;
-        parts_.accesses.execute_next(run, instr, active);
-        break;
-      case InstrKind::warp_sync:
-        if (active == 0) break;
-        if (parts_.meetings.all_members_are(run, instr, active)) [[likely]] {
-          parts_.meetings.operate(run, instr, active);
-          break;
-        }
-        park();
-        parts_.meetings.meet(run, index, instr, active);
-        return finish(Step::again);
-      case InstrKind::barrier_object:
-      case InstrKind::copy:
-      case InstrKind::texture:
-        if (active == 0) break;
-        if (warp.accesses == warp.ask_at) return finish(postpone(active, Decision::Point::access));
-        ++warp.accesses;
-        if (instr.kind == InstrKind::copy) {
-          parts_.copies.execute(run, instr, active);
-          break;
-        }
-        if (instr.kind == InstrKind::texture) {
-          park();
-          if (parts_.textures.execute(run, instr, active) == Step::halted)
-            return finish(Step::halted);
-          break;
-        }
-        if (!parts_.barrier_objects.execute(run, instr, active)) break;
-        ++run.pc;
-        park();
-        return finish(launch_.yield(warp.fragments[index]));
-      case InstrKind::copy_group:
-        if (active != 0) parts_.copies.commit_or_wait(run, instr, active);
-        break;
-      case InstrKind::heap_allocate:
-      case InstrKind::heap_free:
-        if (active != 0) parts_.heap.call(run, instr, active);
-        break;
-      case InstrKind::device_call:
-        if (active != 0) parts_.device_calls.call(run, instr, active);
-        break;
-      case InstrKind::fence:
-        if (active == 0) break;
-        if (warp.fences == warp.ask_at_fence) [[unlikely]]
-          return finish(postpone(active, Decision::Point::fence));
-        ++warp.fences;
-        fence(run, instr, active);
-        break;
-      case InstrKind::nop: break;
-      case InstrKind::jump:
-      case InstrKind::branch:
-        if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
-        continue;
-      default:  // calls, returns, exits, barriers, traps: they end the fragment's run
-        park();
-        if (active != 0) return finish(parts_.departures.leave(run, index, instr, active));
-    }
-    ++run.pc;
+    turn.lane_steps += active == run.mask ? turn.lanes : lane_count(active);
+    if (const std::optional<Step> end = execute_next(turn, instr, active)) return *end;
   }
-  park();
-  return finish(Step::again);
+  park(turn);
+  return Step::again;
+}
+
+// Executes the instruction at run.pc and moves on to the next one.  Returns how the turn ends;
+// none: it goes on.
+//   active: the lanes whose guard is true
+inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& instr,
+                                                      std::uint32_t active) {
+  RunningFragment& run = turn.run;
+  Warp& warp = run.warp;
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::warp:
+      if (active != 0) compute(run, instr, active);
+      break;
+    case InstrKind::special:
+      parts_.scalars.read_special(run, instr, active);
+      if (launch_.observers.following.order && depends_on_order(instr.special)) [[unlikely]]
+        mark_results(launch_, run, instr, active);
+      break;
+    case InstrKind::local_address:
+    case InstrKind::param: parts_.scalars.move(run, instr, active); break;
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+      if (active == 0) break;
+      if (warp.accesses == warp.ask_at) [[unlikely]]
+        return postpone(turn, active, Decision::Point::access);
+      ++warp.accesses;
+      parts_.accesses.execute_next(run, instr, active);
+      break;
+    case InstrKind::warp_sync:
+      if (active != 0 && !operate_together(turn, instr, active)) return Step::again;
+      break;
+    case InstrKind::barrier_object:
+    case InstrKind::copy:
+    case InstrKind::texture:
+      if (active == 0) break;
+      if (warp.accesses == warp.ask_at) return postpone(turn, active, Decision::Point::access);
+      ++warp.accesses;
+      if (const std::optional<Step> end = access_otherwise(turn, instr, active)) return end;
+      break;
+    case InstrKind::copy_group:
+      if (active != 0) parts_.copies.commit_or_wait(run, instr, active);
+      break;
+    case InstrKind::heap_allocate:
+    case InstrKind::heap_free:
+      if (active != 0) parts_.heap.call(run, instr, active);
+      break;
+    case InstrKind::device_call:
+      if (active != 0) parts_.device_calls.call(run, instr, active);
+      break;
+    case InstrKind::fence:
+      if (active == 0) break;
+      if (warp.fences == warp.ask_at_fence) [[unlikely]]
+        return postpone(turn, active, Decision::Point::fence);
+      ++warp.fences;
+      fence(run, instr, active);
+      break;
+    case InstrKind::nop: break;
+    case InstrKind::jump:
+    case InstrKind::branch:
+      if (jump(run, instr, active)) return {};
+      return branch(run, turn.index, instr, active);
+    default:  // calls, returns, exits, barriers, traps: they end the fragment's run
+      park(turn);
+      if (active != 0) return parts_.departures.leave(run, turn.index, instr, active);
+  }
+  ++run.pc;
+  return {};
+}
+
+// Asks the strategy before an access or a fence, which has not been executed yet.
+Step FragmentLoop::postpone(Turn& turn, std::uint32_t active, Decision::Point kind) {
+  ++launch_.quantum_left;
+  turn.lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+  park(turn);
+  return parts_.turns.ask(turn.run, turn.index, active, kind);
+}
+
+// Executes an operation of several lanes.  False: its other members are elsewhere, so the lanes
+// wait for them.
+inline bool FragmentLoop::operate_together(Turn& turn, const Instr& instr, std::uint32_t active) {
+  if (parts_.meetings.all_members_are(turn.run, instr, active)) [[likely]] {
+    parts_.meetings.operate(turn.run, instr, active);
+    return true;
+  }
+  park(turn);
+  parts_.meetings.meet(turn.run, turn.index, instr, active);
+  return false;
+}
+
+// Executes an access that is no load, store or atomic.  Returns how the turn ends; none: it goes
+// on.
+std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& instr,
+                                                   std::uint32_t active) {
+  RunningFragment& run = turn.run;
+  if (instr.kind == InstrKind::copy) {
+    parts_.copies.execute(run, instr, active);
+    return {};
+  }
+  if (instr.kind == InstrKind::texture) {
+    park(turn);
+    if (parts_.textures.execute(run, instr, active) == Step::halted) return Step::halted;
+    return {};
+  }
+  if (!parts_.barrier_objects.execute(run, instr, active)) return {};
+  ++run.pc;
+  park(turn);
+  return launch_.yield(run.warp.fragments[turn.index]);
 }
 
 // The machine's memory is sequentially consistent, so a fence is only reported.

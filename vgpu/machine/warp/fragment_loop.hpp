@@ -62,6 +62,21 @@ class FragmentLoop {
   void compile_for_some();
 
  private:
+  // One call of run().
+  struct Turn {
+    RunningFragment run;
+    std::size_t index = 0;    // of the fragment in its warp
+    std::uint64_t lanes = 0;  // of the fragment
+    std::uint64_t lane_steps = 0;
+    const NativeCode* native = nullptr;  // null: there is none for these lanes
+  };
+  Step run_until(Turn& turn, std::uint32_t limit);
+  [[gnu::always_inline]] std::optional<Step> execute_next(Turn& turn, const Instr& instr,
+                                                          std::uint32_t active);
+  Step postpone(Turn& turn, std::uint32_t active, Decision::Point kind);
+  bool operate_together(Turn& turn, const Instr& instr, std::uint32_t active);
+  std::optional<Step> access_otherwise(Turn& turn, const Instr& instr, std::uint32_t active);
+  static void park(const Turn& turn) { turn.run.warp.fragments[turn.index].pc = turn.run.pc; }
   std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
   void compute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   std::uint32_t compute_in_line(RunningFragment& run, const Instr* code, std::uint32_t limit);
@@ -194,6 +209,7 @@ class FragmentLoop {
     lane_steps += frame.lane_steps + frame.unguarded * lanes;
     return frame.quantum_left != quantum_left;
   }
+  // Counts the steps of a turn.
   void finish_native(std::uint64_t lane_steps) {
     launch_.outcome.lane_steps += lane_steps;
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;

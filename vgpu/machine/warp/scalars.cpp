@@ -44,8 +44,6 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
   std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
   const bool wide = to.bank == Bank::wide;
   if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
-  const Dim3& block = launch_.request->block;
-  const auto uniform = [&](std::uint64_t value) { launch_.rows.broadcast(row, wide, value, mask); };
   const auto each = [&](auto value_of_lane) {
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -67,44 +65,13 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     case SpecialRegister::tid_x: return place(0);
     case SpecialRegister::tid_y: return place(1);
     case SpecialRegister::tid_z: return place(2);
-    case SpecialRegister::ntid_x: return uniform(block.x);
-    case SpecialRegister::ntid_y: return uniform(block.y);
-    case SpecialRegister::ntid_z: return uniform(block.z);
-    case SpecialRegister::ctaid_x: return uniform(run.slot.position.x);
-    case SpecialRegister::ctaid_y: return uniform(run.slot.position.y);
-    case SpecialRegister::ctaid_z: return uniform(run.slot.position.z);
-    case SpecialRegister::nctaid_x: return uniform(launch_.request->grid.x);
-    case SpecialRegister::nctaid_y: return uniform(launch_.request->grid.y);
-    case SpecialRegister::nctaid_z: return uniform(launch_.request->grid.z);
     case SpecialRegister::laneid: return count_up(0);
-    case SpecialRegister::warpid: return uniform(run.warp.index);
-    case SpecialRegister::nwarpid: return uniform(32);
-    case SpecialRegister::smid: return uniform(run.slot.index);
-    case SpecialRegister::nsmid: return uniform(launch_.limits.resident_blocks);
-    case SpecialRegister::gridid: return uniform(launch_.request->index);
     case SpecialRegister::lanemask_eq: return each([](unsigned l) { return 1u << l; });
     case SpecialRegister::lanemask_lt: return each([](unsigned l) { return (1u << l) - 1; });
     case SpecialRegister::lanemask_le: return each([](unsigned l) { return (2u << l) - 1; });
     case SpecialRegister::lanemask_gt: return each([](unsigned l) { return ~((2u << l) - 1); });
     case SpecialRegister::lanemask_ge: return each([](unsigned l) { return ~((1u << l) - 1); });
-    // Time is the number of warp instructions of the launch, including this one.  It depends only
-    // on the case, every reading is later than the readings before it, and all warps read the same
-    // clock.
-    case SpecialRegister::clock:
-    case SpecialRegister::clock64:
-    case SpecialRegister::globaltimer:
-    case SpecialRegister::globaltimer_lo: return uniform(launch_.steps_so_far());
-    case SpecialRegister::clock_hi:
-    case SpecialRegister::globaltimer_hi: return uniform(launch_.steps_so_far() >> 32);
-    case SpecialRegister::dynamic_smem_size: return uniform(launch_.request->dynamic_shared_bytes);
-    case SpecialRegister::total_smem_size:
-      return uniform(launch_.program->dynamic_shared_offset +
-                     launch_.request->dynamic_shared_bytes);
-    case SpecialRegister::envreg1: return uniform(workspace_.address() >> 32);
-    case SpecialRegister::envreg2: return uniform(workspace_.address());
-    case SpecialRegister::warp_size: return uniform(kWarpLanes);
     case SpecialRegister::none: return;
-    case SpecialRegister::reserved_smem_offset_1: return uniform(kReservedSharedOffset);
     case SpecialRegister::is_explicit_cluster: {
       std::uint32_t bits = 0;
       std::memcpy(&bits, row, sizeof bits);
@@ -112,7 +79,46 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
       std::memcpy(row, &bits, sizeof bits);
       return;
     }
-    default: return uniform(clusters_.special(run.slot, instr.special));
+    default: launch_.rows.broadcast(row, wide, value_of(run, instr.special), mask);
+  }
+}
+
+// Returns the value of a special register that is the same for all lanes of a warp.
+std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister special) const {
+  const Dim3& block = launch_.request->block;
+  const Dim3& grid = launch_.request->grid;
+  switch (special) {
+    case SpecialRegister::ntid_x: return block.x;
+    case SpecialRegister::ntid_y: return block.y;
+    case SpecialRegister::ntid_z: return block.z;
+    case SpecialRegister::ctaid_x: return run.slot.position.x;
+    case SpecialRegister::ctaid_y: return run.slot.position.y;
+    case SpecialRegister::ctaid_z: return run.slot.position.z;
+    case SpecialRegister::nctaid_x: return grid.x;
+    case SpecialRegister::nctaid_y: return grid.y;
+    case SpecialRegister::nctaid_z: return grid.z;
+    case SpecialRegister::warpid: return run.warp.index;
+    case SpecialRegister::nwarpid: return 32;
+    case SpecialRegister::smid: return run.slot.index;
+    case SpecialRegister::nsmid: return launch_.limits.resident_blocks;
+    case SpecialRegister::gridid: return launch_.request->index;
+    // Time is the number of warp instructions of the launch, including this one.  It depends only
+    // on the case, every reading is later than the readings before it, and all warps read the same
+    // clock.
+    case SpecialRegister::clock:
+    case SpecialRegister::clock64:
+    case SpecialRegister::globaltimer:
+    case SpecialRegister::globaltimer_lo: return launch_.steps_so_far();
+    case SpecialRegister::clock_hi:
+    case SpecialRegister::globaltimer_hi: return launch_.steps_so_far() >> 32;
+    case SpecialRegister::dynamic_smem_size: return launch_.request->dynamic_shared_bytes;
+    case SpecialRegister::total_smem_size:
+      return launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;
+    case SpecialRegister::envreg1: return workspace_.address() >> 32;
+    case SpecialRegister::envreg2: return workspace_.address();
+    case SpecialRegister::warp_size: return kWarpLanes;
+    case SpecialRegister::reserved_smem_offset_1: return kReservedSharedOffset;
+    default: return clusters_.special(run.slot, special);
   }
 }
 

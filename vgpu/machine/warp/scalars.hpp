@@ -31,6 +31,8 @@ class Scalars {
 
  private:
   void number_threads() const;
+  [[nodiscard]] std::uint64_t value_of(const RunningFragment& run,
+                                       ptx::SpecialRegister special) const;
 
   const RunningLaunch& launch_;
   const Clusters& clusters_;

@@ -88,87 +88,116 @@ void try_handle() {
   check(cudaStreamDestroy(stream));
 }
 
-}  // namespace
+constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
+constexpr auto kDone = CUBLAS_STATUS_SUCCESS;
+constexpr int kSide = 4;  // of the matrices of try_statuses()
+constexpr float kOne = 1, kZero = 0;
 
-void try_statuses() {
-  constexpr int n = 4;
-  const float one = 1, zero = 0;
-  const cuComplex complex_one{1, 0};
+// The matrices that the calls of try_statuses() are given.
+struct Given {
+  Dense numbers = drawn<float>(kSide, kSide);
+  OnDevice<float> a{numbers, full(kSide)}, b{numbers, full(kSide)}, c{numbers, full(kSide)};
+  OnDevice<cuComplex> z{numbers, full(kSide)};
+
+  [[nodiscard]] cublasStatus_t gemm(cublasHandle_t of, cublasOperation_t trans, int m, int k,
+                                    const float* alpha, int lda, int ldc) const {
+    return cublasSgemm(of, trans, CUBLAS_OP_N, m, kSide, k, alpha, a.device, lda, b.device, kSide,
+                       &kZero, c.device, ldc);
+  }
+};
+
+// Each check is one record, named `what`.
+void expect_of(const char* what, cublasStatus_t wanted, cublasStatus_t found) {
+  note_call(what, 0);
+  expect_status(found, wanted);
+}
+
+// Sizes, leading dimensions and operations of a product.
+void try_sizes_of_product(const Given& given) {
   const auto wrong = static_cast<cublasOperation_t>(7);
-  const auto wrong_part = static_cast<cublasFillMode_t>(7);
-  const Dense numbers = drawn<float>(n, n);
-  const OnDevice<float> a(numbers, full(n)), b(numbers, full(n)), c(numbers, full(n));
-  const OnDevice<cuComplex> z(numbers, full(n));
-  const auto gemm = [&](cublasHandle_t of, cublasOperation_t trans, int m, int k,
-                        const float* alpha, int lda, int ldc) {
-    return cublasSgemm(of, trans, CUBLAS_OP_N, m, n, k, alpha, a.device, lda, b.device, n, &zero,
-                       c.device, ldc);
-  };
-  // Each check is one record, named `what`.
-  const auto expect_of = [](const char* what, cublasStatus_t wanted, cublasStatus_t found) {
-    note_call(what, 0);
-    expect_status(found, wanted);
-  };
-  constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
-  constexpr auto kDone = CUBLAS_STATUS_SUCCESS;
-  cublasCreate(&handle);
   expect_of("no handle", CUBLAS_STATUS_NOT_INITIALIZED,
-            gemm(nullptr, CUBLAS_OP_N, n, n, &one, n, n));
-  expect_of("m -1", kInvalid, gemm(handle, CUBLAS_OP_N, -1, n, &one, n, n));
-  expect_of("k -1", kInvalid, gemm(handle, CUBLAS_OP_N, n, -1, &one, n, n));
-  expect_of("m 0", kDone, gemm(handle, CUBLAS_OP_N, 0, n, &one, n, n));
-  expect_of("k 0", kDone, gemm(handle, CUBLAS_OP_N, n, 0, &one, n, n));
-  expect_of("lda 3", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, &one, 3, n));
-  expect_of("ldc 3", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, &one, n, 3));
-  expect_of("trans 7", kInvalid, gemm(handle, wrong, n, n, &one, n, n));
-  expect_of(
-      "incx 0", kInvalid,
-      cublasSgemv(handle, CUBLAS_OP_N, n, n, &one, a.device, n, b.device, 0, &zero, c.device, 1));
-  expect_of("uplo 7", kInvalid, cublasSsyr(handle, wrong_part, n, &one, b.device, 1, a.device, n));
+            given.gemm(nullptr, CUBLAS_OP_N, kSide, kSide, &kOne, kSide, kSide));
+  expect_of("m -1", kInvalid, given.gemm(handle, CUBLAS_OP_N, -1, kSide, &kOne, kSide, kSide));
+  expect_of("k -1", kInvalid, given.gemm(handle, CUBLAS_OP_N, kSide, -1, &kOne, kSide, kSide));
+  expect_of("m 0", kDone, given.gemm(handle, CUBLAS_OP_N, 0, kSide, &kOne, kSide, kSide));
+  expect_of("k 0", kDone, given.gemm(handle, CUBLAS_OP_N, kSide, 0, &kOne, kSide, kSide));
+  expect_of("lda 3", kInvalid, given.gemm(handle, CUBLAS_OP_N, kSide, kSide, &kOne, 3, kSide));
+  expect_of("ldc 3", kInvalid, given.gemm(handle, CUBLAS_OP_N, kSide, kSide, &kOne, kSide, 3));
+  expect_of("trans 7", kInvalid, given.gemm(handle, wrong, kSide, kSide, &kOne, kSide, kSide));
+}
+
+// Steps, parts and bands.
+void try_vectors_and_bands(const Given& given) {
+  const auto wrong_part = static_cast<cublasFillMode_t>(7);
+  expect_of("incx 0", kInvalid,
+            cublasSgemv(handle, CUBLAS_OP_N, kSide, kSide, &kOne, given.a.device, kSide,
+                        given.b.device, 0, &kZero, given.c.device, 1));
+  expect_of("uplo 7", kInvalid,
+            cublasSsyr(handle, wrong_part, kSide, &kOne, given.b.device, 1, given.a.device, kSide));
   expect_of("uplo full", kInvalid,
-            cublasSsyr(handle, CUBLAS_FILL_MODE_FULL, n, &one, b.device, 1, a.device, n));
+            cublasSsyr(handle, CUBLAS_FILL_MODE_FULL, kSide, &kOne, given.b.device, 1,
+                       given.a.device, kSide));
   expect_of("kl -1", kInvalid,
-            cublasSgbmv(handle, CUBLAS_OP_N, n, n, -1, 1, &one, a.device, n, b.device, 1, &zero,
-                        c.device, 1));
+            cublasSgbmv(handle, CUBLAS_OP_N, kSide, kSide, -1, 1, &kOne, given.a.device, kSide,
+                        given.b.device, 1, &kZero, given.c.device, 1));
   expect_of("band lda 2", kInvalid,
-            cublasSgbmv(handle, CUBLAS_OP_N, n, n, 1, 1, &one, a.device, 2, b.device, 1, &zero,
-                        c.device, 1));
-  expect_of("axpy of nothing", kDone, cublasSaxpy(handle, 0, &one, nullptr, 1, nullptr, 1));
-  expect_of("axpy of -1", kDone, cublasSaxpy(handle, -1, &one, nullptr, 1, nullptr, 1));
-  expect_of("scal by step 0", kDone, cublasSscal(handle, n, &one, b.device, 0));
-  expect_of("copy of -1", kDone, cublasScopy(handle, -1, a.device, 1, b.device, 1));
+            cublasSgbmv(handle, CUBLAS_OP_N, kSide, kSide, 1, 1, &kOne, given.a.device, 2,
+                        given.b.device, 1, &kZero, given.c.device, 1));
+  expect_of("axpy of nothing", kDone, cublasSaxpy(handle, 0, &kOne, nullptr, 1, nullptr, 1));
+  expect_of("axpy of -1", kDone, cublasSaxpy(handle, -1, &kOne, nullptr, 1, nullptr, 1));
+  expect_of("scal by step 0", kDone, cublasSscal(handle, kSide, &kOne, given.b.device, 0));
+  expect_of("copy of -1", kDone, cublasScopy(handle, -1, given.a.device, 1, given.b.device, 1));
   float result = 0;
-  expect_of("asum by step 0", kDone, cublasSasum(handle, n, a.device, 0, &result));
-  expect_of("nrm2 by step -1", kDone, cublasSnrm2(handle, n, a.device, -1, &result));
+  expect_of("asum by step 0", kDone, cublasSasum(handle, kSide, given.a.device, 0, &result));
+  expect_of("nrm2 by step -1", kDone, cublasSnrm2(handle, kSide, given.a.device, -1, &result));
+}
+
+// Operations and types that go together.
+void try_combinations(const Given& given) {
+  const cuComplex complex_one{1, 0};
   expect_of("syrk of complex by C", kInvalid,
-            cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, n, n, &complex_one, z.device,
-                        n, &complex_one, z.device, n));
+            cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, kSide, kSide, &complex_one,
+                        given.z.device, kSide, &complex_one, given.z.device, kSide));
   expect_of("herk by T", kInvalid,
-            cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, n, n, &one, z.device, n, &one,
-                        z.device, n));
+            cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, kSide, kSide, &kOne,
+                        given.z.device, kSide, &kOne, given.z.device, kSide));
   expect_of("geam in place, transposed", kInvalid,
-            cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, a.device, n, &one, b.device,
-                        n, a.device, n));
-  expect_of("product of half into double", CUBLAS_STATUS_NOT_SUPPORTED,
-            cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.device, CUDA_R_16F, n,
-                         b.device, CUDA_R_16F, n, &zero, c.device, CUDA_R_64F, n,
-                         CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+            cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, kSide, kSide, &kOne, given.a.device,
+                        kSide, &kOne, given.b.device, kSide, given.a.device, kSide));
+  expect_of(
+      "product of half into double", CUBLAS_STATUS_NOT_SUPPORTED,
+      cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, kSide, kSide, kSide, &kOne, given.a.device,
+                   CUDA_R_16F, kSide, given.b.device, CUDA_R_16F, kSide, &kZero, given.c.device,
+                   CUDA_R_64F, kSide, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
   expect_of("pointer mode 5", kInvalid,
             cublasSetPointerMode(handle, static_cast<cublasPointerMode_t>(5)));
-  expect_of("matrix of -1 rows", kInvalid, cublasSetMatrix(-1, 1, 4, &one, 1, a.device, 1));
-  expect_of("elements of 0 bytes", kInvalid, cublasSetVector(1, 0, &one, 1, a.device, 1));
-  expect_of("vector by step 0", kInvalid, cublasSetVector(1, 4, &one, 0, a.device, 1));
+  expect_of("matrix of -1 rows", kInvalid, cublasSetMatrix(-1, 1, 4, &kOne, 1, given.a.device, 1));
+  expect_of("elements of 0 bytes", kInvalid, cublasSetVector(1, 0, &kOne, 1, given.a.device, 1));
+  expect_of("vector by step 0", kInvalid, cublasSetVector(1, 4, &kOne, 0, given.a.device, 1));
+  float result = 0;
   for (const auto& [what, type, result_type] :
        {std::tuple("sum of sizes of complex", CUDA_C_32F, CUDA_R_32F),
         std::tuple("sum of sizes of half", CUDA_R_16F, CUDA_R_16F)}) {
-    expect_of(what, CUBLAS_STATUS_NOT_SUPPORTED,
-              cublasAsumEx(handle, n, a.device, type, 1, &result, result_type, CUDA_R_32F));
+    expect_of(
+        what, CUBLAS_STATUS_NOT_SUPPORTED,
+        cublasAsumEx(handle, kSide, given.a.device, type, 1, &result, result_type, CUDA_R_32F));
   }
+}
+
+}  // namespace
+
+void try_statuses() {
+  const Given given;
+  cublasCreate(&handle);
+  try_sizes_of_product(given);
+  try_vectors_and_bands(given);
+  try_combinations(given);
   try_product_statuses();
   // Null pointers come last, because a library that does not check them crashes.
-  expect_of("alpha null", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, nullptr, n, n));
+  expect_of("alpha null", kInvalid,
+            given.gemm(handle, CUBLAS_OP_N, kSide, kSide, nullptr, kSide, kSide));
   expect_of("dot into null", CUBLAS_STATUS_MAPPING_ERROR,
-            cublasSdot(handle, n, a.device, 1, b.device, 1, nullptr));
+            cublasSdot(handle, kSide, given.a.device, 1, given.b.device, 1, nullptr));
   cublasDestroy(handle);
 }
 
