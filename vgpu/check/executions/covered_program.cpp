@@ -13,31 +13,14 @@ namespace {
 // of known threads, or if its result depends on more than what a thread has read.
 std::string_view gap_of(const Instr& instr) {
   switch (instr.kind) {
-    case InstrKind::special:
-      return depends_on_order(instr.special) ? "reads when or where a thread runs"
-                                             : std::string_view{};
-    case InstrKind::warp: return "looks at the lanes that happen to be active";
-    case InstrKind::warp_sync:
-      return instr.opcode == ptx::Opcode::elect_ ? "elects a lane" : std::string_view{};
-    case InstrKind::barrier:
-      return is_partial_barrier(instr) ? "meets a part of its block at a barrier"
-                                       : std::string_view{};
-    case InstrKind::barrier_object: return "waits at an mbarrier";
     case InstrKind::copy:
     case InstrKind::copy_group:
     case InstrKind::bulk_copy:
     case InstrKind::tensor_copy:
     case InstrKind::async_store: return "copies asynchronously";
-    case InstrKind::group_load:
-    case InstrKind::group_pending: return "multiplies matrices asynchronously";
     case InstrKind::cluster_barrier: return "meets its cluster at a barrier";
-    case InstrKind::heap_allocate:
-    case InstrKind::heap_free: return "allocates from the device's heap";
-    case InstrKind::device_call: return "calls the device's runtime";
     case InstrKind::texture: return "uses a texture or surface";
-    case InstrKind::print: return "prints";
-    case InstrKind::refusal: return "cannot be run";
-    default: return {};
+    default: return beyond_accesses(instr);
   }
 }
 

@@ -185,8 +185,8 @@ bool ComputeEmitter::negate(const Instr& instr) {
 bool ComputeEmitter::move(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool converts = instr.opcode == Opcode::cvta_;
-  if (m.vector != 1 && !converts) return move_parts(instr);
-  if (m.vector != 1 || (converts && m.type != Type::u64)) return false;
+  if (m.vector != 1) return !converts && move_parts(instr);
+  if (converts && m.type != Type::u64) return false;
   const bool is_shared = converts && m.space == ptx::Space::shared;
   if (converts && !is_shared && m.space != ptx::Space::global && m.space != ptx::Space::constant) {
     return false;

@@ -27,12 +27,7 @@ void NoteEmitter::emit_subroutines() {
     return x86::ptr(x86::rdi, static_cast<std::int32_t>(byte), size);
   };
   a.bind(note_lanes_);
-  a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
-  a.test(x86::r9, x86::r9);
-  a.jz(untold);
-  a.mov(x86::rsi, of_notes(offsetof(NotedRows, next)));
-  a.cmp(x86::rsi, of_notes(offsetof(NotedRows, limit)));
-  a.jae(untold);
+  find_place(offsetof(NotedRows, next), offsetof(NotedRows, limit), untold);
   a.mov(x86::edi, of_notes(offsetof(NotedRows, scattered)).cloneResized(4));
   a.cmp(x86::edi, of_notes(offsetof(NotedRows, scattered_limit)).cloneResized(4));
   a.jae(untold);

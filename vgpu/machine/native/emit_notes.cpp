@@ -11,15 +11,21 @@ bool NoteEmitter::is_noted(const Site& site, bool strided) {
          (strided || site.is_load);
 }
 
-// Notes a row.  Jumps to `untold` if the row must be reported; it is then not noted.  Preserves
-// rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
-void NoteEmitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
+// Loads the notes to r9, and the place of the next row to rsi.  Jumps to `untold` if there is none.
+//   next, limit: fields of NotedRows
+void NoteEmitter::find_place(std::size_t next, std::size_t limit, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
   a.jz(untold);
-  a.mov(x86::rsi, of_notes(offsetof(NotedRows, next)));
-  a.cmp(x86::rsi, of_notes(offsetof(NotedRows, limit)));
+  a.mov(x86::rsi, of_notes(next));
+  a.cmp(x86::rsi, of_notes(limit));
   a.jae(untold);
+}
+
+// Notes a row.  Jumps to `untold` if the row must be reported; it is then not noted.  Preserves
+// rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
+void NoteEmitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
+  find_place(offsetof(NotedRows, next), offsetof(NotedRows, limit), untold);
   a.mov(x86::edi, site.field(offsetof(AccessSite, begin)).cloneResized(4));
   a.add(x86::edi, x86::eax);
   const asmjit::Label unsettled = a.newLabel(), known = a.newLabel(), done = a.newLabel();
@@ -296,12 +302,7 @@ void NoteEmitter::mark_met(asmjit::Label untold) {
 
 // Notes a row of atomics whose offsets are in the frame; preserves rdx and rax.
 void NoteEmitter::note_update(const Site& site, asmjit::Label untold) {
-  a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
-  a.test(x86::r9, x86::r9);
-  a.jz(untold);
-  a.mov(x86::rsi, of_notes(offsetof(NotedRows, next_update)));
-  a.cmp(x86::rsi, of_notes(offsetof(NotedRows, update_limit)));
-  a.jae(untold);
+  find_place(offsetof(NotedRows, next_update), offsetof(NotedRows, update_limit), untold);
   a.mov(x86::rcx, of_notes(offsetof(NotedRows, next)));
   a.cmp(x86::rcx, of_notes(offsetof(NotedRows, first)));
   a.jne(untold);

@@ -1,6 +1,7 @@
 // The noting of rows of shared memory (noted_rows.hpp).  Internal to vgpu/machine/native.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "vgpu/machine/native/register_emitter.hpp"
@@ -23,6 +24,7 @@ class NoteEmitter : public RegisterEmitter {
 
  private:
   // emit_notes.cpp
+  void find_place(std::size_t next, std::size_t limit, asmjit::Label untold);
   void put_row(const Site& site, NotedAs as);
   void note_states(const Site& site, bool strided, asmjit::Label untold);
   void note_some_states(const Site& site, asmjit::Label untold);

@@ -88,22 +88,30 @@ class OldValues {
 // Atomics are not covered here; they are examined together.
 std::string_view of_instruction(const Instr& instr) {
   switch (instr.kind) {
+    case InstrKind::load:
+    case InstrKind::store:
+      return is_strong(instr) ? "shares a value without a barrier" : std::string_view{};
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
+    case InstrKind::async_store: return "copies in bulk, which an mbarrier completes";
+    default: return beyond_accesses(instr);
+  }
+}
+
+}  // namespace
+
+std::string_view beyond_accesses(const Instr& instr) {
+  switch (instr.kind) {
     case InstrKind::special:
       return depends_on_order(instr.special) ? "reads when or where a thread runs"
                                              : std::string_view{};
     case InstrKind::warp: return "looks at the lanes that happen to be active";
     case InstrKind::warp_sync:
       return instr.opcode == ptx::Opcode::elect_ ? "elects a lane" : std::string_view{};
-    case InstrKind::load:
-    case InstrKind::store:
-      return is_strong(instr) ? "shares a value without a barrier" : std::string_view{};
     case InstrKind::barrier:
       return is_partial_barrier(instr) ? "meets a part of its block at a barrier"
                                        : std::string_view{};
     case InstrKind::barrier_object: return "waits at an mbarrier";
-    case InstrKind::bulk_copy:
-    case InstrKind::tensor_copy:
-    case InstrKind::async_store: return "copies in bulk, which an mbarrier completes";
     case InstrKind::group_load:
     case InstrKind::group_pending: return "multiplies matrices asynchronously";
     case InstrKind::heap_allocate:
@@ -114,8 +122,6 @@ std::string_view of_instruction(const Instr& instr) {
     default: return {};
   }
 }
-
-}  // namespace
 
 bool tells_place_or_time(ptx::SpecialRegister special) {
   using enum ptx::SpecialRegister;

@@ -26,6 +26,10 @@ namespace warpcheck::vgpu {
 // which part.
 [[nodiscard]] bool is_partial_barrier(const Instr& barrier);
 
+// Returns how an instruction depends on the order of threads although it is no access and no copy:
+// "elects a lane".  Empty: it does not.
+[[nodiscard]] std::string_view beyond_accesses(const Instr& instr);
+
 // A kind of atomic operations on integers whose combined result does not depend on their order.
 // Returns nothing for other operations.
 struct Reduction {
