@@ -1,7 +1,5 @@
 #include "vgpu/check/init/init.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -146,11 +144,6 @@ bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t 
   return true;
 }
 
-std::string range_of(const HostAccess& access, std::uint32_t offset) {
-  return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
-                     access.row_bytes != 0 ? access.row_bytes : access.bytes);
-}
-
 // Returns the first byte from `begin` up to `end` that is not in the gap between the rows of
 // pitched memory; `end`: there is none.
 std::uint32_t skip_between_rows(const Allocation& part, std::uint32_t begin, std::uint32_t end) {
@@ -171,7 +164,7 @@ void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
   noted_ = {};
   origins_.clear();
-  moves_.clear();
+  padding_.clear();
   shapes_.reset();
 }
 
@@ -284,7 +277,7 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
     if (lanes == 0) return;
   }
   if (grid_ != nullptr) return grid_->give_up();
-  see_padding(access, lanes, shadow);
+  padding_.see(access, lanes, shadow);
   const std::uint32_t elements = access.elements();
   if (elements == 1) {
     access.origin = origin_of_value(access, lanes, shadow, 0, access.bytes);
@@ -339,10 +332,10 @@ std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t l
   const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))] + at;
   const std::uint32_t undefined = shadow.find_undefined(begin, begin + bytes);
   if (shadow.state_at(undefined) == InitShadow::kUndefined) {
-    const Origin& origin = origins_[shadow.taint_at(undefined).origin];
+    const Origin& origin = origins_.at(shadow.taint_at(undefined).origin);
     if (origin.program == access.program) return origin.pc;
   }
-  origin_of_load(access, lanes);
+  origins_.add_load(access, lanes);
   return access.pc;
 }
 
@@ -370,9 +363,9 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   if ((value.mask & access.mask) == 0) return;
   noted_.settled = nullptr;
   const std::uint32_t lanes = value.mask & access.mask;
-  const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
-  const bool is_padding =
-      origin != ptx::kNone && origins_[origin].is_load() && moves_padding(access, at / bytes);
+  const std::uint32_t origin = origins_.of_use(access.program, value.origin, access.place, lanes);
+  const bool is_padding = origin != ptx::kNone && origins_.at(origin).is_load() &&
+                          padding_.is_stored(access, at / bytes);
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const bool is_whole = !access.is_partial || undefined_as_a_whole(access, at, bytes, lane);
@@ -420,7 +413,7 @@ void InitChecker::on_operand(OperandAccess& access) {
   if (!access.write) return find_undefined_bits(access, shadow);
   shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
   if (access.undefined.empty()) return;
-  const std::uint32_t origin = origin_of_operand(*access.undefined_from);
+  const std::uint32_t origin = origins_.of_operand(*access.undefined_from);
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
     if (access.undefined[i] != 0) shadow.taint(access.offset + i, {origin, access.undefined[i]});
   }
@@ -435,49 +428,6 @@ void InitChecker::find_undefined_bits(OperandAccess& access, const InitShadow& s
     const bool is_tainted = shadow.state_at(at) == InitShadow::kUndefined;
     access.undefined[at - access.offset] = is_tainted ? shadow.taint_at(at).bits : 0xff;
   }
-}
-
-std::uint32_t InitChecker::origin_of_operand(const LibraryOperand& operand) {
-  const auto known = std::ranges::find_if(origins_, [&](const Origin& origin) {
-    return origin.program == nullptr && origin.operand.call_site == operand.call_site &&
-           origin.operand.number == operand.number;
-  });
-  if (known != origins_.end()) return static_cast<std::uint32_t>(known - origins_.begin());
-  Origin& origin = origins_.emplace_back();
-  origin.pc = static_cast<std::uint32_t>(origins_.size() - 1);
-  origin.space = ptx::Space::global;
-  origin.operand = operand;
-  return origin.pc;
-}
-
-void InitChecker::on_undefined_use(const UndefinedUse& use) {
-  const bool is_branch = use.kind == UndefinedUse::Kind::branch;
-  reporter_.report({use.program, use.origin, use.pc, is_branch ? 1u : 0u}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::uninitialized_read;
-    finding.kernel = kernel_name(use.program->kernel);
-    ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-    const std::uint32_t index = origin_of_use(use.program, use.origin, use.place, use.lanes);
-    std::string source = "bytes that nothing has written";
-    if (index != ptx::kNone) {
-      const Origin& origin = origins_[index];
-      source = origin.source("has written");
-      ThreadId reader = origin.first;
-      if (const std::uint32_t both = lanes_that_read(origin, use); both != 0) {
-        user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
-      }
-      finding.space = origin.is_load() ? space_name(origin.space) : "";
-      finding.object = origin.object;
-      finding.variable = origin.variable;
-      if (!origin.is_load()) finding.lack = origin.lack();
-      finding.accesses.push_back(side_of(origin, origin.is_load() ? reader : user));
-    }
-    finding.accesses.push_back(
-        reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    finding.message = fmt::format("(2) {} made from {}",
-                                  is_branch ? "branches on a value" : "uses an address", source);
-    return finding;
-  });
 }
 
 void InitChecker::on_host_access(const HostAccess& access) {
@@ -500,16 +450,16 @@ void InitChecker::on_host_access(const HostAccess& access) {
       const bool is_first = element == ptx::kNone && begin != next;
       if (is_first && !shapes_.may_be_padding(shadow, begin, next, access.offset)) element = begin;
     } else if (!shadow.taint_at(at).next_to_defined) {
-      report_copied_value(access, at, origins_[shadow.taint_at(at).origin]);
+      reports_.copied_value(access, at, origins_.at(shadow.taint_at(at).origin));
       return;
     }
   }
   if (element != ptx::kNone) {
-    report_copied_element(access, element, shadow.find_written(element, end) - element);
+    reports_.copied_element(access, element, shadow.find_written(element, end) - element);
   } else if (first != end && shadow.state_at(first) == InitShadow::kUndefined) {
-    report_copied_padding(access, first, origins_[shadow.taint_at(first).origin]);
+    reports_.copied_padding(access, first, origins_.at(shadow.taint_at(first).origin));
   } else if (first != end) {
-    report_copied_bytes(access, first);
+    reports_.copied_bytes(access, first);
   }
 }
 
@@ -519,76 +469,6 @@ void InitChecker::on_device_copy(const DeviceCopy& copy) {
   shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
-}
-
-void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t offset,
-                                      const Origin& origin) {
-  reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
-    Finding finding = copied_from(access, offset, origin);
-    finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
-    if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
-    return finding;
-  });
-}
-
-// Reports `bytes` bytes from `offset` on.
-void InitChecker::report_copied_element(const HostAccess& access, std::uint32_t offset,
-                                        std::uint32_t bytes) {
-  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 4}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::uninitialized_read;
-    finding.space = space_name(access.allocation->space);
-    finding.object = range_of(access, offset);
-    finding.accesses = {reporter_.side_of_call("host copy")};
-    finding.message = bytes == access.bytes
-                          ? std::string("(1) takes bytes none of which anything has written")
-                          : fmt::format(
-                                "(1) takes {} bytes in a row that nothing has written: "
-                                "whole elements, more than padding",
-                                bytes);
-    if (reporter_.causes() != nullptr) {
-      finding.cause = reporter_.causes()->of_unwritten(*access.allocation);
-    }
-    return finding;
-  });
-}
-
-void InitChecker::report_copied_padding(const HostAccess& access, std::uint32_t offset,
-                                        const Origin& origin) {
-  reporter_.report({origin.program, origin.pc, ptx::kNone, 5}, [&] {
-    Finding finding = copied_from(access, offset, origin);
-    finding.severity = Severity::note;
-    finding.message =
-        "(2) takes bytes that nothing had written, beside others of their word that were: padding, "
-        "perhaps";
-    return finding;
-  });
-}
-
-Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
-                                 const Origin& origin) const {
-  Finding finding;
-  finding.kind = FindingKind::uninitialized_read;
-  finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
-  if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
-  finding.object = range_of(access, offset);
-  finding.accesses = {side_of(origin, origin.first), reporter_.side_of_call("host copy")};
-  finding.variable = origin.variable;
-  if (!origin.is_load()) finding.lack = origin.lack();
-  return finding;
-}
-
-void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t offset) {
-  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 3}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::uninitialized_read;
-    finding.severity = Severity::note;
-    finding.space = space_name(access.allocation->space);
-    finding.object = range_of(access, offset);
-    finding.accesses = {reporter_.side_of_call("host copy")};
-    finding.message = "(1) takes bytes that nothing has written; they may be padding";
-    return finding;
-  });
 }
 
 }  // namespace warpcheck::vgpu

@@ -11,16 +11,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/init/init_reports.hpp"
 #include "vgpu/check/init/init_shadow.hpp"
-#include "vgpu/check/init/moved_values.hpp"
+#include "vgpu/check/init/moved_padding.hpp"
 #include "vgpu/check/init/store_shapes.hpp"
+#include "vgpu/check/init/undefined_origins.hpp"
 #include "vgpu/machine/native/noted_rows.hpp"
 
 namespace warpcheck::vgpu {
@@ -34,7 +33,7 @@ class InitChecker final : public Checker {
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
-  void on_undefined_use(const UndefinedUse& use) override;
+  void on_undefined_use(const UndefinedUse& use) override { reports_.used(use); }
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
@@ -48,31 +47,6 @@ class InitChecker final : public Checker {
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) override;
 
  private:
-  // The source of an undefined value: a load of unwritten bytes, a shfl from a lane that took no
-  // part, a product that was not waited for, or an undefined operand of a library function.
-  struct Origin {
-    const Program* program = nullptr;  // null: a library function
-    std::uint32_t pc = 0;
-    ptx::Space space = ptx::Space::generic;
-    std::string object;  // at its first occurrence
-    std::string variable;
-    ThreadId first;   // at its first occurrence
-    WarpPlace place;  // at its latest occurrence
-    std::uint32_t lanes = 0;
-    bool is_shuffle = false;
-    bool is_product = false;
-    [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
-    [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
-    // Returns text about the source of the value. verb: the action that is missing ("written").
-    [[nodiscard]] std::string source(const std::string& verb) const {
-      if (is_product) return "the result of (1), which wgmma.wait_group had not waited for";
-      if (!is_shuffle) return "bytes that nothing " + verb;
-      return "the register of a lane that takes no part in (1): it is not in the mask, or has "
-             "exited";
-    }
-    LibraryOperand operand{};  // set for a library function
-  };
-
   // The state that the parts of a launch share.
   struct Parts {
     std::mutex mutex;
@@ -97,41 +71,16 @@ class InitChecker final : public Checker {
   static void tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                             const InitShadow& shadow, std::uint32_t at);
-  // Padding that a program copies unchanged is still padding.
-  [[nodiscard]] bool is_padding(const InitShadow& shadow, std::uint32_t at) const;
-  void see_padding(const Access& access, std::uint32_t lanes, const InitShadow& shadow);
-  bool moves_padding(const Access& access, std::uint32_t element);
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
                                 std::uint32_t at, std::uint32_t bytes);
-
   static void find_undefined_bits(OperandAccess& access, const InitShadow& shadow);
-  std::uint32_t origin_of_operand(const LibraryOperand& operand);
-  std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
-  // Returns the index of the origin at `pc`; kNone: no load or shfl of this trial is an origin
-  // there.
-  [[nodiscard]] std::uint32_t find_origin(const Program* program, std::uint32_t pc) const;
-  // Returns the index of the origin of a value that some of `lanes` hold.  Creates the origin if it
-  // is a shfl.
-  std::uint32_t origin_of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
-                              std::uint32_t lanes);
-  [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
-  static std::uint32_t lanes_that_read(const Origin& origin, const UndefinedUse& use);
-  void report_copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
-  void report_copied_element(const HostAccess& access, std::uint32_t offset, std::uint32_t bytes);
-  void report_copied_padding(const HostAccess& access, std::uint32_t offset, const Origin& origin);
-  [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
-                                    const Origin& origin) const;
-  void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
   NotedStates noted_;                // of the current launch
-  std::vector<Origin> origins_;
   StoreShapes shapes_;
-  struct Moves {
-    std::unique_ptr<MovedValues> values;          // null: not needed so far
-    std::map<std::uint32_t, bool> reads_padding;  // by pc of a load: it has read only padding
-  };
-  std::map<const Program*, Moves> moves_;
+  UndefinedOrigins origins_;
+  MovedPadding padding_{shapes_};
+  InitReports reports_{reporter_, origins_};
   InitChecker* whole_ = nullptr;  // set in a part
   SharedGrid* grid_ = nullptr;    // set in a part
   Parts parts_;                   // used in the whole

@@ -1,14 +1,12 @@
-// Padding that kernels move: struct copies, sorts of structs, stagings through shared memory.
-#include <algorithm>
-#include <memory>
+#include "vgpu/check/init/moved_padding.hpp"
 
-#include "vgpu/check/init/init.hpp"
+#include <algorithm>
 
 namespace warpcheck::vgpu {
 
 // Returns whether an undefined byte may be padding beside the bytes that stores have written around
 // it.
-bool InitChecker::is_padding(const InitShadow& shadow, std::uint32_t at) const {
+bool MovedPadding::is_padding(const InitShadow& shadow, std::uint32_t at) const {
   constexpr std::uint32_t kGapMax = 16;
   if (shadow.extent() != InitShadow::Extent::some) return false;
   if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
@@ -22,12 +20,12 @@ bool InitChecker::is_padding(const InitShadow& shadow, std::uint32_t at) const {
          shapes_.may_be_padding(shadow, begin, end, ptx::kNone);
 }
 
-// Records for a load whether it reads only padding; the load has read undefined bytes in `lanes`.
-void InitChecker::see_padding(const Access& access, std::uint32_t lanes, const InitShadow& shadow) {
-  bool& is_alone = moves_[access.program].reads_padding.try_emplace(access.pc, true).first->second;
+void MovedPadding::see(const Access& load, std::uint32_t lanes, const InitShadow& shadow) {
+  bool& is_alone =
+      of_programs_[load.program].reads_padding.try_emplace(load.pc, true).first->second;
   for (std::uint32_t rest = lanes; rest != 0 && is_alone; rest &= rest - 1) {
-    const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(rest))];
-    const std::uint32_t end = begin + access.bytes;
+    const std::uint32_t begin = load.offset[static_cast<unsigned>(__builtin_ctz(rest))];
+    const std::uint32_t end = begin + load.bytes;
     std::uint32_t at = shadow.find_undefined(begin, end);
     while (at != end && is_alone) {
       is_alone = is_padding(shadow, at);
@@ -36,18 +34,17 @@ void InitChecker::see_padding(const Access& access, std::uint32_t lanes, const I
   }
 }
 
-// Returns whether a store writes only padding into an element, and no value calculated from it.
-bool InitChecker::moves_padding(const Access& access, std::uint32_t element) {
-  Moves& moves = moves_[access.program];
+bool MovedPadding::is_stored(const Access& store, std::uint32_t element) {
+  OfProgram& moves = of_programs_[store.program];
   const auto has_read = [&](std::uint32_t load, bool padding) {
     const auto known = moves.reads_padding.find(load);
     return known != moves.reads_padding.end() && known->second == padding;
   };
-  const InstrKind kind = access.program->code[access.pc].kind;
-  if (kind == InstrKind::copy || kind == InstrKind::bulk_copy) return has_read(access.pc, true);
+  const InstrKind kind = store.program->code[store.pc].kind;
+  if (kind == InstrKind::copy || kind == InstrKind::bulk_copy) return has_read(store.pc, true);
   if (kind != InstrKind::store) return false;
-  if (moves.values == nullptr) moves.values = std::make_unique<MovedValues>(*access.program);
-  const auto& loads = moves.values->loads_of(access.pc, element);
+  if (moves.values == nullptr) moves.values = std::make_unique<MovedValues>(*store.program);
+  const auto& loads = moves.values->loads_of(store.pc, element);
   if (!loads) return false;
   return std::ranges::any_of(*loads, [&](std::uint32_t load) { return has_read(load, true); }) &&
          std::ranges::none_of(*loads, [&](std::uint32_t load) { return has_read(load, false); });

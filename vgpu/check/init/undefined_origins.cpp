@@ -1,13 +1,18 @@
-// Origins of undefined values: loads, and warp operations that give a lane the value of a lane that
-// took no part.
-#include <algorithm>
+#include "vgpu/check/init/undefined_origins.hpp"
 
-#include "vgpu/check/init/init.hpp"
+#include <algorithm>
 
 namespace warpcheck::vgpu {
 
-std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {
-  std::uint32_t index = find_origin(access.program, access.pc);
+std::string Origin::source(const std::string& verb) const {
+  if (is_product) return "the result of (1), which wgmma.wait_group had not waited for";
+  if (!is_shuffle) return "bytes that nothing " + verb;
+  return "the register of a lane that takes no part in (1): it is not in the mask, or has "
+         "exited";
+}
+
+void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes) {
+  std::uint32_t index = find(access.program, access.pc);
   if (index == ptx::kNone) {
     const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
     index = static_cast<std::uint32_t>(origins_.size());
@@ -21,19 +26,18 @@ std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t la
   }
   origins_[index].place = access.place;
   origins_[index].lanes = lanes;
-  return index;
 }
 
-std::uint32_t InitChecker::find_origin(const Program* program, std::uint32_t pc) const {
+std::uint32_t UndefinedOrigins::find(const Program* program, std::uint32_t pc) const {
   const auto found = std::ranges::find_if(
       origins_, [&](const Origin& origin) { return origin.program == program && origin.pc == pc; });
   return found == origins_.end() ? ptx::kNone
                                  : static_cast<std::uint32_t>(found - origins_.begin());
 }
 
-std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t pc,
-                                         const WarpPlace& place, std::uint32_t lanes) {
-  const std::uint32_t known = find_origin(program, pc);
+std::uint32_t UndefinedOrigins::of_use(const Program* program, std::uint32_t pc,
+                                       const WarpPlace& place, std::uint32_t lanes) {
+  const std::uint32_t known = find(program, pc);
   if (known != ptx::kNone || pc == ptx::kNone) return known;
   const bool is_product = program->code[pc].kind == InstrKind::group_pending;
   if (program->code[pc].opcode != ptx::Opcode::shfl_ && !is_product) return ptx::kNone;
@@ -46,18 +50,17 @@ std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t p
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 
-AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
-  if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
-  const char* const role = origin.is_load() ? "read" : origin.is_shuffle ? "shuffle" : "product";
-  return reporter_.side(role, *origin.program, origin.pc, who);
-}
-
-// Returns the lanes that executed the load themselves before they use the value; none if the value
-// came another way.
-std::uint32_t InitChecker::lanes_that_read(const Origin& origin, const UndefinedUse& use) {
-  const bool same_warp =
-      origin.place.block == use.place.block && origin.place.warp == use.place.warp;
-  return same_warp ? origin.lanes & use.lanes : 0;
+std::uint32_t UndefinedOrigins::of_operand(const LibraryOperand& operand) {
+  const auto known = std::ranges::find_if(origins_, [&](const Origin& origin) {
+    return origin.program == nullptr && origin.operand.call_site == operand.call_site &&
+           origin.operand.number == operand.number;
+  });
+  if (known != origins_.end()) return static_cast<std::uint32_t>(known - origins_.begin());
+  Origin& origin = origins_.emplace_back();
+  origin.pc = static_cast<std::uint32_t>(origins_.size() - 1);
+  origin.space = ptx::Space::global;
+  origin.operand = operand;
+  return origin.pc;
 }
 
 }  // namespace warpcheck::vgpu

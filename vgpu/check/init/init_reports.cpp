@@ -1,0 +1,123 @@
+#include "vgpu/check/init/init_reports.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace warpcheck::vgpu {
+namespace {
+
+std::string range_of(const HostAccess& access, std::uint32_t offset) {
+  return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
+                     access.row_bytes != 0 ? access.row_bytes : access.bytes);
+}
+
+}  // namespace
+
+AccessSide InitReports::side_of(const Origin& origin, ThreadId who) const {
+  if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
+  const char* const role = origin.is_load() ? "read" : origin.is_shuffle ? "shuffle" : "product";
+  return reporter_.side(role, *origin.program, origin.pc, who);
+}
+
+void InitReports::used(const UndefinedUse& use) {
+  const bool is_branch = use.kind == UndefinedUse::Kind::branch;
+  reporter_.report({use.program, use.origin, use.pc, is_branch ? 1u : 0u}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.kernel = kernel_name(use.program->kernel);
+    ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
+    const std::uint32_t index = origins_.of_use(use.program, use.origin, use.place, use.lanes);
+    std::string source = "bytes that nothing has written";
+    if (index != ptx::kNone) {
+      const Origin& origin = origins_.at(index);
+      source = origin.source("has written");
+      ThreadId reader = origin.first;
+      if (const std::uint32_t both = origin.lanes_that_read(use); both != 0) {
+        user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+      }
+      finding.space = origin.is_load() ? space_name(origin.space) : "";
+      finding.object = origin.object;
+      finding.variable = origin.variable;
+      if (!origin.is_load()) finding.lack = origin.lack();
+      finding.accesses.push_back(side_of(origin, origin.is_load() ? reader : user));
+    }
+    finding.accesses.push_back(
+        reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
+    finding.message = fmt::format("(2) {} made from {}",
+                                  is_branch ? "branches on a value" : "uses an address", source);
+    return finding;
+  });
+}
+
+void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,
+                               const Origin& origin) {
+  reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
+    Finding finding = copied_from(access, offset, origin);
+    finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
+    if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
+    return finding;
+  });
+}
+
+// Reports `bytes` bytes from `offset` on.
+void InitReports::copied_element(const HostAccess& access, std::uint32_t offset,
+                                 std::uint32_t bytes) {
+  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 4}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.space = space_name(access.allocation->space);
+    finding.object = range_of(access, offset);
+    finding.accesses = {reporter_.side_of_call("host copy")};
+    finding.message = bytes == access.bytes
+                          ? std::string("(1) takes bytes none of which anything has written")
+                          : fmt::format(
+                                "(1) takes {} bytes in a row that nothing has written: "
+                                "whole elements, more than padding",
+                                bytes);
+    if (reporter_.causes() != nullptr) {
+      finding.cause = reporter_.causes()->of_unwritten(*access.allocation);
+    }
+    return finding;
+  });
+}
+
+void InitReports::copied_padding(const HostAccess& access, std::uint32_t offset,
+                                 const Origin& origin) {
+  reporter_.report({origin.program, origin.pc, ptx::kNone, 5}, [&] {
+    Finding finding = copied_from(access, offset, origin);
+    finding.severity = Severity::note;
+    finding.message =
+        "(2) takes bytes that nothing had written, beside others of their word that were: padding, "
+        "perhaps";
+    return finding;
+  });
+}
+
+Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
+                                 const Origin& origin) const {
+  Finding finding;
+  finding.kind = FindingKind::uninitialized_read;
+  finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
+  if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
+  finding.object = range_of(access, offset);
+  finding.accesses = {side_of(origin, origin.first), reporter_.side_of_call("host copy")};
+  finding.variable = origin.variable;
+  if (!origin.is_load()) finding.lack = origin.lack();
+  return finding;
+}
+
+void InitReports::copied_bytes(const HostAccess& access, std::uint32_t offset) {
+  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 3}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.severity = Severity::note;
+    finding.space = space_name(access.allocation->space);
+    finding.object = range_of(access, offset);
+    finding.accesses = {reporter_.side_of_call("host copy")};
+    finding.message = "(1) takes bytes that nothing has written; they may be padding";
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

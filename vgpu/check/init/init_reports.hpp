@@ -1,0 +1,36 @@
+// Reports uses of undefined values, and copies of them by the host.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/check/init/undefined_origins.hpp"
+#include "vgpu/check/reporter.hpp"
+
+namespace warpcheck::vgpu {
+
+class InitReports {
+ public:
+  InitReports(Reporter& reporter, UndefinedOrigins& origins)
+      : reporter_(reporter), origins_(origins) {}
+
+  void used(const UndefinedUse& use);
+  // The host copies, from byte `offset` on:
+  // a value made from undefined bytes;
+  void copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
+  // `bytes` bytes that nothing has written, and that are no padding;
+  void copied_element(const HostAccess& access, std::uint32_t offset, std::uint32_t bytes);
+  // bytes that were undefined when they were written beside defined ones;
+  void copied_padding(const HostAccess& access, std::uint32_t offset, const Origin& origin);
+  // bytes that nothing has written, and that may be padding.
+  void copied_bytes(const HostAccess& access, std::uint32_t offset);
+
+ private:
+  [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
+  [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
+                                    const Origin& origin) const;
+
+  Reporter& reporter_;
+  UndefinedOrigins& origins_;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,61 @@
+// The origins of undefined values: loads of unwritten bytes, warp operations that give a lane the
+// value of a lane that took no part, products that were not waited for, and undefined operands of
+// library functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/check/operand.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+struct Origin {
+  const Program* program = nullptr;  // null: a library function
+  std::uint32_t pc = 0;
+  ptx::Space space = ptx::Space::generic;
+  std::string object;  // at its first occurrence
+  std::string variable;
+  ThreadId first;   // at its first occurrence
+  WarpPlace place;  // at its latest occurrence
+  std::uint32_t lanes = 0;
+  bool is_shuffle = false;
+  bool is_product = false;
+  LibraryOperand operand{};  // set for a library function
+
+  [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
+  [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
+  // Returns text about the source of the value. verb: the action that is missing ("written").
+  [[nodiscard]] std::string source(const std::string& verb) const;
+  // Returns the lanes that executed the load themselves before they use the value; none if the
+  // value came another way.
+  [[nodiscard]] std::uint32_t lanes_that_read(const UndefinedUse& use) const {
+    const bool same_warp = place.block == use.place.block && place.warp == use.place.warp;
+    return same_warp ? lanes & use.lanes : 0;
+  }
+};
+
+class UndefinedOrigins {
+ public:
+  void clear() { origins_.clear(); }
+  [[nodiscard]] const Origin& at(std::uint32_t index) const { return origins_[index]; }
+  // Notes that some lanes of a load read unwritten bytes.
+  void add_load(const Access& access, std::uint32_t lanes);
+  // Return the index of an origin; it is created if it is new.
+  std::uint32_t of_operand(const LibraryOperand& operand);
+  // The origin at `pc` of a value that some of `lanes` hold.  kNone: no load of this trial is an
+  // origin there, and it is neither a shfl nor a product.
+  std::uint32_t of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
+                       std::uint32_t lanes);
+
+ private:
+  [[nodiscard]] std::uint32_t find(const Program* program, std::uint32_t pc) const;
+
+  std::vector<Origin> origins_;
+};
+
+}  // namespace warpcheck::vgpu
