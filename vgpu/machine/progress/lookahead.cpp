@@ -36,52 +36,6 @@ bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {
          });
 }
 
-// Copies everything of a warp except its undefined registers, which move to the copy.
-Warp copy_of(Warp& warp) {
-  Warp copy;
-  copy.live = warp.live;
-  copy.accesses = warp.accesses;
-  copy.ask_at = warp.ask_at;
-  copy.fences = warp.fences;
-  copy.faults = warp.faults;
-  copy.ask_at_fence = warp.ask_at_fence;
-  copy.stops = warp.stops;
-  copy.releases = warp.releases;
-  copy.quantum_left = warp.quantum_left;
-  copy.quantum_rest = warp.quantum_rest;
-  copy.quanta = warp.quanta;
-  copy.fragments = warp.fragments;
-  copy.words = warp.words;
-  copy.wides = warp.wides;
-  copy.predicates = warp.predicates;
-  copy.undefined = warp.undefined.take();
-  copy.cluster_arrived = warp.cluster_arrived;
-  copy.cluster_phase = warp.cluster_phase;
-  return copy;
-}
-
-// Restores a warp.  Local memory keeps its new size.
-void put_back_warp(Warp& warp, Warp& copy) {
-  warp.live = copy.live;
-  warp.accesses = copy.accesses;
-  warp.ask_at = copy.ask_at;
-  warp.fences = copy.fences;
-  warp.faults = copy.faults;
-  warp.ask_at_fence = copy.ask_at_fence;
-  warp.stops = copy.stops;
-  warp.releases = copy.releases;
-  warp.quantum_left = copy.quantum_left;
-  warp.quantum_rest = copy.quantum_rest;
-  warp.quanta = copy.quanta;
-  warp.fragments = std::move(copy.fragments);
-  warp.words = std::move(copy.words);
-  warp.wides = std::move(copy.wides);
-  warp.predicates = std::move(copy.predicates);
-  warp.undefined = std::move(copy.undefined);
-  warp.cluster_arrived = copy.cluster_arrived;
-  warp.cluster_phase = copy.cluster_phase;
-}
-
 bool reads_time(const Instr& instr) {
   using ptx::SpecialRegister;
   if (instr.kind != InstrKind::special) return false;
@@ -118,7 +72,8 @@ class Hash {
 
 }  // namespace
 
-Lookahead::Lookahead(const Parts& parts) : parts_(parts), launch_(parts.launch) {
+Lookahead::Lookahead(const Parts& parts)
+    : parts_(parts), launch_(parts.launch), saved_(parts.launch) {
   const std::span<Observer* const> only(&self_, 1);
   observers_ = std::exchange(launch_.observers, {only, {this}, {}, {}, false, nullptr});
   outcome_ = std::exchange(launch_.outcome, {});
@@ -132,57 +87,21 @@ Lookahead::~Lookahead() {
   launch_.outcome = std::move(outcome_);
 }
 
-void Lookahead::save(Slot& slot) { save(slot, 0, launch_.warps_per_block); }
-
-void Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
-  const auto is_saved = [&](const auto& saved) { return saved->slot == &slot; };
-  if (std::ranges::any_of(saved_, is_saved)) return;
-  auto saved = std::make_unique<Saved>();
-  saved->slot = &slot;
-  saved->phase = slot.phase;
-  saved->live_lanes = slot.live_lanes;
-  saved->waiting_lanes = slot.waiting_lanes;
-  saved->ready_warps = slot.ready_warps;
-  saved->yielded_warps = slot.yielded_warps;
-  if (launch_.program->has_named_barriers) saved->barriers = slot.barriers;
-  saved->objects = slot.objects;
-  saved->first_warp = first_warp;
-  for (std::uint32_t index = 0; index < warps; ++index) {
-    saved->warps.push_back(copy_of(slot.warps[first_warp + index]));
-  }
-  saved_.push_back(std::move(saved));
-}
-
 void Lookahead::put_back() {
-  foreign_changes_ = 0;
-  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
-    std::memcpy(change->at, change->old.data(), change->bytes);
-  }
-  changes_.clear();
-  for (const std::unique_ptr<Saved>& saved : saved_) {
-    Slot& slot = *saved->slot;
-    slot.phase = saved->phase;
-    slot.live_lanes = saved->live_lanes;
-    slot.waiting_lanes = saved->waiting_lanes;
-    slot.ready_warps = saved->ready_warps;
-    slot.yielded_warps = saved->yielded_warps;
-    if (launch_.program->has_named_barriers) slot.barriers = std::move(saved->barriers);
-    slot.objects = std::move(saved->objects);
-    for (std::size_t i = 0; i < saved->warps.size(); ++i) {
-      put_back_warp(slot.warps[saved->first_warp + i], saved->warps[i]);
-    }
-  }
-  saved_.clear();
+  changes_.undo();
+  saved_.put_back();
   parts_.cluster_barriers.put_back(clusters_);
 }
 
 void Lookahead::on_access(Access& access) {
   const bool is_local = access.space == ptx::Space::local;
-  if (polled_ != nullptr && access.kind != AccessKind::write && !is_local) note_polled(access);
+  if (polled_.are_noted() && access.kind != AccessKind::write && !is_local) polled_.note(access);
   if (access.kind != AccessKind::write) {
     const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
     if (access.allocation->changes_by_itself()) reads_host_memory_ = true;
-    if (lists_reads_ && access.space == ptx::Space::global) note_read(access);
+    if (launch_reads_.are_noted() && access.space == ptx::Space::global) {
+      launch_reads_.note(access);
+    }
     for (std::uint32_t rest = is_local ? 0 : access.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       Read& read = (*current_reads_)[lane];
@@ -210,43 +129,13 @@ void Lookahead::on_access(Access& access) {
       }
     }
     if (access.kind == AccessKind::read) continue;
-    Change change{access.allocation->data + access.offset[lane],
-                  access.allocation,
-                  access.offset[lane],
-                  access.bytes,
-                  is_local,
-                  {}};
-    std::memcpy(change.old.data(), change.at, change.bytes);
-    changes_.push_back(change);
+    changes_.add(access, lane);
   }
-}
-
-// Drops writes after the first `since` changes that changed nothing.
-void Lookahead::keep_changes(std::size_t since) {
-  if (changes_.size() == since) return;
-  const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
-  const auto changes_nothing = [](const Change& change) {
-    return std::memcmp(change.at, change.old.data(), change.bytes) == 0;
-  };
-  changes_.erase(std::remove_if(begin, changes_.end(), changes_nothing), changes_.end());
-  for (std::size_t i = since; i < changes_.size(); ++i) foreign_changes_ += !changes_[i].is_local;
-}
-
-// Returns whether memory is as it was after `since` changes.
-bool Lookahead::changes_back(std::size_t since) const {
-  std::set<const std::byte*> seen;
-  for (std::size_t i = since; i < changes_.size(); ++i) {
-    for (std::uint8_t byte = 0; byte < changes_[i].bytes; ++byte) {
-      const std::byte* const at = changes_[i].at + byte;
-      if (seen.insert(at).second && *at != changes_[i].old[byte]) return false;
-    }
-  }
-  return true;
 }
 
 Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) const {
-  WarpState state{warp.fragments,  warp.words,           warp.wides, warp.predicates,
-                  changes_.size(), warp.cluster_arrived, {}};
+  WarpState state{warp.fragments,   warp.words,           warp.wides, warp.predicates,
+                  changes_.count(), warp.cluster_arrived, {}};
   if (launch_.program->has_named_barriers) {
     state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
   }
@@ -273,7 +162,7 @@ bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) cons
                           are_same_barriers)) {
     return false;
   }
-  return changes_back(state.changes);
+  return changes_.are_undone(state.changes);
 }
 
 std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) const {
@@ -358,12 +247,12 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   }
   const Fate act = act_of(slot, warp, warp.fragments[index]);
   if (act != Fate::runs) return act;
-  if (polled_ != nullptr && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
+  if (polled_.are_noted() && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
     return Fate::unknown;
   }
   if (is_following_ && !may_execute(warp, warp.fragments[index])) return Fate::unknown;
   const std::uint32_t ready = slot.ready_warps;
-  const std::size_t changes = changes_.size();
+  const std::size_t changes = changes_.count();
   const Instr& instr = launch_.program->code[warp.fragments[index].pc];
   const FrameRows frame = frame_of(warp.fragments[index]);
   const std::uint32_t lanes = warp.fragments[index].mask;
@@ -379,9 +268,9 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
       warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, *launch_.program);
     }
   }
-  keep_changes(changes);
+  changes_.settle(changes);
   if (stop == Stop::halted || has_effect_) return Fate::acts;
-  if (changes_.size() > kChangesMax) return Fate::unknown;
+  if (changes_.count() > kChangesMax) return Fate::unknown;
   if (!warp.is_ready()) slot.ready_warps &= ~(1u << warp.index);
   if ((slot.ready_warps & ~ready) != 0) return Fate::releases;
   return warp.is_ready() ? Fate::runs : Fate::waits;
@@ -392,10 +281,10 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   reads_time_ = false;
   const WarpState start = state_of(slot, warp);
   WarpState seen = start;
-  const std::size_t foreign = foreign_changes_;
+  const std::size_t foreign = changes_.foreign();
   for (std::uint64_t steps = 1; steps <= kStepsExact; ++steps) {
     const Fate fate = step(slot, warp);
-    const bool changed = foreign_changes_ != foreign;
+    const bool changed = changes_.foreign() != foreign;
     if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;
     // A warp that writes must return to its initial state, with all changes undone.  A warp that
     // has read the time never returns to the same state.
@@ -405,16 +294,16 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
     }
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
-  if (foreign_changes_ != foreign) return Fate::acts;
+  if (changes_.foreign() != foreign) return Fate::acts;
   Fate fate = run_indifferently(slot, warp);
-  if (fate == Fate::unknown && foreign_changes_ == foreign) fate = run_periodically(slot, warp);
+  if (fate == Fate::unknown && changes_.foreign() == foreign) fate = run_periodically(slot, warp);
   return fate == Fate::unknown ? run_fragments_alone(slot, warp) : fate;
 }
 
 // Examines blocks that can wait for each other without memory: one block, or the blocks of a
 // cluster.
 Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
-  for (Slot* slot : unit) save(*slot);
+  for (Slot* slot : unit) saved_.save(*slot);
   const bool was_ready =
       std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
   const std::uint64_t steps_before = steps_;
@@ -440,9 +329,9 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
     std::ranges::fill(settled, 0);
     const std::uint64_t hash = hash_of(unit);
     const auto before = std::ranges::find(releases, hash, &decltype(releases)::value_type::first);
-    if (before != releases.end() && changes_back(before->second)) return Fate::spins;
+    if (before != releases.end() && changes_.are_undone(before->second)) return Fate::spins;
     if (releases.size() == kReleasesMax) return Fate::unknown;
-    releases.emplace_back(hash, changes_.size());
+    releases.emplace_back(hash, changes_.count());
   }
 }
 
@@ -464,7 +353,7 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
     restless_block_ = slot->block;
     return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
   }
-  if (!repeats_ && !read_bytes_.empty()) return Prospect::polls;
+  if (!repeats_ && !launch_reads_.is_empty()) return Prospect::polls;
   if (reads_host_memory_ && launch_.request->host_runs) return Prospect::goes_on;
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }
@@ -527,7 +416,7 @@ void Lookahead::list(std::vector<Waiting>& waiting) {
 }
 
 void Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
-  save(slot);
+  saved_.save(slot);
   if (run_until_settled(slot, warp) == Fate::spins) return list_polls(slot, warp, waiting);
   put_back();
   for (const Fragment& fragment : warp.fragments) {

@@ -27,11 +27,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "vgpu/machine/progress/memory_changes.hpp"
+#include "vgpu/machine/progress/noted_reads.hpp"
+#include "vgpu/machine/progress/saved_blocks.hpp"
 #include "vgpu/machine/progress/strong_writes.hpp"
 #include "vgpu/machine/progress/waiting_threads.hpp"
 #include "vgpu/machine/running_launch.hpp"
@@ -81,10 +83,10 @@ class Lookahead final : public Observer {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] bool reads_host_memory() const { return reads_host_memory_; }
   // Called before look_at_launch() if other work may be concurrent with the launch.
-  void list_reads() { lists_reads_ = true; }
+  void list_reads() { launch_reads_.begin(); }
   // After Prospect::polls: returns the global memory that was read; empty if there is too much.  A
   // thread that reads none of it is stuck, because no concurrent work can write its shared memory.
-  [[nodiscard]] std::vector<PolledBytes> read_bytes() const;
+  [[nodiscard]] std::vector<PolledBytes> read_bytes() const { return launch_reads_.list(); }
   // Returns the block that makes progress; the next examination begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }
 
@@ -101,28 +103,12 @@ class Lookahead final : public Observer {
     acts,      // ends, prints or changes memory
     unknown,   // none of these within the limits
   };
-  struct Change {  // a change of memory
-    std::byte* at = nullptr;
-    const Allocation* allocation = nullptr;
-    std::uint32_t offset = 0;
-    std::uint8_t bytes = 0;
-    bool is_local = false;
-    std::array<std::byte, 16> old{};
-  };
   struct WarpState {
     std::vector<Fragment> fragments;
     RowBank words, wides, predicates;
     std::size_t changes = 0;  // number of changes at that time
     std::uint32_t cluster_arrived = 0;
     std::vector<NamedBarrier> barriers;  // if the program uses them
-  };
-  struct Saved {  // the saved state of a block
-    Slot* slot = nullptr;
-    std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, yielded_warps = 0;
-    std::array<NamedBarrier, 16> barriers;
-    std::vector<BarrierObjectState> objects;
-    std::uint32_t first_warp = 0;
-    std::vector<Warp> warps;
   };
   // The last read of a lane.  Polls are mostly strong or atomic, so such a read takes precedence
   // over weak ones.
@@ -146,14 +132,10 @@ class Lookahead final : public Observer {
   Fate run_until_settled(Slot& slot, Warp& warp);
   Fate step(Slot& slot, Warp& warp);
   Fate act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const;
-  [[nodiscard]] bool changes_back(std::size_t since) const;
-  void keep_changes(std::size_t since);
   [[nodiscard]] WarpState state_of(const Slot& slot, Warp& warp) const;
   static bool is_at(const WarpState& state, const Warp& warp);
   [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp) const;
   [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit) const;
-  void save(Slot& slot);
-  void save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps);
   void put_back();
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
@@ -163,11 +145,8 @@ class Lookahead final : public Observer {
 
   // lookahead_livelock.cpp
   Fate run_until_idle(Slot& slot, Warp& warp);
-  [[nodiscard]] std::uint64_t hash_of_changes() const;
 
   // lookahead_polls.cpp
-  void note_polled(const Access& access);
-  void note_read(const Access& access);
   [[nodiscard]] static bool concerns_others(const Instr& instr);
 
   // lookahead_periods.cpp
@@ -184,9 +163,8 @@ class Lookahead final : public Observer {
 
   Parts parts_;
   RunningLaunch& launch_;
-  std::vector<std::unique_ptr<Saved>> saved_;
-  std::vector<Change> changes_;
-  std::size_t foreign_changes_ = 0;  // the number of changes outside local memory
+  SavedBlocks saved_;
+  MemoryChanges changes_;
   std::map<const Warp*, Reads> reads_;
   Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;
@@ -202,11 +180,8 @@ class Lookahead final : public Observer {
   std::uint64_t steps_of_round_ = 16'384;
   // visits of the round's first pc in a round, not counting the beginning
   std::size_t visits_of_round_ = 1;
-  std::vector<PolledBytes>* polled_ = nullptr;          // used by polls()
-  const Allocation* polled_shared_ = nullptr;           // the block's own shared memory
-  bool is_too_much_ = false;                            // too many bytes are polled
-  bool lists_reads_ = false;                            // used by look_at_launch()
-  std::map<const std::byte*, PolledBytes> read_bytes_;  // empty if there are too many
+  PolledReads polled_;        // used by polls()
+  LaunchReads launch_reads_;  // used by look_at_launch()
   std::vector<Fork> forks_;
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
 

@@ -20,11 +20,11 @@ constexpr std::uint64_t kStepsOfLaunch = 1 << 15;  // in all rounds
 
 Prospect Lookahead::look_for_livelock() {
   put_back();
-  for (Slot* slot : launch_.resident) save(*slot);
+  for (Slot* slot : launch_.resident) saved_.save(*slot);
   const std::uint64_t steps_before = steps_;
   std::vector<std::uint64_t> rounds;
   while (steps_ - steps_before < kStepsOfLaunch) {
-    rounds.push_back(hash_of(launch_.resident) ^ hash_of_changes());
+    rounds.push_back(hash_of(launch_.resident) ^ changes_.hash());
     for (Slot* slot : launch_.resident) {
       for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(rest));
@@ -32,7 +32,7 @@ Prospect Lookahead::look_for_livelock() {
         if (fate == Fate::acts || fate == Fate::unknown) return Prospect::goes_on;
       }
     }
-    const std::uint64_t hash = hash_of(launch_.resident) ^ hash_of_changes();
+    const std::uint64_t hash = hash_of(launch_.resident) ^ changes_.hash();
     if (std::ranges::find(rounds, hash) != rounds.end()) return Prospect::repeats;
   }
   return Prospect::goes_on;
@@ -44,12 +44,12 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   WarpState seen = state_of(slot, warp);
   std::uint64_t since = 0;  // the number of changes when it last changed memory
   for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
-    const std::size_t foreign = foreign_changes_;
+    const std::size_t foreign = changes_.foreign();
     const Fate fate = step(slot, warp);
     if (fate != Fate::runs) return fate;
     if (reads_time_) return Fate::unknown;
     ++since;
-    if (foreign_changes_ != foreign) {
+    if (changes_.foreign() != foreign) {
       seen = state_of(slot, warp);
       since = 0;
     } else if (is_in(seen, slot, warp)) {
@@ -59,24 +59,6 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
     }
   }
   return Fate::unknown;
-}
-
-// Returns a hash of the bytes that differ from their initial values.
-std::uint64_t Lookahead::hash_of_changes() const {
-  std::map<const std::byte*, std::byte> before;
-  for (const Change& change : changes_) {
-    for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
-      before.emplace(change.at + byte, change.old[byte]);
-    }
-  }
-  std::uint64_t hash = 0;
-  for (const auto& [at, old] : before) {
-    if (*at == old) continue;
-    std::uint64_t one = reinterpret_cast<std::uintptr_t>(at) * 0x9fb21c651e98df25u;
-    one = (one ^ one >> 32 ^ static_cast<std::uint64_t>(*at)) * 0x2545f4914f6cdd1du;
-    hash += one ^ one >> 29;
-  }
-  return hash;
 }
 
 }  // namespace warpcheck::vgpu

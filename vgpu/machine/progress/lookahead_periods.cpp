@@ -71,12 +71,12 @@ std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits)
 // Called after run_indifferently() has found nothing.
 Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
   const WarpState head = state_of(slot, warp);
-  const std::size_t foreign = foreign_changes_;
+  const std::size_t foreign = changes_.foreign();
   const std::uint64_t steps_max = std::min(kStepsMax, outcome_.steps / kStepsPerStep);
   std::vector<std::vector<std::uint64_t>> visits;
   for (std::uint64_t steps = 1; steps <= steps_max; ++steps) {
     const Fate fate = step(slot, warp);
-    if (foreign_changes_ != foreign) return Fate::acts;
+    if (changes_.foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (!is_at(head, warp)) continue;
     std::vector<std::uint64_t>& rows = visits.emplace_back();

@@ -203,11 +203,11 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
 // Fate::spins.  When the first fork closes, the head moves to that place, because the head must not
 // lie inside a fork.
 Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
-  const std::size_t foreign = foreign_changes_;
+  const std::size_t foreign = changes_.foreign();
   std::size_t visits = 0;
   for (std::uint64_t steps = 0; steps < steps_of_round_; ++steps) {
     const Fate fate = step(slot, warp);
-    if (foreign_changes_ != foreign) return Fate::acts;
+    if (changes_.foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (has_strayed_) return Fate::unknown;
     if (close_forks(warp) && !is_anchored_) {
@@ -233,13 +233,12 @@ bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   for_each_difference(Bank::word, before.words, warp.words, mark);
   for_each_difference(Bank::wide, before.wides, warp.wides, mark);
   for_each_difference(Bank::predicate, before.predicates, warp.predicates, mark);
-  for (std::size_t i = before.changes; i < changes_.size(); ++i) {
-    const Change& change = changes_[i];
+  changes_.for_each(before.changes, [&](const MemoryChanges::Change& change) {
     for (std::uint32_t byte = 0; byte < change.bytes; byte += 4) {
       const auto word = std::pair(change.allocation, (change.offset + byte) / 4);
       spreads |= indifferent_words_.insert(word).second;
     }
-  }
+  });
   return spreads;
 }
 
