@@ -31,17 +31,17 @@ class BarrierObjectOrder {
                                        const WarpPlace& place, unsigned lane) const;
 
  private:
-  // What arrivals release: to the object's own block, and to other blocks of the cluster.
+  // What arrivals in this phase and in earlier ones have released.
   struct Released {
-    VectorClock near, far;
-    VectorClock all;  // near, far, and arrivals at scopes that do not reach the object's block
+    VectorClock near;  // by threads of the object's own block, and by the completion of copies
+    VectorClock far;   // by threads of other blocks, at scopes that reach the object's block
+    VectorClock all;   // near, far, and arrivals at scopes that do not reach the object's block
   };
-  // Phases are indexed by parity.
   struct State {
-    std::uint64_t phase = 0;
-    Released current, before;
-    VectorClock arrived;  // all threads that have arrived, even without a release
-    VectorClock seen;     // of that: before the latest completed wait
+    std::uint64_t phase = 0;   // the latest one with an arrival
+    Released current, before;  // in that phase, and as it began
+    VectorClock arrived;       // all threads that have arrived, even without a release
+    VectorClock seen;          // of that: before the latest completed wait
   };
   VectorClock arrive(const BarrierObject& event, unsigned lane, VectorClock* into);
   void wait(const BarrierObject& event, unsigned lane, const Released& released);

@@ -34,7 +34,8 @@ class EarlyLaunches {
   void let_next_begin(std::size_t slot, bool knows);
   void end_block(std::size_t slot);
 
-  // Returns the launch directly before the current launch, or kNone.
+  // Returns the launch directly before the current one, if the current one may begin before that
+  // has completed; or kNone.
   [[nodiscard]] std::uint32_t before() const { return before_; }
   // Returns the earlier launches that may still run when the current launch begins.
   // is_open_after_wait() tells the same for the time after a thread of it has waited.

@@ -79,7 +79,8 @@ class SyncVariables {
   ChainPlace perform(const StrongOperation& operation, Miss& miss);
   // Bytes are overwritten by an access that is not a strong write, or that has another size.
   void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
-  // Returns whether no strong operation was ever performed in the allocation.
+  // Returns whether the allocation has no variables: no strong write was performed there since the
+  // last forget() or forget_all().
   [[nodiscard]] bool is_empty(std::uint32_t allocation) const {
     return allocation >= allocations_.size() || allocations_[allocation].empty();
   }
@@ -109,8 +110,8 @@ class SyncVariables {
   };
   // The part of a variable that most strong operations do not need.
   struct Patterns {
-    // What the chain's release patterns release to threads of one block or of one cluster only; the
-    // key is group_of().
+    // What the chain's release patterns release to the threads of the writer's block, and of its
+    // cluster, including what they release to all threads; the key is group_of().
     std::unordered_map<std::uint64_t, VectorClock> released_in;
     std::size_t forget_at = 8;
     bool has_released = false;  // the chain has released something
