@@ -123,7 +123,7 @@ void Core::choose_code() {
   if (launch_.strategy->decides_fences(launch_.request->index)) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
   const bool at_once = launch_.limits.compile == Compile::at_once;
-  if (at_once) fragments_.compile_for_some();
+  if (at_once) native_runs_.compile_for_some();
   launch_.native_some = tier->code(Lanes::some);
   if (tier->code(Lanes::all) != nullptr || at_once) return compile();
   compile_at_ = tier->steps_left(Lanes::all);

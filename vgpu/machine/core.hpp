@@ -106,10 +106,13 @@ class Core {
   Departures departures_{launch_,
                          {stacks_, calls_, meetings_, block_barriers_, named_barriers_,
                           cluster_barriers_, bulk_copies_, tensor_copies_, warpgroups_, printing_}};
+  NativeFrames native_frames_{launch_, accesses_, scalars_, fragments_};
+  NativeRuns native_runs_{launch_};
   FragmentLoop fragments_{launch_,
                           {turns_, scalars_, accesses_, barrier_objects_, copies_, textures_, heap_,
-                           device_calls_, meetings_, departures_}};
-  Warps warps_{launch_, turns_, fragments_};
+                           device_calls_, meetings_, departures_, native_frames_, native_runs_}};
+  Rounds rounds_{launch_, turns_, departures_, native_frames_, native_runs_};
+  Warps warps_{launch_, turns_, fragments_, rounds_};
 
   // Detection of launches that do not end.
   WaitingThreads waiting_threads_{launch_, meetings_, cluster_barriers_};

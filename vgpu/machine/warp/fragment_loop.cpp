@@ -57,13 +57,13 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
 Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
   Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[index]}, .index = index};
   turn.lanes = lane_count(turn.run.mask);
-  turn.native = code_for(turn.run.mask);
+  turn.native = parts_.native_runs.code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
-  if (turn.native != nullptr) begin_native(turn.run);
+  if (turn.native != nullptr) turn.frame = &parts_.native_frames.of_fragment(turn.run);
   const Step step = run_until(turn, limit);
   if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
-    count_some(launch_.quantum_left_before - launch_.quantum_left);
-  finish_native(turn.lane_steps);
+    parts_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
+  parts_.native_runs.finish(turn.lane_steps);
   return step;
 }
 
@@ -77,7 +77,7 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       return warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[turn.index]);
     }
     if (turn.native != nullptr && turn.native->begins_at(run.pc) && !warp.undefined.any() &&
-        run_native(frame_, *turn.native, run, limit, turn.lane_steps)) {
+        parts_.native_runs.run(*turn.frame, *turn.native, run, limit, turn.lane_steps)) {
       continue;
     }
     const Instr& instr = code[run.pc];

@@ -69,9 +69,9 @@ bool Warps::is_released(Warp& warp) {
 [[gnu::always_inline]] inline Stop Warps::run_one(Slot& slot, Warp& warp) {
   launch_.came_last = false;
   while (launch_.native != nullptr) {
-    const FragmentLoop::Departure departure = fragments_.run_to_barrier(slot, warp);
-    if (departure == FragmentLoop::Departure::none) break;
-    if (departure == FragmentLoop::Departure::exited) {
+    const Rounds::Departure departure = rounds_.run_to_barrier(slot, warp);
+    if (departure == Rounds::Departure::none) break;
+    if (departure == Rounds::Departure::exited) {
       launch_.came_last = false;  // the warp may have released others, but not itself
       return Stop::exited;
     }
@@ -84,22 +84,22 @@ bool Warps::is_released(Warp& warp) {
 // Runs the warps of a block that are all at one place.
 //   number: of the first warp; becomes the number of the warp that ran last
 Stop Warps::run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until) {
-  const FragmentLoop::Departure departure = fragments_.run_rounds(slot, number, until);
+  const Rounds::Departure departure = rounds_.run(slot, number, until);
   Warp& warp = slot.warps[number];
-  if (departure == FragmentLoop::Departure::none) return run_fragments(slot, warp);
-  if (departure == FragmentLoop::Departure::arrived && launch_.came_last) {
+  if (departure == Rounds::Departure::none) return run_fragments(slot, warp);
+  if (departure == Rounds::Departure::arrived && launch_.came_last) {
     return is_released(warp) ? Stop::released : run_one(slot, warp);
   }
   launch_.came_last = false;
-  return departure == FragmentLoop::Departure::exited ? Stop::exited : Stop::blocked;
+  return departure == Rounds::Departure::exited ? Stop::exited : Stop::blocked;
 }
 
 Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   while (true) {
     const std::uint32_t left = std::exchange(slot.warps[number].quantum_left, 0);
     launch_.quantum_left = left != 0 ? left : launch_.limits.quantum;
-    const Stop stop = fragments_.can_run_rounds(slot) ? run_rounds(slot, number, until)
-                                                      : run_one(slot, slot.warps[number]);
+    const Stop stop =
+        rounds_.can_run(slot) ? run_rounds(slot, number, until) : run_one(slot, slot.warps[number]);
     Warp& warp = slot.warps[number];
     const bool goes_on = (stop == Stop::blocked || stop == Stop::exited) &&
                          launch_.outcome.steps < until && slot.live_lanes != 0 &&

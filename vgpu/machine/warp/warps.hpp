@@ -6,6 +6,7 @@
 
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/warp/fragment_loop.hpp"
+#include "vgpu/machine/warp/rounds.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/machine/warp/turns.hpp"
 
@@ -13,8 +14,8 @@ namespace warpcheck::vgpu {
 
 class Warps {
  public:
-  Warps(RunningLaunch& launch, const Turns& turns, FragmentLoop& fragments)
-      : launch_(launch), turns_(turns), fragments_(fragments) {}
+  Warps(RunningLaunch& launch, const Turns& turns, FragmentLoop& fragments, Rounds& rounds)
+      : launch_(launch), turns_(turns), fragments_(fragments), rounds_(rounds) {}
 
   // Runs the warp for the rest of the launch's current quantum.
   Stop run(Slot& slot, Warp& warp);
@@ -39,6 +40,7 @@ class Warps {
   RunningLaunch& launch_;
   const Turns& turns_;
   FragmentLoop& fragments_;
+  Rounds& rounds_;
   std::size_t last_fragment_ = 0;
 };
 

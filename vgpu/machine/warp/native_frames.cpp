@@ -1,0 +1,59 @@
+#include "vgpu/machine/warp/native_frames.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+
+// Sets the parts of a frame that depend on the launch only.
+void NativeFrames::begin_launch(NativeFrame& frame) const {
+  frame.code = launch_.program->code.data();
+  frame.sites = accesses_.sites();
+  frame.parameters = launch_.request->parameters.data();
+  frame.block = &launch_.request->block;
+  frame.grid = &launch_.request->grid;
+  frame.loop = &loop_;
+}
+
+// Sets the parts of a frame that stay the same while a fragment runs.
+void NativeFrames::begin_block(NativeFrame& frame, RunningFragment& run) const {
+  frame.banks = run.banks;
+  frame.shared_memory = run.slot.shared;
+  frame.shared = shared_of(run.slot);
+  frame.position = &run.slot.position;
+  frame.threads = scalars_.threads() + run.warp.index * Scalars::kThreadWords;
+  frame.run = &run;
+  frame.warp = run.warp.index;
+}
+
+void NativeFrames::begin_notes(NativeFrame& frame, const RunningFragment& run) const {
+  const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+  frame.noted_for = watching.data();
+  frame.noted_for_count = watching.size();
+  RowNotes notes;
+  const bool lend_all = std::ranges::all_of(
+      watching, [&](Observer* observer) { return observer->lends_notes(run.slot.index, notes); });
+  frame.all_settled.settled = frame.shared_memory;
+  frame.notes = lend_all ? notes.rows : nullptr;
+  frame.states = notes.states != nullptr ? notes.states : &frame.all_settled;
+  frame.stored = notes.stored * 0x0101'0101u;
+}
+
+NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
+  const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
+  while (of_warps_.size() <= at) of_warps_.push_back(std::make_unique<OfWarp>());
+  OfWarp& of_warp = *of_warps_[at];
+  of_warp.launch = launch_.number;
+  of_warp.words = warp.words.data();
+  of_warp.wides = warp.wides.data();
+  of_warp.predicates = warp.predicates.data();
+  of_warp.word_base = fragment.word_base;
+  of_warp.wide_base = fragment.wide_base;
+  of_warp.predicate_base = fragment.predicate_base;
+  of_warp.run.emplace(slot, warp, *launch_.program, fragment);
+  begin_launch(of_warp.frame);
+  begin_block(of_warp.frame, *of_warp.run);
+  of_warp.frame.noted_for = nullptr;
+  return of_warp;
+}
+
+}  // namespace warpcheck::vgpu

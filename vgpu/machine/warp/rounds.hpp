@@ -1,0 +1,116 @@
+// The turns of warps that run machine code from barrier to barrier.
+//
+// Nearly all warps run this way.  If all warps of a block are at one place and no component needs
+// control in between, they take their turns in rounds: a turn is the execution of machine code up
+// to the next barrier, and machine code continues from warp to warp by itself, except before and
+// after a last warp without all lanes.  The state of the block is updated once for all turns: when
+// a warp stops otherwise, or when the launch must be examined.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/warp/departures.hpp"
+#include "vgpu/machine/warp/native_frames.hpp"
+#include "vgpu/machine/warp/native_runs.hpp"
+#include "vgpu/machine/warp/turns.hpp"
+
+namespace warpcheck::vgpu {
+
+class Rounds {
+ public:
+  Rounds(RunningLaunch& launch, const Turns& turns, Departures& departures, NativeFrames& frames,
+         NativeRuns& runs)
+      : launch_(launch), turns_(turns), departures_(departures), frames_(frames), runs_(runs) {}
+
+  // Runs the machine code of a warp whose lanes are all together, up to a whole-block barrier at
+  // which they arrive, or to their exit.
+  enum class Departure : std::uint8_t { none, arrived, exited };  // none: the interpreter goes on
+  [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
+  // Returns whether run() can be used for a block.
+  [[nodiscard]] bool can_run(const Slot& slot) const;
+  // Runs the warps of a block: first `number`, then the others in ascending order, from barrier to
+  // barrier.  In each round, the warp that arrived last at the barrier comes first.  Ends when a
+  // warp stops otherwise (none), or when the launch has executed `until` instructions.
+  //   number: becomes the number of the warp that ran last
+  Departure run(Slot& slot, std::uint32_t& number, std::uint64_t until);
+
+ private:
+  // Returns whether a warp whose lanes are together ends its turn at the instruction.
+  [[nodiscard]] bool ends_turn(const Instr& instr) const {
+    return instr.guard.bank == Bank::none &&
+           (instr.kind == InstrKind::exit ||
+            (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers));
+  }
+  // Executes such an instruction.
+  Departure depart(RunningFragment& run) {
+    const Instr& instr = launch_.program->code[run.pc];
+    if (instr.kind == InstrKind::barrier) {
+      departures_.arrive(run);
+      return Departure::arrived;
+    }
+    departures_.leave(run, 0, instr, run.mask);
+    return Departure::exited;
+  }
+  struct Round {
+    NativeRound in_native;
+    std::array<NativeFrames::OfWarp*, NativeFrames::kWarpsMax> warps{};  // of the block
+    std::uint32_t first = 0;                                             // whose turn comes first
+    std::uint32_t begins_at = 0;                                         // the pc of all warps
+    bool together = true;  // false: a warp has ended the round
+  };
+  void begin_round(std::uint32_t first);
+  std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
+  bool part_in_round(RunningFragment& run, NativeFrame& frame);
+  static void begin_counts(NativeFrame& frame, const Warp& warp);
+  void settle_counts(NativeFrame& frame, Warp& warp);
+  [[nodiscard]] bool completes_barrier(const Slot& slot) const;
+  [[nodiscard]] bool exits() const;
+  Departure exit_together(Slot& slot, std::uint32_t last);
+  Departure settle(Slot& slot, std::uint32_t last, bool last_stops);
+  RunningLaunch& launch_;
+  const Turns& turns_;
+  Departures& departures_;
+  NativeFrames& frames_;
+  NativeRuns& runs_;
+  Round round_;
+};
+
+inline Rounds::Departure Rounds::run_to_barrier(Slot& slot, Warp& warp) {
+  if (warp.fragments.size() != 1) return Departure::none;
+  Fragment& fragment = warp.fragments.front();
+  const NativeCode* const native = runs_.code_for(fragment.mask);
+  const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
+                       native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+                       !warp.undefined.any();
+  if (!can_run) return Departure::none;
+  fragment.held = false;
+  NativeFrames::OfWarp& of_warp = frames_.of_warp(slot, warp, fragment);
+  RunningFragment& run = *of_warp.run;
+  NativeFrame& frame = of_warp.frame;
+  run.pc = fragment.pc;
+  run.mask = fragment.mask;
+  launch_.quantum_left_before = launch_.quantum_left;
+  std::uint64_t lane_steps = 0;
+  frames_.begin_noted(frame, run);
+  runs_.run(frame, *native, run, ptx::kNone, lane_steps);
+  if (frame.code[run.pc].kind == InstrKind::branch && runs_.part(warp, frame, run, lane_steps))
+      [[unlikely]] {
+    runs_.finish(lane_steps);
+    return Departure::none;
+  }
+  const Instr& instr = frame.code[run.pc];
+  fragment.pc = run.pc;
+  Departure departure = Departure::none;
+  if (ends_turn(instr) && launch_.quantum_left != 0) {
+    departure = depart(run);
+    --launch_.quantum_left;
+    lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
+  }
+  runs_.finish(lane_steps);
+  return departure;
+}
+
+}  // namespace warpcheck::vgpu
