@@ -38,7 +38,8 @@ void CUDART_CB call(void*) { ++called; }
 struct Lane {
   cudaStream_t stream;
   cudaEvent_t event;
-  float *buffers, *host;
+  float* buffers[kBuffers];
+  float* host;
 };
 Lane lanes[kStreams];
 
@@ -46,8 +47,8 @@ void request(int s, unsigned percent) {
   const Lane& lane = lanes[s];
   // of another stream, now and then
   const Lane& used = draw(100) < percent ? lanes[draw(kStreams)] : lane;
-  float* const a = used.buffers + draw(kBuffers) * kCount;
-  float* const b = lane.buffers + draw(kBuffers) * kCount;
+  float* const a = used.buffers[draw(kBuffers)];
+  float* const b = lane.buffers[draw(kBuffers)];
   float* const host = used.host + draw(kBuffers) * kCount;
   switch (draw(14)) {
     case 0: cudaMemcpyAsync(a, host, kBytes, cudaMemcpyHostToDevice, lane.stream); break;
@@ -59,7 +60,7 @@ void request(int s, unsigned percent) {
     case 4: cudaEventRecord(lane.event, lane.stream); break;
     case 5: cudaStreamWaitEvent(lane.stream, lanes[draw(kStreams)].event, 0); break;
     case 6:
-      if (draw(8) == 0) cudaLaunchHostFunc(lane.stream, call, nullptr);
+      if (draw(40) == 0) cudaLaunchHostFunc(lane.stream, call, nullptr);
       break;
     case 7: count<<<kBlocks, kThreads, 0, lane.stream>>>(a); break;
     case 8:
@@ -73,22 +74,22 @@ void request(int s, unsigned percent) {
 int main(int, char** argv) {
   state = std::strtoull(argv[1], nullptr, 10) * 2654435761u + 1;
   const auto percent = static_cast<unsigned>(std::atoi(argv[2]));
-  float* all;
-  cudaMalloc(&all, kStreams * kBuffers * kBytes);
   for (int s = 0; s < kStreams; ++s) {
     Lane& lane = lanes[s];
-    lane.buffers = all + s * kBuffers * kCount;
     cudaStreamCreateWithFlags(&lane.stream, s == 1 ? cudaStreamDefault : cudaStreamNonBlocking);
     cudaEventCreate(&lane.event);
     cudaMallocHost(&lane.host, kBuffers * kBytes);
     for (int i = 0; i < kBuffers * kCount; ++i)
       lane.host[i] = static_cast<float>(i * 7919 % 1000 + s);
-    cudaMemcpy(lane.buffers, lane.host, kBuffers * kBytes, cudaMemcpyHostToDevice);
+    for (float*& buffer : lane.buffers) {
+      cudaMalloc(&buffer, kBytes);
+      cudaMemcpy(buffer, lane.host, kBytes, cudaMemcpyHostToDevice);
+    }
   }
   double sum = 0;
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 60; ++i) request(static_cast<int>(draw(kStreams)), percent);
-    if (draw(4) == 0) cudaStreamSynchronize(lanes[draw(kStreams)].stream);
+    if (draw(8) == 0) cudaStreamSynchronize(lanes[draw(kStreams)].stream);
     if (draw(4) == 0) continue;
     cudaDeviceSynchronize();
     for (const Lane& lane : lanes) {
@@ -96,10 +97,16 @@ int main(int, char** argv) {
     }
   }
   cudaDeviceSynchronize();
-  float copied[kStreams * kBuffers * kCount];
-  cudaMemcpy(copied, all, sizeof copied, cudaMemcpyDeviceToHost);
   unsigned hash = 2166136261u;
-  for (const float one : copied) hash = (hash ^ reinterpret_cast<const unsigned&>(one)) * 16777619u;
+  for (const Lane& lane : lanes) {
+    for (const float* const buffer : lane.buffers) {
+      float copied[kCount];
+      cudaMemcpy(copied, buffer, kBytes, cudaMemcpyDeviceToHost);
+      for (const float& one : copied) {
+        hash = (hash ^ reinterpret_cast<const unsigned&>(one)) * 16777619u;
+      }
+    }
+  }
   float milliseconds = 0;
   cudaEventElapsedTime(&milliseconds, lanes[0].event, lanes[1].event);
   std::printf("%08x %g %d %g %s\n", hash, sum, called, milliseconds,
