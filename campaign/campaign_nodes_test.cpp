@@ -330,7 +330,7 @@ TEST(Slurm, TheScriptSaysAllThatSbatchNeeds) {
 #SBATCH --account=fuzzing
 
 # Status 1 is "findings", which is no failure of the task.  A search that was killed, for want of
-# memory for instance, goes on where it was.
+# memory for instance, resumes.
 status=137
 while [ "$status" -eq 137 ]; do
   '/opt/warpcheck' campaign '/shared/it'\''s night' --node "$SLURM_ARRAY_TASK_ID/8" --jobs 4 '--seed' '7'

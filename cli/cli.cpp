@@ -107,7 +107,7 @@ std::string usage_message(const CLI::App& app, std::span<const char* const> word
   const bool runs_a_program =
       !commands.empty() && commands.front()->get_option_no_throw("PROGRAM") != nullptr;
   return fmt::format("no such option: {}{}", unknown,
-                     runs_a_program ? "; the program's own stand behind --" : "");
+                     runs_a_program ? "; the program's own options follow --" : "");
 }
 
 std::vector<CommandRow>& registered_commands() {
@@ -209,14 +209,15 @@ void ConfigurationOptions::add_to(CLI::App& command) {
   command.add_option("--warp-model", warp_model, "What orders the lanes of a warp")
       ->check(CLI::IsMember(allowed(kWarpModelNames)))
       ->capture_default_str();
-  command.add_flag("--portable", portable, "Note what only devices from sm_70 on allow");
+  command.add_flag("--portable", portable, "Note code that only devices from sm_70 on allow");
 }
 
 void add_volatile_option(CLI::App& command, std::string& value) {
   std::set<std::string> names;
   for (const auto& [is_weak, name] : kVolatileNames) names.emplace(name);
   command
-      .add_option("--volatile", value, "Volatile accesses: strong, as PTX says, or as plain ones")
+      .add_option("--volatile", value,
+                  "Volatile accesses: strong, as PTX defines them, or like plain ones")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
 }

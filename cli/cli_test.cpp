@@ -291,7 +291,7 @@ TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
                                     "fuzz scan_tree --runs 1", "campaign night"}) {
     expect_one_line_error(run(command + " --html reports"), "--html reports: a directory");
     expect_one_line_error(run(command + " --json a --lcov ./a"),
-                          "--lcov ./a: another format goes to this file");
+                          "--lcov ./a: another report is written to this file");
   }
 }
 
@@ -349,7 +349,7 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "known to have");
   expect_one_line_error(run("campaign night --jobs 0"), "--jobs");
   expect_one_line_error(run("campaign"), "DIR is required");
-  expect_one_line_error(run("failures list"), "no failure database is there");
+  expect_one_line_error(run("failures list"), "there is no failure database");
   expect_one_line_error(run("failures export x.zip --failures none"), "no failure database");
   expect_one_line_error(run("failures"), "subcommand");
 }

@@ -53,7 +53,7 @@ int print_status(const CampaignArguments& arguments) {
   const std::vector<campaign::SeenNode> nodes = campaign::look_at_nodes(arguments.directory);
   if (nodes.empty()) {
     throw UsageError(
-        fmt::format("{}: no nodes of a campaign are there; --slurm N or --node K/N "
+        fmt::format("{}: no campaign of several nodes is stored here; --slurm N or --node K/N "
                     "begins them",
                     arguments.directory));
   }
@@ -91,9 +91,9 @@ int submit_to_slurm(const CampaignArguments& arguments) {
   const std::string& program = project().program;
   print(fmt::format(
       "job {} of {} tasks\n"
-      "watch it:    {} campaign {} --status\n"
-      "take over what it has found, at any time: {} campaign {}\n"
-      "end it:      scancel {}\n",
+      "show its progress: {} campaign {} --status\n"
+      "merge its findings, at any time: {} campaign {}\n"
+      "cancel it: scancel {}\n",
       number, job.tasks, program, arguments.directory, program, arguments.directory, number));
   return kNothingFound;
 }
@@ -128,7 +128,7 @@ RunReport report_of(const campaign::CampaignOutcome& outcome,
 
 int run_campaign_command(const CampaignArguments& arguments) {
   if (arguments.directory.empty()) {
-    throw UsageError("DIR is required: where the campaign keeps everything");
+    throw UsageError("DIR is required: the directory where the campaign stores its state");
   }
   arguments.reports.check();
   if (arguments.status) return print_status(arguments);
@@ -138,7 +138,7 @@ int run_campaign_command(const CampaignArguments& arguments) {
   if (!arguments.node.empty()) options.node = node_of(arguments.node);
   options.pairs = pairs_named(arguments.pairs);
   if (options.stop_when_found && std::ranges::all_of(options.pairs, &AnyPair::clean)) {
-    throw UsageError("--stop-when-found: none of these pairs is known to have a defect");
+    throw UsageError("--stop-when-found: none of these pairs declares an expected finding");
   }
   options.stop = watch_interrupts();
   watch_termination();
@@ -165,53 +165,58 @@ void add_node_options_to(CLI::App& command, CampaignArguments& arguments) {
   CLI::Option* const node =
       command.add_option("--node", arguments.node, "Search as number K of N that share DIR: K/N");
   CLI::Option* const status =
-      command.add_flag("--status", arguments.status, "Print how far the nodes are, and end");
+      command.add_flag("--status", arguments.status, "Print the progress of the nodes and exit");
   CLI::Option* const slurm =
       command
           .add_option("--slurm", arguments.slurm.tasks,
-                      "Submit a job array of so many nodes to Slurm, and end")
+                      "Submit a job array of this many nodes to Slurm and exit")
           ->check(CLI::PositiveNumber);
   node->excludes(status)->excludes(slurm);
   status->excludes(slurm);
-  command.add_option("--time", arguments.slurm.time, "Of the job, as sbatch takes it")
+  command
+      .add_option("--time", arguments.slurm.time,
+                  "Time limit of the Slurm job, in the format of sbatch")
       ->needs(slurm);
-  command.add_option("--partition", arguments.slurm.partition, "Of the job")->needs(slurm);
-  command.add_option("--sbatch", arguments.slurm.options, "Another option of sbatch")->needs(slurm);
+  command.add_option("--partition", arguments.slurm.partition, "Slurm partition")->needs(slurm);
+  command.add_option("--sbatch", arguments.slurm.options, "Further option for sbatch")
+      ->needs(slurm);
 }
 
 void add_campaign_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CampaignArguments>();
   campaign::CampaignOptions& campaign = arguments->campaign;
   campaign.jobs = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("DIR", arguments->directory, "Where it keeps everything");
+  command.add_option("DIR", arguments->directory, "Directory where the campaign stores its state");
   add_campaign_corpora_to(command, run);
-  command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command.add_option("--pairs", arguments->pairs, "Search only these pairs")->delimiter(',');
   command.add_option("--jobs", campaign.jobs, "Worker processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seconds", campaign.seconds, "End after so long; 0: until Ctrl-C")
+  command
+      .add_option("--seconds", campaign.seconds, "End after this many seconds; 0: run until Ctrl-C")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--runs", campaign.executions,
-                  "End when each pair was run so often, in all, and what was found is shrunk")
+                  "End when each pair has had this many runs in total and all findings are shrunk")
       ->check(CLI::NonNegativeNumber);
   command.add_flag("--stop-when-found", campaign.stop_when_found,
-                   "End when every kind that is expected of these pairs is confirmed");
-  command.add_option("--seed", campaign.seed, "Where the search begins")->capture_default_str();
-  command.add_option("--shrink-trials", campaign.shrink.trials_max, "Of each finding at most")
+                   "End when every finding kind that these pairs expect is confirmed");
+  command.add_option("--seed", campaign.seed, "Seed of the search")->capture_default_str();
+  command
+      .add_option("--shrink-trials", campaign.shrink.trials_max,
+                  "Most trials for shrinking one finding")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option("--hang-seconds", campaign.hang_seconds,
-                  "Kill a worker that completes no trial for so long")
+                  "Kill a worker that completes no trial in this many seconds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_node_options_to(command, *arguments);
   arguments->reports.add_to(command);
   command.footer(
-      "Everything is kept in DIR: started again there, a campaign goes on.  Each finding is "
-      "stored\n"
+      "A campaign stores its state in DIR.  The same command resumes it.  Each finding is stored\n"
       "at once, then shrunk and confirmed in the background.  See docs/campaigns.md.\n"
       "\n"
       "Examples:\n"
@@ -219,7 +224,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
       "  warpcheck campaign night --seconds 28800   for eight hours\n"
       "  warpcheck campaign night --slurm 8 --time 8:00:00   on eight nodes of a cluster\n"
       "  warpcheck campaign night --node 3/8        as one of eight, started by hand\n"
-      "  warpcheck campaign night                   then: takes over what the nodes have found\n"
+      "  warpcheck campaign night                   then: merges the findings of the nodes\n"
       "  warpcheck campaign import night fuzz_scan_tree_seed_corpus.zip\n"
       "\n"
       "Exit status: 0 nothing found, 1 findings are stored, 2 bad usage, a pair that cannot be "
@@ -234,7 +239,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
 const RegisteredCommand kCampaignCommand{
     {.rank = 80,
      .name = "campaign",
-     .help = "Search many pairs for hours; goes on where it was stopped or killed",
+     .help = "Search many pairs for hours; can be resumed after a stop or a kill",
      .add = add_campaign_to}};
 
 }  // namespace

@@ -28,8 +28,8 @@ int import_corpora(const CorporaArguments& arguments) {
     pairs.push_back(given != nullptr ? given : campaign::pair_of_service_corpus(source, all));
     if (pairs.back() == nullptr) {
       throw UsageError(
-          fmt::format("{}: its name is not that of a pair's fuzz target, as "
-                      "fuzz_PAIR_seed_corpus.zip; name the pair with --pair",
+          fmt::format("{}: a file name like fuzz_PAIR_seed_corpus.zip was expected; "
+                      "name the pair with --pair",
                       source));
     }
   }
@@ -77,11 +77,13 @@ void add_campaign_corpora_to(CLI::App& campaign, Run& run) {
   CLI::App* import = add("import", "Add corpora of OSS-Fuzz or ClusterFuzz", import_corpora);
   import->add_option("SOURCE", arguments->sources, "fuzz_PAIR_seed_corpus.zip, a backup, a folder")
       ->required();
-  import->add_option("--pair", arguments->pair, "Whose corpus it is, where no name says so");
+  import->add_option("--pair", arguments->pair,
+                     "Pair of the corpus, if the file name does not say it");
   CLI::App* write =
       add("export", "Write corpora as OSS-Fuzz and ClusterFuzz take them", export_corpora);
-  write->add_option("FOLDER", arguments->folder, "For fuzz_PAIR_seed_corpus.zip")->required();
-  write->add_option("--pairs", arguments->pairs, "Only of these")->delimiter(',');
+  write->add_option("FOLDER", arguments->folder, "Folder for the files fuzz_PAIR_seed_corpus.zip")
+      ->required();
+  write->add_option("--pairs", arguments->pairs, "Only corpora of these pairs")->delimiter(',');
 }
 
 }  // namespace warpcheck

@@ -52,15 +52,14 @@ struct CheckArguments {
 int check_on_gpu(const CheckArguments& arguments) {
   if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
       !arguments.reports.lcov.empty()) {
-    throw UsageError(
-        "--engine gpu: --seconds, --statistics, --health and --lcov are of the virtual GPU");
+    throw UsageError("--seconds, --statistics, --health and --lcov need --engine vgpu");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent" ||
       arguments.configuration.volatile_accesses != "strong") {
     throw UsageError(
-        "--engine gpu runs device code as shipped, and warps are as they are: --build, "
-        "--warp-model and --volatile are of the virtual GPU");
+        "--build, --warp-model and --volatile need --engine vgpu: a real GPU runs the device code "
+        "as shipped, under its own warp model");
   }
   return check_on_gpu(GpuCheck{.pairs = pairs_named(arguments.pairs),
                                .trials = arguments.trials,
@@ -291,27 +290,30 @@ class Checker {
 
 void add_check_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CheckArguments>();
-  command.add_option("PAIR", arguments->pairs, "Which pairs");
-  command.add_option("--trials", arguments->trials, "Of each claim")
+  command.add_option("PAIR", arguments->pairs, "Pairs to check (default: all)");
+  command.add_option("--trials", arguments->trials, "Trials of each claim")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seconds", arguments->seconds, "Repeat with other seeds for so long")
+  command
+      .add_option("--seconds", arguments->seconds, "Repeat with other seeds for this many seconds")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", arguments->seed, "The same seed finds the same")
+  command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
   arguments->configuration.add_to(command);
   add_volatile_option(command, arguments->configuration.volatile_accesses);
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
-  command.add_option("--failures", arguments->failures,
-                     "Failure database: replayed first, added to (default: .warpcheck, if there)");
+  command.add_option(
+      "--failures", arguments->failures,
+      "Failure database: its cases run first, new failures are added to it (default: "
+      ".warpcheck, if it exists)");
   command.add_flag("--no-failures", arguments->no_failures, "Use no failure database");
   command.add_flag("--statistics", arguments->statistics,
                    "Print the share of drawn cases in each class; status 1 also when a class that "
                    "a pair requires was never drawn");
   command.add_flag("--health", arguments->health,
-                   "Also fail pairs whose reference is far slower than their kernel (by the "
-                   "clock: all else that makes a claim unhealthy is always looked for)");
+                   "Also fail pairs whose reference is far slower than their kernel (measured by "
+                   "the clock; the other checks of a claim's health are always on)");
   arguments->reports.add_to(command);
   command.footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"

@@ -11,7 +11,7 @@ namespace {
 
 void add_completion_to(CLI::App& command, Run& run) {
   const auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "Whose")
+  command.add_option("SHELL", *shell, "Shell to complete for")
       ->required()
       ->check(CLI::IsMember({"bash", "fish", "zsh"}));
   command.footer(

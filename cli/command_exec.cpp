@@ -113,7 +113,7 @@ void require_our_runtime(const ProgramFile& program) {
   if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
   const std::string& needed = program.needed_library;
   if (!needed.empty() && needed != "libcudart.so.13" && needed != "libcudart.so.12") {
-    refuse(fmt::format("it needs {}; there are libcudart.so.13 and libcudart.so.12", needed));
+    refuse(fmt::format("it needs {}; supported are libcudart.so.13 and libcudart.so.12", needed));
   }
 }
 
@@ -263,7 +263,7 @@ class Execution {
 
 int run_exec(const ExecArguments& arguments) {
   arguments.reports.check();
-  if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is of pairs");
+  if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is for pairs only");
   const ProgramFile program = find_program(arguments.command.front());
   try {
     require_our_runtime(program);
@@ -280,7 +280,7 @@ std::string positive(const std::string& word) {
   int number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   const bool is_one = error == std::errc() && end == word.data() + word.size() && number > 0;
-  return is_one ? "" : fmt::format("{} is no positive number", word);
+  return is_one ? "" : fmt::format("{} is not a positive number", word);
 }
 
 template <class Names>
@@ -291,16 +291,17 @@ std::set<std::string> names_of(const Names& rows) {
 }
 
 void add_search_options(CLI::App& command, ExecArguments& arguments) {
-  command.add_option("PROGRAM", arguments.command, "The program and its arguments, behind --")
+  command.add_option("PROGRAM", arguments.command, "The program and its arguments, after --")
       ->required()
       ->expected(1, -1)
       ->type_name("ARG...");
   std::set<std::string> checks = names_of(kCheckerNames);
   checks.insert(kOutputCheck);
   command
-      .add_option("--check", arguments.checks,
-                  fmt::format("What to look for (default: everything): {}, {} (of several runs)",
-                              vgpu::checkers_help(), kOutputCheck))
+      .add_option(
+          "--check", arguments.checks,
+          fmt::format("What to look for (default: everything): {}, {} (compares several runs)",
+                      vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
@@ -309,48 +310,56 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
   add_volatile_option(command, arguments.volatile_accesses);
   std::set<std::string> strategies;
   for (const vgpu::StrategyRow& row : vgpu::strategies()) strategies.emplace(row.name);
-  command.add_option("--strategy", arguments.strategy, "Who runs next: " + vgpu::strategies_help())
+  command
+      .add_option("--strategy", arguments.strategy,
+                  "What decides which warp runs next: " + vgpu::strategies_help())
       ->check(CLI::IsMember(strategies))
       ->capture_default_str();
-  command.add_option("--seed", arguments.seed, "Of the strategy; of further runs the next ones")
+  command
+      .add_option("--seed", arguments.seed,
+                  "Seed of the strategy; further runs take the next seeds")
       ->capture_default_str();
-  command.add_option("--runs", arguments.runs, "Run the program so often, under other schedules")
+  command
+      .add_option("--runs", arguments.runs,
+                  "Run the program this many times, each under another schedule")
       ->check(positive)
       ->capture_default_str();
   command
       .add_option("--limit", arguments.steps_max,
-                  "Warp instructions after which a launch is stopped (default: none; one that "
-                  "cannot end is found anyway)")
+                  "Stop a launch after this many warp instructions (default: none; a launch that "
+                  "cannot end is reported in any case)")
       ->check(CLI::PositiveNumber);
   command
       .add_option("--timeout", arguments.timeout_s,
-                  "Seconds after which a run of the program is ended, and what was found is told")
+                  "End a run of the program after this many seconds, and report its findings")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
 }
 
 void add_device_options(CLI::App& command, ExecArguments& arguments) {
   command
-      .add_option("--device", arguments.device,
-                  "Compute capability of the device; newest: that of the newest PTX in the program")
+      .add_option(
+          "--device", arguments.device,
+          "Compute capability of the device; newest: the one of the newest PTX in the program")
       ->check(CLI::IsMember(device_names()))
       ->capture_default_str();
-  command.add_option("--devices", arguments.devices, "How many devices there are")
+  command.add_option("--devices", arguments.devices, "Number of devices")
       ->check(CLI::Range(1u, vgpu::kDevicesMax))
       ->capture_default_str();
   command
       .add_option("--jobs", arguments.jobs,
-                  "Threads that run the blocks of a launch (default: one a core); what is reported "
-                  "does not depend on it")
+                  "Threads that run the blocks of a launch (default: one a core); the report does "
+                  "not depend on their number")
       ->check(CLI::Range(1u, kJobsMax));
-  command.add_option("--memory", arguments.memory_bytes, "Memory of each device, 512M or 16G")
+  command
+      .add_option("--memory", arguments.memory_bytes,
+                  "Memory of each device, for example 512M or 16G")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
       ->type_name("BYTES")
       ->default_str("4G");
   command
-      .add_option("--fresh", arguments.fresh,
-                  "What managed and page-locked memory holds before anything is written")
+      .add_option("--fresh", arguments.fresh, "Initial content of managed and page-locked memory")
       ->check(CLI::IsMember({"zeros", "pattern"}))
       ->capture_default_str();
 }
@@ -358,18 +367,19 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
 void add_report_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--ignore", arguments.ignore,
-                  "Do not report findings whose lines are all in files that match, '*/cub/*'")
+                  "Do not report findings whose lines are all in files that match, for example "
+                  "'*/cub/*'")
       ->type_name("GLOB");
-  command.add_flag("--portable", arguments.portable, "Note what only devices from sm_70 on allow");
-  command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
+  command.add_flag("--portable", arguments.portable,
+                   "Note code that only devices from sm_70 on allow");
+  command.add_flag("--leaks", arguments.leaks, "Report memory that is not freed at exit");
   command
-      .add_option("--error-exitcode", arguments.error_exit_code,
-                  "Exit status where there are errors")
+      .add_option("--error-exitcode", arguments.error_exit_code, "Exit status if errors were found")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   command
       .add_option("--unsupported-exitcode", arguments.unsupported_exit_code,
-                  "Exit status where something is not supported")
+                  "Exit status if something is not supported")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   arguments.reports.add_to(command);
@@ -381,19 +391,17 @@ void add_exec_to(CLI::App& command, Run& run) {
   add_device_options(command, *arguments);
   add_report_options(command, *arguments);
   command.footer(
-      "The program is one that nvcc built, as it is.  Give nvcc -lineinfo for source lines.  One\n"
-      "that is stripped is linked with `-cudart shared`, or with `-L DIR` where `warpcheck "
-      "libdir`\n"
-      "prints DIR.\n"
+      "PROGRAM is what nvcc built, unmodified.  Build it with -lineinfo to get source lines.  A\n"
+      "stripped program must be linked with `-cudart shared`, or with `-L DIR`, where DIR is what\n"
+      "`warpcheck libdir` prints.\n"
       "\n"
       "Examples:\n"
       "  nvcc -lineinfo scan.cu -o scan && warpcheck exec -- ./scan\n"
       "  warpcheck exec --runs 10 --sarif scan.sarif -- ./scan 1000\n"
       "\n"
-      "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
-      "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
-      "something; 124 after --timeout; 2 bad usage.  The last line of the report says whose it "
-      "is.");
+      "Exit status: that of the program (128 + n: killed by signal n); --error-exitcode if errors\n"
+      "were found; --unsupported-exitcode if something is not supported; 124 after --timeout;\n"
+      "2 bad usage.  The last line of the report says which of these it is.");
   command.callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 

@@ -41,15 +41,15 @@ void add_export_to(CLI::App& command, Run& run) {
   command.add_option("CASE", arguments->input, "Case file")->required();
   command.add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
   command.footer(
-      "The program has the kernels' sources, the input, the calls that the pair makes and the\n"
-      "reference's output in it, and needs nothing but the CUDA Toolkit; its first lines say how\n"
-      "it is built and run.\n"
+      "The program contains the kernels' sources, the input, the calls of the pair and the output\n"
+      "of the reference.  It needs only the CUDA Toolkit.  Its first lines say how to build and\n"
+      "run it.\n"
       "\n"
       "Examples:\n"
       "  warpcheck export fuzz/cases/naive_sum/c327.case -o sum.cu\n"
       "  nvcc -std=c++20 -lineinfo -fmad=false -arch=native sum.cu -o sum && ./sum\n"
       "\n"
-      "Exit status: 0 it is written, 2 bad usage, a file that is damaged, or a case that cannot\n"
+      "Exit status: 0 written, 2 bad usage, a damaged file, or a case that cannot\n"
       "be exported.");
   command.callback([&run, arguments] { run = [arguments] { return run_export(*arguments); }; });
 }
@@ -57,7 +57,7 @@ void add_export_to(CLI::App& command, Run& run) {
 const RegisteredCommand kExportCommand{
     {.rank = 60,
      .name = "export",
-     .help = "A case as a CUDA program of its own, for nvcc, a real GPU, compute-sanitizer",
+     .help = "Write a case as a self-contained CUDA program for a real GPU",
      .add = add_export_to}};
 
 }  // namespace

@@ -39,8 +39,9 @@ int complain_of(const std::vector<std::string>& messages) {
 // Requires an existing database: a missing one is an error of the caller.
 FailureDatabase existing(const std::string& path) {
   if (!std::filesystem::exists(std::filesystem::path(path) / "warpcheck.db")) {
-    throw UsageError(fmt::format("{}: no failure database is there; `{} failures import` makes one",
-                                 path, project().program));
+    throw UsageError(
+        fmt::format("{}: there is no failure database; `{} failures import` creates one", path,
+                    project().program));
   }
   return FailureDatabase(path);
 }
@@ -103,7 +104,7 @@ int import_failures(const FailuresArguments& arguments) {
       status = kCannot;
     }
   }
-  print(fmt::format("{} new findings, {} cases of known ones, {} corpus entries\n", sum.added,
+  print(fmt::format("{} new findings, {} cases of known findings, {} corpus entries\n", sum.added,
                     sum.known, sum.coverage));
   return *watch_interrupts() != 0 ? kInterrupted : status;
 }
@@ -122,36 +123,37 @@ int export_failures(const FailuresArguments& arguments) {
 void add_failures_to(CLI::App& command, Run& run) {
   command.require_subcommand(1);
   command.footer(
-      "What failed once is kept with its smallest case: see docs/campaigns.md.\n"
+      "The failure database stores each failure with its smallest case: see docs/campaigns.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck failures list\n"
       "  warpcheck failures import ci-artefact.tar.gz --failures night\n"
       "  warpcheck failures export failures.zip --tiers crashing\n"
       "\n"
-      "Exit status: 0 done, 2 bad usage, or entries that were damaged or cannot be run: they are\n"
-      "named and set aside, and the others are done.");
+      "Exit status: 0 done, 2 bad usage, or entries that are damaged or cannot be run: these are\n"
+      "named and left out, and the others are processed.");
   const auto arguments = std::make_shared<FailuresArguments>();
   const auto add = [&](const char* name, const char* help, int (*work)(const FailuresArguments&)) {
     CLI::App* part = command.add_subcommand(name, help);
-    part->add_option("--failures", arguments->database, "Its directory, or a campaign's")
+    part->add_option("--failures", arguments->database,
+                     "Directory of the failure database, or of a campaign")
         ->capture_default_str();
     part->callback(
         [&run, arguments, work] { run = [arguments, work] { return work(*arguments); }; });
     return part;
   };
-  CLI::App* list = add("list", "Every finding, and its tier", list_failures);
-  list->add_flag("--json", arguments->json, "As JSON");
+  CLI::App* list = add("list", "List every finding and its tier", list_failures);
+  list->add_flag("--json", arguments->json, "Print JSON");
   CLI::App* import = add("import", "Add cases and corpora", import_failures);
   import->add_option("SOURCE", arguments->sources, "Folders, archives (.tar.gz, .zip) or cases")
       ->required();
   CLI::App* write = add("export", "Write cases and corpora", export_failures);
   write->add_option("TARGET", arguments->target, "A folder, or an archive (.tar.gz, .tgz, .zip)")
       ->required();
-  write->add_option("--tiers", arguments->tiers, "Only these: crashing, regression, coverage")
+  write->add_option("--tiers", arguments->tiers, "Only these tiers: crashing, regression, coverage")
       ->delimiter(',')
       ->check(CLI::IsMember(kTiers));
-  write->add_option("--pairs", arguments->pairs, "Only of these")->delimiter(',');
+  write->add_option("--pairs", arguments->pairs, "Only findings of these pairs")->delimiter(',');
 }
 
 const RegisteredCommand kFailuresCommand{

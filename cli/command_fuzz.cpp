@@ -52,7 +52,7 @@ int run_fuzz_command(FuzzArguments arguments) {
   if (arguments.configuration.build != kBoth) fuzz.build = settings.front().build;
   if (arguments.configuration.warp_model != kBoth) fuzz.warp_model = settings.front().warp_model;
   if (fuzz.seconds == 0 && fuzz.executions == 0) {
-    throw UsageError("fuzz needs an end: give --seconds or --runs");
+    throw UsageError("fuzz needs a limit: give --seconds or --runs");
   }
   Progress progress;
   fuzz.on_wait = [&] {
@@ -81,8 +81,8 @@ int run_fuzz_command(FuzzArguments arguments) {
 void add_fuzz_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<FuzzArguments>();
   FuzzOptions& fuzz = arguments->fuzz;
-  command.add_option("PAIR", arguments->pair, "Which pair")->required();
-  command.add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")
+  command.add_option("PAIR", arguments->pair, "Pair to fuzz")->required();
+  command.add_option("--seconds", fuzz.seconds, "Seconds of each job at most; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
@@ -91,19 +91,20 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   command.add_option("--jobs", fuzz.jobs, "Processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", fuzz.seed, "Where the search begins")->capture_default_str();
+  command.add_option("--seed", fuzz.seed, "Seed of the search")->capture_default_str();
   command.add_option("--corpus", fuzz.corpus, "Directory of saved inputs");
-  command.add_flag("--no-feedback", arguments->no_feedback, "Search blindly, to compare");
-  command.add_flag("--stop-when-found", fuzz.stop_when_found,
-                   "End at the first failure (of a specimen: when all its kinds were met)");
+  command.add_flag("--no-feedback", arguments->no_feedback,
+                   "Search without coverage feedback, for comparison");
+  command.add_flag(
+      "--stop-when-found", fuzz.stop_when_found,
+      "End at the first failure (for a specimen: when all its finding kinds were found)");
   arguments->configuration.add_to(command);
   command.add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
   arguments->reports.add_to(command);
   command.footer(
-      "libFuzzer looks for inputs and schedules that do what none did before.  A failure becomes "
-      "a\n"
-      "case, shrunk, and the search goes on.  For other engines and machines: "
+      "libFuzzer searches for inputs and schedules that reach new coverage.  A failure is shrunk\n"
+      "and saved as a case, and the search continues.  For other fuzzing engines and machines:\n"
       "docs/fuzzing-services.md.\n"
       "\n"
       "Examples:\n"

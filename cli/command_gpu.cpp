@@ -134,7 +134,7 @@ void EngineOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"vgpu", "gpu"}))
       ->capture_default_str();
   command.add_flag("--require-gpu", require_gpu,
-                   "With --engine gpu: status 1, not 2, where there is no device");
+                   "With --engine gpu: exit with status 1, not 2, if there is no device");
   command
       .add_option("--sanitizer", sanitizer,
                   "With --engine gpu: run under this tool of compute-sanitizer")
@@ -144,7 +144,7 @@ void EngineOptions::add_to(CLI::App& command) {
                      "With --engine gpu: the CUDA runtime library (default: libcudart.so.13)");
   command
       .add_option("--time-limit", time_limit_seconds,
-                  "With --engine gpu: seconds after which a trial hangs")
+                  "With --engine gpu: seconds after which a trial counts as hanging")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }

@@ -87,12 +87,14 @@ void add_hunt_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<HuntArguments>();
   HuntOptions& hunt = arguments->hunt;
   hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command.add_option("--pairs", arguments->pairs, "Hunt only in these pairs")->delimiter(',');
   command
-      .add_option("--seconds", hunt.seconds, "Go on for so long with pairs that have not failed")
+      .add_option("--seconds", hunt.seconds,
+                  "Continue for this many seconds with pairs that have not failed")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", hunt.seed, "The same seed finds the same")->capture_default_str();
-  command.add_option("--trials", hunt.trials, "Of a pair, build and warp model")
+  command.add_option("--seed", hunt.seed, "Seed; the same seed gives the same findings")
+      ->capture_default_str();
+  command.add_option("--trials", hunt.trials, "Trials of each pair, build and warp model")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--jobs", hunt.jobs, "Processes")
@@ -101,9 +103,9 @@ void add_hunt_to(CLI::App& command, Run& run) {
   command.add_option("--cases", arguments->cases, "Directory for the cases")->capture_default_str();
   arguments->reports.add_to(command);
   command.footer(
-      "A pair is as expected when every kind of finding that it declares was found, and no other;\n"
-      "a pair that declares none has to stay clean, and none of its claims may be UNHEALTHY: one\n"
-      "that could not have failed (docs/command-line.md).\n"
+      "A pair is as expected when every kind of finding that it declares was found, and no other.\n"
+      "A pair that declares none must stay clean.  No claim may be UNHEALTHY: a claim that could\n"
+      "not have failed (docs/command-line.md).\n"
       "\n"
       "Examples:\n"
       "  warpcheck hunt                                   all pairs\n"
@@ -118,7 +120,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
 const RegisteredCommand kHuntCommand{
     {.rank = 20,
      .name = "hunt",
-     .help = "All pairs, in both builds and both warp models; exit 0 when all are as expected",
+     .help = "Check all pairs, in both builds and warp models, against what they expect",
      .add = add_hunt_to}};
 
 }  // namespace

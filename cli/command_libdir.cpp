@@ -7,8 +7,8 @@ namespace {
 
 void add_libdir_to(CLI::App& command, Run& run) {
   command.footer(
-      "A program that is linked with -L and this directory runs on the virtual GPU by itself,\n"
-      "without `warpcheck exec`.\n"
+      "A program that is linked with -L and this directory runs on the virtual GPU without\n"
+      "`warpcheck exec`.\n"
       "\n"
       "Examples:\n"
       "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"
@@ -25,7 +25,7 @@ void add_libdir_to(CLI::App& command, Run& run) {
 const RegisteredCommand kLibdirCommand{
     {.rank = 110,
      .name = "libdir",
-     .help = "Print where the virtual GPU's CUDA runtime libraries are",
+     .help = "Print the directory of the virtual GPU's CUDA runtime libraries",
      .add = add_libdir_to}};
 
 }  // namespace

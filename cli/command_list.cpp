@@ -51,7 +51,7 @@ std::string pairs_text() {
 
 void add_list_to(CLI::App& command, Run& run) {
   const auto json = std::make_shared<bool>(false);
-  command.add_flag("--json", *json, "As JSON");
+  command.add_flag("--json", *json, "Print JSON");
   command.footer(
       "Examples:\n"
       "  warpcheck list\n"
@@ -68,7 +68,7 @@ void add_list_to(CLI::App& command, Run& run) {
 
 const RegisteredCommand kListCommand{{.rank = 10,
                                       .name = "list",
-                                      .help = "Every pair and what is expected of it",
+                                      .help = "List every pair and what is expected of it",
                                       .add = add_list_to}};
 
 }  // namespace

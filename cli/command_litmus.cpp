@@ -48,7 +48,7 @@ std::vector<std::string> litmus_files(const std::vector<std::string>& named) {
     for (const auto& entry : fs::recursive_directory_iterator(name)) {
       if (entry.path().extension() == ".litmus") below.push_back(entry.path().string());
     }
-    if (below.empty()) throw UsageError(fmt::format("{}: no file *.litmus is there", name));
+    if (below.empty()) throw UsageError(fmt::format("{}: contains no *.litmus file", name));
     std::ranges::sort(below);
     files.insert(files.end(), below.begin(), below.end());
   }
@@ -105,9 +105,9 @@ void run_litmus_file(const std::string& file, const LitmusArguments& arguments,
     tally.as_expected += met ? 1 : 0;
     if (!met) {
       const bool has = !test.expectation.empty();
-      text += fmt::format("NOT AS EXPECTED {}: {}\n\n", file,
-                          has ? fmt::format("Result: {}", test.expectation)
-                              : "no comment of it says 'Result: ...'");
+      text += fmt::format(
+          "NOT AS EXPECTED {}: {}\n\n", file,
+          has ? fmt::format("Result: {}", test.expectation) : "it has no comment 'Result: ...'");
     }
   }
   print(text);
@@ -148,9 +148,9 @@ void add_litmus_to(CLI::App& command, Run& run) {
       ->required();
   command
       .add_option("--unroll", arguments->unroll,
-                  "How often each branch backwards is taken; what has no effect is not counted")
+                  "Most iterations of each loop; iterations without effect are not counted")
       ->capture_default_str();
-  command.add_option("--limit", arguments->limit, "Choices to try before a test is given up")
+  command.add_option("--limit", arguments->limit, "Most choices to try for one test")
       ->capture_default_str();
   command.add_flag(
       "--expect", arguments->expect,
@@ -164,16 +164,16 @@ void add_litmus_to(CLI::App& command, Run& run) {
       "  warpcheck litmus mp.litmus\n"
       "  warpcheck litmus --expect model/tests\n"
       "\n"
-      "Exit status: 0 every test was decided (--expect: and is as expected), 1 some were not, as\n"
-      "loops go on beyond --unroll or --limit was reached, or are not as expected, 2 bad\n"
-      "usage, or a file that is damaged or has an instruction that is not known.");
+      "Exit status: 0 every test was decided (--expect: and is as expected), 1 a test was not\n"
+      "decided within --unroll and --limit or is not as expected, 2 bad usage, a damaged file, or\n"
+      "an unknown instruction.");
   command.callback([&run, arguments] { run = [arguments] { return run_litmus(*arguments); }; });
 }
 
 const RegisteredCommand kLitmusCommand{
     {.rank = 105,
      .name = "litmus",
-     .help = "What the PTX memory model allows a litmus test to end in",
+     .help = "List the final states of a litmus test that the PTX memory model allows",
      .add = add_litmus_to}};
 
 }  // namespace

@@ -27,7 +27,7 @@ int run_new(const NewArguments& arguments) {
     text += "build it: cmake -B build && cmake --build build\n";
   } else {
     text += fmt::format(
-        "add it to CMakeLists.txt, or its files to a call that is there:\n"
+        "add this to CMakeLists.txt, or add the files to a call that exists:\n"
         "  find_package(warpcheck REQUIRED)\n"
         "  warpcheck_add_pairs({0} FILES {0}.cu {0}_pair.cpp OPTIONS -fmad=false)\n",
         name);
@@ -38,11 +38,12 @@ int run_new(const NewArguments& arguments) {
 
 void add_new_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<NewArguments>();
-  command.add_option("NAME", arguments->name, "Of the kernel and its pair")->required();
-  command.add_flag("--planted", arguments->planted, "With a bug in the kernel, to see it found");
+  command.add_option("NAME", arguments->name, "Name of the kernel and its pair")->required();
+  command.add_flag("--planted", arguments->planted,
+                   "Plant a bug in the kernel, to see how it is found");
   command.footer(
       "Writes NAME.cu, NAME_reference.hpp and NAME_pair.cpp into the current directory, and a\n"
-      "CMakeLists.txt where there is none; overwrites nothing.  They build and pass as they are.\n"
+      "CMakeLists.txt if there is none.  It overwrites no file.  The new pair builds and passes.\n"
       "\n"
       "Examples:\n"
       "  warpcheck new row_sum\n"

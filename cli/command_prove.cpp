@@ -124,39 +124,39 @@ int run_prove(const ProveArguments& arguments) {
 
 void add_prove_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ProveArguments>();
-  command.add_option("PAIR", arguments->pairs, "Which pairs (default: all that must be clean)");
+  command.add_option("PAIR", arguments->pairs, "Pairs to prove (default: all that must be clean)");
   command.add_option("--max-size", arguments->size_max, "Sizes from 0 up to this one")
       ->capture_default_str();
   command
       .add_option("--blocks", arguments->blocks,
-                  "Block sizes (default: those at which kernels tend to break, up to 1024)")
+                  "Block sizes (default: sizes at which kernels tend to break, up to 1024)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
   command.add_flag("--every-block", arguments->every_block, "All block sizes from 1 to 1024");
-  command.add_option("--points", arguments->points, "Sizes times blocks of a pair at most")
+  command.add_option("--points", arguments->points, "Most points of a pair: sizes times blocks")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option("--executions", arguments->executions,
-                  "Executions of a point that are tried where threads communicate; 0: none")
+                  "Most executions of a point to try if its threads communicate; 0: none")
       ->capture_default_str();
-  command.add_option("--build", arguments->build, "Which device code")
+  command.add_option("--build", arguments->build, "Device code: as shipped, or nvcc -G")
       ->check(CLI::IsMember({"optimized", "unoptimized", "both"}))
       ->capture_default_str();
   command.add_option("--jobs", arguments->jobs, "Processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--state", arguments->state,
-                     "Keeps what is proved in this file, and goes on from there");
+                     "File that stores the proofs; the same command resumes from it");
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   command.add_option("--json", arguments->json, "Write every point to this file");
   command.add_option("--html", arguments->html, "Write a map of size against block to this file");
   command.footer(
-      "For every size and launch of a pair's domain: whether its freedom from findings is proved\n"
-      "for all data and schedules, for this data and all schedules, for this data by trying every\n"
-      "execution, or was tried only, and the line that stands in the way of more.  What a proof\n"
-      "rests on: docs/proofs.md.\n"
+      "Says for every size and launch of a pair's domain how its freedom from findings is known:\n"
+      "proved for all data and schedules; proved for this data and all schedules; proved for this\n"
+      "data by trying every execution; or only tried, with the source line that prevents a proof.\n"
+      "docs/proofs.md says what a proof rests on.\n"
       "\n"
       "Examples:\n"
       "  warpcheck prove scan_tree --max-size 256\n"
@@ -171,7 +171,7 @@ void add_prove_to(CLI::App& command, Run& run) {
 const RegisteredCommand kProveCommand{
     {.rank = 35,
      .name = "prove",
-     .help = "What is proved of pairs, for every size and launch of their domains",
+     .help = "Prove pairs free of findings, for every size and launch of their domains",
      .add = add_prove_to}};
 
 }  // namespace

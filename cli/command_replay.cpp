@@ -88,11 +88,11 @@ void add_replay_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ReplayArguments>();
   command.add_option("CASE", arguments->cases, "Case files")->required();
   command.add_flag("--expect-recorded", arguments->expect_recorded,
-                   "Exit 0 when each shows exactly the kinds that it recorded, else 1");
+                   "Exit 0 if each case shows exactly the kinds that it recorded, else 1");
   arguments->reports.add_to(command);
   command.footer(
-      "The same case gives the same report, to the byte.  Where the device code has changed, the\n"
-      "recorded input is run under other schedules too, and a note says so.\n"
+      "The same case gives the same report, byte for byte.  If the device code has changed, the\n"
+      "recorded input also runs under other schedules, and a note says so.\n"
       "\n"
       "Examples:\n"
       "  warpcheck replay fuzz/cases/scan_hillis_steele_published/*.case\n"
@@ -103,7 +103,7 @@ void add_replay_to(CLI::App& command, Run& run) {
   arguments->engine.add_to(command);
   command
       .add_option("--runs", arguments->runs,
-                  "With --engine gpu: at most so many runs of each case (with --sanitizer: one)")
+                  "With --engine gpu: most runs of each case (with --sanitizer: one)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.callback([&run, arguments] {
@@ -111,10 +111,11 @@ void add_replay_to(CLI::App& command, Run& run) {
       if (!arguments->engine.gpu()) return run_replay(*arguments);
       if (arguments->expect_recorded) {
         throw UsageError(
-            "--expect-recorded: a real GPU shows a failure or does not, as it happens");
+            "--expect-recorded needs --engine vgpu: a real GPU does not show a failure in every "
+            "run");
       }
       if (!arguments->reports.lcov.empty()) {
-        throw UsageError("--engine gpu: --lcov is of the virtual GPU");
+        throw UsageError("--lcov needs --engine vgpu");
       }
       return replay_on_gpu(arguments->cases, arguments->runs, arguments->reports,
                            arguments->engine);

@@ -27,7 +27,7 @@ FailureClass part_of(const Verdict& verdict, const std::vector<std::string>& nam
   for (const std::string& name : names) {
     vgpu::FindingKind kind{};
     if (!vgpu::find_kind(name, kind)) {
-      throw UsageError(fmt::format("'{}' is no finding kind", name));
+      throw UsageError(fmt::format("'{}' is not a finding kind", name));
     }
     for (const vgpu::Finding& finding : verdict.findings) {
       if (finding.kind == kind) part.push_back(finding);
@@ -98,9 +98,10 @@ void add_shrink_to(CLI::App& command, Run& run) {
   command.add_option("-o,--output", arguments->output, "Case file to write")->required();
   command
       .add_option("--kinds", arguments->kinds,
-                  "Keep a failure of exactly these kinds (default: of all that it has)")
+                  "Shrink to a failure of exactly these kinds (default: all kinds of the case)")
       ->delimiter(',');
-  command.add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
+  command.add_option("--trials", arguments->shrink.trials_max, "Most trials")
+      ->capture_default_str();
   arguments->reports.add_to(command);
   command.footer(
       "The case may come from anywhere, a text editor included.\n"
@@ -117,7 +118,7 @@ void add_shrink_to(CLI::App& command, Run& run) {
 
 const RegisteredCommand kShrinkCommand{{.rank = 50,
                                         .name = "shrink",
-                                        .help = "The smallest case that fails as this one does",
+                                        .help = "Find the smallest case that fails in the same way",
                                         .add = add_shrink_to}};
 
 }  // namespace

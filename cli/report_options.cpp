@@ -63,7 +63,8 @@ void ReportOptions::check() const {
       throw UsageError(fmt::format("{} {}: a directory; name a file", format.option, file));
     }
     if (!files.insert(std::filesystem::path(file).lexically_normal().string()).second) {
-      throw UsageError(fmt::format("{} {}: another format goes to this file", format.option, file));
+      throw UsageError(
+          fmt::format("{} {}: another report is written to this file", format.option, file));
     }
   }
 }

@@ -42,7 +42,7 @@ std::string slurm_script(const SlurmJob& job) {
   for (const std::string& argument : job.arguments) command += " " + shell_word(argument);
   return script + fmt::format(R"(
 # Status 1 is "findings", which is no failure of the task.  A search that was killed, for want of
-# memory for instance, goes on where it was.
+# memory for instance, resumes.
 status=137
 while [ "$status" -eq 137 ]; do
   {}

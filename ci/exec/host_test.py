@@ -151,8 +151,8 @@ class Ends(unittest.TestCase):
 ========= warpcheck exec: ./host
 ========= it was running kernel compute, 2 of 64 blocks done
 ========= no findings; 1 launch of 1 kernel
-========= its time was up (--timeout): this is what was found until then
-========= exit status 124: its time was up
+========= timed out (--timeout): the findings up to then are above
+========= exit status 124: timed out
 """)
         self.assertEqual(result.returncode, 124)
 

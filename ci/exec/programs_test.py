@@ -281,13 +281,13 @@ class Programs(unittest.TestCase):
     def test_what_is_wrong_with_the_options_is_named(self):
         for words, message in (
                 (["--runz", "3", "--", "./shared"],
-                 "no such option: --runz; the program's own stand behind -- (try --help)"),
+                 "no such option: --runz; the program's own options follow -- (try --help)"),
                 (["./shared", "--n=1"],
-                 "no such option: --n; the program's own stand behind -- (try --help)"),
+                 "no such option: --n; the program's own options follow -- (try --help)"),
                 (["--json", "--", "./shared"],
                  "--json: a value is missing before -- (try --help)"),
                 (["--runs", "0", "--", "./shared"],
-                 "--runs: 0 is no positive number (try --help)")):
+                 "--runs: 0 is not a positive number (try --help)")):
             with self.subTest(words):
                 result = run(*words)
                 self.assertEqual((result.returncode, result.stderr, result.stdout),
@@ -458,7 +458,7 @@ class Ends(unittest.TestCase):
                                    stderr=subprocess.PIPE, text=True)
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        self.assertIn("========= interrupted: this is what was found until then\n",
+        self.assertIn("========= interrupted: the findings up to then are above\n",
                       process.communicate()[1])
 
     def test_files_for_the_time_being_are_gone(self):

@@ -326,9 +326,9 @@ std::string exec_text(const ProgramReport& report,
               ? summary_text(report)
               : "the program never loaded the CUDA runtime library: nothing was checked\n";
   if (report.timed_out) {
-    text += "its time was up (--timeout): this is what was found until then\n";
+    text += "timed out (--timeout): the findings up to then are above\n";
   } else if (!report.is_complete) {
-    text += "interrupted: this is what was found until then\n";
+    text += "interrupted: the findings up to then are above\n";
   }
   return prefixed_lines(text);
 }
@@ -366,7 +366,7 @@ std::string status_text(const ProgramReport& report, const ExecStatus& status) {
     case ExecStatus::Owner::findings: return text + fmt::format("errors were found; {}\n", own);
     case ExecStatus::Owner::refusals:
       return text + fmt::format("something is not supported; {}\n", own);
-    case ExecStatus::Owner::timeout: return text + "its time was up\n";
+    case ExecStatus::Owner::timeout: return text + "timed out\n";
     case ExecStatus::Owner::unwritten:
       return text + fmt::format("a report could not be written; {}\n", own);
     case ExecStatus::Owner::program: break;
@@ -405,7 +405,7 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
       claim.verdict = std::move(why);
     }
   };
-  if (report.timed_out) give_up("its time was up");
+  if (report.timed_out) give_up("timed out");
   if (!report.is_complete) give_up("interrupted");
   if (!report.deaths.empty()) {
     const ProgramReport::Death& death = report.deaths.front();

@@ -10,7 +10,8 @@ namespace warpcheck {
 
 template <class T>
 class SharedMemory {
-  static_assert(std::is_trivially_destructible_v<T>, "nobody knows who uses it last");
+  static_assert(std::is_trivially_destructible_v<T>,
+                "no process knows that it is the last user, so none runs the destructor");
 
  public:
   // Throws std::bad_alloc.
