@@ -346,7 +346,7 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   std::ofstream(directory_ / "file") << "x";
   expect_one_line_error(run("campaign file"), "cannot make the directory file");
   expect_one_line_error(run("campaign night --pairs scan_tre"), "is it 'scan_tree'?");
-  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "known to have");
+  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "declares an expected finding");
   expect_one_line_error(run("campaign night --jobs 0"), "--jobs");
   expect_one_line_error(run("campaign"), "DIR is required");
   expect_one_line_error(run("failures list"), "there is no failure database");
