@@ -111,10 +111,13 @@ void AtomicEmitter::perform_lanes(const Site& site, const Combination& combinati
     of_lane.setSize(site.bytes);
     return of_lane;
   };
+  const Ref& value = site.instr[AtomicOperand::value];
+  const bool is_same = value.bank == Bank::constant;  // for all lanes
+  if (is_same) a.mov(operand, cell(value, 0));
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     a.mov(x86::ecx, field(offsetof(NativeFrame, offsets) + std::size_t{4} * lane, 4));
     const x86::Mem memory = x86::ptr(x86::rax, x86::rcx, 0, 0, site.bytes);
-    a.mov(operand, cell(site.instr[AtomicOperand::value], lane));
+    if (!is_same) a.mov(operand, cell(value, lane));
     if (old.bank == Bank::none && !combination.is_extreme) {
       a.emit(combination.of_lane, memory, operand);
       continue;
