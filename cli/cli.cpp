@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -54,11 +57,11 @@ std::set<std::string> allowed(const Names& names) {
   return list;
 }
 
-// "list, hunt, ... (try --help)"
+// "list, hunt, ..."
 std::string commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return fmt::format("{} (try --help)", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string before_program(const std::string& word) {
@@ -101,11 +104,15 @@ std::string usage_message(const CLI::App& app, std::span<const char* const> word
                           const CLI::Error& error) {
   const std::string unknown =
       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ? unknown_option(app, words) : "";
+  const auto is_first = [&](const CLI::App* below) { return below->get_name() == words.front(); };
+  if (unknown.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr &&
+      !words.empty() && *words.front() != '-' && app.get_subcommands(is_first).empty()) {
+    return fmt::format("no such command: {}; there are {}", words.front(), commands(app));
+  }
   if (unknown.empty()) return error.what();
-  const auto commands = app.get_subcommands(
-      [&](const CLI::App* below) { return below->get_name() == words.front(); });
+  const auto first = app.get_subcommands(is_first);
   const bool runs_a_program =
-      !commands.empty() && commands.front()->get_option_no_throw("PROGRAM") != nullptr;
+      !first.empty() && first.front()->get_option_no_throw("PROGRAM") != nullptr;
   return fmt::format("no such option: {}{}", unknown,
                      runs_a_program ? "; the program's own options follow --" : "");
 }
@@ -125,6 +132,14 @@ void add_commands(CLI::App& app, Run& run) {
     if (row.is_hidden) command->group("");
     row.add(*command, run);
   }
+}
+
+std::optional<double> finite_number(const std::string& word) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_one =
+      error == std::errc() && end == word.data() + word.size() && std::isfinite(number);
+  return is_one ? std::optional(number) : std::nullopt;
 }
 
 int run_guarded(const Run& run) {
@@ -179,8 +194,22 @@ int run_cli(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kNothingFound : kCannot;
   }
-  if (!run) run = [&app]() -> int { throw UsageError("no command given: " + commands(app)); };
+  if (!run) {
+    run = [&app]() -> int {
+      throw UsageError(fmt::format("no command given: {} (try --help)", commands(app)));
+    };
+  }
   return run_guarded(run);
+}
+
+std::string positive_number(const std::string& word) {
+  const std::optional<double> number = finite_number(word);
+  return number && *number > 0 ? "" : fmt::format("{} is not a positive number", word);
+}
+
+std::string non_negative_number(const std::string& word) {
+  const std::optional<double> number = finite_number(word);
+  return number && *number >= 0 ? "" : fmt::format("{} is not 0 or a positive number", word);
 }
 
 std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {

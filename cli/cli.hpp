@@ -68,6 +68,11 @@ void add_volatile_option(CLI::App& command, std::string& value);
 // false, with a line on stderr, if it could not be written: the report is still worth printing.
 bool save_case(Report& report, const std::string& directory);
 
+// Checks of an option's word; the errors of CLI::PositiveNumber and CLI::NonNegativeNumber name the
+// largest double.
+std::string positive_number(const std::string& word);
+std::string non_negative_number(const std::string& word);
+
 // Prints one line to stderr, after the program's name.
 void complain(std::string_view message);
 

@@ -57,8 +57,12 @@ TEST_F(Cli, ListNamesEveryPair) {
 
 TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run(""), "no command given: list, hunt, check");
-  expect_one_line_error(run("frobnicate"), "frobnicate");
-  expect_one_line_error(run("check --trials many"), "trials");
+  expect_one_line_error(run("frobnicate"), "no such command: frobnicate; there are list, hunt");
+  expect_one_line_error(run("check --seconds -5"),
+                        "--seconds: -5 is not 0 or a positive number (try --help)");
+  expect_one_line_error(run("exec --memory lots -- /bin/true"),
+                        "--memory: lots is not a size, such as 512M or 16G (try --help)");
+  expect_one_line_error(run("check --trials many"), "--trials: many is not a positive number (try");
   expect_one_line_error(run("check --build shipped"), "shipped");
   expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
   expect_one_line_error(run("check scan_tre"), "is it 'scan_tree'?");
@@ -346,7 +350,8 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   std::ofstream(directory_ / "file") << "x";
   expect_one_line_error(run("campaign file"), "cannot make the directory file");
   expect_one_line_error(run("campaign night --pairs scan_tre"), "is it 'scan_tree'?");
-  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "declares an expected finding");
+  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"),
+                        "declares an expected finding");
   expect_one_line_error(run("campaign night --jobs 0"), "--jobs");
   expect_one_line_error(run("campaign"), "DIR is required");
   expect_one_line_error(run("failures list"), "there is no failure database");

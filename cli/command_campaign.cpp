@@ -170,7 +170,7 @@ void add_node_options_to(CLI::App& command, CampaignArguments& arguments) {
       command
           .add_option("--slurm", arguments.slurm.tasks,
                       "Submit a job array of this many nodes to Slurm and exit")
-          ->check(CLI::PositiveNumber);
+          ->check(positive_number);
   node->excludes(status)->excludes(slurm);
   status->excludes(slurm);
   command
@@ -190,28 +190,28 @@ void add_campaign_to(CLI::App& command, Run& run) {
   add_campaign_corpora_to(command, run);
   command.add_option("--pairs", arguments->pairs, "Search only these pairs")->delimiter(',');
   command.add_option("--jobs", campaign.jobs, "Worker processes")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command
       .add_option("--seconds", campaign.seconds, "End after this many seconds; 0: run until Ctrl-C")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number)
       ->capture_default_str();
   command
       .add_option("--runs", campaign.executions,
                   "End when each pair has had this many runs in total and all findings are shrunk")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number);
   command.add_flag("--stop-when-found", campaign.stop_when_found,
                    "End when every finding kind that these pairs expect is confirmed");
   command.add_option("--seed", campaign.seed, "Seed of the search")->capture_default_str();
   command
       .add_option("--shrink-trials", campaign.shrink.trials_max,
                   "Most trials for shrinking one finding")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command
       .add_option("--hang-seconds", campaign.hang_seconds,
                   "Kill a worker that completes no trial in this many seconds")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   add_node_options_to(command, *arguments);
   arguments->reports.add_to(command);

@@ -292,11 +292,11 @@ void add_check_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CheckArguments>();
   command.add_option("PAIR", arguments->pairs, "Pairs to check (default: all)");
   command.add_option("--trials", arguments->trials, "Trials of each claim")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command
       .add_option("--seconds", arguments->seconds, "Repeat with other seeds for this many seconds")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number);
   command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
   arguments->configuration.add_to(command);

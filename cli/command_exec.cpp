@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "cli/cli.hpp"
 #include "cli/exec/output_comparison.hpp"
@@ -275,12 +275,14 @@ int run_exec(const ExecArguments& arguments) {
       [&](Supervisor& supervisor) { return Execution(arguments, program, supervisor).run(); });
 }
 
-// CLI::PositiveNumber's error for 0 names the largest double.
-std::string positive(const std::string& word) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  const bool is_one = error == std::errc() && end == word.data() + word.size() && number > 0;
-  return is_one ? "" : fmt::format("{} is not a positive number", word);
+// Reads a number of bytes with a unit; CLI::AsSizeValue's error lists every spelling of every unit.
+std::string to_size(std::string& word) {
+  const std::string given = word;
+  try {
+    if (CLI::AsSizeValue(false)(word).empty()) return "";
+  } catch (const CLI::ValidationError&) {
+  }
+  return fmt::format("{} is not a size, such as 512M or 16G", given);
 }
 
 template <class Names>
@@ -322,17 +324,17 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--runs", arguments.runs,
                   "Run the program this many times, each under another schedule")
-      ->check(positive)
+      ->check(positive_number)
       ->capture_default_str();
   command
       .add_option("--limit", arguments.steps_max,
                   "Stop a launch after this many warp instructions (default: none; a launch that "
                   "cannot end is reported in any case)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number);
   command
       .add_option("--timeout", arguments.timeout_s,
                   "End a run of the program after this many seconds, and report its findings")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->type_name("SECONDS");
 }
 
@@ -354,7 +356,7 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--memory", arguments.memory_bytes,
                   "Memory of each device, for example 512M or 16G")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(to_size, ""))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
       ->type_name("BYTES")
       ->default_str("4G");

@@ -83,13 +83,13 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   FuzzOptions& fuzz = arguments->fuzz;
   command.add_option("PAIR", arguments->pair, "Pair to fuzz")->required();
   command.add_option("--seconds", fuzz.seconds, "Seconds of each job at most; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number)
       ->capture_default_str();
   command.add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number)
       ->capture_default_str();
   command.add_option("--jobs", fuzz.jobs, "Processes")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command.add_option("--seed", fuzz.seed, "Seed of the search")->capture_default_str();
   command.add_option("--corpus", fuzz.corpus, "Directory of saved inputs");

@@ -145,7 +145,7 @@ void EngineOptions::add_to(CLI::App& command) {
   command
       .add_option("--time-limit", time_limit_seconds,
                   "With --engine gpu: seconds after which a trial counts as hanging")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
 }
 

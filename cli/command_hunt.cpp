@@ -91,14 +91,14 @@ void add_hunt_to(CLI::App& command, Run& run) {
   command
       .add_option("--seconds", hunt.seconds,
                   "Continue for this many seconds with pairs that have not failed")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative_number);
   command.add_option("--seed", hunt.seed, "Seed; the same seed gives the same findings")
       ->capture_default_str();
   command.add_option("--trials", hunt.trials, "Trials of each pair, build and warp model")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command.add_option("--jobs", hunt.jobs, "Processes")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command.add_option("--cases", arguments->cases, "Directory for the cases")->capture_default_str();
   arguments->reports.add_to(command);

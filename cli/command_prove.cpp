@@ -134,7 +134,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       ->check(CLI::Range(1, 1024));
   command.add_flag("--every-block", arguments->every_block, "All block sizes from 1 to 1024");
   command.add_option("--points", arguments->points, "Most points of a pair: sizes times blocks")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command
       .add_option("--executions", arguments->executions,
@@ -144,7 +144,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       ->check(CLI::IsMember({"optimized", "unoptimized", "both"}))
       ->capture_default_str();
   command.add_option("--jobs", arguments->jobs, "Processes")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command.add_option("--state", arguments->state,
                      "File that stores the proofs; the same command resumes from it");

@@ -104,7 +104,7 @@ void add_replay_to(CLI::App& command, Run& run) {
   command
       .add_option("--runs", arguments->runs,
                   "With --engine gpu: most runs of each case (with --sanitizer: one)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number)
       ->capture_default_str();
   command.callback([&run, arguments] {
     run = [arguments] {

@@ -121,6 +121,29 @@ void require_executable(const std::string& path) {
   }
 }
 
+// Refuses a script whose first line names an interpreter that is not there: the system's error
+// would name the script.
+void require_interpreter(const std::string& path, std::string_view bytes) {
+  std::string_view line = bytes.substr(2, bytes.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::string interpreter(line.substr(0, line.find_first_of(" \t\r")));
+  if (!interpreter.empty() && ::access(interpreter.c_str(), X_OK) != 0) {
+    throw ProgramError(
+        fmt::format("{}: its interpreter {}: {}", path, interpreter, std::strerror(errno)));
+  }
+}
+
+// Refuses a file that ends before the last of its bytes that would be loaded.
+void require_whole(const std::string& path, std::string_view bytes, const ElfFile& elf) {
+  for (const Elf64_Phdr& segment : elf.segments(PT_LOAD)) {
+    const std::uint64_t size = segment.p_filesz;
+    if (size == 0) continue;
+    if (segment.p_offset <= bytes.size() && size <= bytes.size() - segment.p_offset) continue;
+    throw ProgramError(fmt::format("{}: damaged: it has {} bytes, and its program needs {}", path,
+                                   bytes.size(), segment.p_offset + size));
+  }
+}
+
 // Directories separated by colons, with $ORIGIN as the loader expands it.
 std::vector<fs::path> directories_in(std::string_view list, const fs::path& origin) {
   std::vector<fs::path> directories;
@@ -239,7 +262,10 @@ ProgramFile find_program(const std::string& name) {
   if (!file.is_open()) {
     throw ProgramError(fmt::format("{}: {}", program.path, std::strerror(errno)));
   }
-  if (file.bytes().starts_with("#!")) return program;
+  if (file.bytes().starts_with("#!")) {
+    require_interpreter(program.path, file.bytes());
+    return program;
+  }
   const ElfFile elf(file.bytes());
   if (const std::string kind = elf.foreign_kind(); !kind.empty()) {
     throw ProgramError(fmt::format("{}: a{} {}; the virtual GPU takes programs for x86-64",
@@ -249,6 +275,7 @@ ProgramFile find_program(const std::string& name) {
     throw ProgramError(program.path +
                        ": neither an ELF program for x86-64 nor a script that begins with #!");
   }
+  require_whole(program.path, file.bytes(), elf);
   look_for_runtime(program, elf);
   require_no_static_library(program, program.path, elf);
   NeededLibraries(program).look_into(program.path, elf);

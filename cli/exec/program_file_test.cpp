@@ -61,6 +61,21 @@ TEST_F(ProgramFileTest, AFileThatIsCutOffIsNoProgram) {
             path + ": neither an ELF program for x86-64 nor a script that begins with #!");
 }
 
+TEST_F(ProgramFileTest, AProgramWithoutItsEndIsDamaged) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes(4096, '\0');
+  self.read(bytes.data(), std::ssize(bytes));
+  const std::string path = file("damaged", bytes);
+  EXPECT_TRUE(refusal_of(path).starts_with(path + ": damaged: it has 4096 bytes, and its program "
+                                                  "needs "))
+      << refusal_of(path);
+}
+
+TEST_F(ProgramFileTest, AnInterpreterThatIsMissingIsNamed) {
+  const std::string path = file("script", "#! /no/such -x\necho\n");
+  EXPECT_EQ(refusal_of(path), path + ": its interpreter /no/such: No such file or directory");
+}
+
 TEST_F(ProgramFileTest, AProgramForAnotherProcessorIsRefusedByName) {
   std::ifstream self("/proc/self/exe", std::ios::binary);
   std::string bytes(sizeof(Elf64_Ehdr), '\0');

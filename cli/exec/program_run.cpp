@@ -43,7 +43,14 @@ std::int64_t now_ms() {
 }
 
 fs::path make_directory() {
-  std::string name = (fs::temp_directory_path() / "warpcheck-exec-XXXXXX").string();
+  std::error_code error;
+  const fs::path temporary = fs::temp_directory_path(error);
+  if (error) {
+    const char* const variable = std::getenv("TMPDIR");
+    throw ProgramError(fmt::format("TMPDIR={}: {}; name a directory for temporary files",
+                                   variable == nullptr ? "" : variable, error.message()));
+  }
+  std::string name = (temporary / "warpcheck-exec-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
   }
