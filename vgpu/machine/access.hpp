@@ -67,6 +67,9 @@ struct Access {
   // strong writes of the location after the one that it finds.
   const std::uint8_t* sources = nullptr;
   static constexpr std::uint8_t kNoStrongSource = 255;
+  // The registers of the fragment while observers are told; null for weak accesses that are told as
+  // rows, and for those of atomics that are performed later.
+  const LaneBanks* registers = nullptr;
   // The values to be stored: one row of lanes per vector element, with `value_bytes` (4 or 8) per
   // lane in the row, of which `element_bytes` are stored.  Null for reads and atomics.
   std::array<const std::byte*, 4> values{};

@@ -23,6 +23,7 @@ std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
 
 SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
   allocations_ = std::move(other.allocations_);
+  polled_ = std::move(other.polled_);
   chains_ = other.chains_;
   variables_ = other.variables_;
   return *this;
@@ -33,15 +34,16 @@ std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
          order_.threads().thread_at(operation.access->place, operation.lane);
 }
 
-// Returns null if no variable is there and the operation does not write.
+// Returns null if no variable is there, and the operation neither writes nor polls.
 SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operation) {
   const std::uint32_t id = operation.access->allocation->id;
   const std::uint32_t number = operation.offset / kGranuleBytes;
+  const bool makes = operation.writes || operation.polls != nullptr;
   if (id >= allocations_.size()) {
-    if (!operation.writes) return nullptr;
+    if (!makes) return nullptr;
     allocations_.resize(id + 1);
   }
-  return operation.writes ? &allocations_[id].make(number) : allocations_[id].find(number);
+  return makes ? &allocations_[id].make(number) : allocations_[id].find(number);
 }
 
 SyncVariables::Granule& SyncVariables::Granules::make(std::uint32_t number) {
@@ -63,7 +65,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   if (granule == nullptr) return {};
   Variable* found = find(*granule, operation);
   if (found == nullptr) {
-    if (!operation.writes) return {};
+    if (!operation.writes && operation.polls == nullptr) return {};
     found = &granule->emplace_back();
     found->offset = operation.offset;
     found->bytes = operation.bytes;
@@ -73,7 +75,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   if (operation.writes) {
     // Variables of another offset or size that overlap these bytes have lost their value.
     for (Variable& other : *granule) {
-      if (&other != found && other.overlaps(found->offset, found->bytes)) other.silence();
+      if (&other != found && other.overlaps(found->offset, found->bytes)) other.lose();
     }
   }
   // The operation finds a write that is not the latest one.  If it only reads, the variable's state
@@ -84,10 +86,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
     variable.find_source(operation.source);
   }
   variable.follow_barrier(operation);
-  const bool waits = variable.barrier != nullptr && !operation.writes;
-  if (waits) variable.exchange(variable.barrier->completed);
   const ChainPlace place = perform_on(variable, operation, miss);
-  if (waits) variable.exchange(variable.barrier->completed);
   if (present) variable.find(*std::move(present));
   const bool is_kept = operation.writes && operation.access->sources != nullptr;
   if (is_kept) variable.past.push(variable.written());
@@ -96,20 +95,100 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
 
 ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& operation,
                                      Miss& miss) {
-  const Writer& last = variable.last;
-  const BlockKey block = operation.block;
-  const Reach reach = order_.launches().reach_of(*operation.access);
-  const bool linked = last.is_set && reach_each_other(last, block, reach);
-  if (operation.reads) {
-    if (last.is_set && !linked) {
-      miss = {Missed::scope, last.block, last.thread};
-    }
-    read(variable, operation, linked, miss);
+  const bool is_followed = variable.waits != nullptr || operation.polls != nullptr;
+  const bool is_weak_memory = operation.access->sources != nullptr;
+  std::uint64_t value = 0;
+  if (is_followed && !is_weak_memory) {
+    std::memcpy(&value, operation.access->allocation->data + variable.offset,
+                std::min<std::size_t>(variable.bytes, sizeof value));
+    variable.complete_writes(value);
   }
-  const ChainPlace seen = operation.reads && linked ? variable.place : ChainPlace{};
+  ChainPlace seen;
+  if (operation.reads) {
+    const bool is_barrier = variable.barrier != nullptr && !operation.writes;
+    Written* found = is_barrier ? &variable.barrier->completed : nullptr;
+    if (operation.polls != nullptr && !is_weak_memory && !is_barrier) {
+      found = variable.find_exit(operation, thread_of(operation), value);
+      if (variable.waits != nullptr) polled_.insert(operation.access->allocation->id);
+    }
+    if (found != nullptr) variable.exchange(*found);
+    seen = observe(variable, operation, miss);
+    if (found != nullptr) variable.exchange(*found);
+  }
   if (!operation.writes) return seen;
-  write(variable, operation, operation.reads && linked);
+  write(variable, operation, operation.reads && is_linked(variable, operation));
+  if (variable.waits != nullptr && !is_weak_memory) variable.keep_write(value);
   return variable.place;
+}
+
+bool SyncVariables::is_linked(const Variable& variable, const StrongOperation& operation) const {
+  return variable.last.is_set && reach_each_other(variable.last, operation.block,
+                                                  order_.launches().reach_of(*operation.access));
+}
+
+// The reading part of an operation.
+ChainPlace SyncVariables::observe(Variable& variable, const StrongOperation& operation,
+                                  Miss& miss) {
+  const bool linked = is_linked(variable, operation);
+  if (variable.last.is_set && !linked) {
+    miss = {Missed::scope, variable.last.block, variable.last.thread};
+  }
+  read(variable, operation, linked, miss);
+  return linked ? variable.place : ChainPlace{};
+}
+
+// Called before every operation, when the bytes of the latest write have moved.  A write that has
+// changed nothing is forgotten.
+//   value: of the variable
+void SyncVariables::Variable::complete_writes(std::uint64_t value) {
+  if (waits == nullptr || waits->writes.empty() || waits->writes.back().has_moved) return;
+  Waits::Write& latest = waits->writes.back();
+  latest.after = value;
+  latest.has_moved = true;
+  if (latest.before == latest.after) waits->writes.pop_back();
+}
+
+// Returns what the first write since the thread polled in vain has left, if that ends its loop and
+// is not the latest write; otherwise null.
+SyncVariables::Written* SyncVariables::Variable::find_exit(const StrongOperation& operation,
+                                                           std::uint64_t thread,
+                                                           std::uint64_t value) {
+  const std::uint64_t present = waits == nullptr ? 0 : waits->forgotten + waits->writes.size();
+  const auto ends = [&](std::uint64_t one) {
+    return operation.polls->ends(*operation.access, operation.lane, one);
+  };
+  const auto seen = waits == nullptr ? decltype(waits->seen)::iterator{} : waits->seen.find(thread);
+  const bool polls_again = waits != nullptr && seen != waits->seen.end();
+  if (polls_again && seen->second == present) return nullptr;  // nothing has changed since
+  const std::optional<bool> leaves = ends(value);
+  if (leaves == false) {
+    if (waits == nullptr) waits = std::make_unique<Waits>();
+    waits->seen[thread] = present;
+    return nullptr;
+  }
+  if (!polls_again) return nullptr;
+  const std::uint64_t first = std::max(seen->second, waits->forgotten) - waits->forgotten;
+  waits->seen.erase(seen);
+  if (!leaves) return nullptr;
+  for (std::size_t i = first; i + 1 < waits->writes.size(); ++i) {
+    if (ends(waits->writes[i].after) == true) return &waits->writes[i].written;
+  }
+  return nullptr;
+}
+
+// Called after a write, before its bytes move.
+//   value: before the write
+void SyncVariables::Variable::keep_write(std::uint64_t value) {
+  if (waits->seen.empty()) {
+    waits->forgotten += waits->writes.size();
+    waits->writes.clear();
+    return;
+  }
+  if (waits->writes.size() == kPastMax) {
+    waits->writes.pop_front();
+    ++waits->forgotten;
+  }
+  waits->writes.push_back({written(), value, 0, false});
 }
 
 SyncVariables::Written SyncVariables::Variable::written() const {
@@ -310,17 +389,19 @@ void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, st
   allocations_[allocation].for_each(offset / kGranuleBytes, (offset + bytes - 1) / kGranuleBytes,
                                     [&](Granule& granule) {
                                       for (Variable& variable : granule) {
-                                        if (variable.overlaps(offset, bytes)) variable.silence();
+                                        if (variable.overlaps(offset, bytes)) variable.lose();
                                       }
                                     });
 }
 
 void SyncVariables::forget(std::uint32_t allocation) {
   if (allocation < allocations_.size()) allocations_[allocation].clear();
+  polled_.erase(allocation);
 }
 
 void SyncVariables::forget_all() {
   for (Granules& granules : allocations_) granules.clear();
+  polled_.clear();
 }
 
 }  // namespace warpcheck::vgpu

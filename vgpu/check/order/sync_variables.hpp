@@ -22,11 +22,14 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/poll_exits.hpp"
 #include "vgpu/check/order/thread_order.hpp"
 
 namespace warpcheck::vgpu {
@@ -44,6 +47,7 @@ struct StrongOperation {
   BlockKey block = 0;                      // the block of its thread
   bool is_present = true;                  // the thread's block is still resident
   const ReleasedFences* fences = nullptr;  // what the thread has released; null: nothing
+  PollExits* polls = nullptr;              // the operation polls; null: it does not
 };
 
 // The place of a strong operation in a chain: its own write, or the write that it read.
@@ -79,10 +83,14 @@ class SyncVariables {
   ChainPlace perform(const StrongOperation& operation, Miss& miss);
   // Bytes are overwritten by an access that is not a strong write, or that has another size.
   void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
-  // Returns whether the allocation has no variables: no strong write was performed there since the
-  // last forget() or forget_all().
+  // Returns whether the allocation has no variables: no strong write and no poll was performed
+  // there since the last forget() or forget_all().
   [[nodiscard]] bool is_empty(std::uint32_t allocation) const {
     return allocation >= allocations_.size() || allocations_[allocation].empty();
+  }
+  // Returns whether a thread may be polling in the allocation.
+  [[nodiscard]] bool is_polled(std::uint32_t allocation) const {
+    return polled_.contains(allocation);
   }
   // Forgets everything about the allocation, because its memory is new.
   void forget(std::uint32_t allocation);
@@ -141,6 +149,20 @@ class SyncVariables {
     bool top_bit = false;  // before the latest operation
     Written completed;     // when the top bit flipped last
   };
+  // The threads that poll a variable in vain, and the writes since then, oldest first.  Such a
+  // thread may go on at the first write that ends its loop (PollExits), although in this execution
+  // it reads a later one.
+  struct Waits {
+    struct Write {
+      Written written;
+      std::uint64_t before = 0, after = 0;  // values
+      bool has_moved = false;               // `after` is known
+    };
+    std::deque<Write> writes;
+    std::uint64_t forgotten = 0;  // writes that came before those
+    // By thread: the number of writes that came before its latest read.
+    std::unordered_map<std::uint64_t, std::uint64_t> seen;
+  };
   static constexpr std::size_t kPastMax = 64;
   // The latest strong writes of a variable, in a ring buffer; used with weak memory only.
   class PastWrites {
@@ -173,12 +195,17 @@ class SyncVariables {
     std::unique_ptr<Patterns> patterns;  // null: there are no patterns yet
     PastWrites past;
     std::unique_ptr<GridBarrier> barrier;  // null: the variable is no word of a grid workspace
+    std::unique_ptr<Waits> waits;          // null: no thread polls
 
     [[nodiscard]] Written written() const;
     void find(Written written);
     void exchange(Written& other);
     void follow_barrier(const StrongOperation& operation);
     void find_source(std::uint8_t source);
+    void complete_writes(std::uint64_t value);
+    [[nodiscard]] Written* find_exit(const StrongOperation& operation, std::uint64_t thread,
+                                     std::uint64_t value);
+    void keep_write(std::uint64_t value);
 
     Patterns& made_patterns() {
       if (patterns == nullptr) patterns = std::make_unique<Patterns>();
@@ -195,6 +222,11 @@ class SyncVariables {
       if (patterns == nullptr) return;
       patterns->released_in.clear();
       patterns->has_released = patterns->is_for_some = false;
+    }
+    // The same, after a write of another kind.
+    void lose() {
+      silence();
+      waits = nullptr;
     }
   };
   // The variables that begin in one granule of 16 bytes.
@@ -240,6 +272,8 @@ class SyncVariables {
   Granule* granule_of(const StrongOperation& operation);
   static Variable* find(Granule& granule, const StrongOperation& operation);
   ChainPlace perform_on(Variable& variable, const StrongOperation& operation, Miss& miss);
+  ChainPlace observe(Variable& variable, const StrongOperation& operation, Miss& miss);
+  [[nodiscard]] bool is_linked(const Variable& variable, const StrongOperation& operation) const;
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const Moment& moment,
@@ -248,7 +282,8 @@ class SyncVariables {
   [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;
 
   ThreadOrder& order_;
-  std::vector<Granules> allocations_;  // by Allocation::id
+  std::vector<Granules> allocations_;         // by Allocation::id
+  std::unordered_set<std::uint32_t> polled_;  // allocations of variables that have waits
   std::uint64_t chains_ = 0;
   std::uint64_t variables_ = 0;
 };

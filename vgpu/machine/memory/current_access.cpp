@@ -89,6 +89,7 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
   access.program = launch_.program;
   access.place = launch_.place_of(run.slot, run.warp);
   access.pc = run.pc;
+  access.registers = &run.banks;
   access.mask = mask;
   access.space = target.space;
   access.kind = access_kind_of(instr);

@@ -46,6 +46,7 @@ class CurrentAccess {
     access.program = launch_.program;
     access.place = row.place;
     access.pc = row.pc;
+    access.registers = nullptr;
     access.mask = row.mask;
     access.space = row.space;
     access.order = ptx::Order::weak;

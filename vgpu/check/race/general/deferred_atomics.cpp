@@ -58,6 +58,8 @@ bool DeferredAtomics::defer(CheckedRow& row) {
   const bool reaches_all = !as.narrow && !parts_.order.launches().has_groups();
   if (access.space != ptx::Space::global || !reaches_all || !row.memory->is_words()) return false;
   if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
+  // The values at the time of the operation decide which write a thread waits for.
+  if (parts_.polls.polls(access) || parts_.variables.is_polled(access.allocation->id)) return false;
   const std::uint64_t mark = Cell::deferred(access.bytes);
   bool is_quiet = true;
   for_each_bit(access.mask, [&](unsigned lane) {

@@ -23,6 +23,7 @@ class DeferredAtomics {
     ThreadOrder& order;
     RowCausality& causality;
     SyncVariables& variables;
+    PollExits& polls;
     CellMemories& memories;
     CellLists& lists;
     StrongOperations& strong;

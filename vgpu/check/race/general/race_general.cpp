@@ -18,6 +18,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
       deferred_({.order = order_,
                  .causality = causality_,
                  .variables = variables_,
+                 .polls = polls_,
                  .memories = memories_,
                  .lists = lists_,
                  .strong = strong_,
@@ -54,6 +55,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   causality_.forget_answers();
   reports_.forget_answers();
   variables_.reset();
+  polls_.reset();
   lists_.clear();
   memories_.clear();
   launches_.clear();

@@ -21,6 +21,7 @@
 #include "vgpu/check/order/barrier_object_order.hpp"
 #include "vgpu/check/order/cluster_order.hpp"
 #include "vgpu/check/order/collective_order.hpp"
+#include "vgpu/check/order/poll_exits.hpp"
 #include "vgpu/check/order/proxy_fences.hpp"
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
@@ -104,6 +105,7 @@ class GeneralRaceChecker final : public Checker {
   // the order
   ThreadOrder order_;
   SyncVariables variables_{order_};
+  PollExits polls_;
   ClusterOrder cluster_order_{order_};
   BarrierObjectOrder barrier_objects_{order_};
   ProxyFences proxy_fences_{order_};
@@ -114,9 +116,9 @@ class GeneralRaceChecker final : public Checker {
   CellMemories memories_;
   CellLists lists_;
   MissedReads missed_;
-  StrongOperations strong_{order_, variables_, lists_, missed_};
+  StrongOperations strong_{order_, variables_, polls_, lists_, missed_};
   DeferredAtomics deferred_;
-  SharedPhases phases_{order_, variables_, memories_, lists_, deferred_};
+  SharedPhases phases_{order_, variables_, polls_, memories_, lists_, deferred_};
   // the checks
   RaceReports reports_;
   RowCheck checks_;

@@ -60,7 +60,7 @@ bool SharedPhases::take(const Access& access) {
 // The effects of a phase's atomics are known to the whole block when the phase ends.
 bool SharedPhases::take_atomics(Phase& phase, const Access& access) {
   return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
-         variables_.is_empty(access.allocation->id) &&
+         variables_.is_empty(access.allocation->id) && !polls_.polls(access) &&
          phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
 }
 

@@ -12,10 +12,11 @@ namespace warpcheck::vgpu {
 
 class SharedPhases {
  public:
-  SharedPhases(ThreadOrder& order, const SyncVariables& variables, CellMemories& memories,
-               CellLists& lists, DeferredAtomics& deferred)
+  SharedPhases(ThreadOrder& order, const SyncVariables& variables, PollExits& polls,
+               CellMemories& memories, CellLists& lists, DeferredAtomics& deferred)
       : order_(order),
         variables_(variables),
+        polls_(polls),
         memories_(memories),
         lists_(lists),
         deferred_(deferred) {}
@@ -74,6 +75,7 @@ class SharedPhases {
 
   ThreadOrder& order_;
   const SyncVariables& variables_;
+  PollExits& polls_;
   CellMemories& memories_;
   CellLists& lists_;
   DeferredAtomics& deferred_;

@@ -25,6 +25,7 @@ void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
     const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
     operation.source = access.sources[mine.lane * 4 + element];
   }
+  if (polls_.polls(access)) operation.polls = &polls_;
   perform(row, operation, mine.access_class, variables_);
 }
 

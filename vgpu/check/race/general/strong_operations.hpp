@@ -2,6 +2,7 @@
 // cells.
 #pragma once
 
+#include "vgpu/check/order/poll_exits.hpp"
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/race/general/checked_row.hpp"
 #include "vgpu/check/race/general/missed_reads.hpp"
@@ -10,9 +11,9 @@ namespace warpcheck::vgpu {
 
 class StrongOperations {
  public:
-  StrongOperations(ThreadOrder& order, SyncVariables& variables, CellLists& lists,
+  StrongOperations(ThreadOrder& order, SyncVariables& variables, PollExits& polls, CellLists& lists,
                    MissedReads& missed)
-      : order_(order), variables_(variables), lists_(lists), missed_(missed) {}
+      : order_(order), variables_(variables), polls_(polls), lists_(lists), missed_(missed) {}
 
   // Performs an operation of a lane now.
   void perform(const CheckedRow& row, const LaneAccess& mine);
@@ -27,6 +28,7 @@ class StrongOperations {
  private:
   ThreadOrder& order_;
   SyncVariables& variables_;
+  PollExits& polls_;
   CellLists& lists_;
   MissedReads& missed_;
 };
