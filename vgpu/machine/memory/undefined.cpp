@@ -25,6 +25,21 @@ UndefinedRegisters UndefinedRegisters::take() {
   return taken;
 }
 
+UndefinedRegisters UndefinedRegisters::copy() const {
+  UndefinedRegisters copy;
+  copy.any_ = any_;
+  copy.reserved_ = reserved_;
+  copy.wides_at_ = wides_at_;
+  copy.predicates_at_ = predicates_at_;
+  copy.rows_ = rows_;
+  copy.bits_rows_ = bits_rows_;
+  if (bits_ != nullptr) {
+    copy.bits_ = std::make_unique_for_overwrite<LaneBits[]>(bits_rows_);
+    std::copy_n(&bits_[0], bits_rows_, &copy.bits_[0]);
+  }
+  return copy;
+}
+
 void UndefinedRegisters::reserve(const FrameRows& rows) {
   if (rows.word <= reserved_.word && rows.wide <= reserved_.wide &&
       rows.predicate <= reserved_.predicate) {

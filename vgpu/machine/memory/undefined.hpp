@@ -48,6 +48,7 @@ class UndefinedRegisters {
   void clear();
   // Returns the tracked state, and leaves an empty state with the same number of rows.
   UndefinedRegisters take();
+  [[nodiscard]] UndefinedRegisters copy() const;
   // Calls visit(index of the row, undefined lanes) for every row that has undefined lanes.
   template <typename Visit>
   void for_each(Visit visit) const {

@@ -88,7 +88,7 @@ Lookahead::~Lookahead() {
 }
 
 void Lookahead::put_back() {
-  changes_.undo();
+  changes_.undo(0);
   saved_.put_back();
   parts_.cluster_barriers.put_back(clusters_);
 }
@@ -110,7 +110,7 @@ void Lookahead::on_access(Access& access) {
     }
   }
   const auto word_of_lane = [&](unsigned lane, std::uint32_t byte) {
-    return std::pair(access.allocation, (access.offset[lane] + byte) / 4);
+    return LocalWord(access.allocation, (access.offset[lane] + byte) / 4);
   };
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -126,6 +126,8 @@ void Lookahead::on_access(Access& access) {
         indifferent_words_.insert(word_of_lane(lane, byte));
       } else if (brings) {
         has_strayed_ = true;
+      } else if (is_local && access.bytes % 4 == 0 && access.offset[lane] % 4 == 0) {
+        indifferent_words_.erase(word_of_lane(lane, byte));  // a stack's words are used again
       }
     }
     if (access.kind == AccessKind::read) continue;
@@ -250,7 +252,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   if (polled_.are_noted() && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
     return Fate::unknown;
   }
-  if (is_following_ && !may_execute(warp, warp.fragments[index])) return Fate::unknown;
+  if (is_following_ && !may_execute(slot, warp, warp.fragments[index])) return Fate::unknown;
   const std::uint32_t ready = slot.ready_warps;
   const std::size_t changes = changes_.count();
   const Instr& instr = launch_.program->code[warp.fragments[index].pc];

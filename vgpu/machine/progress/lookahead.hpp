@@ -119,11 +119,13 @@ class Lookahead final : public Observer {
     bool is_strong = false;
   };
   using Reads = std::array<Read, kWarpLanes>;
+  using LocalWord = std::pair<const Allocation*, std::uint32_t>;  // and offset / 4
   // A branch that depends on an indifferent register, until both its ways have met.
   struct Fork {
     std::vector<Return> callers;
     std::uint32_t meets_at = 0, lanes = 0;
-    std::vector<Ref> writes;  // registers that either way may write
+    std::vector<Ref> registers;  // that either way may write
+    std::set<LocalWord> words;   // that either way may write
     FrameRows frame;
   };
   using Marks = std::vector<std::pair<std::size_t, unsigned>>;  // row and lane
@@ -157,8 +159,12 @@ class Lookahead final : public Observer {
   Fate run_round(Slot& slot, Warp& warp, WarpState& head);
   bool mark_differences(const WarpState& before, Warp& warp);
   static Marks marks_of(const Warp& warp);
-  bool may_execute(Warp& warp, const Fragment& fragment);
-  bool open_fork(const Fragment& fragment);
+  bool may_execute(Slot& slot, Warp& warp, const Fragment& fragment);
+
+  // lookahead_forks.cpp
+  bool open_fork(Slot& slot, Warp& warp, const Fragment& fragment);
+  bool run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork);
+  bool run_way(Slot& slot, Warp& warp, const Fork& fork);
   bool close_forks(Warp& warp);
 
   Parts parts_;
@@ -183,7 +189,9 @@ class Lookahead final : public Observer {
   PolledReads polled_;        // used by polls()
   LaunchReads launch_reads_;  // used by look_at_launch()
   std::vector<Fork> forks_;
-  std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
+  std::vector<Fragment> branches_;  // the forks whose ways are being run
+  std::uint64_t steps_of_ways_ = 0;
+  std::set<LocalWord> indifferent_words_;
 
   // The launch's own observers.
   Observers observers_;

@@ -56,12 +56,14 @@ std::uint64_t MemoryChanges::hash() const {
   return hash;
 }
 
-void MemoryChanges::undo() {
-  foreign_ = 0;
-  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
-    std::memcpy(change->at, change->old.data(), change->bytes);
+void MemoryChanges::undo(std::size_t since) {
+  for (std::size_t i = changes_.size(); i > since; --i) {
+    const Change& change = changes_[i - 1];
+    std::memcpy(change.at, change.old.data(), change.bytes);
   }
-  changes_.clear();
+  changes_.resize(since);
+  const auto is_foreign = [](const Change& change) { return !change.is_local; };
+  foreign_ = static_cast<std::size_t>(std::ranges::count_if(changes_, is_foreign));
 }
 
 }  // namespace warpcheck::vgpu

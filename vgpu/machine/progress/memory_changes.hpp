@@ -37,8 +37,8 @@ class MemoryChanges {
   }
   // Returns a hash of the bytes that differ from their initial values.
   [[nodiscard]] std::uint64_t hash() const;
-  // Restores memory.
-  void undo();
+  // Restores memory as it was after `since` changes, and drops the later ones.
+  void undo(std::size_t since);
 
  private:
   std::vector<Change> changes_;

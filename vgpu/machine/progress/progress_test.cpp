@@ -200,6 +200,49 @@ TEST_F(Lookahead, CountersInLocalMemoryDecideNothing) {
   expect_stuck();
 }
 
+// Unoptimised code keeps its variables on a stack, whose words are used again.
+TEST_F(Lookahead, WordsOfAStackThatHaveHeldTheTimeDecideNothing) {
+  compile_poll(
+      "mov.u64 %rd4, %clock64; st.local.u64 [d], %rd4; ld.local.u64 %rd5, [d];\n"
+      "st.local.u64 [d], %rd1; ld.local.u64 %rd6, [d]; ld.global.u32 %r4, [%rd6+4];",
+      ".local .align 8 .b8 d[8];");
+  expect_stuck();
+}
+
+// A pause that is computed in local memory, by one of two ways that the time decides.
+constexpr const char* kPauseInLocalMemory =
+    "mov.u64 %rd4, %clock64; and.b64 %rd5, %rd4, 64; setp.ne.u64 %p1, %rd5, 0; @%p1 bra A;\n"
+    "st.local.u32 [d], 20; mov.u64 %rd7, d; bra B;\n"
+    "A: st.local.u32 [d+4], 40; mov.u64 %rd7, d; add.u64 %rd7, %rd7, 4;\n"
+    "B: ld.local.u32 %r4, [d]; nanosleep.u32 %r4;\n";
+
+TEST_F(Lookahead, PausesInLocalMemoryDecideNothing) {
+  const std::string before =
+      ".local .align 8 .b8 d[16]; st.local.u32 [d], 1; st.local.u32 [d+4], 1;\n"
+      "st.local.u32 [d+8], 0;";
+  compile_poll(kPauseInLocalMemory, before);
+  expect_stuck(40);
+  // Its address depends on the way.
+  compile_poll(std::string(kPauseInLocalMemory) + "ld.local.u32 %r5, [%rd7];", before);
+  limits_.steps_max = 400'000;
+  EXPECT_EQ(run(1).end, Outcome::End::step_limit);
+}
+
+// A way that is seldom taken writes the flag that ends the poll.
+TEST_F(Lookahead, APollThatATimeInLocalMemoryEndsIsNotStuck) {
+  for (const char* const address : {"d", "%rd8"}) {
+    compile(
+        ".local .align 8 .b8 d[8]; st.local.u32 [d], 0; mov.u64 %rd8, d; mov.u64 %rd4, %clock64;\n"
+        "S: ld.volatile.global.u32 %r2, [%rd1]; mov.u64 %rd5, %clock64; sub.s64 %rd6, %rd5, %rd4;\n"
+        "setp.le.s64 %p1, %rd6, 200000; @%p1 bra B; st.local.u32 [" +
+        std::string(address) +
+        "], 1;\n"
+        "B: ld.local.u32 %r3, [d]; setp.ne.u32 %p2, %r3, 0; @%p2 bra E;\n"
+        "setp.eq.u32 %p3, %r2, 0; @%p3 bra S;\nE:");
+    EXPECT_EQ(run(1).end, Outcome::End::completed) << address;
+  }
+}
+
 // Every lane polls in a loop of different length, so that their rounds hardly ever begin at the
 // same step.
 TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
