@@ -10,6 +10,13 @@ set(WARPCHECK_SIMD_FLAGS_baseline -march=x86-64)
 set(WARPCHECK_SIMD_FLAGS_avx2 -march=x86-64-v3)
 set(WARPCHECK_SIMD_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
 
+# The levels that this host can run and does not select by itself: tests run with them as well.
+set(WARPCHECK_OTHER_SIMD_LEVELS baseline)
+file(STRINGS /proc/cpuinfo host_flags REGEX "^flags.* avx512vl( |$)" LIMIT_COUNT 1)
+if(host_flags)
+  list(APPEND WARPCHECK_OTHER_SIMD_LEVELS avx2)
+endif()
+
 function(warpcheck_simd_sources target)
   foreach(level ${WARPCHECK_SIMD_LEVELS})
     if(TARGET ${target}_${level})
