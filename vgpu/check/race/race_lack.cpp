@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vgpu/check/reporter.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
