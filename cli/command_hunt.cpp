@@ -63,12 +63,12 @@ int run_hunt(const HuntArguments& arguments) {
   HuntOptions options = arguments.hunt;
   options.pairs = pairs_named(arguments.pairs);
   options.coverage = arguments.reports.wants_coverage();
-  const volatile std::sig_atomic_t* interrupted = watch_interrupts();
+  const volatile std::sig_atomic_t* interrupt = watch_interrupts();
   Progress progress;
   options.on_wait = [&](std::size_t done, std::size_t all) {
     progress.show([&] { return fmt::format("hunting: {} of {} searches done", done, all); });
   };
-  std::vector<PairOutcome> outcomes = hunt(options, interrupted);
+  std::vector<PairOutcome> outcomes = hunt(options, interrupt);
   progress.clear();
   bool saved = true;
   RunReport report = report_of(outcomes, arguments.cases, saved);
@@ -76,7 +76,7 @@ int run_hunt(const HuntArguments& arguments) {
   arguments.reports.write(report);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::fputs(fmt::format("{:.1f} s\n", took.count()).c_str(), stderr);
-  if (*interrupted != 0) return kInterrupted;
+  if (*interrupt != 0) return kInterrupted;
   const bool errors =
       std::ranges::any_of(outcomes, [](const PairOutcome& o) { return !o.errors.empty(); });
   if (!saved || errors) return kCannot;

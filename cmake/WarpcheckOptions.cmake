@@ -94,9 +94,6 @@ function(warpcheck_compile_by_test_compiler target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-command-line-argument>)
 endfunction()
 function(warpcheck_unoptimized target)
-  # Common headers are precompiled, so small groups cost little more, and no compilation is long
-  # enough to be the last that all others wait for.
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   if(NOT WARPCHECK_TEST_COMPILER)
     warpcheck_cold(${target})
     return()
