@@ -17,24 +17,24 @@ Case heads(std::string_view pair, const std::vector<unsigned>& in, int lists,
   return case_of(pair, {{"in", in}, {"lists", lists}}, settings);
 }
 
-std::string kinds(std::string_view pair, const std::vector<unsigned>& in, int lists,
-                  const Settings& settings = {}) {
+std::string kinds_found(std::string_view pair, const std::vector<unsigned>& in, int lists,
+                        const Settings& settings = {}) {
   return kinds_of(run_case(heads(pair, in, lists, settings)));
 }
 
 TEST(KernelNewPublished, OnlyLeaksWithOneList) {
   for (const Settings& settings : kAllSettings) {
-    EXPECT_EQ(kinds("kernel_new_published", {}, 1, settings), "leak");
-    EXPECT_EQ(kinds("kernel_new_published", {3, 1, 2}, 1, settings), "leak");
+    EXPECT_EQ(kinds_found("kernel_new_published", {}, 1, settings), "leak");
+    EXPECT_EQ(kinds_found("kernel_new_published", {3, 1, 2}, 1, settings), "leak");
   }
 }
 
 TEST(KernelNewPublished, ReadsWhatOnlyOthersWouldHaveWritten) {
   for (const Settings& settings : kAllSettings) {
-    EXPECT_EQ(kinds("kernel_new_published", {}, 2, settings), "leak");
-    EXPECT_EQ(kinds("kernel_new_published", {kUnwritten - 1}, 2, settings),
+    EXPECT_EQ(kinds_found("kernel_new_published", {}, 2, settings), "leak");
+    EXPECT_EQ(kinds_found("kernel_new_published", {kUnwritten - 1}, 2, settings),
               "uninitialized-read, leak");
-    EXPECT_EQ(kinds("kernel_new_published", {kUnwritten + 1}, 2, settings),
+    EXPECT_EQ(kinds_found("kernel_new_published", {kUnwritten + 1}, 2, settings),
               "uninitialized-read, leak, mismatch");
   }
 }
@@ -59,8 +59,8 @@ TEST(KernelNewPublished, IsExplainedAtTheLinesThatMatter) {
 
 TEST(KernelNewPublished, WritesThroughNullWhenTheHeapIsFull) {
   for (const Settings& settings : kAllSettings) {
-    EXPECT_EQ(kinds("kernel_new_published", {0}, 1022, settings), "uninitialized-read, leak");
-    EXPECT_EQ(kinds("kernel_new_published", {0}, 1023, settings),
+    EXPECT_EQ(kinds_found("kernel_new_published", {0}, 1022, settings), "uninitialized-read, leak");
+    EXPECT_EQ(kinds_found("kernel_new_published", {0}, 1023, settings),
               "out-of-bounds, uninitialized-read, leak");
   }
 }
@@ -69,7 +69,7 @@ TEST(MergeHeads, AreRightWhereTheSpecimenIsWrong) {
   for (const char* const pair : {"merge_heads_shared", "merge_heads_new"}) {
     for (const Settings& settings : kAllSettings) {
       for (const int lists : {1, 2, 33, 1024}) {
-        EXPECT_EQ(kinds(pair, {3, kUnwritten + 1, 0xffffffff, 0}, lists, settings), "")
+        EXPECT_EQ(kinds_found(pair, {3, kUnwritten + 1, 0xffffffff, 0}, lists, settings), "")
             << pair << ", " << lists << " lists";
       }
     }

@@ -25,14 +25,14 @@ std::string text_of(const vgpu::Finding& finding) {
   return text;
 }
 
-struct Row {
+struct Log {
   const char* what;
   std::string_view log;
   long errors;  // -1: it did not run to its end
   std::vector<std::string> findings;
 };
 
-const Row kLogs[] = {
+const Log kLogs[] = {
     {"a race has two sides",
      R"(========= COMPUTE-SANITIZER
 ========= Error: Race reported between Read access at scan_hillis_steele_published_kernel(const int *, int *, int)+0x180 in scan_hillis_steele.cu:14
@@ -127,7 +127,7 @@ scan_hillis_steele_published on NVIDIA H200
 };
 
 TEST(Sanitizer, ALogIsReadAsItsFindings) {
-  for (const Row& row : kLogs) {
+  for (const Log& row : kLogs) {
     std::vector<std::string> findings;
     for (const vgpu::Finding& finding : parse_sanitizer_log(row.log)) {
       findings.push_back(text_of(finding));

@@ -16,7 +16,7 @@ struct Step {
 };
 constexpr Step kClear{.clears = true};
 
-struct Row {
+struct PrintedRow {
   const char* what;
   bool terminal;
   int columns;
@@ -29,7 +29,7 @@ struct Row {
 const std::string kErase = "\r\x1b[K";
 const std::string kThreeSeconds = kErase + "checking scan   3 s";
 
-const Row kPrintedRows[] = {
+const PrintedRow kPrintedRows[] = {
     {"silent for two seconds", true, 80, {{1.9}}, "", 0, ""},
     {"shown after two seconds", true, 80, {{1.9}, {2}}, kErase + "checking scan   2 s", 1, kErase},
     {"not twice in 0.2 s", true, 80, {{3}, {3.125}}, kThreeSeconds, 1, kErase},
@@ -57,7 +57,7 @@ const Row kPrintedRows[] = {
 
 TEST(Progress, IsShownWhenALineIsDueAndErasedAtTheEnd) {
   constexpr double kBegin = 100;
-  for (const Row& row : kPrintedRows) {
+  for (const PrintedRow& row : kPrintedRows) {
     double now = kBegin;
     int asked = 0;
     std::string written;

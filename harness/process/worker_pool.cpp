@@ -26,7 +26,7 @@ constexpr int kLookMilliseconds = 5;
   throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-void write_all(int pipe, std::string_view text) {
+void send_all(int pipe, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(pipe, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -36,7 +36,7 @@ void write_all(int pipe, std::string_view text) {
 }
 
 Emit emit_to(int pipe) {
-  Emit emit = [pipe](const Message& message) { write_all(pipe, line_of(message)); };
+  Emit emit = [pipe](const Message& message) { send_all(pipe, line_of(message)); };
   emit(HelloMessage{kProtocolVersion});
   return emit;
 }

@@ -3,7 +3,7 @@
 namespace warpcheck::conformance {
 namespace {
 
-constexpr ptx::FormRow kRows[] = {
+constexpr ptx::FormRow kFormRows[] = {
 #define FORM(family, target, name, operands, text) \
   ptx::FormRow{#family, target, name, operands, text},
 #include "vgpu/conformance/sequences.def"
@@ -13,7 +13,7 @@ constexpr ptx::FormRow kRows[] = {
 }  // namespace
 
 const std::vector<ptx::InstructionForm>& sequences() {
-  static const std::vector<ptx::InstructionForm> all = ptx::expand_forms(kRows);
+  static const std::vector<ptx::InstructionForm> all = ptx::expand_forms(kFormRows);
   return all;
 }
 

@@ -13,6 +13,8 @@
 
 namespace warpcheck::vgpu {
 
+inline constexpr std::uint32_t kLocalBytes = 64;  // local memory of a thread
+
 // The place of a statement, and what is known about the threads that reach it.
 struct Place {
   bool in_kernel = false;

@@ -26,8 +26,6 @@ struct Generator::PrivatePlace {
 
 namespace {
 
-constexpr unsigned kLocalBytes = 64;
-
 // Bytes of a vector are at most 16.
 unsigned draw_elements(Prng& prng, unsigned element_bytes) {
   constexpr std::array<unsigned, 6> kElements = {1, 1, 1, 2, 2, 4};

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view kFirstLine = "// threads: ";
 constexpr unsigned kWords = 8, kWides = 4, kHalves = 4, kPredicates = 4;
-constexpr std::uint32_t kLocalBytes = 64;
 
 constexpr std::uint32_t kSeeds[] = {
     0,          1,          0xffffffff, 0x80000000, 0x7fffffff, 0x3f800000, 0x7f800000, 0x7fc00001,

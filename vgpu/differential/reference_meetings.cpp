@@ -8,7 +8,7 @@ namespace {
 
 using ptx::Opcode;
 using Given = ReferenceMeeting::Given;
-using Waiting = std::map<std::uint32_t, const ReferenceMeeting*>;
+using WaitingThreads = std::map<std::uint32_t, const ReferenceMeeting*>;
 
 bool is_block_barrier(const ptx::Instruction& in) {
   return (in.opcode == Opcode::bar_ || in.opcode == Opcode::barrier_) && !in.modifiers.warp;
@@ -18,7 +18,7 @@ std::uint32_t mask_of(const ReferenceMeeting& meeting) {
   return static_cast<std::uint32_t>(meeting.sources.back());
 }
 
-bool votes(const ptx::Instruction& in, const Waiting& group, std::size_t source) {
+bool votes(const ptx::Instruction& in, const WaitingThreads& group, std::size_t source) {
   bool all = true, any = false;
   for (const auto& [thread, meeting] : group) {
     const bool vote = meeting->sources.at(source) != 0;
@@ -32,7 +32,7 @@ bool votes(const ptx::Instruction& in, const Waiting& group, std::size_t source)
   }
 }
 
-std::uint64_t ballot(const Waiting& group, std::uint64_t wanted) {
+std::uint64_t ballot(const WaitingThreads& group, std::uint64_t wanted) {
   std::uint64_t lanes = 0;
   for (const auto& [thread, meeting] : group) {
     if (meeting->sources[0] == wanted) lanes |= std::uint64_t{1} << thread % 32;
@@ -40,7 +40,7 @@ std::uint64_t ballot(const Waiting& group, std::uint64_t wanted) {
   return lanes;
 }
 
-std::uint64_t reduced(const ptx::Instruction& in, const Waiting& group) {
+std::uint64_t reduced(const ptx::Instruction& in, const WaitingThreads& group) {
   std::optional<std::int64_t> whole;
   for (const auto& [thread, meeting] : group) {
     const auto bits = static_cast<std::uint32_t>(meeting->sources[0]);
@@ -64,7 +64,7 @@ std::uint64_t reduced(const ptx::Instruction& in, const Waiting& group) {
 }
 
 // 9.7.9.6: if the source lane is not in this lane's segment, this lane gets its own value.
-Given shuffled(const ptx::Instruction& in, const Waiting& group, std::uint32_t thread) {
+Given shuffled(const ptx::Instruction& in, const WaitingThreads& group, std::uint32_t thread) {
   const ReferenceMeeting& mine = *group.at(thread);
   const auto lane = static_cast<int>(thread % 32);
   const auto b = static_cast<int>(mine.sources[1] & 31), c = static_cast<int>(mine.sources[2]);
@@ -98,7 +98,7 @@ Given shuffled(const ptx::Instruction& in, const Waiting& group, std::uint32_t t
   return {value, std::uint64_t{in_range}};
 }
 
-Given given(const ptx::Instruction& in, const Waiting& group, std::uint32_t thread) {
+Given given(const ptx::Instruction& in, const WaitingThreads& group, std::uint32_t thread) {
   const ReferenceMeeting& mine = *group.at(thread);
   switch (in.opcode) {
     case Opcode::shfl_: return shuffled(in, group, thread);
@@ -138,7 +138,7 @@ std::vector<std::pair<std::uint32_t, Given>> ReferenceMeetings::complete() const
   }
   for (const auto& [thread, meeting] : waits_) {
     if (is_block_barrier(*meeting->instruction)) continue;
-    Waiting group;
+    WaitingThreads group;
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
       if ((mask_of(*meeting) >> lane & 1) == 0) continue;
       const auto other = waits_.find(thread / 32 * 32 + lane);

@@ -23,8 +23,8 @@ OperandRoles roles_of_warp_operation(const Instr& instr) {
   return {.reads = {value, lane, clamp, members}, .writes = {result, predicate}};
 }
 
-constexpr OperandSet kElements{MemoryOperand::value, MemoryOperand::value + 1,
-                               MemoryOperand::value + 2, MemoryOperand::value + 3};
+constexpr OperandSet kValueElements{MemoryOperand::value, MemoryOperand::value + 1,
+                                    MemoryOperand::value + 2, MemoryOperand::value + 3};
 constexpr OperandSet kStored{MemoryOperand::address, MemoryOperand::value, MemoryOperand::value + 1,
                              MemoryOperand::value + 2, MemoryOperand::value + 3};
 
@@ -52,7 +52,7 @@ OperandRoles roles_of(const Instr& instr) {
     case InstrKind::special:
     case InstrKind::param:
     case InstrKind::local_address: return {.writes = {ScalarOperand::result}};
-    case InstrKind::load: return {.reads = {MemoryOperand::address}, .writes = kElements};
+    case InstrKind::load: return {.reads = {MemoryOperand::address}, .writes = kValueElements};
     case InstrKind::store: return {.reads = kStored};
     case InstrKind::atomic: return roles_of_atomic(instr);
     case InstrKind::async_store: return roles_of_async_store(instr);

@@ -8,8 +8,13 @@
 
 namespace warpcheck::cudart {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 bool append_refusal(const char* settings, std::string_view reason) {
-  using Json = nlohmann::ordered_json;
   if (settings == nullptr) return false;
   const Json known = Json::parse(settings, nullptr, false);
   const auto records = known.is_object() ? known.find("records") : known.end();

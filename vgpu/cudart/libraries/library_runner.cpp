@@ -19,7 +19,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-using Bits = std::vector<std::uint8_t>;  // undefined bits of each byte of a row
+using UndefinedBits = std::vector<std::uint8_t>;  // undefined bits of each byte of a row
 
 // Values that replace undefined bytes: NaN or -1; and large finite numbers.
 constexpr std::uint8_t kOtherBytes[] = {0xff, 0x6e};
@@ -41,8 +41,8 @@ class Run {
  private:
   struct Operand {
     OperandMemory memory;
-    std::map<std::int64_t, Bits> undefined;  // by row with undefined bits; for reads
-    std::map<std::int64_t, Bits> results{};  // for writes
+    std::map<std::int64_t, UndefinedBits> undefined;  // by row with undefined bits; for reads
+    std::map<std::int64_t, UndefinedBits> results{};  // for writes
   };
   using Snapshot = std::vector<std::byte>;
 
@@ -117,7 +117,7 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
   const OperandMemory& memory = operand.memory;
   memory.for_each_row_on_device([&](const OperandMemory::Row& row) {
     bytes += row.bytes;
-    Bits undefined;
+    UndefinedBits undefined;
     for_each_access(memory, row, [&](vgpu::OperandAccess& access, std::uint64_t at) {
       needs_.findings.checkers().on_operand(access);
       if (access.undefined.empty()) return;
@@ -196,7 +196,7 @@ void Run::put(std::span<const std::byte> bytes, bool written, bool undefined) {
 void Run::replace_undefined(std::uint8_t byte) {
   for_each_kept_row(false, true,
                     [&](const Operand& operand, std::int64_t number, std::span<std::byte> row) {
-                      const Bits& bits = operand.undefined.at(number);
+                      const UndefinedBits& bits = operand.undefined.at(number);
                       for (std::size_t i = 0; i < bits.size(); ++i) {
                         const std::byte mask{bits[i]};
                         row[i] = (row[i] & ~mask) | (std::byte{byte} & mask);
@@ -228,7 +228,7 @@ void Run::keep_where_different(std::span<const std::byte> expected) {
       const std::byte* const other = expected.data();
       expected = expected.subspan(size);
       if (std::memcmp(data, other, size) == 0) return;
-      Bits& bits = operand.results[number];
+      UndefinedBits& bits = operand.results[number];
       bits.resize(size);
       for (std::size_t at = 0; at < size; at += region.element_bytes) {
         const std::size_t element = std::min<std::size_t>(region.element_bytes, size - at);

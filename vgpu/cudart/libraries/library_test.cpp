@@ -49,7 +49,8 @@ LibraryRegion region(const char* name, void* pointer, const Shape& shape) {
           .shape = {.shift = shape.shift, .growth = shape.growth}};
 }
 
-cudaError_t add(void* target, void* source, Shape shape = {}, cudaStream_t stream = nullptr) {
+cudaError_t add_arrays(void* target, void* source, Shape shape = {},
+                       cudaStream_t stream = nullptr) {
   std::array regions{region("x of add", source, shape), region("y of add", target, shape)};
   regions[0].reads = regions[1].reads = regions[1].writes = true;
   const LibraryRequest request{.function = "add",
@@ -105,9 +106,9 @@ class Library : public testing::Test {
 TEST_F(Library, ComputesInTheOrderOfItsStream) {
   float* const x = device({1, 2, 3, 4});
   float* const y = device({10, 20, 30, 40});
-  add(y, x);
+  add_arrays(y, x);
   cudaMemset(x, 0, 16);
-  add(y, x);
+  add_arrays(y, x);
   EXPECT_EQ(host(y, 4), (Floats{11, 22, 33, 44}));
   EXPECT_EQ(found(), Texts{});
 }
@@ -120,7 +121,7 @@ TEST_F(Library, IsCapturedIntoAGraphThatComputesItAgain) {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  EXPECT_EQ(add(y, x, {}, stream), cudaSuccess);
+  EXPECT_EQ(add_arrays(y, x, {}, stream), cudaSuccess);
   cudaStreamEndCapture(stream, &graph);
   EXPECT_EQ(host(y, 4), (Floats{0, 0, 0, 0}));
   cudaGraphInstantiate(&executable, graph, 0);
@@ -133,7 +134,7 @@ TEST_F(Library, IsCapturedIntoAGraphThatComputesItAgain) {
 TEST_F(Library, OverrunsAreToldAndReadAsZeros) {
   float* const x = device({1, 2, 3});
   float* const y = device({10, 20, 30, 40});
-  add(y, x);
+  add_arrays(y, x);
   EXPECT_EQ(host(y, 4), (Floats{11, 22, 33, 40}));
   EXPECT_EQ(found(), (Texts{"out-of-bounds [library read] 16 bytes at byte 0 of an allocation of "
                             "12 bytes: (1) x of add takes up 16 bytes, which are not inside one "
@@ -143,9 +144,9 @@ TEST_F(Library, OverrunsAreToldAndReadAsZeros) {
 TEST_F(Library, LeadingDimensionsCount) {
   float* const x = device({1, 2, 9, 3, 4});  // two rows of two elements, three apart
   float* const y = device({0, 0, 9, 0, 0});
-  add(y, x, {.width = 2, .height = 2, .pitch = 3 * kFloat});
+  add_arrays(y, x, {.width = 2, .height = 2, .pitch = 3 * kFloat});
   EXPECT_EQ(host(y, 5), (Floats{1, 2, 9, 3, 4}));
-  add(y, x, {.width = 2, .height = 2, .pitch = 4 * kFloat});
+  add_arrays(y, x, {.width = 2, .height = 2, .pitch = 4 * kFloat});
   cudaDeviceSynchronize();
   EXPECT_EQ(found().size(), 2u);  // for x and for y
 }
@@ -155,7 +156,7 @@ TEST_F(Library, WhatDependsOnUndefinedBytesIsToldWhereItComesToTheHost) {
   float* const y = device({10, 20, 30, 40});
   const float one = 1;
   cudaMemcpy(x + 1, &one, sizeof one, cudaMemcpyHostToDevice);
-  add(y, x);
+  add_arrays(y, x);
   EXPECT_EQ(host(y + 1, 1), Floats{21});
   (void)host(y, 2);
   EXPECT_EQ(found(),
@@ -168,7 +169,7 @@ TEST_F(Library, MemoryThatIsGoneIsToldWhenTheFunctionRuns) {
   float* const x = device({1, 2, 3, 4});
   float* const y = device({10, 20, 30, 40});
   cudaFree(x);
-  add(y, x);
+  add_arrays(y, x);
   EXPECT_EQ(host(y, 4), (Floats{10, 20, 30, 40}));
   EXPECT_EQ(found(), (Texts{"use-after-free [library read] 16 bytes at byte 0 of an allocation of "
                             "16 bytes: (1) x of add is in memory that has been freed"}));
@@ -177,9 +178,9 @@ TEST_F(Library, MemoryThatIsGoneIsToldWhenTheFunctionRuns) {
 TEST_F(Library, MemoryOfTheHostAndOfNobodyIsOutOfReach) {
   float* const y = device({1, 2, 3, 4});
   Floats plain(4);
-  add(y, plain.data());
+  add_arrays(y, plain.data());
   cudaDeviceSynchronize();
-  add(y, nullptr);
+  add_arrays(y, nullptr);
   cudaDeviceSynchronize();
   EXPECT_EQ(found(),
             (Texts{"out-of-bounds [library read] x of add: (1) is memory of the host, which no "
@@ -195,7 +196,7 @@ TEST_F(Library, PageLockedAndManagedMemoryIsTheDevices) {
   auto* const managed = static_cast<float*>(shared);
   std::fill_n(pinned, 4, 2.0f);
   std::fill_n(managed, 4, 3.0f);
-  add(managed, pinned);
+  add_arrays(managed, pinned);
   cudaDeviceSynchronize();
   EXPECT_EQ(Floats(managed, managed + 4), (Floats{5, 5, 5, 5}));
   EXPECT_EQ(found(), Texts{});
@@ -207,7 +208,7 @@ TEST_F(Library, StreamsThatNothingOrdersRace) {
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
   cudaMemsetAsync(x + 3, 0, 4);
-  add(y, x, {}, stream);
+  add_arrays(y, x, {}, stream);
   cudaDeviceSynchronize();
   EXPECT_EQ(found(), (Texts{"data-race [host write, library read] allocation of 16 bytes [12]: "
                             "nothing orders cudaMemsetAsync (1) and x of add (2): they are in "
@@ -223,8 +224,8 @@ TEST_F(Library, TrianglesOfOneMatrixDoNotMeet) {
   const Shape upper{.width = 0, .height = 3, .pitch = 3 * kFloat, .shift = 0, .growth = 1};
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  add(y, x, lower);
-  add(y, x, upper, stream);
+  add_arrays(y, x, lower);
+  add_arrays(y, x, upper, stream);
   cudaDeviceSynchronize();
   EXPECT_EQ(found(), Texts{});
 }

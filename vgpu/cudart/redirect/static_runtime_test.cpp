@@ -14,7 +14,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-struct Symbol {
+struct ElfSymbol {
   const char* name;
   std::uint64_t address;
   std::uint64_t bytes;
@@ -25,7 +25,7 @@ struct Symbol {
 // A file with sections only: a table of this type with these symbols, and an empty section.
 class FileOfSymbols {
  public:
-  explicit FileOfSymbols(const std::vector<Symbol>& symbols, std::uint32_t table = SHT_SYMTAB,
+  explicit FileOfSymbols(const std::vector<ElfSymbol>& symbols, std::uint32_t table = SHT_SYMTAB,
                          const char* section = "") {
     std::string strings(1, '\0');
     const auto name = [&](const char* text) {
@@ -33,7 +33,7 @@ class FileOfSymbols {
       return static_cast<std::uint32_t>(strings.size() - std::string_view(text).size() - 1);
     };
     std::string entries;
-    for (const Symbol& symbol : symbols) {
+    for (const ElfSymbol& symbol : symbols) {
       const auto info = static_cast<unsigned char>(ELF64_ST_INFO(symbol.binding, symbol.type));
       append(entries, Elf64_Sym{name(symbol.name), info, 0, 1, symbol.address, symbol.bytes});
     }
@@ -75,7 +75,7 @@ class FileOfSymbols {
   std::string bytes_;
 };
 
-constexpr Symbol kRegister{"__cudaRegisterFatBinary", 0x1000, 0x40};
+constexpr ElfSymbol kRegister{"__cudaRegisterFatBinary", 0x1000, 0x40};
 
 std::vector<std::pair<std::string, std::uint64_t>> rooms_in(const StaticRuntime& runtime) {
   std::vector<std::pair<std::string, std::uint64_t>> rooms;
@@ -171,7 +171,7 @@ TEST(StaticRuntime, DeviceCodeWithoutSymbolsIsAStrippedRuntime) {
 }
 
 TEST(StaticRuntime, WithoutAnyLocalFunctionSomeOfTheRuntimeMayBeGone) {
-  const Symbol global{"__cudaRegisterFatBinary", 0x1000, 0x40, STT_FUNC, STB_GLOBAL};
+  const ElfSymbol global{"__cudaRegisterFatBinary", 0x1000, 0x40, STT_FUNC, STB_GLOBAL};
   const StaticRuntime runtime = FileOfSymbols({global, {"data", 0x2000, 8, STT_OBJECT}}).runtime();
   EXPECT_TRUE(runtime.is_inside);
   EXPECT_TRUE(runtime.is_stripped);

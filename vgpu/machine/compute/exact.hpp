@@ -7,6 +7,7 @@
 // Source of the rules: IEEE 754-2008, 4.3 and 5.4; PTX ISA 9.0, 9.7.3 (NaN, .ftz, .sat).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "vgpu/ptx/opcode.hpp"
@@ -50,6 +51,11 @@ struct Number {
 
   [[nodiscard]] bool is_zero() const { return kind == Kind::finite && significand == 0 && !sticky; }
 };
+
+// Returns 2^exponent, for exponents of normal doubles (-1022 to 1023).
+inline double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
 
 Number unpack(const Format& format, std::uint64_t bits);
 Number from_integer(std::int64_t value);

@@ -27,7 +27,7 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
 }
 
 // Small mapped allocations share chunks, because a process may have only 65,530 mappings.
-constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kChunkBytesMin = std::uint64_t{16} << 20;
 
 // Whole pages, with a red zone before and after.
 std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
@@ -229,7 +229,7 @@ struct DeviceMemory::Arena {
     if (chunks.empty() || chunks.back().left() < bytes) {
       std::byte* next = reinterpret_cast<std::byte*>(kMappedBase);
       if (!chunks.empty()) next = cut(chunks.back());
-      const std::size_t size = std::max<std::size_t>(bytes, kChunkBytes);
+      const std::size_t size = std::max<std::size_t>(bytes, kChunkBytesMin);
       const MappedBytes bytes_of_chunk = map_shared_with_host(next, size, two_views);
       if (bytes_of_chunk.at_address == nullptr) return {};
       chunks.push_back({bytes_of_chunk, size, 0});

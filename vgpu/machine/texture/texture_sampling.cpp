@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "vgpu/machine/compute/exact.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr double kFar = 1e12;
 int exponent_of(float value) {
   const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
   return static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-}
-
-double power_of_two(int exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 // One coordinate: two neighbouring texels, and the weight of the second one.
@@ -49,7 +47,7 @@ Position position_of(float coordinate, std::uint32_t size, TextureAddress addres
   if (std::abs(coordinate) < 0x1p-126F || std::isnan(coordinate)) x = 0;
   if (std::isinf(coordinate)) x = coordinate > 0 ? kFar : -kFar;
   if (!normalized) return {std::clamp(x, -kFar, kFar)};
-  const double unit = power_of_two(coordinate_bits(size));
+  const double unit = exact::power_of_two(coordinate_bits(size));
   x = std::floor(x * unit) / unit;
   if (address == TextureAddress::wrap) return {(x - std::floor(x)) * size};
   if (address == TextureAddress::mirror) {
@@ -309,8 +307,8 @@ float rounded(const Adder& adder, std::int64_t total, int exponent) {
     magnitude = (magnitude + (std::uint64_t{1} << (shift - 1))) >> shift;
     exponent = last;
   }
-  const double value = static_cast<double>(magnitude) * power_of_two(exponent);
-  const bool overflows = value >= power_of_two(adder.exponent_max + 1);
+  const double value = static_cast<double>(magnitude) * exact::power_of_two(exponent);
+  const bool overflows = value >= exact::power_of_two(adder.exponent_max + 1);
   const float result = overflows ? HUGE_VALF : static_cast<float>(value);
   return is_negative ? -result : result;
 }
@@ -333,7 +331,8 @@ std::uint32_t add_floats(const Adder& adder, const Footprint& footprint,
     exponents[group] = greatest;
     if (!std::isfinite(plain)) break;
     for (std::uint32_t i = first; greatest > -1000 && i < end; ++i) {
-      const double aligned = static_cast<double>(values[i]) * power_of_two(adder.kept - greatest);
+      const double aligned =
+          static_cast<double>(values[i]) * exact::power_of_two(adder.kept - greatest);
       sums[group] += static_cast<std::int64_t>(aligned) * footprint.uses[i].weight;
     }
     first = end;

@@ -82,10 +82,6 @@ Element element_of(Type type, std::uint32_t bits) {
           std::max(biased, 1) - format.bias()};
 }
 
-double power_of_two(int exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
-
 // Returns the sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant
 // bits.
 double dot_product(const Element* a, const Line<Element>* b, std::uint32_t column,
@@ -102,12 +98,12 @@ double dot_product(const Element* a, const Line<Element>* b, std::uint32_t colum
   if (!(std::abs(plain) <= std::numeric_limits<double>::max()) || greatest == kNoExponent) {
     return plain;
   }
-  const double scale = power_of_two(kept_bits - greatest);
+  const double scale = exact::power_of_two(kept_bits - greatest);
   auto sum = static_cast<std::int64_t>(c.value * scale);
   for (std::uint32_t k = first; k < end; ++k) {
     sum += static_cast<std::int64_t>(a[k].value * b[k][column].value * scale);
   }
-  return static_cast<double>(sum) * power_of_two(greatest - kept_bits);
+  return static_cast<double>(sum) * exact::power_of_two(greatest - kept_bits);
 }
 
 // Clears the bits of a finite value below the `kept` bits that follow the first one.
@@ -241,7 +237,7 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
   if (product.scale != Type::ue8m0x2) return element_of(product.scale, bits & 0x7f);
   if (bits == kNan) return {std::numeric_limits<double>::quiet_NaN(), 0};
   const int exponent = static_cast<int>(bits) - kBias;
-  return {power_of_two(exponent), exponent};
+  return {exact::power_of_two(exponent), exponent};
 }
 
 Element scaled(const Element& x, const Element& factor) {

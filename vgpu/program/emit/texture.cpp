@@ -64,7 +64,7 @@ constexpr std::pair<std::string_view, Type> kResults[] = {
 constexpr std::pair<std::string_view, bool> kCoordinates[] = {{"f32", false}, {"s32", true}};
 constexpr std::pair<std::string_view, std::uint8_t> kComponents[] = {
     {"r", 0}, {"g", 1}, {"b", 2}, {"a", 3}};
-constexpr std::pair<std::string_view, Type> kElements[] = {
+constexpr std::pair<std::string_view, Type> kElementTypes[] = {
     {"b8", Type::b8}, {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64}};
 constexpr std::pair<std::string_view, std::uint8_t> kVectors[] = {{"v2", 2}, {"v4", 4}};
 constexpr std::pair<std::string_view, TextureInstr::Boundary> kBoundaries[] = {
@@ -117,7 +117,7 @@ bool read_surface_access(Words words, TextureInstr& out) {
   const bool is_unformatted = take_word(words, "b");
   const auto geometry = take(words, kGeometries);
   out.count = take(words, kVectors).value_or(1);
-  const auto element = take(words, kElements);
+  const auto element = take(words, kElementTypes);
   const auto boundary = take(words, kBoundaries);
   if (!is_unformatted || !geometry || !element || !boundary || !words.empty()) return false;
   if (*geometry == Geometry::cube || *geometry == Geometry::cubes) return false;
