@@ -19,8 +19,8 @@ class Observer;
 // The content of a program's buffer after the run, buffer_bytes() of it.
 struct Result {
   std::vector<std::uint8_t> bytes;
-  std::string problem;  // not empty: why there are no bytes
-  std::uint64_t steps = 0, lane_steps = 0;
+  std::string problem;                      // not empty: why there are no bytes
+  std::uint64_t steps = 0, lane_steps = 0;  // those of all launches
   std::vector<Decision> decisions;
 };
 
@@ -32,6 +32,8 @@ struct MachineSettings {
   bool compiles = false;                  // compiles to machine code at once; otherwise interprets
   std::uint32_t quantum = 4'096;          // warp instructions
   Observer* watches = nullptr;            // receives all events, edges included; null: none
+  std::uint32_t blocks = 1;               // of each launch; all have the same buffer
+  std::uint32_t launches = 1;             // one after the other
 };
 
 // Throws Refusal for a program that the machine cannot run.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -68,6 +69,7 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   const std::uint64_t address = out->address;
   Launch launch;
   launch.program = &program;
+  launch.grid = {settings.blocks, 1, 1};
   launch.block = {threads, 1, 1};
   launch.stack_bytes = 1 << 16;
   launch.parameters = std::as_bytes(std::span(&address, 1));
@@ -83,9 +85,15 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   const Limits limits{.steps_max = kStepsMax,
                       .quantum = settings.quantum,
                       .compile = settings.compiles ? Compile::at_once : Compile::never};
-  const Outcome outcome = machine.run(launch, WarpModel::independent, *strategy, observers, limits,
-                                      settings.watches != nullptr);
-  Result result{{}, problem_of(outcome), outcome.steps, outcome.lane_steps, outcome.decisions};
+  Result result;
+  for (; launch.index < settings.launches && result.problem.empty(); ++launch.index) {
+    const Outcome outcome = machine.run(launch, WarpModel::independent, *strategy, observers,
+                                        limits, settings.watches != nullptr);
+    result.problem = problem_of(outcome);
+    result.steps += outcome.steps;
+    result.lane_steps += outcome.lane_steps;
+    std::ranges::copy(outcome.decisions, std::back_inserter(result.decisions));
+  }
   if (checkers && !checkers->findings().empty()) {
     const Finding& finding = checkers->findings().front();
     result.problem =

@@ -103,7 +103,8 @@ struct Way {
 };
 
 // Runs a program both ways, under several schedules; returns the number of events.
-std::size_t compare(const std::string& text, std::uint64_t seed) {
+std::size_t compare(const std::string& text, std::uint64_t seed, std::uint32_t blocks = 1,
+                    std::uint32_t launches = 1) {
   const ptx::Module module = ptx::parse(text, "random");
   std::size_t events = 0;
   for (const Way& way :
@@ -124,7 +125,9 @@ std::size_t compare(const std::string& text, std::uint64_t seed) {
                                             .seed = seed,
                                             .compiles = compiles,
                                             .quantum = way.quantum,
-                                            .watches = &watched[compiles]});
+                                            .watches = &watched[compiles],
+                                            .blocks = blocks,
+                                            .launches = launches});
       }
       SCOPED_TRACE(text.substr(0, 20) + std::to_string(seed) + way.strategy);
       EXPECT_EQ(results[0].problem, results[1].problem);
@@ -206,6 +209,94 @@ ret;
 )";
   for (const char* const threads : {"96", "80", "41"}) {
     EXPECT_GT(compare(std::string("// threads: ") + threads + text, 1), 1'000u) << threads;
+  }
+}
+
+// In the blocks of even number, warps stop only at barriers and exits, and their lanes part and
+// meet.  In block 1 lanes part three ways; in block 3 a warp exits at a barrier of the others; in
+// block 5 threads meet, and exit, in a function.
+TEST(SameEvents, OfBlocksThatFollowEachOther) {
+  const std::string text = R"(
+.version 8.7
+.target sm_90
+.address_size 64
+.func meet(.param .b64 mine)
+{
+.reg .b32 %x;
+.reg .b64 %mine;
+ld.param.b64 %mine, [mine];
+bar.sync 0;
+ld.global.u32 %x, [%mine];
+bar.sync 0;
+st.global.u32 [%mine+4], %x;
+exit;
+}
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p, %q;
+.reg .b32 %t, %b, %n, %i, %x, %at;
+.reg .b64 %out, %mine;
+.shared .align 4 .b8 cells[512];
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mov.u32 %b, %ctaid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+shl.b32 %at, %t, 2;
+mov.u32 %x, cells;
+add.u32 %at, %at, %x;
+mov.u32 %i, 0;
+PHASE:
+st.shared.u32 [%at], %i;
+and.b32 %n, %t, %b;
+setp.gt.u32 %p, %n, 1;
+@%p bra MET;
+ld.shared.u32 %x, [%at];
+add.u32 %x, %x, %n;
+setp.eq.u32 %q, %n, %i;
+@%q bra STORE;
+mul.lo.u32 %x, %x, 3;
+STORE:
+st.shared.u32 [%at], %x;
+MET:
+bar.sync 0;
+setp.ne.u32 %q, %b, 1;
+@%q bra NEXT;
+and.b32 %n, %t, 3;
+setp.eq.u32 %p, %n, 1;
+@%p bra FIRST;
+setp.eq.u32 %p, %n, 2;
+@%p bra SECOND;
+st.shared.u32 [%at], %n;
+FIRST:
+add.u32 %n, %n, 5;
+st.shared.u32 [%at], %n;
+SECOND:
+add.u32 %n, %n, 7;
+NEXT:
+setp.eq.u32 %p, %b, 3;
+setp.gt.and.u32 %q, %t, 31, %p;
+@%q exit;
+bar.sync 0;
+ld.shared.u32 %x, [%at];
+ld.global.u32 %n, [%mine];
+add.u32 %x, %x, %n;
+st.global.u32 [%mine], %x;
+add.u32 %i, %i, 1;
+setp.lt.u32 %p, %i, 3;
+@%p bra PHASE;
+setp.ne.u32 %q, %b, 5;
+@%q ret;
+{
+.param .b64 a;
+st.param.b64 [a], %mine;
+call meet, (a);
+}
+ret;
+}
+)";
+  for (const char* const threads : {"96", "80", "64", "33"}) {
+    EXPECT_GT(compare(std::string("// threads: ") + threads + text, 1, 8, 2), 3'000u) << threads;
   }
 }
 

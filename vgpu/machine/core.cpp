@@ -73,6 +73,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
                        [](const Observer* observer) { return observer->watches_collectives(); });
 
   const Outcome::End end = loop();
+  rounds_.end_launch();
   if (launch_.outcome.end == Outcome::End::completed) launch_.outcome.end = end;
   for (Slot* slot : std::vector<Slot*>(launch_.resident)) blocks_.end(*slot);
 
@@ -107,6 +108,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   targets_.begin_launch(meant_objects_.begin_launch() && keeps_plans);
   progress_.begin_launch();
   workspace_.begin_launch();
+  rounds_.begin_launch();
   strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);
   choose_code();
 }

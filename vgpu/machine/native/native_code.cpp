@@ -194,8 +194,11 @@ void Compiler::end_turn() {
   a.mov(x86::eax, ptx::kNone);
   a.jmp(emit_.epilogue);
   a.bind(goes_on);
+  a.mov(x86::edx, x86::ptr(x86::rdi, offsetof(NativeRound, quantum), 4));
   a.mov(of_round(offsetof(NativeRound, running)), x86::rcx);
   a.mov(x86::rbx, x86::rcx);
+  a.mov(Emitter::field(offsetof(NativeFrame, quantum_left), 4), x86::edx);
+  a.mov(Emitter::field(offsetof(NativeFrame, quantum_before), 4), x86::edx);
   load_banks();
   a.jmp(of_round(offsetof(NativeRound, entry)));
 }

@@ -42,6 +42,7 @@ struct NativeRound {
   const void* entry = nullptr;     // where each turn begins
   std::uint64_t* steps = nullptr;  // of the launch; each turn adds its steps at its end
   std::uint64_t until = 0;         // the number of steps at which the round stops
+  std::uint32_t quantum = 0;       // with which the next turn begins
 };
 
 // The state of a fragment on which generated code works.

@@ -53,6 +53,7 @@ NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fra
   begin_launch(of_warp.frame);
   begin_block(of_warp.frame, *of_warp.run);
   of_warp.frame.noted_for = nullptr;
+  of_warp.frame.next = nullptr;
   return of_warp;
 }
 

@@ -31,17 +31,20 @@ class NativeFrames {
     [[nodiscard]] bool is_of(std::uint64_t its_launch, const Slot& slot, const Warp& warp,
                              const Fragment& fragment) const {
       return launch == its_launch && &run->warp == &warp && frame.shared == shared_of(slot) &&
-             words == warp.words.data() && wides == warp.wides.data() &&
-             predicates == warp.predicates.data() && word_base == fragment.word_base &&
+             has_rows_of(warp) && word_base == fragment.word_base &&
              wide_base == fragment.wide_base && predicate_base == fragment.predicate_base &&
              run->local_base == fragment.local_base;
+    }
+    // Returns whether the rows of its warp have not moved.
+    [[nodiscard]] bool has_rows_of(const Warp& warp) const {
+      return words == warp.words.data() && wides == warp.wides.data() &&
+             predicates == warp.predicates.data();
     }
     std::uint64_t launch = 0;  // RunningLaunch::number
     const std::byte *words = nullptr, *wides = nullptr, *predicates = nullptr;
     std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // those of the fragment
     std::optional<RunningFragment> run;
     NativeFrame frame;
-    OfWarp* follows = nullptr;  // the next warp in a round; null: the last
   };
   OfWarp& of_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;

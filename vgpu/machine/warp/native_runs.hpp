@@ -20,36 +20,48 @@ class NativeRuns {
   [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
     return mask == ~0u ? launch_.native : launch_.native_some;
   }
+  // Returns whether the fragment can continue in this machine code.
+  [[nodiscard]] static bool can_enter(const NativeCode* code, const RunningFragment& run) {
+    return code != nullptr && code->begins_at(run.pc) && !run.warp.undefined.any();
+  }
   // Runs machine code in a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run(NativeFrame& frame, const NativeCode& code, RunningFragment& run,
                                   std::uint32_t limit, std::uint64_t& lane_steps) {
-    frame.accesses_left = run.warp.ask_at - run.warp.accesses;
-    frame.unguarded = frame.lane_steps = 0;
-    frame.quantum_left = launch_.quantum_left;
-    frame.quantum_before = launch_.quantum_left_before;
-    frame.limit = limit;
-    std::uint64_t lanes = kWarpLanes;
-    if (run.mask != ~0u) {
-      lanes = lane_count(run.mask);
-      frame.lanes = run.mask;
-    }
     const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it too
-    run.pc = code.run(frame, run.pc);
-    if (frame.thrown != nullptr) [[unlikely]]
-      std::rethrow_exception(std::exchange(frame.thrown, nullptr));
-    launch_.quantum_left = frame.quantum_left;
-    run.warp.accesses = run.warp.ask_at - frame.accesses_left;
-    lane_steps += frame.lane_steps + frame.unguarded * lanes;
+    begin_counts(frame, run);
+    enter(frame, code, run, limit);
+    end_counts(frame, run, lane_steps);
     return frame.quantum_left != quantum_left;
+  }
+  // The same for a warp whose lanes are together, which may part and meet again.  True: they are
+  // separate fragments now.
+  [[gnu::always_inline]] bool run_together(NativeFrame& frame, const NativeCode& code,
+                                           RunningFragment& run, std::uint64_t& lane_steps) {
+    begin_counts(frame, run);
+    enter(frame, code, run, ptx::kNone);
+    Parted parted = Parted::no;
+    while (frame.code[run.pc].kind == InstrKind::branch) {
+      parted = run_apart(frame, run);
+      if (parted != Parted::and_met || !can_enter(&code, run)) break;
+      enter(frame, code, run, ptx::kNone);
+    }
+    end_counts(frame, run, lane_steps);
+    return parted == Parted::for_good;
   }
   // Counts the steps of a turn.
   void finish(std::uint64_t lane_steps) {
     launch_.outcome.lane_steps += lane_steps;
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
   }
-  // Handles a branch at which machine code stopped for lanes that are together.  True: they are
-  // separate fragments now.
-  bool part(Warp& warp, NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps);
+  // Whether lanes that were together have parted at a branch.
+  enum class Parted : std::uint8_t {
+    no,        // nothing was done
+    and_met,   // they have met again, at the fragment's pc
+    for_good,  // they are separate fragments of the warp now
+  };
+  // Handles a branch at which machine code has stopped for lanes that are together.  What they
+  // execute is counted in the frame.
+  Parted run_apart(NativeFrame& frame, RunningFragment& run);
   void count_some(std::uint64_t steps);
   void compile_for_some();
 
@@ -60,10 +72,32 @@ class NativeRuns {
     std::uint32_t at = ptx::kNone;  // the pc at which they wait
     bool is_first = false;          // the waiting one is first in the warp's list
   };
-  void run_apart(NativeFrame& frame, RunningFragment& run, Diverged& other,
-                 std::uint64_t& lane_steps);
-  bool diverge(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps);
-  static void park(Warp& warp, const RunningFragment& run, const Diverged& other);
+  void begin_counts(NativeFrame& frame, const RunningFragment& run) const {
+    frame.accesses_left = run.warp.ask_at - run.warp.accesses;
+    frame.unguarded = frame.lane_steps = 0;
+    frame.quantum_left = launch_.quantum_left;
+    frame.quantum_before = launch_.quantum_left_before;
+  }
+  void end_counts(NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps) {
+    launch_.quantum_left = frame.quantum_left;
+    run.warp.accesses = run.warp.ask_at - frame.accesses_left;
+    count_unguarded(frame, run.mask);
+    lane_steps += frame.lane_steps;
+  }
+  // Counts the instructions that all lanes of the fragment have executed.
+  static void count_unguarded(NativeFrame& frame, std::uint32_t mask) {
+    frame.lane_steps += std::exchange(frame.unguarded, 0) * lane_count(mask);
+  }
+  static void enter(NativeFrame& frame, const NativeCode& code, RunningFragment& run,
+                    std::uint32_t limit) {
+    frame.limit = limit;
+    frame.lanes = run.mask;
+    run.pc = code.run(frame, run.pc);
+    if (frame.thrown != nullptr) [[unlikely]]
+      std::rethrow_exception(std::exchange(frame.thrown, nullptr));
+  }
+  bool diverge(NativeFrame& frame, RunningFragment& run, Diverged& other);
+  static void park(const RunningFragment& run, const Diverged& other);
 
   RunningLaunch& launch_;
 };

@@ -4,15 +4,16 @@
 // control in between, they take their turns in rounds: a turn is the execution of machine code up
 // to the next barrier, and machine code continues from warp to warp by itself, except before and
 // after a last warp without all lanes.  The state of the block is updated once for all turns: when
-// a warp stops otherwise, or when the launch must be examined.
+// a warp stops otherwise, or when the launch must be examined.  Lanes of a warp that part and meet
+// again stay in the round.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/warp/departures.hpp"
+#include "vgpu/machine/warp/linked_frames.hpp"
 #include "vgpu/machine/warp/native_frames.hpp"
 #include "vgpu/machine/warp/native_runs.hpp"
 #include "vgpu/machine/warp/turns.hpp"
@@ -23,14 +24,21 @@ class Rounds {
  public:
   Rounds(RunningLaunch& launch, const Turns& turns, Departures& departures, NativeFrames& frames,
          NativeRuns& runs)
-      : launch_(launch), turns_(turns), departures_(departures), frames_(frames), runs_(runs) {}
+      : launch_(launch),
+        turns_(turns),
+        departures_(departures),
+        frames_(frames),
+        runs_(runs),
+        linked_(launch, frames) {}
 
+  void begin_launch() { linked_.begin_launch(); }
+  void end_launch() { linked_.end_launch(); }
   // Runs the machine code of a warp whose lanes are all together, up to a whole-block barrier at
   // which they arrive, or to their exit.
   enum class Departure : std::uint8_t { none, arrived, exited };  // none: the interpreter goes on
   [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
-  // Returns whether run() can be used for a block.
-  [[nodiscard]] bool can_run(const Slot& slot) const;
+  // Returns whether run() can be used for a block, at once.
+  [[nodiscard]] bool can_run(const Slot& slot);
   // Runs the warps of a block: first `number`, then the others in ascending order, from barrier to
   // barrier.  In each round, the warp that arrived last at the barrier comes first.  Ends when a
   // warp stops otherwise (none), or when the launch has executed `until` instructions.
@@ -56,16 +64,12 @@ class Rounds {
   }
   struct Round {
     NativeRound in_native;
-    std::array<NativeFrames::OfWarp*, NativeFrames::kWarpsMax> warps{};  // of the block
-    std::uint32_t first = 0;                                             // whose turn comes first
-    std::uint32_t begins_at = 0;                                         // the pc of all warps
-    bool together = true;  // false: a warp has ended the round
+    std::uint32_t begins_at = 0;  // the pc of all warps
+    std::uint64_t completed = 0;  // rounds of this run that have ended with all warps at a barrier
+    bool together = true;         // false: a warp has ended the round
   };
-  void begin_round(std::uint32_t first);
   std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
-  bool part_in_round(RunningFragment& run, NativeFrame& frame);
-  static void begin_counts(NativeFrame& frame, const Warp& warp);
-  void settle_counts(NativeFrame& frame, Warp& warp);
+  bool run_turns(NativeFrame*& frame);
   [[nodiscard]] bool completes_barrier(const Slot& slot) const;
   [[nodiscard]] bool exits() const;
   Departure exit_together(Slot& slot, std::uint32_t last);
@@ -75,10 +79,12 @@ class Rounds {
   Departures& departures_;
   NativeFrames& frames_;
   NativeRuns& runs_;
+  LinkedFrames linked_;  // those of the last round
   Round round_;
 };
 
 inline Rounds::Departure Rounds::run_to_barrier(Slot& slot, Warp& warp) {
+  linked_.unlink();
   if (warp.fragments.size() != 1) return Departure::none;
   Fragment& fragment = warp.fragments.front();
   const NativeCode* const native = runs_.code_for(fragment.mask);
@@ -95,9 +101,7 @@ inline Rounds::Departure Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
   frames_.begin_noted(frame, run);
-  runs_.run(frame, *native, run, ptx::kNone, lane_steps);
-  if (frame.code[run.pc].kind == InstrKind::branch && runs_.part(warp, frame, run, lane_steps))
-      [[unlikely]] {
+  if (runs_.run_together(frame, *native, run, lane_steps)) [[unlikely]] {
     runs_.finish(lane_steps);
     return Departure::none;
   }
