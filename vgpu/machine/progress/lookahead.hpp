@@ -75,6 +75,8 @@ class Lookahead final : public Observer {
   // Runs one warp alone.  Returns whether it only polls as long as what it reads is unchanged.
   //   polled: receives what it reads
   bool polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);
+  // The same for the lanes of one fragment, without the other lanes of its warp.
+  bool fragment_polls(Slot& slot, Warp& warp, std::size_t fragment);
   // Examines one warp in its present state, for a report, and adds what its lanes do.
   void look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
   // After look_at_launch(): adds what all threads do.
@@ -130,6 +132,7 @@ class Lookahead final : public Observer {
   };
   using Marks = std::vector<std::pair<std::size_t, unsigned>>;  // row and lane
 
+  bool only_polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);
   Fate look_at_unit(const std::vector<Slot*>& unit);
   Fate run_until_settled(Slot& slot, Warp& warp);
   Fate step(Slot& slot, Warp& warp);

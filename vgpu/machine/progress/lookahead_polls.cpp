@@ -12,6 +12,19 @@ constexpr std::uint64_t kStepsOfPoll = 512;
 
 bool Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
   saved_.save(slot, warp.index, 1);
+  return only_polls(slot, warp, polled);
+}
+
+bool Lookahead::fragment_polls(Slot& slot, Warp& warp, std::size_t fragment) {
+  saved_.save(slot, warp.index, 1);
+  const Fragment alone = warp.fragments[fragment];
+  warp.fragments.assign(1, alone);
+  is_alone_ = true;
+  std::vector<PolledBytes> polled;
+  return only_polls(slot, warp, polled);
+}
+
+bool Lookahead::only_polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
   polled_.begin(polled, slot.shared);
   steps_of_round_ = kStepsOfPoll;
   current_reads_ = &reads_[&warp];

@@ -7,7 +7,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint32_t kStepsOfWatch = 256;
+// The steps of the first watch of a turn, for a warp that has polled before and for others.
+constexpr std::uint32_t kStepsOfNextWatch = 64, kStepsOfWatch = 256;
 constexpr std::uint64_t kAccessesOfWatch = 24;
 
 }  // namespace
@@ -25,8 +26,8 @@ void Polls::begin_watched_quantum(Warp& warp) {
   const std::uint32_t working = warp.quanta & ~Warp::kHasPolled;
   const bool is_watched = working == 0 || std::has_single_bit(working);
   if (!is_watched || launch_.limits.quantum <= kStepsOfWatch) return;
-  launch_.quantum_left = kStepsOfWatch;
-  warp.quantum_rest = launch_.limits.quantum - kStepsOfWatch;
+  launch_.quantum_left = warp.quanta == Warp::kHasPolled ? kStepsOfNextWatch : kStepsOfWatch;
+  warp.quantum_rest = launch_.limits.quantum - launch_.quantum_left;
 }
 
 // Runs a warp that may be polling.
@@ -45,22 +46,44 @@ Stop Polls::run_watched(Slot& slot, Warp& warp) {
 bool Polls::stops_polling(Slot& slot, Warp& warp) {
   const std::size_t index = warps_.last_fragment();
   const PollWatch::Verdict verdict = watch_.verdict();
-  const bool polls =
-      verdict == PollWatch::Verdict::polls && Lookahead(lookahead_).polls(slot, warp, warp.polled);
-  if (polls) {
+  const bool may_poll = verdict == PollWatch::Verdict::polls;
+  if (may_poll && Lookahead(lookahead_).polls(slot, warp, warp.polled)) {
     warp.quanta = Warp::kHasPolled;
     warp.ready_fragments = warp.count_ready();
     slot.polling_warps |= 1u << warp.index;
     launch_.yield(warp.fragments[index]);
     return true;
   }
+  if (may_poll && polls_beside_others(slot, warp, index)) {
+    warp.quanta = Warp::kHasPolled;
+    launch_.yield(warp.fragments[index]);
+    watch_on(slot, warp, kStepsOfNextWatch);
+    return false;
+  }
   const bool has_polled = (warp.quanta & Warp::kHasPolled) != 0;
   const bool goes_on = verdict == PollWatch::Verdict::undecided || has_polled;
   const std::uint32_t whole = launch_.limits.quantum - warp.quantum_rest;
-  launch_.quantum_left = goes_on ? std::min(whole, warp.quantum_rest) : warp.quantum_rest;
+  watch_on(slot, warp, goes_on ? whole : warp.quantum_rest);
+  return false;
+}
+
+// Returns whether the fragment does nothing but poll while other lanes of its warp are ready that
+// have not yielded.
+bool Polls::polls_beside_others(Slot& slot, Warp& warp, std::size_t fragment) {
+  if (launch_.model == WarpModel::lockstep) return false;
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+    const Fragment& other = warp.fragments[i];
+    if (i == fragment || other.held || other.state != Fragment::State::ready) continue;
+    return Lookahead(lookahead_).fragment_polls(slot, warp, fragment);
+  }
+  return false;
+}
+
+// Continues the quantum for at most so many steps, after which the warp is looked at again.
+void Polls::watch_on(const Slot& slot, Warp& warp, std::uint32_t steps) {
+  launch_.quantum_left = std::min(steps, warp.quantum_rest);
   warp.quantum_rest -= launch_.quantum_left;
   watch_.begin(slot.block, warp.index, kAccessesOfWatch);
-  return false;
 }
 
 }  // namespace warpcheck::vgpu

@@ -3,7 +3,9 @@
 // A warp that has used up a quantum may be polling.  In its later turns, its accesses are watched
 // (poll_watch.hpp).  If they only repeat themselves, a look-ahead examines the warp
 // (lookahead_polls.cpp).  If the warp can only poll as long as what it reads is unchanged, its turn
-// ends, and it gets no further turn until that has changed.
+// ends, and it gets no further turn until that has changed.  If only the lanes that are running can
+// do no more than poll, the other lanes of the warp continue its turn, as they may arrive at the
+// barrier that those which they wait for need.
 //
 // A turn is watched from its beginning until the accesses are found to be work.  A turn of a warp
 // that has polled before is watched repeatedly, at intervals that double.  Warps that work are
@@ -29,6 +31,8 @@ class Polls {
   void begin_watched_quantum(Warp& warp);
   Stop run_watched(Slot& slot, Warp& warp);
   bool stops_polling(Slot& slot, Warp& warp);
+  bool polls_beside_others(Slot& slot, Warp& warp, std::size_t fragment);
+  void watch_on(const Slot& slot, Warp& warp, std::uint32_t steps);
 
   RunningLaunch& launch_;
   Warps& warps_;

@@ -136,6 +136,23 @@ TEST_F(Turns, OfAGridBarrierAreShortWhileOthersArrive) {
   expect_end_under_every_strategy(8, 1);
 }
 
+TEST_F(Turns, OfOneLaneAtAGridBarrierAreShortWhileTheOthersWaitForIt) {
+  // Lane 0 polls for its block, as grid_group::sync() does; the other lanes are at a barrier of the
+  // block, which the lane's first polls keep them from.
+  cooperative_ = true;
+  compile(
+      "mov.u32 %r3, %nctaid.x; mov.u32 %r9, 0; mov.u32 %r8, 0; setp.ne.u32 %p3, %r1, 0;\n"
+      "R: add.u32 %r8, %r8, %r3; bar.sync 0; @%p3 bra W; atom.global.add.u32 %r4, [%rd1], 1;\n"
+      "S: ld.acquire.gpu.global.u32 %r5, [%rd1]; setp.lt.u32 %p1, %r5, %r8; @%p1 bra S;\n"
+      "W: bar.sync 0; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 20; @%p2 bra R;");
+  const Outcome outcome = run({16, 1, 1}, {64, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_EQ(ints(1)[0], 20u * 16);
+  EXPECT_LT(outcome.steps, 16u * (4'096 + 20 * 3 * 64));
+  limits_.resident_blocks = 8;
+  expect_end_under_every_strategy(8, 64);
+}
+
 TEST_F(Turns, OfWarpsThatWaitForTheirOwnLanesGoToThoseLanes) {
   // Lane 0 sets the flag for the other lanes of its warp after long work.
   compile(
