@@ -3,9 +3,9 @@
 // A warp that has used up a quantum may be polling.  In its later turns, its accesses are watched
 // (poll_watch.hpp).  If they only repeat themselves, a look-ahead examines the warp
 // (lookahead_polls.cpp).  If the warp can only poll as long as what it reads is unchanged, its turn
-// ends, and it gets no further turn until that has changed.  If only the lanes that are running can
-// do no more than poll, the other lanes of the warp continue its turn, as they may arrive at the
-// barrier that those which they wait for need.
+// ends, and it gets no further turn until that has changed.  If the lanes that are running only
+// poll while other lanes of the warp are ready, the other lanes continue the turn: the lane that
+// polls may wait for a barrier at which they have to arrive.
 //
 // A turn is watched from its beginning until the accesses are found to be work.  A turn of a warp
 // that has polled before is watched repeatedly, at intervals that double.  Warps that work are
