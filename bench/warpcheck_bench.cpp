@@ -34,6 +34,7 @@
 #include "bench/kernels/half_product.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/tree_reduction.hpp"
+#include "harness/input/json.hpp"
 #include "harness/pair/device.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/trial/trial.hpp"

@@ -16,6 +16,7 @@
 #include "campaign/store/corpus.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/atomic_file.hpp"
+#include "harness/input/json.hpp"
 
 namespace warpcheck::campaign {
 namespace {

@@ -17,6 +17,7 @@
 #include "fuzz/input_layout.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/input/json.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/testing/stray_writes.hpp"
 

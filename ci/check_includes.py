@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that includes point one way, as the CMake list of directories does.
+"""Checks includes.
 
-Each directory may include itself and those listed for it; kernels/ and reference/ include
-nothing of ours but their own headers.
+- They point one way, as the CMake list of directories does: each directory may include itself and
+  those listed for it; kernels/ and reference/ include nothing of ours but their own headers.
+- No header that a pair file includes, itself or through others, includes one of SLOW.
+The second check also checks itself: it must find an include that is planted for it.
 """
 import pathlib
 import re
 import sys
+import tempfile
 
 ENGINE = ["vgpu/ptx", "vgpu/program", "vgpu/machine", "vgpu/schedule", "vgpu/check", "vgpu/cudart"]
 MAY_INCLUDE = {
@@ -34,9 +37,58 @@ MAY_INCLUDE = {
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
+# What pair files include: all that an installed copy offers them, and what those of properties/ use.
+PAIR_HEADER = "harness/warpcheck.hpp"
+# They would be most of the time that a user waits after each edit of a pair.
+SLOW = {"nlohmann/json.hpp": "harness/input/json_values.hpp has functions that write and read JSON"}
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
+
 
 def owner(path):
     return max((name for name in MAY_INCLUDE if path.startswith(name + "/")), key=len, default=None)
+
+
+def includes_of(path):
+    """The line numbers and the targets of all includes in a file."""
+    lines = path.read_text().splitlines()
+    return [(number, match.group(1)) for number, line in enumerate(lines, 1) if (match := ANY_INCLUDE.match(line))]
+
+
+def slow_includes(root):
+    """The includes of SLOW that a pair file would get."""
+    pairs = [path.relative_to(root).as_posix() for path in sorted((root / "properties").rglob("*.cpp"))
+             if not path.stem.endswith("_test")]
+    included_by = dict.fromkeys([PAIR_HEADER, *pairs])
+    waiting = list(included_by)
+    errors = []
+    for name in waiting:
+        for number, target in includes_of(root / name):
+            if target in SLOW:
+                chain, parent = "", included_by[name]
+                while parent:
+                    chain, parent = f"{chain} <- {parent}", included_by[parent]
+                errors.append(f"{name}:{number}: pair files must not include {target}, which takes long to compile; "
+                              f"{SLOW[target]}{chain and f' ({name}{chain})'}")
+            elif target not in included_by and (root / target).is_file():
+                included_by[target] = name
+                waiting.append(target)
+    return errors
+
+
+def planted_include_is_found():
+    with tempfile.TemporaryDirectory() as directory:
+        root = pathlib.Path(directory)
+        (root / "harness").mkdir()
+        (root / "properties").mkdir()
+        for name, included in {PAIR_HEADER: ["vector", "harness/a.hpp"], "harness/a.hpp": ["harness/b.hpp"],
+                               "harness/b.hpp": ["string", "nlohmann/json.hpp"],
+                               "properties/tree.cpp": ["harness/warpcheck.hpp"],
+                               "properties/tree_test.cpp": ["nlohmann/json.hpp"]}.items():
+            (root / name).write_text("".join(f'#include "{each}"\n' if "harness" in each else f"#include <{each}>\n"
+                                             for each in included))
+        told = slow_includes(root)
+        return len(told) == 1 and told[0].startswith("harness/b.hpp:2: pair files must not include nlohmann/json.hpp") \
+            and told[0].endswith("(harness/b.hpp <- harness/a.hpp <- harness/warpcheck.hpp)")
 
 
 def main():
@@ -54,7 +106,10 @@ def main():
                 target = owner(match.group(1)) if match else None
                 if target and target != name and target not in allowed:
                     errors.append(f"{relative}:{number}: {name} must not include {target}")
-    print("\n".join(errors) or "includes point one way")
+    errors += slow_includes(root)
+    if not planted_include_is_found():
+        errors.append("ci/check_includes.py does not find a planted include of nlohmann/json.hpp")
+    print("\n".join(errors) or "includes point one way, and pair files include no slow header")
     return 1 if errors else 0
 
 

@@ -17,6 +17,7 @@
 #include "cli/report_options.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/input/json.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"

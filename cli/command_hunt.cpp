@@ -9,6 +9,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
+#include "harness/input/json.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/hunt.hpp"

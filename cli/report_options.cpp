@@ -11,6 +11,7 @@
 #include "cli/cli.hpp"
 #include "cli/version.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/input/json.hpp"
 
 namespace warpcheck {
 namespace {

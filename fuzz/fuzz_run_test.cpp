@@ -10,6 +10,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/input/json.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/testing/stray_writes.hpp"
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/input/json.hpp"
 #include "harness/pair/device.hpp"
 #include "harness/trial/engine.hpp"
 #include "kernels/kahan/kahan_matmul.hpp"

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/input/json.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"

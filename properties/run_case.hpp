@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/input/json.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/trial/trial.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "harness/case/atomic_file.hpp"
-#include "harness/input/fields.hpp"
+#include "harness/input/json.hpp"
 
 namespace warpcheck::campaign {
 

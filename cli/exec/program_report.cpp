@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/input/json.hpp"
 #include "harness/process/worker_pool.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/report.hpp"
@@ -77,7 +78,6 @@ class ProgramAsPair final : public AnyPair {
   [[nodiscard]] bool in_domain(const AnyInput&) const override { return false; }
   [[nodiscard]] bool identical(const AnyInput&, const AnyInput&) const override { return true; }
   [[nodiscard]] InputSize size_of(const AnyInput&) const override { return {}; }
-  [[nodiscard]] Json to_json(const AnyInput&) const override { return {{"command", command_}}; }
   [[nodiscard]] AnyInput from_json(const Json&) const override { return nullptr; }
   [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit&) const override {
     return input;
@@ -112,6 +112,8 @@ class ProgramAsPair final : public AnyPair {
   [[nodiscard]] PlainRule plain_rule(const AnyInput&) const override { return {}; }
 
  private:
+  void write(Json& json, const AnyInput&) const override { json["command"] = command_; }
+
   std::vector<std::string> command_, none_;
 };
 

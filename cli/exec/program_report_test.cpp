@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/input/json.hpp"
 #include "harness/report/finding_help.hpp"
 
 namespace warpcheck {

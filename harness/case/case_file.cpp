@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "harness/input/json.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
@@ -77,52 +78,9 @@ std::string hex_bytes(const std::vector<std::uint8_t>& bytes) {
 
 // --- reading -----------------------------------------------------------------------------------
 
-// A JSON object whose fields are taken one by one; a remaining field is an error.
-class ObjectReader {
- public:
-  ObjectReader(const Json& json, const FieldPath& path) : json_(json), path_(path) {
-    if (!json.is_object()) throw_unexpected(path, "an object", json);
-  }
-  // Null when there is none.
-  const Json* optional(std::string_view name) {
-    const auto found = json_.find(name);
-    if (found == json_.end()) return nullptr;
-    ++taken_;
-    return &*found;
-  }
-  const Json& required(std::string_view name) {
-    const Json* found = optional(name);
-    if (found == nullptr) throw_field_error(FieldPath(path_, name), "missing");
-    return *found;
-  }
-  template <class T>
-  T number(std::string_view name) {
-    return static_cast<T>(
-        unsigned_of_json(required(name), FieldPath(path_, name), std::numeric_limits<T>::max()));
-  }
-  std::string text(std::string_view name) {
-    return text_of_json(required(name), FieldPath(path_, name));
-  }
-  void finish(std::initializer_list<std::string_view> known) const {
-    if (taken_ == json_.size()) return;
-    for (const auto& [key, unused] : json_.items()) {
-      if (std::ranges::find(known, key) == known.end()) {
-        throw_field_error(FieldPath(path_, key), "no such field");
-      }
-    }
-    throw_field_error(path_, "a field occurs twice");
-  }
-  [[nodiscard]] const FieldPath& path() const { return path_; }
-
- private:
-  const Json& json_;
-  const FieldPath& path_;
-  std::size_t taken_ = 0;
-};
-
 std::uint64_t hex_number(const Json& json, const FieldPath& path, std::size_t digits_max,
                          std::string_view expected) {
-  const std::string text = text_of_json(json, path);
+  const std::string text = read_text(json, path);
   std::string_view digits = text;
   if (digits.starts_with("0x")) digits.remove_prefix(2);
   if (digits.empty() || digits.size() > digits_max ||
@@ -134,7 +92,7 @@ std::uint64_t hex_number(const Json& json, const FieldPath& path, std::size_t di
 
 template <class Names>
 auto named(const Names& names, const Json& json, const FieldPath& path) {
-  const std::string text = text_of_json(json, path);
+  const std::string text = read_text(json, path);
   std::string expected;
   for (const auto& [value, name] : names) {
     if (name == text) return value;
@@ -161,7 +119,7 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
     decision.point = Point::start;
     const Json& order = fields.required("start");
     const FieldPath order_path(path, "start");
-    const std::string text = text_of_json(order, order_path);
+    const std::string text = read_text(order, order_path);
     if (text != kAscending && text != kDescending) {
       throw_unexpected(order_path, fmt::format("{} or {}", kAscending, kDescending), order);
     }
@@ -272,7 +230,7 @@ void read_expected(const Json& json, const FieldPath& path, CaseRecord& record) 
 }
 
 std::vector<std::uint8_t> bytes_from(const Json& json, const FieldPath& path) {
-  const std::string text = text_of_json(json, path);
+  const std::string text = read_text(json, path);
   if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
     throw_unexpected(path, "bytes as hex digits", json);
   }
@@ -319,7 +277,7 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   Case& a_case = record.a_case;
   a_case.pair = &known_pair(fields.text("pair"), registry);
   if (const Json* property = fields.optional("property")) {
-    a_case.property = text_of_json(*property, FieldPath(root, "property"));
+    a_case.property = read_text(*property, FieldPath(root, "property"));
     if (a_case.pair->find_property(a_case.property) == nullptr) {
       throw FieldError(fmt::format("no property '{}'", a_case.title()));
     }

@@ -17,8 +17,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <limits>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -62,23 +62,12 @@ constexpr void for_each_field(T& value, Visitor&& visitor) {
 }
 
 // How a T is written, read and compared:
-//   static Json to_json(const T&);
-//   static T from_json(const Json&, const FieldPath&);     throws FieldError
+//   static void write(Json& json, const T&);               sets json, which is null
+//   static T read(const Json&, const FieldPath&);          throws FieldError
 //   static bool identical(const T&, const T&);             bit by bit
+// json_values.hpp has functions for these; json.hpp converts a T to a document and back.
 template <class T>
 struct FieldTraits;
-
-template <class T>
-[[nodiscard]] Json to_json(const T& value) {
-  return FieldTraits<T>::to_json(value);
-}
-
-// Throws FieldError if the document does not fit T; `root` is the beginning of the path in
-// messages.
-template <class T>
-[[nodiscard]] T from_json(const Json& json, std::string_view root = "input") {
-  return FieldTraits<T>::from_json(json, FieldPath(root));
-}
 
 template <class T>
 [[nodiscard]] bool identical(const T& a, const T& b) {
@@ -87,38 +76,34 @@ template <class T>
 
 template <>
 struct FieldTraits<bool> {
-  static Json to_json(bool value) { return value; }
-  static bool from_json(const Json& json, const FieldPath& path) {
-    return bool_of_json(json, path);
-  }
+  static void write(Json& json, bool value) { write_bool(json, value); }
+  static bool read(const Json& json, const FieldPath& path) { return read_bool(json, path); }
   static bool identical(bool a, bool b) { return a == b; }
 };
 
 template <std::signed_integral T>
 struct FieldTraits<T> {
-  static Json to_json(T value) { return std::int64_t{value}; }
-  static T from_json(const Json& json, const FieldPath& path) {
+  static void write(Json& json, T value) { write_signed(json, value); }
+  static T read(const Json& json, const FieldPath& path) {
     return static_cast<T>(
-        signed_of_json(json, path, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+        read_signed(json, path, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   }
   static bool identical(T a, T b) { return a == b; }
 };
 
 template <std::unsigned_integral T>
 struct FieldTraits<T> {
-  static Json to_json(T value) { return std::uint64_t{value}; }
-  static T from_json(const Json& json, const FieldPath& path) {
-    return static_cast<T>(unsigned_of_json(json, path, std::numeric_limits<T>::max()));
+  static void write(Json& json, T value) { write_unsigned(json, value); }
+  static T read(const Json& json, const FieldPath& path) {
+    return static_cast<T>(read_unsigned(json, path, std::numeric_limits<T>::max()));
   }
   static bool identical(T a, T b) { return a == b; }
 };
 
 template <>
 struct FieldTraits<float> {
-  static Json to_json(float value) { return json_of_float(value); }
-  static float from_json(const Json& json, const FieldPath& path) {
-    return float_of_json(json, path);
-  }
+  static void write(Json& json, float value) { write_float(json, value); }
+  static float read(const Json& json, const FieldPath& path) { return read_float(json, path); }
   static bool identical(float a, float b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
   }
@@ -126,10 +111,8 @@ struct FieldTraits<float> {
 
 template <>
 struct FieldTraits<double> {
-  static Json to_json(double value) { return json_of_double(value); }
-  static double from_json(const Json& json, const FieldPath& path) {
-    return double_of_json(json, path);
-  }
+  static void write(Json& json, double value) { write_double(json, value); }
+  static double read(const Json& json, const FieldPath& path) { return read_double(json, path); }
   static bool identical(double a, double b) {
     return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
   }
@@ -137,26 +120,23 @@ struct FieldTraits<double> {
 
 template <>
 struct FieldTraits<std::string> {
-  static Json to_json(const std::string& value) { return json_of_text(value); }
-  static std::string from_json(const Json& json, const FieldPath& path) {
-    return text_of_json(json, path);
-  }
+  static void write(Json& json, const std::string& value) { write_text(json, value); }
+  static std::string read(const Json& json, const FieldPath& path) { return read_text(json, path); }
   static bool identical(const std::string& a, const std::string& b) { return a == b; }
 };
 
 template <class T>
 struct FieldTraits<std::vector<T>> {
-  static Json to_json(const std::vector<T>& values) {
-    Json list = Json::array();
-    for (const T& value : values) list.push_back(FieldTraits<T>::to_json(value));
-    return list;
+  static void write(Json& json, const std::vector<T>& values) {
+    write_list(json, values.size());
+    for (const T& value : values) FieldTraits<T>::write(append_to(json), value);
   }
-  static std::vector<T> from_json(const Json& json, const FieldPath& path) {
-    if (!json.is_array()) throw_unexpected(path, "a list", json);
+  static std::vector<T> read(const Json& json, const FieldPath& path) {
+    const std::size_t size = list_size(json, path);
     std::vector<T> values;
-    values.reserve(json.size());
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      values.push_back(FieldTraits<T>::from_json(json[i], FieldPath(path, i)));
+    values.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      values.push_back(FieldTraits<T>::read(element_of(json, i), FieldPath(path, i)));
     }
     return values;
   }
@@ -171,18 +151,15 @@ struct FieldTraits<std::vector<T>> {
 
 template <class T, std::size_t count>
 struct FieldTraits<std::array<T, count>> {
-  static Json to_json(const std::array<T, count>& values) {
-    Json list = Json::array();
-    for (const T& value : values) list.push_back(FieldTraits<T>::to_json(value));
-    return list;
+  static void write(Json& json, const std::array<T, count>& values) {
+    write_list(json, count);
+    for (const T& value : values) FieldTraits<T>::write(append_to(json), value);
   }
-  static std::array<T, count> from_json(const Json& json, const FieldPath& path) {
-    if (!json.is_array() || json.size() != count) {
-      throw_unexpected(path, "a list of " + std::to_string(count) + " values", json);
-    }
+  static std::array<T, count> read(const Json& json, const FieldPath& path) {
+    expect_list(json, path, count);
     std::array<T, count> values{};
     for (std::size_t i = 0; i < count; ++i) {
-      values[i] = FieldTraits<T>::from_json(json[i], FieldPath(path, i));
+      values[i] = FieldTraits<T>::read(element_of(json, i), FieldPath(path, i));
     }
     return values;
   }
@@ -197,8 +174,8 @@ struct FieldTraits<std::array<T, count>> {
 // [x, y, z]; a file edited by hand may omit trailing extents or give x alone.
 template <>
 struct FieldTraits<Dim3> {
-  static Json to_json(const Dim3& value) { return Json::array({value.x, value.y, value.z}); }
-  static Dim3 from_json(const Json& json, const FieldPath& path);
+  static void write(Json& json, const Dim3& value);
+  static Dim3 read(const Json& json, const FieldPath& path);
   static bool identical(const Dim3& a, const Dim3& b) { return a == b; }
 };
 
@@ -210,46 +187,39 @@ concept NamedEnum = std::is_enum_v<E> && requires(const E* type) {
 
 template <NamedEnum E>
 struct FieldTraits<E> {
-  static Json to_json(E value) {
-    for (const auto& [constant, name] : warpcheck_enum_names(static_cast<const E*>(nullptr))) {
-      if (constant == value) return std::string(name);
+  static void write(Json& json, E value) {
+    for (const auto& [constant, name] : kNames) {
+      if (constant == value) return write_name(json, name);
     }
-    return static_cast<std::int64_t>(value);  // an undeclared value; from_json refuses it
+    write_signed(json, static_cast<std::int64_t>(value));  // undeclared; read() refuses it
   }
-  static E from_json(const Json& json, const FieldPath& path) {
-    std::string expected;
-    for (const auto& [constant, name] : warpcheck_enum_names(static_cast<const E*>(nullptr))) {
-      if (json.is_string() && json.get_ref<const std::string&>() == name) return constant;
-      expected += expected.empty() ? "one of " : ", ";
-      expected += name;
-    }
-    throw_unexpected(path, expected, json);
+  static E read(const Json& json, const FieldPath& path) {
+    std::array<std::string_view, kNames.size()> names;
+    for (std::size_t i = 0; i < names.size(); ++i) names[i] = kNames[i].second;
+    return kNames[read_name(json, path, names)].first;
   }
   static bool identical(E a, E b) { return a == b; }
+
+ private:
+  static constexpr auto kNames = warpcheck_enum_names(static_cast<const E*>(nullptr));
 };
 
 // A JSON object with exactly the declared fields.
 template <Reflected T>
 struct FieldTraits<T> {
-  static Json to_json(const T& value) {
-    Json object = Json::object();
-    for_each_field(value, [&](const char* name, const auto& member) {
-      object[name] = warpcheck::to_json(member);
+  static void write(Json& json, const T& value) {
+    write_object(json);
+    for_each_field(value, [&]<class Member>(const char* name, const Member& member) {
+      FieldTraits<Member>::write(member_of(json, name), member);
     });
-    return object;
   }
-  static T from_json(const Json& json, const FieldPath& path) {
-    if (!json.is_object()) throw_unexpected(path, "an object", json);
+  static T read(const Json& json, const FieldPath& path) {
+    ObjectReader object(json, path);
     T value{};
-    std::size_t count = 0;
     for_each_field(value, [&]<class Member>(const char* name, Member& member) {
-      const auto found = json.find(name);
-      const FieldPath member_path(path, name);
-      if (found == json.end()) throw_field_error(member_path, "missing");
-      member = FieldTraits<Member>::from_json(*found, member_path);
-      ++count;
+      member = FieldTraits<Member>::read(object.required(name), FieldPath(path, name));
     });
-    if (json.size() != count) throw_unknown_field(json, path);
+    std::apply([&](auto... field) { object.finish({field.name...}); }, fields_of<T>());
     return value;
   }
   static bool identical(const T& a, const T& b) {
@@ -259,23 +229,12 @@ struct FieldTraits<T> {
         },
         fields_of<T>());
   }
-
- private:
-  [[noreturn]] static void throw_unknown_field(const Json& json, const FieldPath& path) {
-    for (auto it = json.begin(); it != json.end(); ++it) {
-      const std::string& key = it.key();  // Clang 14 cannot capture a structured binding
-      bool known = false;
-      std::apply([&](auto... field) { ((known = known || key == field.name), ...); },
-                 fields_of<T>());
-      if (!known) throw_field_error(FieldPath(path, key), "no such field");
-    }
-    throw_field_error(path, "a field occurs twice");
-  }
 };
 
 template <Reflected T>
 std::ostream& print_fields(std::ostream& out, const T& value) {
-  return out << to_json(value).dump();
+  print_json(out, [&](Json& json) { FieldTraits<T>::write(json, value); });
+  return out;
 }
 
 }  // namespace warpcheck

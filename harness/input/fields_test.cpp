@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/generators/generators.hpp"
+#include "harness/input/json.hpp"
 #include "harness/input/tape.hpp"
 
 namespace sample {

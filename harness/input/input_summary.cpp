@@ -10,6 +10,8 @@
 #include <map>
 #include <vector>
 
+#include "harness/input/json.hpp"
+
 namespace warpcheck {
 namespace {
 

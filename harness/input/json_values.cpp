@@ -1,12 +1,17 @@
 #include "harness/input/json_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 namespace warpcheck {
 
@@ -126,24 +131,40 @@ void throw_field_error(const FieldPath& path, std::string_view message) {
   throw FieldError(fmt::format("{}: {}", path.text(), message));
 }
 
-Json json_of_float(float value) { return json_of(value); }
-Json json_of_double(double value) { return json_of(value); }
+void write_bool(Json& json, bool value) { json = value; }
+void write_signed(Json& json, std::int64_t value) { json = value; }
+void write_unsigned(Json& json, std::uint64_t value) { json = value; }
+void write_float(Json& json, float value) { json = json_of(value); }
+void write_double(Json& json, double value) { json = json_of(value); }
+void write_name(Json& json, std::string_view name) { json = name; }
 
-Json json_of_text(const std::string& value) {
-  if (is_utf8(value) && !value.starts_with(kHexPrefix)) return value;
+void write_text(Json& json, const std::string& value) {
+  if (is_utf8(value) && !value.starts_with(kHexPrefix)) {
+    json = value;
+    return;
+  }
   std::string hex(kHexPrefix);
   for (const char c : value) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return hex;
+  json = std::move(hex);
 }
 
-float float_of_json(const Json& json, const FieldPath& path) {
-  return float_from<float>(json, path);
+void write_list(Json& json, std::size_t size) {
+  json = Json::array();
+  json.get_ref<Json::array_t&>().reserve(size);
 }
-double double_of_json(const Json& json, const FieldPath& path) {
+
+Json& append_to(Json& list) { return list.emplace_back(); }
+
+void write_object(Json& json) { json = Json::object(); }
+
+Json& member_of(Json& object, const char* name) { return object[name]; }
+
+float read_float(const Json& json, const FieldPath& path) { return float_from<float>(json, path); }
+double read_double(const Json& json, const FieldPath& path) {
   return float_from<double>(json, path);
 }
 
-std::string text_of_json(const Json& json, const FieldPath& path) {
+std::string read_text(const Json& json, const FieldPath& path) {
   if (!json.is_string()) throw_unexpected(path, "a string", json);
   const auto& text = json.get_ref<const std::string&>();
   if (!text.starts_with(kHexPrefix)) return text;
@@ -159,13 +180,22 @@ std::string text_of_json(const Json& json, const FieldPath& path) {
   return bytes;
 }
 
-bool bool_of_json(const Json& json, const FieldPath& path) {
+std::size_t read_name(const Json& json, const FieldPath& path,
+                      std::span<const std::string_view> names) {
+  if (json.is_string()) {
+    const auto found = std::ranges::find(names, json.get_ref<const std::string&>());
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  }
+  throw_unexpected(path, fmt::format("one of {}", fmt::join(names, ", ")), json);
+}
+
+bool read_bool(const Json& json, const FieldPath& path) {
   if (!json.is_boolean()) throw_unexpected(path, "true or false", json);
   return json.get<bool>();
 }
 
-std::int64_t signed_of_json(const Json& json, const FieldPath& path, std::int64_t min,
-                            std::int64_t max) {
+std::int64_t read_signed(const Json& json, const FieldPath& path, std::int64_t min,
+                         std::int64_t max) {
   // The parser stores nonnegative numbers as unsigned, so a number above 2^63 is never negative.
   const bool fits = json.is_number_unsigned()
                         ? json.get<std::uint64_t>() <= static_cast<std::uint64_t>(max)
@@ -175,13 +205,62 @@ std::int64_t signed_of_json(const Json& json, const FieldPath& path, std::int64_
   return json.get<std::int64_t>();
 }
 
-std::uint64_t unsigned_of_json(const Json& json, const FieldPath& path, std::uint64_t max) {
+std::uint64_t read_unsigned(const Json& json, const FieldPath& path, std::uint64_t max) {
   const bool fits = json.is_number_unsigned()
                         ? json.get<std::uint64_t>() <= max
                         : json.is_number_integer() && json.get<std::int64_t>() >= 0 &&
                               static_cast<std::uint64_t>(json.get<std::int64_t>()) <= max;
   if (!fits) throw_unexpected(path, range_text(0, max), json);
   return json.get<std::uint64_t>();
+}
+
+std::size_t list_size(const Json& json, const FieldPath& path) {
+  if (!json.is_array()) throw_unexpected(path, "a list", json);
+  return json.size();
+}
+
+void expect_list(const Json& json, const FieldPath& path, std::size_t size) {
+  if (json.is_array() && json.size() == size) return;
+  throw_unexpected(path, fmt::format("a list of {} values", size), json);
+}
+
+const Json& element_of(const Json& list, std::size_t index) { return list[index]; }
+
+ObjectReader::ObjectReader(const Json& json, const FieldPath& path) : json_(json), path_(path) {
+  if (!json.is_object()) throw_unexpected(path, "an object", json);
+}
+
+const Json* ObjectReader::optional(std::string_view name) {
+  const auto found = json_.find(name);
+  if (found == json_.end()) return nullptr;
+  ++taken_;
+  return &*found;
+}
+
+const Json& ObjectReader::required(std::string_view name) {
+  const Json* found = optional(name);
+  if (found == nullptr) throw_field_error(FieldPath(path_, name), "missing");
+  return *found;
+}
+
+std::string ObjectReader::text(std::string_view name) {
+  return read_text(required(name), FieldPath(path_, name));
+}
+
+void ObjectReader::finish(std::initializer_list<std::string_view> known) const {
+  if (taken_ == json_.size()) return;
+  for (const auto& [key, unused] : json_.items()) {
+    if (std::ranges::find(known, key) == known.end()) {
+      throw_field_error(FieldPath(path_, key), "no such field");
+    }
+  }
+  throw_field_error(path_, "a field occurs twice");
+}
+
+void print_json(std::ostream& out, FunctionRef<void(Json&)> write) {
+  Json json;
+  write(json);
+  out << json.dump();
 }
 
 }  // namespace warpcheck

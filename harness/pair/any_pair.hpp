@@ -46,14 +46,14 @@ class AnyPair {
   [[nodiscard]] virtual bool in_domain(const AnyInput& input) const = 0;
   [[nodiscard]] virtual bool identical(const AnyInput& a, const AnyInput& b) const = 0;
   [[nodiscard]] virtual InputSize size_of(const AnyInput& input) const = 0;
-  [[nodiscard]] virtual Json to_json(const AnyInput& input) const = 0;
+  [[nodiscard]] Json to_json(const AnyInput& input) const;
   // Throws FieldError.
   [[nodiscard]] virtual AnyInput from_json(const Json& json) const = 0;
   // The input with an edit applied; the result may be outside the domain.  Null: a field cannot
   // have the size that the edit names.
   [[nodiscard]] virtual AnyInput edited(const AnyInput& input, const InputEdit& edit) const = 0;
   // "n=33, in[30]=1, rest 0; launch {grid 1, block 33}"
-  [[nodiscard]] virtual std::string summary(const AnyInput& input) const = 0;
+  [[nodiscard]] virtual std::string summary(const AnyInput& input) const;
   // Passes simpler inputs of the domain to `accept`, from candidate number `first` on, until it
   // returns true; returns that candidate's number.
   virtual std::optional<std::size_t> for_each_shrink_from(
@@ -101,6 +101,9 @@ class AnyPair {
 
  private:
   friend class Registry;
+  // Sets `json`, which is null.
+  virtual void write(Json& json, const AnyInput& input) const = 0;
+
   std::string name_;
   std::vector<vgpu::FindingKind> expects_;
   std::vector<PropertyEntry> properties_;

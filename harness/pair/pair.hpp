@@ -34,7 +34,6 @@
 #include "harness/input/draw.hpp"
 #include "harness/input/fields.hpp"
 #include "harness/input/input_classes.hpp"
-#include "harness/input/input_summary.hpp"
 #include "harness/input/launch_config.hpp"
 #include "harness/pair/agreement.hpp"
 #include "harness/pair/any_pair.hpp"
@@ -98,20 +97,14 @@ class TypedPair final : public AnyPair {
     if (pair_->size) size.elements = pair_->size(typed(input));
     return size;
   }
-  [[nodiscard]] Json to_json(const AnyInput& input) const override {
-    return warpcheck::to_json(typed(input));
-  }
   [[nodiscard]] AnyInput from_json(const Json& json) const override {
-    return std::make_shared<const Input>(warpcheck::from_json<Input>(json));
+    return std::make_shared<const Input>(FieldTraits<Input>::read(json, FieldPath("input")));
   }
   [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit& edit) const override {
     Input other = typed(input);
     if (!apply_sizes(edit.sizes, other)) return nullptr;
     apply(edit, other);
     return std::make_shared<const Input>(std::move(other));
-  }
-  [[nodiscard]] std::string summary(const AnyInput& input) const override {
-    return input_summary(warpcheck::to_json(typed(input)));
   }
   std::optional<std::size_t> for_each_shrink_from(
       std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const override {
@@ -176,6 +169,10 @@ class TypedPair final : public AnyPair {
   }
 
  private:
+  void write(Json& json, const AnyInput& input) const override {
+    FieldTraits<Input>::write(json, typed(input));
+  }
+
   static const Input& typed(const AnyInput& input) {
     return *static_cast<const Input*>(input.get());
   }

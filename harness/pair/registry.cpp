@@ -35,11 +35,6 @@ void check_required_classes(const AnyPair& pair) {
 
 }  // namespace
 
-const PropertyEntry* AnyPair::find_property(std::string_view name) const {
-  const auto found = std::ranges::find(properties_, name, &PropertyEntry::name);
-  return found == properties_.end() ? nullptr : &*found;
-}
-
 Registry& Registry::global() {
   static Registry registry;
   return registry;

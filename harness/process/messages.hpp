@@ -21,15 +21,15 @@ namespace warpcheck {
 
 template <>
 struct FieldTraits<vgpu::FindingKind> {
-  static Json to_json(vgpu::FindingKind kind);
-  static vgpu::FindingKind from_json(const Json& json, const FieldPath& path);
+  static void write(Json& json, vgpu::FindingKind kind);
+  static vgpu::FindingKind read(const Json& json, const FieldPath& path);
   static bool identical(vgpu::FindingKind a, vgpu::FindingKind b) { return a == b; }
 };
 
 template <>
 struct FieldTraits<vgpu::Lack> {
-  static Json to_json(vgpu::Lack lack);
-  static vgpu::Lack from_json(const Json& json, const FieldPath& path);
+  static void write(Json& json, vgpu::Lack lack);
+  static vgpu::Lack read(const Json& json, const FieldPath& path);
   static bool identical(vgpu::Lack a, vgpu::Lack b) { return a == b; }
 };
 

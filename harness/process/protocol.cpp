@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "harness/input/json.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -64,10 +66,11 @@ Message message_of(std::string_view line) {
 
 }  // namespace
 
-Json FieldTraits<vgpu::FindingKind>::to_json(vgpu::FindingKind kind) { return vgpu::name_of(kind); }
+void FieldTraits<vgpu::FindingKind>::write(Json& json, vgpu::FindingKind kind) {
+  write_name(json, vgpu::name_of(kind));
+}
 
-vgpu::FindingKind FieldTraits<vgpu::FindingKind>::from_json(const Json& json,
-                                                            const FieldPath& path) {
+vgpu::FindingKind FieldTraits<vgpu::FindingKind>::read(const Json& json, const FieldPath& path) {
   vgpu::FindingKind kind{};
   if (!json.is_string() || !vgpu::find_kind(json.get_ref<const std::string&>(), kind)) {
     throw_unexpected(path, "a kind of finding", json);
@@ -75,9 +78,11 @@ vgpu::FindingKind FieldTraits<vgpu::FindingKind>::from_json(const Json& json,
   return kind;
 }
 
-Json FieldTraits<vgpu::Lack>::to_json(vgpu::Lack lack) { return vgpu::name_of(lack); }
+void FieldTraits<vgpu::Lack>::write(Json& json, vgpu::Lack lack) {
+  write_name(json, vgpu::name_of(lack));
+}
 
-vgpu::Lack FieldTraits<vgpu::Lack>::from_json(const Json& json, const FieldPath& path) {
+vgpu::Lack FieldTraits<vgpu::Lack>::read(const Json& json, const FieldPath& path) {
   vgpu::Lack lack{};
   if (!json.is_string() || !vgpu::find_lack(json.get_ref<const std::string&>(), lack)) {
     throw_unexpected(path, "what a finding lacks", json);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/case/case.hpp"
+#include "harness/input/json.hpp"
 #include "harness/search/search.hpp"
 
 namespace warpcheck {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 namespace warpcheck {
@@ -42,12 +43,10 @@ std::string_view text_of(Proof proof) {
   return "";
 }
 
-Proof FieldTraits<Proof>::from_json(const Json& json, const FieldPath& path) {
-  const auto proof =
-      json.is_string() ? find_proof(json.get_ref<const std::string&>()) : std::nullopt;
-  if (!proof)
-    throw_unexpected(path, "one of failed, tried, every-execution, every-schedule, all-data", json);
-  return *proof;
+Proof FieldTraits<Proof>::read(const Json& json, const FieldPath& path) {
+  std::array<std::string_view, kProofs.size()> names;
+  std::ranges::transform(kProofs, names.begin(), [](Proof proof) { return name_of(proof); });
+  return kProofs[read_name(json, path, names)];
 }
 
 std::string text_of(const SampleProof& sample) {

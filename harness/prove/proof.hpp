@@ -25,8 +25,8 @@ enum class Proof : std::uint8_t {
 
 template <>
 struct FieldTraits<Proof> {
-  static Json to_json(Proof proof) { return name_of(proof); }
-  static Proof from_json(const Json& json, const FieldPath& path);
+  static void write(Json& json, Proof proof) { write_name(json, name_of(proof)); }
+  static Proof read(const Json& json, const FieldPath& path);
   static bool identical(Proof a, Proof b) { return a == b; }
 };
 

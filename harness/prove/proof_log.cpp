@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "harness/case/atomic_file.hpp"
+#include "harness/input/json.hpp"
 
 namespace warpcheck {
 

@@ -1,4 +1,5 @@
 // Proofs of pairs by several processes give the same results as by one, whatever happens to them.
+#include "harness/input/json.hpp"
 #include "harness/prove/prove.hpp"
 
 #include <gtest/gtest.h>

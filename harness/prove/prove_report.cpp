@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "harness/input/json.hpp"
+
 namespace warpcheck {
 namespace {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/input/input_summary.hpp"
+#include "harness/input/json.hpp"
 
 namespace warpcheck {
 namespace {

@@ -1,4 +1,5 @@
 #include "harness/report/input_view.hpp"
+#include "harness/input/json.hpp"
 
 #include <gtest/gtest.h>
 

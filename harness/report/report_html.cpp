@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "harness/input/json.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/input_view.hpp"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "harness/case/case_file.hpp"
+#include "harness/input/json.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/run_report.hpp"
 #include "vgpu/check/finding_groups.hpp"

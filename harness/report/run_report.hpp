@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/input/json_values.hpp"
+#include "harness/input/json.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/prove/proof.hpp"
 #include "harness/report/interleaving.hpp"

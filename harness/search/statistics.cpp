@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "harness/input/json.hpp"
+
 namespace warpcheck {
 
 namespace {

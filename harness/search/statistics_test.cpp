@@ -1,4 +1,5 @@
 #include "harness/search/statistics.hpp"
+#include "harness/input/json.hpp"
 
 #include <gtest/gtest.h>
 

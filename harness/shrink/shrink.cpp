@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/input/json.hpp"
 #include "harness/shrink/shrinks.hpp"
 
 namespace warpcheck {

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "harness/input/json.hpp"
 #include "harness/report/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
 
@@ -63,17 +64,16 @@ std::uint64_t lines_hit(const LineCoverage::Lines& lines) {
       std::ranges::count_if(lines, [](const auto& line) { return line.second != 0; }));
 }
 
-Json FieldTraits<LineCoverage>::to_json(const LineCoverage& coverage) {
-  Json json = Json::object();
+void FieldTraits<LineCoverage>::write(Json& json, const LineCoverage& coverage) {
+  json = Json::object();
   for (const auto& [file, lines] : coverage.files) {
     Json list = Json::array();
     for (const auto& [line, count] : lines) list.push_back(Json::array({line, count}));
     json[file] = std::move(list);
   }
-  return json;
 }
 
-LineCoverage FieldTraits<LineCoverage>::from_json(const Json& json, const FieldPath& path) {
+LineCoverage FieldTraits<LineCoverage>::read(const Json& json, const FieldPath& path) {
   using Numbers = FieldTraits<std::array<std::uint64_t, 2>>;
   if (!json.is_object()) throw_unexpected(path, "lines of files", json);
   LineCoverage coverage;
@@ -83,7 +83,7 @@ LineCoverage FieldTraits<LineCoverage>::from_json(const Json& json, const FieldP
     LineCoverage::Lines& mine = coverage.files[file];
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const FieldPath line_path(file_path, i);
-      const auto [line, count] = Numbers::from_json(lines[i], line_path);
+      const auto [line, count] = Numbers::read(lines[i], line_path);
       if (line > std::numeric_limits<std::uint32_t>::max()) {
         throw_unexpected(line_path, "a line and how often it ran", lines[i]);
       }

@@ -33,8 +33,8 @@ struct LineCoverage {
 // {"kernels/scan.cu": [[14, 3], [15, 0]]}
 template <>
 struct FieldTraits<LineCoverage> {
-  static Json to_json(const LineCoverage& coverage);
-  static LineCoverage from_json(const Json& json, const FieldPath& path);
+  static void write(Json& json, const LineCoverage& coverage);
+  static LineCoverage read(const Json& json, const FieldPath& path);
   static bool identical(const LineCoverage& a, const LineCoverage& b) { return a.files == b.files; }
 };
 

@@ -1,4 +1,5 @@
 #include "harness/trial/line_coverage.hpp"
+#include "harness/input/json.hpp"
 
 #include <gtest/gtest.h>
 
