@@ -1,12 +1,11 @@
 // An observer cannot distinguish whether a program is interpreted or runs as machine code: events,
 // their order, decisions and steps are the same.
+#include "vgpu/differential/same_events.hpp"
+
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random_program.hpp"
@@ -15,137 +14,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Represents each event as a hash of all its data.
-class Events final : public Observer {
- public:
-  void on_access(Access& access) override {
-    if (takes_rows_) return;
-    begin(1, access.place);
-    add(access.pc, access.mask, static_cast<std::uint64_t>(access.kind),
-        static_cast<std::uint64_t>(access.pattern), static_cast<std::uint64_t>(access.order),
-        static_cast<std::uint64_t>(access.scope), static_cast<std::uint64_t>(access.space),
-        access.bytes, access.element_bytes, access.value_bytes, access.undefined,
-        access.allocation->id);
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      if ((access.mask >> lane & 1) == 0) continue;
-      add(access.offset[lane]);
-      for (const std::byte* const row : access.values) {
-        if (row == nullptr) continue;
-        std::uint64_t value = 0;
-        std::memcpy(&value, row + std::size_t{lane} * access.value_bytes, access.value_bytes);
-        add(value);
-      }
-      std::array<std::uint64_t, 2> held{};  // before the access
-      std::memcpy(held.data(), access.allocation->data + access.offset[lane], access.bytes);
-      add(held[0], held[1]);
-    }
-    if (makes_undefined_ && access.kind == AccessKind::read && seen.size() % 7 == 3) {
-      access.undefined = access.mask;
-      access.origin = access.pc;
-    }
-  }
-  bool takes_row(const RowAccess& /*row*/) override { return takes_rows_; }
-  [[nodiscard]] bool watches_accesses_of(const Program& /*program*/) const override {
-    return sees_accesses_;
-  }
-  void on_sync(const Sync& sync) override {
-    begin(2, sync.place);
-    add(static_cast<std::uint64_t>(sync.kind));
-  }
-  void on_fence(const Fence& fence) override {
-    begin(3, fence.place);
-    add(fence.pc, fence.mask);
-  }
-  void on_meeting(const Meeting& meeting) override {
-    begin(4, meeting.place);
-    for (const WarpLanes& lanes : meeting.released) add(lanes.warp, lanes.lanes);
-  }
-  [[nodiscard]] bool watches_collectives() const override { return true; }
-  void on_collective(const Collective& event) override {
-    begin(5, event.place);
-    add(event.pc, event.mask, event.members);
-  }
-  void on_undefined_use(const UndefinedUse& use) override {
-    begin(6, use.place);
-    add(use.pc, use.lanes, use.origin, static_cast<std::uint64_t>(use.kind));
-  }
-  void on_fault(const Fault& fault) override {
-    begin(7, fault.place);
-    add(fault.pc, fault.lane, fault.address);
-  }
-  void on_edge(std::uint32_t from, std::uint32_t to, const Program& /*program*/) override {
-    begin(8, {});
-    add(from, to);
-  }
-
-  std::vector<std::uint64_t> seen;
-  bool makes_undefined_ = false;
-  bool takes_rows_ = false;  // and counts no access: which are rows is not the same both ways
-  bool sees_accesses_ = true;
-
- private:
-  void begin(std::uint64_t kind, const WarpPlace& place) {
-    seen.push_back(kind);
-    add(place.block, place.warp, place.slot, place.phase);
-  }
-  template <class... Numbers>
-  void add(Numbers... numbers) {
-    ((seen.back() = (seen.back() ^ numbers) * 0x9e3779b97f4a7c15u >> 7 ^ seen.back() << 11), ...);
-  }
-};
-
-struct Way {
-  const char* strategy;
-  std::uint32_t quantum;
-  bool makes_undefined;
-  bool takes_rows = false;
-  bool sees_accesses = true;  // otherwise warps of a block run in rounds
-};
-
-// Runs a program both ways, under several schedules; returns the number of events.
-std::size_t compare(const std::string& text, std::uint64_t seed, std::uint32_t blocks = 1,
-                    std::uint32_t launches = 1) {
-  const ptx::Module module = ptx::parse(text, "random");
-  std::size_t events = 0;
-  for (const Way& way :
-       {Way{"default", 4096, false}, Way{"random", 4096, false}, Way{"pct", 37, false},
-        Way{"default", 4096, true}, Way{"random", 5, true}, Way{"default", 4096, false, true},
-        Way{"default", 4096, false, false, false}, Way{"default", 23, false, false, false}}) {
-    for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
-      if (level > host_simd_level()) continue;
-      std::array<Events, 2> watched;
-      std::array<Result, 2> results;
-      for (const bool compiles : {false, true}) {
-        watched[compiles].makes_undefined_ = way.makes_undefined;
-        watched[compiles].takes_rows_ = way.takes_rows;
-        watched[compiles].sees_accesses_ = way.sees_accesses;
-        results[compiles] = run_on_machine(module, threads_of(text),
-                                           {.level = level,
-                                            .strategy = way.strategy,
-                                            .seed = seed,
-                                            .compiles = compiles,
-                                            .quantum = way.quantum,
-                                            .watches = &watched[compiles],
-                                            .blocks = blocks,
-                                            .launches = launches});
-      }
-      SCOPED_TRACE(text.substr(0, 20) + std::to_string(seed) + way.strategy);
-      EXPECT_EQ(results[0].problem, results[1].problem);
-      EXPECT_EQ(results[0].bytes, results[1].bytes);
-      EXPECT_EQ(results[0].steps, results[1].steps);
-      EXPECT_EQ(results[0].lane_steps, results[1].lane_steps);
-      EXPECT_EQ(results[0].decisions, results[1].decisions);
-      EXPECT_TRUE(watched[0].seen == watched[1].seen);
-      events += watched[0].seen.size();
-    }
-  }
-  return events;
-}
-
 TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
   std::size_t events = 0;
   for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
-    events += compare(random_program(seed, {}), seed);
+    events += compare_events(random_program(seed, {}), seed);
   }
   EXPECT_GT(events, 100'000u);
 }
@@ -208,7 +80,7 @@ ret;
 }
 )";
   for (const char* const threads : {"96", "80", "41"}) {
-    EXPECT_GT(compare(std::string("// threads: ") + threads + text, 1), 1'000u) << threads;
+    EXPECT_GT(compare_events(std::string("// threads: ") + threads + text, 1), 1'000u) << threads;
   }
 }
 
@@ -296,7 +168,8 @@ ret;
 }
 )";
   for (const char* const threads : {"96", "80", "64", "33"}) {
-    EXPECT_GT(compare(std::string("// threads: ") + threads + text, 1, 8, 2), 3'000u) << threads;
+    EXPECT_GT(compare_events(std::string("// threads: ") + threads + text, 1, 8, 2), 3'000u)
+        << threads;
   }
 }
 
@@ -351,7 +224,7 @@ setp.lt.u32 %p, %i, 5;
 ret;
 }
 )";
-  EXPECT_GT(compare(text, 1), 500u);
+  EXPECT_GT(compare_events(text, 1), 500u);
 }
 
 // Atomics of lanes at adjacent cells, of lanes at few common cells, and of lanes that change each
@@ -428,7 +301,7 @@ xor.b64 %w64, %w64, %own;
           text = replaced(text, "red." + what, "atom." + what + "%unread" + bits + ", ");
         }
       }
-      EXPECT_GT(compare(replaced(text, "BYTES", bits == "64" ? "8" : "4"), 1), 100u);
+      EXPECT_GT(compare_events(replaced(text, "BYTES", bits == "64" ? "8" : "4"), 1), 100u);
     }
   }
 }
@@ -568,7 +441,7 @@ setp.lt.u32 %p, %i, 4;
 ret;
 }
 )";
-  EXPECT_GT(compare(text, 1), 1'000u);
+  EXPECT_GT(compare_events(text, 1), 1'000u);
 }
 
 // Throws an exception at an access.

@@ -21,6 +21,7 @@ class AccessEmitter : public SiteEmitter {
 
  private:
   // emit_access.cpp
+  bool emit_uniform(const Site& site);
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);
   void move_vector(const Site& site, bool strided);

@@ -11,15 +11,14 @@ class ComputeEmitter : public NarrowEmitter {
  public:
   explicit ComputeEmitter(EmitterState& state) : NarrowEmitter(state) {}
 
+  // Emits a compute instruction, a load of a kernel parameter, or a move from a special register;
+  // results as emit().
+  bool emit_any(const Instr& instr, std::uint32_t pc);
   // Emits a compute instruction that all lanes of the fragment execute.  False: there is no code
   // for its form, and nothing was emitted.
   bool emit(const Instr& instr, std::uint32_t pc);
   // Emits a guarded compute instruction for the lanes in r8d; results as emit().
   bool emit_guarded(const Instr& instr, std::uint32_t pc);
-  // Emits a load of a kernel parameter.
-  bool parameter(const Instr& instr);
-  // Emits a move from a special register.
-  bool special(const Instr& instr);
 
  private:
   // The width of an instruction's operands: 4-byte values in word registers, or 8-byte values in
@@ -27,6 +26,9 @@ class ComputeEmitter : public NarrowEmitter {
   enum class Width : std::uint8_t { neither, word, wide };
   [[nodiscard]] static Width width_of(const Instr& instr, std::uint32_t sources);
 
+  // emit_scalars.cpp
+  bool parameter(const Instr& instr);
+  bool special(const Instr& instr);
   // emit_compute.cpp
   bool binary(const Instr& instr, Pair of_avx2, Pair of_avx512);
   bool multiply(const Instr& instr);

@@ -115,6 +115,24 @@ bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool
 
 }  // namespace
 
+// Emits a load from an address that is the same for all lanes.
+bool AccessEmitter::emit_uniform(const Site& site) {
+  find_and_tell(site, false);
+  emit_results([&] {
+    move_row(site, false);
+    return true;
+  });
+  a.bind(site.done);
+  later_with_rows([this, site] {
+    a.bind(site.slow);
+    a.mov(x86::edx, -1);
+    call_execute(site.instr, site.pc, site.rest);
+    load_results();
+    a.jmp(site.done);
+  });
+  return true;
+}
+
 bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
   const Ref& address = instr[MemoryOperand::address];
@@ -132,6 +150,7 @@ bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   if (!has_rows(instr, bytes, count, is_load)) return false;
   const Site site{instr,   pc,           rest,        bytes, count, address.bank != Bank::word,
                   is_load, a.newLabel(), a.newLabel()};
+  if (is_load && is_uniform(address)) return emit_uniform(site);
   const asmjit::Label unstrided = a.newLabel();
   check_lanes(site, true, unstrided);
   find_and_tell(site, true);

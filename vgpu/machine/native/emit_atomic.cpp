@@ -112,7 +112,7 @@ void AtomicEmitter::perform_lanes(const Site& site, const Combination& combinati
     return of_lane;
   };
   const Ref& value = site.instr[AtomicOperand::value];
-  const bool is_same = value.bank == Bank::constant;  // for all lanes
+  const bool is_same = is_uniform(value);
   if (is_same) a.mov(operand, cell(value, 0));
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     a.mov(x86::ecx, field(offsetof(NativeFrame, offsets) + std::size_t{4} * lane, 4));

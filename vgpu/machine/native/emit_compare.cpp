@@ -101,6 +101,7 @@ void ComputeEmitter::compare_by_masks(const Comparison& comparison) {
     }
     const std::uint32_t lane = byte / (wide ? 8 : 4);
     a.kmovw(lane == 0 ? x86::eax : x86::ecx, x86::k1);
+    if (once_) a.movsx(x86::eax, x86::al);
     gather_bits(lane);
   });
 }
@@ -141,6 +142,10 @@ void ComputeEmitter::compare_by_vectors(const Comparison& comparison) {
       a.emit(id, vec(0), flipped, lesser);
     }
     const std::uint32_t lane = byte / (wide ? 8 : 4);
+    if (once_) {
+      a.vmovd(x86::eax, x86::xmm0);
+      return;
+    }
     a.emit(wide ? Inst::kIdVmovmskpd : Inst::kIdVmovmskps, lane == 0 ? x86::eax : x86::ecx, vec(0));
     gather_bits(lane);
   });

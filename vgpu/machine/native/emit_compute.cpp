@@ -337,10 +337,19 @@ bool ComputeEmitter::emit(const Instr& instr, std::uint32_t pc) {
   }
 }
 
+bool ComputeEmitter::emit_any(const Instr& instr, std::uint32_t pc) {
+  switch (instr.kind) {
+    case InstrKind::compute: return emit(instr, pc);
+    case InstrKind::param: return parameter(instr);
+    case InstrKind::special: return special(instr);
+    default: return false;
+  }
+}
+
 // Computes for all lanes, and keeps the results of those in r8d.
 bool ComputeEmitter::emit_guarded(const Instr& instr, std::uint32_t pc) {
   if (rows_) {
-    for (const CachedRow& constant : rows_->take_constant_results()) store_cached(constant);
+    for (const CachedRow& uniform : rows_->take_uniform_results()) store_cached(uniform);
   }
   if (is_512_) {
     a.kmovd(lanes_at(0), x86::r8d);

@@ -8,6 +8,7 @@ asmjit::Operand RowEmitter::part(const Ref& ref, std::uint32_t byte) const {
   const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
   if (cached == nullptr) return row(ref, byte);
   if (cached->constant.bank != Bank::none) return row(cached->constant, byte);
+  if (cached->is_uniform) return vec(cached->first);
   return vec(cached->first + byte / vector_bytes());
 }
 
@@ -18,7 +19,8 @@ asmjit::Operand RowEmitter::half_part(const Ref& ref, std::uint32_t byte, unsign
     return whole.as<x86::Mem>().cloneAdjusted(byte % vector_bytes());
   }
   const unsigned number = whole.as<x86::Vec>().id();
-  if (byte % vector_bytes() == 0) return half(number);
+  const CachedRow* const cached = rows_->find(ref);
+  if (byte % vector_bytes() == 0 || cached->is_uniform) return half(number);
   if (is_512_) {
     a.vextracti64x4(x86::ymm(scratch), x86::zmm(number), 1);
   } else {
@@ -43,8 +45,50 @@ x86::Vec RowEmitter::source(const Ref& ref, std::uint32_t byte, unsigned scratch
   return vec(scratch);
 }
 
+// Jumps to `otherwise` unless a row has the same value for all lanes, or, with `ascending`, values
+// that differ from that of the first lane by the row of Tables at that offset.
+void RowEmitter::check_row(const Ref& ref, bool wide, std::optional<std::size_t> ascending,
+                           asmjit::Label otherwise) {
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), first_lane(ref, wide));
+  bool first = true;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const asmjit::Operand found = part(ref, byte);
+    x86::Vec expected = vec(0);
+    if (ascending) {
+      expected = vec(1);
+      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(*ascending + byte));
+    }
+    if (is_512_) {
+      a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected, found,
+             asmjit::Imm(x86::VPCmpImm::kNE));
+      if (!first) a.korw(x86::k1, x86::k1, x86::k2);
+    } else {
+      a.emit(Inst::kIdVpxor, first ? vec(2) : vec(3), expected, found);
+      if (!first) a.vpor(vec(2), vec(2), vec(3));
+    }
+    first = false;
+  });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(2), vec(2));
+  }
+  a.jnz(otherwise);
+}
+
+// Jumps to `otherwise` unless the row, which is in memory, has the same value for all lanes.
+void RowEmitter::check_uniform(const Ref& ref, asmjit::Label otherwise) {
+  if (ref.bank != Bank::predicate) {
+    return check_row(ref, ref.bank == Bank::wide, std::nullopt, otherwise);
+  }
+  a.mov(x86::eax, predicate(ref));
+  a.inc(x86::eax);
+  a.cmp(x86::eax, 1);
+  a.ja(otherwise);
+}
+
 RowPlan RowEmitter::plan(const Ref& ref) {
-  return rows_->plan(ref, [this](const CachedRow& given_up) { store_cached(given_up); });
+  return rows_->plan(ref, once_, [this](const CachedRow& given_up) { store_cached(given_up); });
 }
 
 // Returns the vector register in which a part of a result should be computed.
@@ -58,11 +102,8 @@ x86::Vec RowEmitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch
 bool RowEmitter::keep_constant(const Ref& ref, const Ref& constant) {
   if (!rows_ || guarded_) return false;
   if (!rows_->plan_constant(ref, constant).is_stored) return true;
-  const bool wide = ref.bank == Bank::wide;
-  for_each_part(wide, [&](std::uint32_t byte) {
-    load(vec(0), row(constant, byte));
-    store(row(ref, byte), vec(0));
-  });
+  load(vec(0), row(constant));
+  store_parts(ref, vec(0));
   return true;
 }
 
@@ -73,7 +114,11 @@ void RowEmitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const 
     const RowPlan of_row = plan(ref);
     const unsigned number = of_row.row.first + byte / vector_bytes();
     if (of_row.is_cached && number != from.id()) a.vmovaps(vec(number), from);
-    if (of_row.is_stored) store(to, from);
+    if (of_row.is_stored && once_) {
+      store_parts(ref, from);
+    } else if (of_row.is_stored) {
+      store(to, from);
+    }
     return;
   }
   if (!some_) return store(to, from);
@@ -112,6 +157,10 @@ void RowEmitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide,
 }
 
 void RowEmitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
+  if (once_) {
+    a.vpbroadcastd(vec(from.id()), x86::xmm(from.id()));
+    return store_row(ref, byte, false, vec(from.id()));
+  }
   const x86::Mem to = row(ref, byte);
   if (!rows_) {
     if (some_) a.k(lanes_at(byte / 32));
@@ -142,8 +191,16 @@ void RowEmitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
   a.mov(predicate(ref), bits);
 }
 
+// Stores a vector as all parts of a row.
+void RowEmitter::store_parts(const Ref& ref, const x86::Vec& from) {
+  for (std::uint32_t index = 0; index < rows_->parts(ref); ++index) {
+    store(row(ref, index * vector_bytes()), from);
+  }
+}
+
 void RowEmitter::store_cached(const CachedRow& cached) {
   if (cached.is_stored) return;
+  if (cached.is_uniform) return store_parts(cached.row, vec(cached.first));
   for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
     const std::uint32_t byte = index * vector_bytes();
     const bool is_constant = cached.constant.bank != Bank::none;
@@ -154,7 +211,7 @@ void RowEmitter::store_cached(const CachedRow& cached) {
 
 void RowEmitter::load_cached(const CachedRow& cached) {
   if (cached.constant.bank != Bank::none) return;
-  for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
+  for (std::uint32_t index = 0; index < rows_->registers(cached); ++index) {
     load(vec(cached.first + index), row(cached.row, index * vector_bytes()));
   }
 }

@@ -46,8 +46,9 @@ bool ComputeEmitter::parameter(const Instr& instr) {
   if (to.bank != (bytes == 8 ? Bank::wide : Bank::word) || (bytes != 4 && bytes != 8)) return false;
   a.mov(x86::rax, field(offsetof(NativeFrame, parameters), 8));
   const x86::Mem from(x86::rax, static_cast<std::int32_t>(instr.parameter_offset), bytes);
-  a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), from);
-  for_each_part(bytes == 8, [&](std::uint32_t byte) { store_row(to, byte, bytes == 8, vec(0)); });
+  const x86::Vec value = once_ ? result(to, 0, 0) : vec(0);
+  a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, value, from);
+  for_each_part(bytes == 8, [&](std::uint32_t byte) { store_row(to, byte, bytes == 8, value); });
   return true;
 }
 
@@ -57,8 +58,9 @@ bool ComputeEmitter::special(const Instr& instr) {
   if (to.bank != Bank::word) return false;
   if (const auto dimension = dimension_of(instr.special)) {
     a.mov(x86::rax, field(dimension->field, 8));
-    a.vpbroadcastd(vec(0), x86::Mem(x86::rax, static_cast<std::int32_t>(dimension->offset), 4));
-    for_each_part(false, [&](std::uint32_t byte) { store_row(to, byte, false, vec(0)); });
+    const x86::Vec value = once_ ? result(to, 0, 0) : vec(0);
+    a.vpbroadcastd(value, x86::Mem(x86::rax, static_cast<std::int32_t>(dimension->offset), 4));
+    for_each_part(false, [&](std::uint32_t byte) { store_row(to, byte, false, value); });
     return true;
   }
   if (instr.special == SpecialRegister::laneid) {

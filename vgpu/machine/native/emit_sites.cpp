@@ -1,5 +1,7 @@
 // Emits the resolution of addresses by the site of the instruction's last access: of addresses that
 // are consecutive, all equal, or in any order.
+#include <optional>
+
 #include "vgpu/machine/native/site_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -9,34 +11,12 @@ using ptx::Space;
 // Jumps to `otherwise` unless all lanes' addresses are consecutive, or all are equal.
 void SiteEmitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
   const bool wide = site.wide_address;
-  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0),
-         first_lane(site.address(), wide));
-  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
-                                 : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
-  bool first = true;
-  for_each_part(wide, [&](std::uint32_t byte) {
-    const asmjit::Operand addresses = part(site.address(), byte);
-    x86::Vec expected = vec(0);
-    if (strided) {
-      expected = vec(1);
-      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
-    }
-    if (is_512_) {
-      a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected,
-             addresses, asmjit::Imm(x86::VPCmpImm::kNE));
-      if (!first) a.korw(x86::k1, x86::k1, x86::k2);
-    } else {
-      a.emit(Inst::kIdVpxor, first ? vec(2) : vec(3), expected, addresses);
-      if (!first) a.vpor(vec(2), vec(2), vec(3));
-    }
-    first = false;
-  });
-  if (is_512_) {
-    a.kortestw(x86::k1, x86::k1);
-  } else {
-    a.vptest(vec(2), vec(2));
+  std::optional<std::size_t> ascending;
+  if (strided) {
+    ascending = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
+                     : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
   }
-  a.jnz(otherwise);
+  check_row(site.address(), wide, ascending, otherwise);
 }
 
 // Leaves in rax the offset of the first lane's bytes from the site's base, and in rdx the sites.

@@ -20,6 +20,9 @@ class LiveRows {
   // Returns whether the value of `ref` before the instruction at `pc` may be read, by that
   // instruction or later.
   [[nodiscard]] bool is_live(std::uint32_t pc, const Ref& ref) const;
+  // False: every value counts as one that may be read.
+  [[nodiscard]] bool is_known() const { return is_known_; }
+  [[nodiscard]] const RegisterFlow& flow() const { return flow_; }
   // Returns whether the initial value of any register may be read.
   [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
 

@@ -95,7 +95,8 @@ class Compiler {
       : program_(program),
         emit_(emitter),
         leads_(find_leaders(program)),
-        label_of_(program.code.size() + 1) {
+        label_of_(program.code.size() + 1),
+        entry_of_(program.code.size() + 1) {
     std::uint32_t length = 0;
     for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
       length = leads_[pc] ? 0 : length + 1;
@@ -119,7 +120,8 @@ class Compiler {
     end_turn();
     epilogue();
   }
-  [[nodiscard]] asmjit::Label label_of(std::uint32_t pc) const { return label_of_[pc]; }
+  // Returns where code is entered from outside; not valid: no block begins at `pc`.
+  [[nodiscard]] asmjit::Label entry_of(std::uint32_t pc) const { return entry_of_[pc]; }
 
  private:
   void prologue();
@@ -128,6 +130,7 @@ class Compiler {
   void end_turn();
   void stop(std::uint32_t pc);
   void block(std::uint32_t first);
+  void entry(std::uint32_t first, asmjit::Label refused);
   void instruction(std::uint32_t pc, const Counted& rest);
   void unguarded(std::uint32_t pc, const Counted& rest);
   void branch(std::uint32_t pc);
@@ -137,6 +140,7 @@ class Compiler {
   Emitter& emit_;
   std::vector<bool> leads_;
   std::vector<asmjit::Label> label_of_;  // by pc; not valid: no block begins there
+  std::vector<asmjit::Label> entry_of_;  // likewise
   asmjit::Label turn_end_;
 };
 
@@ -254,6 +258,7 @@ void Compiler::block(std::uint32_t first) {
     a.cmp(Emitter::field(offsetof(NativeFrame, accesses_left), 8), accesses_max);
     a.jb(refused);
   }
+  entry(first, refused);
   emit_.later([this, refused, first] {
     emit_.a.bind(refused);
     emit_.leave(first, {});
@@ -265,7 +270,7 @@ void Compiler::block(std::uint32_t first) {
   if (counted.accesses != 0) {
     a.sub(Emitter::field(offsetof(NativeFrame, accesses_left), 8), counted.accesses);
   }
-  emit_.begin_block(end);
+  emit_.begin_block(first, end);
   for (std::uint32_t pc = first; pc < end; ++pc) {
     const Instr& instr = program_.code[pc];
     emit_.begin_instruction(pc);
@@ -286,6 +291,19 @@ void Compiler::block(std::uint32_t first) {
     if (label_of_[end].isValid()) return;  // follows
     stop(end);
   }
+}
+
+// Emits the checks of rows that the block's code takes for uniform, for entering it from outside.
+void Compiler::entry(std::uint32_t first, asmjit::Label refused) {
+  const std::vector<Ref> rows = emit_.unproven(first);
+  entry_of_[first] = label_of_[first];
+  if (rows.empty()) return;
+  entry_of_[first] = emit_.a.newLabel();
+  emit_.later([this, first, refused, rows] {
+    emit_.a.bind(entry_of_[first]);
+    for (const Ref& row : rows) emit_.check_uniform(row, refused);
+    emit_.a.jmp(label_of_[first]);
+  });
 }
 
 void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
@@ -315,6 +333,14 @@ void Compiler::branch(std::uint32_t pc) {
   x86::Assembler& a = emit_.a;
   if (instr.guard.bank == Bank::none) return go_to(pc, instr.target);
   const asmjit::Label all = a.newLabel(), some = a.newLabel();
+  if (emit_.is_uniform(instr.guard)) {
+    a.cmp(Emitter::predicate(instr.guard), 0);
+    a.emit(instr.guard_negated ? Inst::kIdJz : Inst::kIdJnz, all);
+    go_to(pc, pc + 1);
+    a.bind(all);
+    a.inc(Emitter::field(offsetof(NativeFrame, unguarded), 8));
+    return go_to(pc, instr.target);
+  }
   if (emit_.runs_some()) {
     emit_.move_lanes(x86::edx, instr);
     a.cmp(x86::edx, Emitter::field(offsetof(NativeFrame, lanes), 4));
@@ -382,9 +408,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   const Instr& instr = program_.code[pc];
-  if (instr.kind == InstrKind::compute && emit_.compute.emit(instr, pc)) return;
-  if (instr.kind == InstrKind::param && emit_.compute.parameter(instr)) return;
-  if (instr.kind == InstrKind::special && emit_.compute.special(instr)) return;
+  if (emit_.emit_results([&] { return emit_.compute.emit_any(instr, pc); })) return;
   if (is_access(instr) && !emit_.runs_some()) {
     if (emit_.accesses.emit(instr, pc, rest) || emit_.atomics.emit(instr, pc, rest)) return;
   }
@@ -442,12 +466,13 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   if (failure.failed || native::runtime().add(&begin, &holder) != asmjit::kErrorOk) return nullptr;
   std::unique_ptr<NativeCode> code(new NativeCode);
   code->enter_ = reinterpret_cast<Enter>(begin);
+  code->bytes_ = holder.codeSize();
   if (live) code->reads_unwritten_registers_ = live->is_any_live_at_begin();
   code->entries_.resize(program.code.size() + 1);
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-    if (!compiler.label_of(pc).isValid()) continue;
+    if (!compiler.entry_of(pc).isValid()) continue;
     code->entries_[pc] =
-        static_cast<const std::byte*>(begin) + holder.labelOffsetFromBase(compiler.label_of(pc));
+        static_cast<const std::byte*>(begin) + holder.labelOffsetFromBase(compiler.entry_of(pc));
   }
   return code;
 }

@@ -133,6 +133,8 @@ class NativeCode {
   }
   // Returns whether the program may read the initial value of a register.
   [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }
+  // Returns the size of the code.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Returns the entry for a round that begins at `pc`.
   [[nodiscard]] const void* entry(std::uint32_t pc) const { return entries_[pc]; }
 
@@ -141,6 +143,7 @@ class NativeCode {
   using Enter = std::uint32_t (*)(NativeFrame*, const void* at);
   Enter enter_ = nullptr;
   bool reads_unwritten_registers_ = true;
+  std::size_t bytes_ = 0;
   std::vector<const void*> entries_;  // by pc
 };
 

@@ -17,6 +17,7 @@
 
 #include "vgpu/machine/native/native_code.hpp"
 #include "vgpu/machine/native/row_cache.hpp"
+#include "vgpu/machine/native/uniform_rows.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -68,6 +69,7 @@ struct EmitterState {
         some(live == nullptr) {
     if (live != nullptr) {
       rows.emplace(program.code, *live, kScratch, (is_512 ? 32 : 16) - kScratch, is_512 ? 64 : 32);
+      uniform.emplace(*live);
     }
   }
 
@@ -76,9 +78,11 @@ struct EmitterState {
   asmjit::Label epilogue;
   const std::byte* constants;  // the program's rows of constants
   bool is_512;
-  bool some;                     // some lanes do not run
-  bool guarded = false;          // results apply only to the lanes in r8d
-  std::optional<RowCache> rows;  // absent if some
+  bool some;                           // some lanes do not run
+  bool guarded = false;                // results apply only to the lanes in r8d
+  bool once = false;                   // results are uniform: only their first vectors are computed
+  std::optional<RowCache> rows;        // absent if some
+  std::optional<UniformRows> uniform;  // likewise
   std::vector<std::function<void()>> later;
 };
 
@@ -90,6 +94,7 @@ class RegisterEmitter {
         epilogue(state.epilogue),
         is_512_(state.is_512),
         some_(state.some),
+        once_(state.once),
         later_(state.later) {}
 
   // Loads the mask of the lanes that run.  It must be loaded where a block begins, and again after
@@ -143,10 +148,10 @@ class RegisterEmitter {
   [[nodiscard]] std::uint32_t vector_bytes() const { return is_512_ ? 64 : 32; }
   void load(const x86::Vec& to, const x86::Mem& from) { a.vmovups(to, from); }
   void store(const x86::Mem& to, const x86::Vec& from) { a.vmovups(to, from); }
-  // Calls emit(byte offset in the row) for each vector of a row.
+  // Calls emit(byte offset in the row) for each vector of a row that must be computed.
   template <class Emit>
   void for_each_part(bool wide, Emit emit) {
-    const std::uint32_t bytes = wide ? kWideRowBytes : kWordRowBytes;
+    const std::uint32_t bytes = once_ ? 1 : wide ? kWideRowBytes : kWordRowBytes;
     for (std::uint32_t byte = 0; byte < bytes; byte += vector_bytes()) emit(byte);
   }
   // The mask register for eight lanes from number 8 * `part` on.
@@ -159,6 +164,7 @@ class RegisterEmitter {
   x86::Vec lane_mask(bool wide, std::uint32_t byte);
 
   const bool is_512_, some_;  // EmitterState
+  bool& once_;
   std::vector<std::function<void()>>& later_;
 };
 

@@ -40,16 +40,16 @@ bool RowCache::outlasts_block(const Ref& row) const {
 }
 
 bool RowCache::place(RowPlan& plan) const {
-  const std::uint32_t count = parts(plan.row.row);
+  const std::uint32_t count = registers(plan.row);
   const CachedRow* const before = find(plan.row.row);
-  if (before != nullptr && before->constant.bank == Bank::none) {
+  if (before != nullptr && before->constant.bank == Bank::none && registers(*before) == count) {
     plan.row.first = before->first;
     return plan.is_cached = true;
   }
   std::vector<bool> taken(first_vector_ + vectors_);
   const auto take = [&](const CachedRow& row) {
     if (row.constant.bank != Bank::none) return;
-    std::fill_n(taken.begin() + row.first, parts(row.row), true);
+    std::fill_n(taken.begin() + row.first, registers(row), true);
   };
   std::ranges::for_each(state.rows, take);
   for (const RowPlan& other : state.plans) {
@@ -85,10 +85,11 @@ RowPlan RowCache::plan_constant(const Ref& row, const Ref& constant) {
   return plan;
 }
 
-std::vector<CachedRow> RowCache::take_constant_results() {
+std::vector<CachedRow> RowCache::take_uniform_results() {
   std::vector<CachedRow> taken;
   std::erase_if(state.rows, [&](const CachedRow& row) {
-    const bool is_taken = row.constant.bank != Bank::none && writes(code_[state.pc], row.row);
+    const bool is_taken =
+        (row.constant.bank != Bank::none || row.is_uniform) && writes(code_[state.pc], row.row);
     if (is_taken && !row.is_stored) taken.push_back(row);
     return is_taken;
   });

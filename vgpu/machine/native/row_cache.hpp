@@ -13,11 +13,13 @@
 
 namespace warpcheck::vgpu::native {
 
-// A row in consecutive vector registers, or one that equals a row of constants.
+// A row in consecutive vector registers; one that is the same in all lanes, in a single vector
+// register; or one that equals a row of constants.
 struct CachedRow {
   Ref row;
   Ref constant{};           // absent: it is in vector registers
   std::uint32_t first = 0;  // number of its first vector register
+  bool is_uniform = false;  // there is only that one
   bool is_stored = false;   // the row in memory has the same value
   friend bool operator==(const CachedRow&, const CachedRow&) = default;
 };
@@ -64,13 +66,14 @@ class RowCache {
   // Returns where a source of the current instruction is; null: in memory.
   [[nodiscard]] const CachedRow* find(const Ref& row) const;
   // Plans a row that the current instruction computes.
+  //   uniform: the same value for all lanes
   //   make_room(row): stores a row that has to give up its vector registers
   template <class MakeRoom>
-  RowPlan plan(const Ref& row, MakeRoom make_room) {
+  RowPlan plan(const Ref& row, bool uniform, MakeRoom make_room) {
     for (const RowPlan& plan : state.plans) {
       if (plan.row.row == row) return plan;
     }
-    RowPlan plan{.row = {.row = row}, .is_stored = outlasts_block(row)};
+    RowPlan plan{.row = {.row = row, .is_uniform = uniform}, .is_stored = outlasts_block(row)};
     if (next_use(row) != ptx::kNone) {
       while (!place(plan)) {
         CachedRow* const victim = find_victim();
@@ -86,15 +89,20 @@ class RowCache {
   }
   // Plans a row that equals a row of constants.
   RowPlan plan_constant(const Ref& row, const Ref& constant);
-  // Returns results of the current instruction that equalled rows of constants, no longer do, and
-  // are not stored.
-  std::vector<CachedRow> take_constant_results();
+  // Returns results of the current instruction that equalled rows of constants or were uniform, no
+  // longer are, and are not stored.
+  std::vector<CachedRow> take_uniform_results();
   // Returns whether the row's value before the current instruction may be read.
   [[nodiscard]] bool is_read(const Ref& row) const { return live_.is_live(state.pc, row); }
   // Returns whether a result of the instruction at `pc` may be read.
   [[nodiscard]] bool has_reader(std::uint32_t pc) const;
+  // The number of vectors of a row in memory.
   [[nodiscard]] std::uint32_t parts(const Ref& row) const {
     return (row.bank == Bank::wide ? kWideRowBytes : kWordRowBytes) / vector_bytes_;
+  }
+  // The number of vector registers of a row that is in such registers.
+  [[nodiscard]] std::uint32_t registers(const CachedRow& cached) const {
+    return cached.is_uniform ? 1 : parts(cached.row);
   }
 
  private:

@@ -1,10 +1,12 @@
 // Rows of operands and results, in vector registers or in memory.  Internal to vgpu/machine/native.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "vgpu/machine/native/register_emitter.hpp"
 
@@ -13,19 +15,43 @@ namespace warpcheck::vgpu::native {
 class RowEmitter : public RegisterEmitter {
  public:
   explicit RowEmitter(EmitterState& state)
-      : RegisterEmitter(state), rows_(state.rows), guarded_(state.guarded) {}
+      : RegisterEmitter(state),
+        rows_(state.rows),
+        uniform_(state.uniform),
+        guarded_(state.guarded) {}
 
   // Between begin_block() and end_block(), each instruction of the block is begun and ended.
-  void begin_block(std::uint32_t end) {
+  void begin_block(std::uint32_t begin, std::uint32_t end) {
     if (rows_) rows_->begin_block(end);
+    if (uniform_) uniform_->move_to(begin);
   }
   // Code that is emitted later, apart from its instruction, finds all rows in memory.
-  void end_block() { begin_block(0); }
+  void end_block() {
+    if (rows_) rows_->begin_block(0);
+  }
   void begin_instruction(std::uint32_t pc) {
     if (rows_) rows_->begin_instruction(pc);
   }
   void end_instruction() {
     if (rows_) rows_->end_instruction();
+    if (uniform_) uniform_->move_on();
+  }
+  // Returns whether an operand of the current instruction is the same for all lanes.
+  [[nodiscard]] bool is_uniform(const Ref& ref) const {
+    return uniform_ && uniform_->is_uniform(ref);
+  }
+  [[nodiscard]] std::vector<Ref> unproven(std::uint32_t pc) {
+    return uniform_ ? uniform_->unproven(pc) : std::vector<Ref>{};
+  }
+  void check_uniform(const Ref& ref, asmjit::Label otherwise);
+  // Calls emit(), which emits the computation of the current instruction's results; once for all
+  // lanes if the results are the same for all.
+  template <class Emit>
+  bool emit_results(Emit emit) {
+    once_ = uniform_ && uniform_->makes_uniform();
+    const bool is_emitted = emit();
+    once_ = false;
+    return is_emitted;
   }
   // Called where code paths with different actions join: afterwards all rows are in memory, and
   // results of the instruction go to memory too.
@@ -45,6 +71,8 @@ class RowEmitter : public RegisterEmitter {
   [[nodiscard]] asmjit::Operand first_lane(const Ref& ref, bool wide) const;
   [[nodiscard]] x86::Vec source(const Ref& ref, std::uint32_t byte, unsigned scratch);
   [[nodiscard]] x86::Vec result(const Ref& ref, std::uint32_t byte, unsigned scratch);
+  void check_row(const Ref& ref, bool wide, std::optional<std::size_t> ascending,
+                 asmjit::Label otherwise);
   bool keep_constant(const Ref& ref, const Ref& constant);
   // Stores a part of a result row for the lanes that run.
   void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
@@ -60,11 +88,13 @@ class RowEmitter : public RegisterEmitter {
   void later_with_rows(std::function<void()> emit);
 
   std::optional<RowCache>& rows_;  // EmitterState
+  std::optional<UniformRows>& uniform_;
   bool& guarded_;
 
  private:
   RowPlan plan(const Ref& ref);
   void store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
+  void store_parts(const Ref& ref, const x86::Vec& from);
   void load_cached(const CachedRow& cached);
 };
 

@@ -1,0 +1,14 @@
+// Random PTX programs most of whose values are the same for all lanes, so far as lanes stay
+// together: some registers also get values that differ, under guards, in branches and loops that
+// lanes leave at different times, and from calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace warpcheck::vgpu {
+
+// Returns the text of the program with this seed; in the form of random_program().
+std::string uniform_program(std::uint64_t seed);
+
+}  // namespace warpcheck::vgpu
