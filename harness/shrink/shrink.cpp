@@ -4,11 +4,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "harness/input/draw.hpp"
 #include "harness/input/json.hpp"
+#include "harness/shrink/equal_integers.hpp"
 #include "harness/shrink/shrinks.hpp"
 
 namespace warpcheck {
@@ -24,26 +25,28 @@ class Shrinker {
   ShrunkCase run(const Case& a_case) {
     start(a_case);
     if (!best_.kept) return std::move(best_);
-    if (!hangs() || !shrink_hang()) shrink_to_the_end();
+    if (!takes_long() || !shrink_hang()) shrink_to_the_end();
     best_.trials = trials_;
     return std::move(best_);
   }
 
  private:
   void shrink_to_the_end() {
+    if (takes_long()) redraw_input();
     // Until neither finds anything smaller.  The schedule first: trials are cheaper with fewer
     // decisions to replay.
     bool smaller = true;
     while (smaller && !exhausted()) {
       smaller = shrink_schedule();
       smaller = shrink_input() || smaller;
+      if (!smaller) smaller = lower_equal_integers() || redraw_input();
     }
     best_.complete = !exhausted() && fruitless_trials_ < options_.fruitless_trials_max;
   }
 
-  // A trial that hangs takes as many steps as it is allowed, so a few would use up the whole
-  // budget.  A hang is still a hang under a lower limit, but so is a slow trial: the result must
-  // also hang under the case's own limit.
+  // A trial that hangs, or loops over bad accesses, takes as many steps as it is allowed, so a few
+  // would use up the whole budget.  A hang is still a hang under a lower limit, but so is a slow
+  // trial: the result must also hang under the case's own limit.
   bool shrink_hang() {
     for (const std::uint64_t steps_max : {100'000u, 1'000'000u, 10'000'000u}) {
       if (steps_max < best_.a_case.settings.limits.steps_max && shrink_cut_short(steps_max)) {
@@ -69,11 +72,8 @@ class Shrinker {
     return false;
   }
 
-  [[nodiscard]] bool hangs() const {
-    return std::ranges::any_of(best_.verdict.findings, [](const vgpu::Finding& finding) {
-      return finding.kind == vgpu::FindingKind::deadlock;
-    });
-  }
+  // A few hundred such trials would use up the whole budget.
+  [[nodiscard]] bool takes_long() const { return best_.verdict.steps > options_.steps_max / 300; }
 
   void start(const Case& a_case) {
     best_.a_case = a_case;
@@ -86,6 +86,8 @@ class Shrinker {
       best_.a_case.schedule = best_.verdict.schedule;
     }
     best_.kept = !target_.empty() && wanted(best_.verdict);
+    needs_decisions_ = best_.kept && !decisions().empty() &&
+                       failure_class(trial(with(best_.a_case.input, {}))).empty();
     if (!best_.kept && options_.target && best_.verdict.failed()) {
       best_.kept = search_schedules(best_.a_case.input);
     }
@@ -116,18 +118,11 @@ class Shrinker {
   }
 
   // A part of the failure, and nothing else: another schedule may show the rest.  The default
-  // schedule shows nothing of a result that depends on the schedule.
+  // schedule shows nothing of a failure that needs decisions.
   [[nodiscard]] bool partly_wanted(const Verdict& verdict) const {
     const FailureClass found = failure_class(verdict);
-    return (!found.empty() || depends_on_the_schedule_alone()) && verdict.refusals.empty() &&
+    return (!found.empty() || needs_decisions_) && verdict.refusals.empty() &&
            std::ranges::includes(target_.places, found.places);
-  }
-
-  [[nodiscard]] bool depends_on_the_schedule_alone() const {
-    const std::string_view kind = vgpu::name_of(vgpu::FindingKind::schedule_dependent);
-    return std::ranges::all_of(target_.signatures, [kind](const std::string& signature) {
-      return signature.starts_with(kind);
-    });
   }
 
   void keep(AnyInput input, Verdict verdict) {
@@ -172,12 +167,13 @@ class Shrinker {
     }
   }
 
+  [[nodiscard]] auto rank(const AnyInput& input) const {
+    const InputSize size = best_.a_case.pair->size_of(input);
+    return std::tuple(size.elements, size.threads, size.blocks, size.magnitude);
+  }
+
   // Never towards something larger, and never back to an earlier input: shrinking must end.
   [[nodiscard]] bool leads_down(const AnyInput& input) const {
-    const auto rank = [&](const AnyInput& of) {
-      const InputSize size = best_.a_case.pair->size_of(of);
-      return std::tuple(size.elements, size.threads, size.blocks, size.magnitude);
-    };
     const auto now = rank(best_.a_case.input);
     const auto then = rank(input);
     if (then != now) return then < now;
@@ -186,32 +182,61 @@ class Shrinker {
 
   bool try_input(const AnyInput& input) {
     if (!leads_down(input)) return false;
-    const vgpu::Schedule& schedule = best_.verdict.schedule;
-    Verdict verdict = trial(with(input, schedule));
-    if (wanted(verdict)) {
-      keep(input, std::move(verdict));
-      return true;
-    }
-    bool part = partly_wanted(verdict);
-    if (!part && !schedule.decisions.empty()) {
+    Verdict verdict;
+    if (try_known_schedules(input, verdict)) return true;
+    return partly_wanted(verdict) && is_smaller(input, verdict) && search_schedules(input);
+  }
+
+  // Keeps the input if it fails under the present or the default schedule; otherwise `verdict` is
+  // the last one's.
+  bool try_known_schedules(const AnyInput& input, Verdict& verdict) {
+    verdict = trial(with(input, best_.verdict.schedule));
+    if (!wanted(verdict) && !partly_wanted(verdict) && !decisions().empty()) {
       // The decisions gave another result; the default schedule shows whether anything of the
       // failure is left.
       verdict = trial(with(input, {}));
-      if (wanted(verdict)) {
-        keep(input, std::move(verdict));
-        return true;
-      }
-      part = partly_wanted(verdict);
     }
-    return part && is_smaller(input) && search_schedules(input);
+    if (!wanted(verdict)) return false;
+    keep(input, std::move(verdict));
+    return true;
   }
 
-  // Fewer elements, threads or blocks: then another schedule is searched for.
-  [[nodiscard]] bool is_smaller(const AnyInput& input) const {
+  // Fewer elements, threads or blocks, or a trial of three quarters of the steps (the number of
+  // threads may be any integer of the input): then another schedule is searched for.
+  [[nodiscard]] bool is_smaller(const AnyInput& input, const Verdict& verdict) const {
+    if (verdict.steps <= best_.verdict.steps / 4 * 3) return true;
     const InputSize now = best_.a_case.pair->size_of(best_.a_case.input);
     const InputSize then = best_.a_case.pair->size_of(input);
     return std::tuple(then.elements, then.threads, then.blocks) <
            std::tuple(now.elements, now.threads, now.blocks);
+  }
+
+  bool lower_equal_integers() {
+    const AnyPair& pair = *best_.a_case.pair;
+    return for_each_lowering_of_equals(
+        pair.to_json(best_.a_case.input), [&](const Json& candidate) {
+          const AnyInput input = pair.from_json(candidate);
+          return exhausted() || (pair.in_domain(input) && try_input(input));
+        });
+  }
+
+  // Some inputs get smaller only if several fields change at once: keys that collide in a smaller
+  // table, values that lie in two blocks of a smaller launch.  A few are drawn.
+  bool redraw_input() {
+    constexpr int kRedrawsMax = 400;
+    constexpr int kSizeOfRedraws = 20;  // of Draw::size()
+    const AnyPair& pair = *best_.a_case.pair;
+    for (int i = 0; i < kRedrawsMax && !exhausted(); ++i) {
+      Tape tape = Tape::of_seed(++draws_);
+      Draw draw(tape, i % kSizeOfRedraws);
+      const AnyInput input = pair.draw(draw);
+      Verdict verdict;
+      if (pair.in_domain(input) && rank(input) < rank(best_.a_case.input) &&
+          try_known_schedules(input, verdict)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   bool search_schedules(const AnyInput& input) {
@@ -362,6 +387,9 @@ class Shrinker {
   std::set<std::string> visited_;  // inputs accepted so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
+  std::uint64_t draws_ = 0;  // inputs drawn afresh; the seed of the next
+  // The default schedule shows nothing of the failure.
+  bool needs_decisions_ = false;
   std::uint64_t fruitless_trials_ = 0;      // since a schedule search last succeeded
   std::set<std::string> fruitless_inputs_;  // inputs whose schedules have been searched, as JSON
 };

@@ -8,6 +8,9 @@
 // A smaller input often fails only under another schedule.  So if an input with fewer elements or
 // threads shows a part of the failure, schedules are searched again: first the strategies, then
 // every single decision, simplest first.
+//
+// Where several fields must change at once, no single step leads further.  Then equal integers
+// become lower together (equal_integers.hpp), and small inputs are drawn afresh.
 #pragma once
 
 #include <cstdint>

@@ -5,11 +5,87 @@
 #include <algorithm>
 #include <numeric>
 
+#include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/search/search.hpp"
 #include "harness/testing/fake_engine.hpp"
 
 namespace warpcheck {
+
+struct FakeEdge {
+  int from = 0, to = 0;
+};
+FIELDS(FakeEdge, from, to);
+struct FakeGraph {
+  std::vector<FakeEdge> edges;
+  int nodes = 1;
+};
+FIELDS(FakeGraph, edges, nodes);
+
+// Wrong if two edges lead to the same node, from node 2 on.
+KERNEL_PAIR(fake_meeting_edges, FakeGraph, bool) = {
+    .family = "fake",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .domain =
+        [](const FakeGraph& in) {
+          return std::ranges::all_of(in.edges, [&](const FakeEdge& edge) {
+            return edge.from >= 0 && edge.from < in.nodes && edge.to >= 0 && edge.to < in.nodes;
+          });
+        },
+    .arbitrary = [](Draw&) { return FakeGraph{}; },
+    .kernel =
+        [](Device&, const FakeGraph& in) {
+          return in.edges.size() >= 2 && in.edges[0].to == in.edges[1].to && in.edges[0].to >= 2;
+        },
+    .reference = [](const FakeGraph&) { return false; },
+};
+
+struct FakeTable {
+  int slots = 1, key = 0;
+};
+FIELDS(FakeTable, slots, key);
+
+// Wrong if the key is seven times the number of slots: neither can change alone.
+KERNEL_PAIR(fake_table, FakeTable, bool) = {
+    .family = "fake",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .domain = [](const FakeTable& in) { return in.slots >= 1 && in.slots <= 100 && in.key >= 0; },
+    .arbitrary =
+        [](Draw& draw) {
+          const auto slots = static_cast<int>(draw.between(1, 10));
+          return FakeTable{slots, slots * static_cast<int>(draw.between(0, 9))};
+        },
+    .kernel = [](Device&, const FakeTable& in) { return in.key == 7 * in.slots; },
+    .reference = [](const FakeTable&) { return false; },
+};
+
+struct FakeThreads {
+  int threads = 1;
+};
+FIELDS(FakeThreads, threads);
+
+// Wrong if lane 0 is held at the last access; the number of accesses is that of threads.
+KERNEL_PAIR(fake_last_access, FakeThreads, bool) = {
+    .family = "fake",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .domain = [](const FakeThreads& in) { return in.threads >= 1; },
+    .arbitrary = [](Draw&) { return FakeThreads{}; },
+    .kernel =
+        [](Device&, const FakeThreads& in) {
+          FakeEngine& engine = FakeEngine::current();
+          std::uint32_t held = 0;
+          for (int i = 0; i < in.threads; ++i) {
+            held = engine.held_lanes({0, 0}, static_cast<std::uint64_t>(i), 0x3);
+            engine.spin(1);
+          }
+          return (held & 1) != 0;
+        },
+    .reference = [](const FakeThreads&) { return false; },
+};
+
 namespace {
 
 AnyInput iota_input(int n, int block) {
@@ -30,8 +106,15 @@ Case case_of(const char* pair, AnyInput input, vgpu::WarpModel model) {
   return a_case;
 }
 
-const FakeInput& input_of(const ShrunkCase& shrunk) {
-  return *static_cast<const FakeInput*>(shrunk.a_case.input.get());
+template <class Input = FakeInput>
+const Input& input_of(const ShrunkCase& shrunk) {
+  return *static_cast<const Input*>(shrunk.a_case.input.get());
+}
+
+template <class Input>
+Case case_with(const char* pair, Input input) {
+  return case_of(pair, std::make_shared<const Input>(std::move(input)),
+                 vgpu::WarpModel::independent);
 }
 
 class ShrinkTest : public testing::Test {
@@ -139,6 +222,33 @@ TEST_F(ShrinkTest, AHangIsCutShortButNeverMistakenForSlowness) {
   EXPECT_EQ(shrunk.verdict.steps, Settings{}.limits.steps_max);
   EXPECT_EQ(shrunk.a_case.settings.limits.steps_max, Settings{}.limits.steps_max);
   EXPECT_EQ(input_of(shrunk).values, std::vector<int>(7, 0));
+}
+
+TEST_F(ShrinkTest, EqualIntegersBecomeLowerTogether) {
+  const ShrunkCase shrunk =
+      shrink(case_with("fake_meeting_edges", FakeGraph{{{1, 12}, {0, 12}}, 13}), runner_);
+  EXPECT_EQ(input_of<FakeGraph>(shrunk), (FakeGraph{{{0, 2}, {0, 2}}, 3}));
+  EXPECT_TRUE(shrunk.complete);
+}
+
+TEST_F(ShrinkTest, ASmallInputIsDrawnWhereNoSingleStepLeads) {
+  const ShrunkCase shrunk = shrink(case_with("fake_table", FakeTable{40, 280}), runner_);
+  EXPECT_EQ(input_of<FakeTable>(shrunk), (FakeTable{1, 7}));
+  EXPECT_TRUE(shrunk.complete);
+}
+
+TEST_F(ShrinkTest, FewerThreadsThatNeedAnotherDecisionAreFound) {
+  Case a_case = case_with("fake_last_access", FakeThreads{64});
+  a_case.schedule = vgpu::Schedule{{{.launch = 0,
+                                     .at = {0, 0},
+                                     .point = vgpu::Decision::Point::access,
+                                     .index = 63,
+                                     .held = 0x1,
+                                     .next = {0, 0}}}};
+  const ShrunkCase shrunk = shrink(a_case, runner_);
+  EXPECT_EQ(input_of<FakeThreads>(shrunk).threads, 1);
+  ASSERT_EQ(shrunk.verdict.schedule.decisions.size(), 1u);
+  EXPECT_EQ(shrunk.verdict.schedule.decisions[0].index, 0u);
 }
 
 TEST_F(ShrinkTest, StopsAtItsBudgetWithAFailingCase) {

@@ -155,6 +155,7 @@ void add_finite_candidates(Float value, std::vector<Float>& candidates) {
   for (char digit = '1'; digit < decimal.digits.front(); ++digit) {
     candidates.push_back(value_of<Float>({decimal.negative, std::string(1, digit), exponent}));
   }
+  candidates.push_back(value - std::trunc(value));  // 0.5 for 114.5
 }
 
 template <class Float>

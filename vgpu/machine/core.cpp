@@ -15,9 +15,12 @@ namespace warpcheck::vgpu {
 namespace {
 
 // Limits of bad accesses, in lanes: more than a large launch that ends makes, and more than one
-// warp can make while all others get their turns.
+// warp can make while all others get their turns.  The limits follow that of the steps, so that a
+// loop of bad accesses shows the same under a lower one.
 constexpr std::uint64_t kFaultsOfLaunch = 1u << 22;
 constexpr std::uint64_t kFaultsOfWarp = 1u << 16;
+constexpr std::uint64_t kFaultsMin = 1u << 14;
+constexpr std::uint64_t kStepsOfFault = 5;
 
 // Returns whether the attempt of several machines has been given up.
 bool is_given_up(const Launch& launch) {
@@ -152,7 +155,10 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
 // Returns whether a warp makes bad accesses for ever, as a loop over all 32-bit numbers does.  A
 // GPU stops at the first one.  Here the launch continues, so that one run reports all findings.
 bool Core::faults_for_ever(const Slot& slot, const Warp& warp) {
-  if (launch_.outcome.faults < kFaultsOfLaunch || warp.faults < kFaultsOfWarp) return false;
+  const std::uint64_t faults_max =
+      std::clamp(launch_.limits.steps_max / kStepsOfFault, kFaultsMin, kFaultsOfLaunch);
+  if (launch_.outcome.faults < faults_max) return false;
+  if (warp.faults < std::min(kFaultsOfWarp, faults_max)) return false;
   if (warp.fragments.empty()) return false;
   const std::string detail = fmt::format(
       "the kernel was stopped here, after {} accesses outside of memory or misaligned; a GPU stops "
