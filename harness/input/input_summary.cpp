@@ -16,6 +16,7 @@ namespace warpcheck {
 namespace {
 
 constexpr std::size_t kShownElements = 8;
+constexpr std::size_t kShownLists = 4;  // of a list of lists
 constexpr std::size_t kShownText = 40;
 
 bool is_launch_config(const Json& json) {
@@ -38,10 +39,44 @@ std::string show_launch(const std::string& name, const Json& launch) {
   return text + "}";
 }
 
+bool is_name(const std::string& text) {
+  const auto is_letter = [](char c) { return c == '_' || (c | 0x20) - 'a' + 0U < 26; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && !is_digit(text.front()) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+// A number that JSON has no other way to write (json_values.hpp).
+bool is_number(const std::string& text) {
+  return text == "-0" || text == "inf" || text == "-inf" || text.starts_with("nan:");
+}
+
+// Names, such as those of enumerators, are not quoted; {x=1,y=2} is a struct and [1,2] a list.
+std::string show_whole(const Json& value) {
+  if (value.is_array()) {
+    std::vector<std::string> elements;
+    for (const Json& element : value) elements.push_back(show_whole(element));
+    return fmt::format("[{}]", fmt::join(elements, ","));
+  }
+  if (value.is_object()) {
+    std::vector<std::string> fields;
+    for (const auto& [name, field] : value.items()) {
+      fields.push_back(fmt::format("{}={}", name, show_whole(field)));
+    }
+    return fmt::format("{{{}}}", fmt::join(fields, ","));
+  }
+  if (!value.is_string()) return value.dump();
+  const auto& text = value.get_ref<const std::string&>();
+  return is_name(text) || is_number(text) ? text : value.dump();
+}
+
 std::string show_value(const Json& value) {
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.size() > kShownText) text = text.substr(0, kShownText) + "...";
-  return text;
+  std::string text = show_whole(value);
+  if (text.size() <= kShownText) return text;
+  const auto continues_character = [](char c) { return (c & 0xc0) == 0x80; };
+  std::size_t end = kShownText;
+  while (end > 0 && continues_character(text[end])) --end;
+  return text.substr(0, end) + "...";
 }
 
 // The most frequent element, or 0 if it is as frequent: the value of "rest".
@@ -77,18 +112,42 @@ std::string show_elements(const std::string& name, const Json& list) {
 }
 
 std::string show_list(const std::string& name, const Json& list, bool only_list) {
-  const std::string count =
+  std::string text =
       only_list ? fmt::format("n={}", list.size()) : fmt::format("{}: n={}", name, list.size());
-  return list.empty() ? count : count + ", " + show_elements(name, list);
+  if (list.empty()) return text;
+  if (!list.front().is_array()) return text + ", " + show_elements(name, list);
+  const std::size_t shown = std::min(list.size(), kShownLists);
+  for (std::size_t i = 0; i < shown; ++i) {
+    text += "; " + show_list(fmt::format("{}[{}]", name, i), list[i], false);
+  }
+  if (shown < list.size()) text += fmt::format("; ... {} more", list.size() - shown);
+  return text;
+}
+
+void add_flat(const std::string& path, const Json& value, Json& flat) {
+  if (!value.is_object() || is_launch_config(value)) {
+    flat[path] = value;
+    return;
+  }
+  for (const auto& [name, field] : value.items()) {
+    add_flat(path.empty() ? name : path + "." + name, field, flat);
+  }
 }
 
 }  // namespace
 
+Json with_flat_structs(const Json& input) {
+  Json flat = Json::object();
+  add_flat("", input, flat);
+  return flat;
+}
+
 std::string input_summary(const Json& input) {
+  const Json fields = with_flat_structs(input);
   std::size_t lists = 0;
-  for (const auto& field : input) lists += field.is_array() ? 1 : 0;
+  for (const auto& field : fields) lists += field.is_array() ? 1 : 0;
   std::vector<std::string> parts;
-  for (const auto& [name, field] : input.items()) {
+  for (const auto& [name, field] : fields.items()) {
     if (is_launch_config(field)) {
       parts.push_back(show_launch(name, field));
     } else if (field.is_array()) {

@@ -110,7 +110,8 @@ InputField view_of(const std::string& name, const Json& field, std::size_t shown
 
 std::vector<InputField> input_view(const Json& input, std::size_t shown_max) {
   std::vector<InputField> fields;
-  for (const auto& [name, field] : input.items()) {
+  const Json flat = with_flat_structs(input);
+  for (const auto& [name, field] : flat.items()) {
     fields.push_back(view_of(name, field, shown_max));
   }
   return fields;

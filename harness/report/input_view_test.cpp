@@ -57,6 +57,15 @@ TEST(InputView, ShowsTheExtremesOfALongListToo) {
   EXPECT_EQ(view(R"({"in": ["-0","-0","-0","-0","-0","-0"]})", 2).elements.size(), 4U);
 }
 
+TEST(InputView, FieldsOfAStructAreFields) {
+  const auto fields = input_view(Json::parse(R"({"image": {"width": 2, "pixels": [0, 7]}})"), 64);
+  ASSERT_EQ(fields.size(), 2U);
+  EXPECT_EQ(fields[0].name, "image.width");
+  EXPECT_EQ(fields[0].elements, (std::vector<Shown>{{0, "2", ""}}));
+  EXPECT_EQ(fields[1].name, "image.pixels");
+  EXPECT_EQ(fields[1].elements, (std::vector<Shown>{{0, "0", "smallest"}, {1, "7", "largest"}}));
+}
+
 TEST(InputView, OtherFieldsAreOneElement) {
   const auto fields = input_view(
       Json::parse(R"({"k": 7, "launch": {"grid": [2,1,1], "block": [8,4,1], "shared_bytes": 0}})"));

@@ -142,5 +142,31 @@ TEST(InputSummary, ShowsWhatIsNotTheRest) {
             "launch {grid 2, block (8,4,1), shared 64 bytes}");
 }
 
+TEST(InputSummary, NamesTheFieldsOfStructsByTheirPath) {
+  EXPECT_EQ(summary(R"({"image": {"width": 2, "pixels": [0, 7]}, "mask": [1]})"),
+            "image.width=2; image.pixels: n=2, image.pixels[1]=7, rest 0; mask: n=1, all mask=1");
+  EXPECT_EQ(summary(R"({"run": {"launch": {"grid": [1,1,1], "block": [3,1,1],)"
+                    R"( "shared_bytes": 0}}})"),
+            "run.launch {grid 1, block 3}");
+}
+
+TEST(InputSummary, ShowsStructsInListsAndListsInLists) {
+  EXPECT_EQ(summary(R"({"edges": [{"a": 1, "b": 2}, {"a": 0, "b": 1}, {"a": 0, "b": 1}]})"),
+            "n=3, edges[0]={a=1,b=2}, rest {a=0,b=1}");
+  EXPECT_EQ(summary(R"({"rows": [[0, 0, 5], [], [1]]})"),
+            "n=3; rows[0]: n=3, rows[0][2]=5, rest 0; rows[1]: n=0; rows[2]: n=1, all rows[2]=1");
+  EXPECT_EQ(summary(R"({"rows": [[], [], [], [], [1], []]})"),
+            "n=6; rows[0]: n=0; rows[1]: n=0; rows[2]: n=0; rows[3]: n=0; ... 2 more");
+}
+
+TEST(InputSummary, QuotesTextThatIsNoName) {
+  EXPECT_EQ(summary(R"({"order": "sorted", "x": "nan:0x7fc00000", "y": "-inf"})"),
+            "order=sorted; x=nan:0x7fc00000; y=-inf");
+  EXPECT_EQ(summary(R"({"a": "", "b": "0", "c": "x y", "d": "1\n2"})"),
+            R"(a=""; b="0"; c="x y"; d="1\n2")");
+  EXPECT_EQ(summary("{\"a\": \"" + std::string(38, 'x') + "\u00e9 \"}"),
+            "a=\"" + std::string(38, 'x') + "...");
+}
+
 }  // namespace
 }  // namespace warpcheck
