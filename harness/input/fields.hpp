@@ -179,6 +179,30 @@ struct FieldTraits<Dim3> {
   static bool identical(const Dim3& a, const Dim3& b) { return a == b; }
 };
 
+// Whether FieldTraits are defined for a type and for the elements of its lists.
+template <class T>
+inline constexpr bool is_field_type = requires {
+  sizeof(FieldTraits<T>);
+};
+template <class T>
+inline constexpr bool is_field_type<std::vector<T>> = is_field_type<T>;
+template <class T, std::size_t count>
+inline constexpr bool is_field_type<std::array<T, count>> = is_field_type<T>;
+
+template <class Struct, class Member>
+constexpr bool has_field_type(const Field<Struct, Member>&) {
+  static_assert(is_field_type<Member>,
+                "FIELDS: the type of this field is not supported; give a struct FIELDS and an enum "
+                "ENUM_NAMES before the struct that contains them, use a list for a map or an "
+                "optional, or specialise FieldTraits and ShrinkTraits");
+  return is_field_type<Member>;
+}
+
+template <Reflected T>
+constexpr bool have_field_types() {
+  return std::apply([](auto... field) { return (has_field_type(field) && ...); }, fields_of<T>());
+}
+
 // ENUM_NAMES(Order, Order::sorted, Order::reversed): written by name; the first is the simplest.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(const E* type) {
@@ -260,6 +284,7 @@ std::ostream& print_fields(std::ostream& out, const T& value) {
 
 #define FIELDS(Type, ...)                                                 \
   WARPCHECK_REFLECT(Type, __VA_ARGS__);                                   \
+  static_assert(::warpcheck::have_field_types<Type>());                   \
   [[maybe_unused]] inline bool operator==(const Type& a, const Type& b) { \
     return ::warpcheck::identical(a, b);                                  \
   }                                                                       \

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -67,6 +68,12 @@ std::string error_of(const std::string& text) {
   }
   return "no error";
 }
+
+// A list is a field if its elements are.
+static_assert(is_field_type<std::vector<std::array<Input, 2>>>);
+static_assert(!is_field_type<std::optional<int>>);
+static_assert(!is_field_type<std::vector<std::optional<int>>>);
+static_assert(!is_field_type<std::array<int*, 2>>);
 
 float float_of(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 double double_of(std::uint64_t bits) { return std::bit_cast<double>(bits); }

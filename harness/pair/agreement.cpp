@@ -9,13 +9,18 @@
 namespace warpcheck {
 namespace detail {
 
+std::string shortened(std::string text) {
+  if (text.size() > kShownMax) text.replace(kShownMax, std::string::npos, "...");
+  return text;
+}
+
 std::string show_number(double value) { return fmt::format("{}", value); }
 std::string show_number(float value) { return fmt::format("{}", value); }
 std::string show_number(std::int64_t value) { return fmt::format("{}", value); }
 std::string show_number(std::uint64_t value) { return fmt::format("{}", value); }
 
 std::string size_difference(std::size_t out, std::size_t other, std::string_view other_name) {
-  return fmt::format("out has {} elements, {} {}", out, other_name, other);
+  return fmt::format("out has {} element{}, {} {}", out, out == 1 ? "" : "s", other_name, other);
 }
 
 std::string element_difference(std::optional<std::size_t> index, const std::string& out,

@@ -25,6 +25,7 @@
 #include <limits>
 #include <optional>
 #include <ranges>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,6 +58,9 @@ struct Agreement {
 
 namespace detail {
 
+// Text of one element, of up to this many bytes.
+inline constexpr std::size_t kShownMax = 200;
+std::string shortened(std::string text);
 std::string show_number(double value);
 std::string show_number(float value);
 std::string show_number(std::int64_t value);
@@ -68,15 +72,65 @@ std::string element_difference(std::optional<std::size_t> index, const std::stri
                                const std::string& other, std::string_view other_name);
 
 template <class T>
+inline constexpr bool is_pair = false;
+template <class First, class Second>
+inline constexpr bool is_pair<std::pair<First, Second>> = true;
+
+template <class T>
+concept Streamable = requires(std::ostream& out, const T& value) {
+  out << value;
+};
+
+// An element that itself has elements; text is a value.
+template <class T>
+concept Nested =
+    std::ranges::forward_range<const T&> && !std::is_convertible_v<const T&, std::string_view>;
+
+// Structs with FIELDS are streamable, and so is whatever has an operator<<.
+template <class T>
 std::string show_element(const T& value) {
-  if constexpr (std::floating_point<T>) {
+  if constexpr (std::same_as<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::floating_point<T>) {
     return show_number(value);
   } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
     return show_number(static_cast<std::uint64_t>(value));
   } else if constexpr (std::is_integral_v<T>) {
     return show_number(static_cast<std::int64_t>(value));
+  } else if constexpr (std::is_enum_v<T> && !Streamable<T>) {
+    return show_element(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (is_pair<T>) {
+    return "(" + show_element(value.first) + ", " + show_element(value.second) + ")";
+  } else if constexpr (Streamable<T>) {
+    std::ostringstream text;
+    text << value;
+    return shortened(std::move(text).str());
+  } else if constexpr (Nested<T>) {
+    std::string text;
+    for (const auto& element : value) {
+      text += (text.empty() ? "" : ", ") + show_element(element);
+      if (text.size() > kShownMax) break;
+    }
+    return shortened("{" + text + "}");
   } else {
-    return "(a value)";
+    return "(a value of a type without FIELDS or operator<<)";
+  }
+}
+
+// Whether `same` holds for all numbers of two values, which may be pairs and lists.
+template <class T, class Same>
+bool same_numbers(const T& a, const T& b, Same same) {
+  const auto nested = [same](const auto& x, const auto& y) { return same_numbers(x, y, same); };
+  if constexpr (std::floating_point<T>) {
+    return same(a, b);
+  } else if constexpr (is_pair<T>) {
+    return nested(a.first, b.first) && nested(a.second, b.second);
+  } else if constexpr (Nested<T>) {
+    return std::ranges::equal(a, b, nested);
+  } else {
+    static_assert(std::equality_comparable<T>,
+                  "an output's elements are compared with ==: give their type FIELDS");
+    return a == b;
   }
 }
 
@@ -84,10 +138,7 @@ std::string show_element(const T& value) {
 // zeros.
 template <class T>
 bool equal_values(const T& a, const T& b) {
-  if constexpr (std::floating_point<T>)
-    return a == b || (a != a && b != b);
-  else
-    return a == b;
+  return same_numbers(a, b, [](auto x, auto y) { return x == y || (x != x && y != y); });
 }
 
 template <class Output>
@@ -175,10 +226,22 @@ bool same_bits(const T& a, const T& b) {
 // A total order that distinguishes every two values that equal_values() distinguishes.
 template <class T>
 bool value_less(const T& a, const T& b) {
-  if constexpr (std::floating_point<T>)
+  if constexpr (std::floating_point<T>) {
     return a < b || (a == a && b != b);  // NaNs are equal and come last
-  else
+  } else if constexpr (is_pair<T>) {
+    if (value_less(a.first, b.first) || value_less(b.first, a.first)) {
+      return value_less(a.first, b.first);
+    }
+    return value_less(a.second, b.second);
+  } else if constexpr (Nested<T>) {
+    return std::ranges::lexicographical_compare(
+        a, b, [](const auto& x, const auto& y) { return value_less(x, y); });
+  } else {
+    static_assert(
+        requires { a < b; },
+        "as_multiset() sorts the elements of an output: give their type an operator<");
     return a < b;
+  }
 }
 
 // The key and the value of an element that has members of those names, or is a std::pair.

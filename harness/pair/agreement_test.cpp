@@ -25,7 +25,7 @@ TEST(Exactly, ReportsTheFirstWrongElement) {
   using Ints = std::vector<int>;
   EXPECT_EQ(exact(Ints{1, 2, 3}, Ints{1, 2, 3}), "agrees");
   EXPECT_EQ(exact(Ints{1, 2, 3}, Ints{1, 1, 1}), "out[1] = 2, reference 1");
-  EXPECT_EQ(exact(Ints{1}, Ints{1, 2}), "out has 1 elements, reference 2");
+  EXPECT_EQ(exact(Ints{1}, Ints{1, 2}), "out has 1 element, reference 2");
   EXPECT_EQ(exact(7u, 8u), "out = 7, reference 8");
 }
 
@@ -33,6 +33,44 @@ TEST(Exactly, NansAgreeAndNothingElseThatDiffers) {
   using Floats = std::vector<float>;
   EXPECT_EQ(exact(Floats{kNan}, Floats{kNan}), "agrees");
   EXPECT_EQ(exact(Floats{0.1F}, Floats{0.2F}), "out[0] = 0.1, reference 0.2");
+}
+
+enum class Colour { red, green };
+struct Opaque {
+  int a = 0;
+  friend bool operator==(const Opaque&, const Opaque&) = default;
+};
+struct Streamed {
+  int a = 0;
+  friend bool operator==(const Streamed&, const Streamed&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Streamed& value) {
+    return out << "a=" << value.a;
+  }
+};
+
+TEST(Exactly, ShowsElementsThatAreNoNumbers) {
+  using Pairs = std::vector<std::pair<unsigned, float>>;
+  EXPECT_EQ(exact(Pairs{{1, 2.5F}}, Pairs{{1, 3}}), "out[0] = (1, 2.5), reference (1, 3)");
+  EXPECT_EQ(exact(std::vector<std::vector<int>>{{1, 2}, {}}, {{1, 2}, {3, 4}}),
+            "out[1] = {}, reference {3, 4}");
+  EXPECT_EQ(exact(std::vector<std::string>{"ab"}, {"ac"}), "out[0] = ab, reference ac");
+  EXPECT_EQ(exact(std::vector<Colour>{Colour::red}, {Colour::green}), "out[0] = 0, reference 1");
+  EXPECT_EQ(exact(std::vector<bool>{true}, {false}), "out[0] = true, reference false");
+  EXPECT_EQ(exact(true, false), "out = true, reference false");
+  EXPECT_EQ(exact(std::vector<Streamed>{{1}}, {{2}}), "out[0] = a=1, reference a=2");
+  EXPECT_EQ(exact(Opaque{1}, Opaque{2}),
+            "out = (a value of a type without FIELDS or operator<<), reference (a value of a type "
+            "without FIELDS or operator<<)");
+  EXPECT_EQ(exact(std::vector<std::string>{std::string(300, 'x')}, {"y"}),
+            "out[0] = " + std::string(200, 'x') + "..., reference y");
+}
+
+TEST(Exactly, NansWithinPairsAndListsAgree) {
+  using Pairs = std::vector<std::pair<float, std::vector<double>>>;
+  EXPECT_EQ(exact(Pairs{{kNan, {1, kNan}}}, Pairs{{kNan, {1, kNan}}}), "agrees");
+  EXPECT_EQ(exact(Pairs{{kNan, {1, kNan}}}, Pairs{{kNan, {1, 2}}}),
+            "out[0] = (nan, {1, nan}), reference (nan, {1, 2})");
+  EXPECT_EQ(exact(Pairs{{1, {1}}}, Pairs{{1, {1, 1}}}), "out[0] = (1, {1}), reference (1, {1, 1})");
 }
 
 std::string bounded(std::vector<float> out, std::vector<float> reference,

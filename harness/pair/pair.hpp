@@ -47,6 +47,8 @@ namespace warpcheck {
 
 template <class InputType, class OutputType>
 struct Pair {
+  static_assert(Reflected<InputType>, "KERNEL_PAIR: the input is a struct with FIELDS");
+
   using Input = InputType;
   using Output = OutputType;
 

@@ -30,10 +30,7 @@ auto bits_of(T value) {
 
 template <class T>
 bool same_bytes(const T& a, const T& b) {
-  if constexpr (std::floating_point<T>)
-    return bits_of(a) == bits_of(b);
-  else
-    return a == b;
+  return same_numbers(a, b, [](auto x, auto y) { return bits_of(x) == bits_of(y); });
 }
 
 // As show_element(); if that hides the difference, also the bits: "nan (0x7fc00001)".
