@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/pair/project.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -45,6 +47,16 @@ TEST_F(SourceExcerpt, ShowsBothSidesWithLinesAround) {
             (std::vector<std::uint32_t>{8, 9, 10, 11, 12, 0, 28, 29, 30, 31, 32}));
   EXPECT_EQ(list[0].lines[2], (Excerpt::Line{10, "line 10", {1}}));
   EXPECT_EQ(list[0].lines[8], (Excerpt::Line{30, "line 30", {2}}));
+}
+
+TEST_F(SourceExcerpt, AFileOfTheProjectIsFoundFromAnyDirectory) {
+  write("of_the_project.cu", 3);
+  const Project before = project();
+  set_project({.program = before.program, .source_root = directory_.string()});
+  const auto list = excerpts({{"of_the_project.cu", 2}}, files_, 0);
+  set_project(before);
+  ASSERT_TRUE(list.at(0).found);
+  EXPECT_EQ(list[0].lines.at(0), (Excerpt::Line{2, "line 2", {1}}));
 }
 
 TEST_F(SourceExcerpt, OneLineMayBeBothSides) {

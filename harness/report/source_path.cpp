@@ -14,7 +14,7 @@ std::string repository_path(std::string_view path) {
 }
 
 std::string built_path(std::string_view path) {
-  return (std::filesystem::path(WARPCHECK_SOURCE_DIR) / path).string();
+  return (std::filesystem::path(project().source_root) / path).string();
 }
 
 }  // namespace warpcheck
