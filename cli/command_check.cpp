@@ -113,6 +113,7 @@ class Checker {
       ++options_.seed;
     } while (Clock::now() < deadline && !interrupted() && passed());
     progress_.clear();
+    if (arguments_.seconds != 0) std::ranges::for_each(run_.claims, print_passed);
     for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
     write_reports();
     if (interrupted()) return kInterrupted;
@@ -124,6 +125,13 @@ class Checker {
   [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
 
   [[nodiscard]] bool passed() const { return run_.reports.empty() && run_.health.empty(); }
+
+  // With --seconds once for all rounds, at the end.
+  static void print_passed(const Claim& claim) {
+    if (claim.status != Claim::Status::passed) return;
+    print(fmt::format("PASS {}   {} trial{}{}\n", claim.title(), claim.trials,
+                      claim.trials == 1 ? "" : "s", claim.beyond.text()));
+  }
 
   [[nodiscard]] bool met_what_is_required() const {
     return std::ranges::all_of(
@@ -210,8 +218,7 @@ class Checker {
     claim.beyond.for_every_schedule += outcome.for_every_schedule;
     if (outcome.passed()) {
       if (property.empty() && pair.clean()) prove(pair, claim);
-      const BeyondTrials beyond{outcome.for_every_schedule, claim.beyond.proved};
-      print(fmt::format("PASS {}   {} trials{}\n", claim_, outcome.trials, beyond.text()));
+      if (arguments_.seconds == 0) print_passed(claim);
     }
     claim.found = outcome.kinds;
     add_health(claim, outcome);

@@ -66,8 +66,9 @@ int run_fuzz_command(FuzzArguments arguments) {
   FuzzOutcome outcome = run_fuzz(fuzz);
   const bool errors = !outcome.errors.empty();
   for (const Report& report : outcome.reports) print(report_text(report) + "\n");
-  print(fmt::format("{}: {} executions, {} failures{}\n", fuzz.pair->name(), outcome.executions,
-                    outcome.reports.size(), outcome.beyond.text()));
+  const std::size_t failures = outcome.reports.size();
+  print(fmt::format("{}: {} executions, {} failure{}{}\n", fuzz.pair->name(), outcome.executions,
+                    failures, failures == 1 ? "" : "s", outcome.beyond.text()));
   for (const std::string& error : outcome.errors) {
     complain(fmt::format("fuzz {}: {}", fuzz.pair->name(), error));
   }

@@ -38,7 +38,7 @@ class Job {
   // An error (a kernel that cannot be run, a case that cannot be written) ends the job.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
-      if (search_.take([&] { return runner_.try_input(bytes); })) return;
+      if (search_.take([&] { return runner_.try_input(bytes); })) return tell_trials(kTrialsAtOnce);
       fuzz::require_runnable(search_);
     } catch (const fuzz::UnsupportedError& error) {
       end_with(error.what());
@@ -53,13 +53,25 @@ class Job {
   // Ends the process; static objects belong to the parent.
   [[noreturn]] void end() {
     if (const auto coverage = runner_.coverage()) emit_(LinesMessage{*coverage});
-    emit_(TrialsMessage{runner_.executions()});
-    emit_(EveryScheduleMessage{search_.seen().for_every_schedule});
+    tell_trials(0);
     emit_(DoneMessage{});
     std::_Exit(0);
   }
 
  private:
+  static constexpr std::uint64_t kTrialsAtOnce = 250;
+
+  // Tells of the trials since the last time, if there are `least`; an interrupted job has no end.
+  void tell_trials(std::uint64_t least) {
+    const std::uint64_t trials = runner_.executions() - trials_told_;
+    if (trials < least) return;
+    const std::uint64_t for_every_schedule = search_.seen().for_every_schedule;
+    emit_(TrialsMessage{trials});
+    emit_(EveryScheduleMessage{for_every_schedule - for_every_schedule_told_});
+    trials_told_ += trials;
+    for_every_schedule_told_ = for_every_schedule;
+  }
+
   [[noreturn]] void end_with(std::string error) {
     emit_(ErrorMessage{std::move(error)});
     end();
@@ -83,6 +95,7 @@ class Job {
   InputRunner runner_;
   KnownFailures known_;
   SearchLoop search_;
+  std::uint64_t trials_told_ = 0, for_every_schedule_told_ = 0;
 };
 
 // libFuzzer's callback and atexit functions have no context argument.

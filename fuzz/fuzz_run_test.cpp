@@ -96,6 +96,12 @@ TEST_F(FuzzTest, ACrashOfHostCodeIsAnError) {
   }));
 }
 
+TEST_F(FuzzTest, TheTrialsOfAKilledJobCount) {
+  const FuzzOutcome outcome = run_fuzz(options("killed_job", 100'000));
+  ASSERT_EQ(outcome.errors.size(), 1u);
+  EXPECT_EQ(outcome.executions, 500u);  // told of 250 at a time
+}
+
 TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
   const FuzzOptions asked = options("wrong_number", 1'000);
   const Report known = run_fuzz(asked).reports.at(0);

@@ -1,5 +1,6 @@
 #include "fuzz/small_pairs.hpp"
 
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -15,6 +16,20 @@ KERNEL_PAIR(host_crash, Number, int) = {
     .kernel =
         [](Device&, const Number& in) {
           if (in.value == 77) std::abort();
+          return 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Host code that is killed from outside at its 600th call.
+KERNEL_PAIR(killed_job, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = draw_number,
+    .kernel =
+        [](Device&, const Number&) {
+          static int calls = 0;
+          if (++calls == 600) static_cast<void>(std::raise(SIGKILL));
           return 0;
         },
     .reference = [](const Number&) { return 0; },

@@ -57,14 +57,14 @@ FIELDS(ThrewMessage, what);
 
 // --- from searches: hunt, fuzz, campaign, trials on a GPU ---------------------------------------
 
-// The number of trials; the last message of a search or, on a GPU, of a job.
+// The number of trials since the last such message; of a search, or, on a GPU, of a job.
 struct TrialsMessage {
   static constexpr std::string_view kTag = "trials";
   std::uint64_t count = 0;
 };
 FIELDS(TrialsMessage, count);
 
-// The number of trials that hold for every schedule of their input (Verdict::for_every_schedule).
+// How many of them hold for every schedule of their input (Verdict::for_every_schedule).
 struct EveryScheduleMessage {
   static constexpr std::string_view kTag = "every-schedule";
   std::uint64_t trials = 0;
