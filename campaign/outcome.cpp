@@ -99,11 +99,14 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
     executions += progress.executions;
     for_every_schedule += progress.for_every_schedule;
   }
-  text += fmt::format("{} findings of {} pairs after {} trials of {} pairs{}\n",
-                      outcome.findings.size(), pairs.size(), executions, options.pairs.size(),
-                      for_every_schedule == 0
-                          ? ""
-                          : fmt::format(", {} of them for every schedule", for_every_schedule));
+  const auto number_of = [](std::size_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  text += fmt::format(
+      "{} of {} after {} trials of {}{}\n", number_of(outcome.findings.size(), "finding"),
+      number_of(pairs.size(), "pair"), executions, number_of(options.pairs.size(), "pair"),
+      for_every_schedule == 0 ? ""
+                              : fmt::format(", {} of them for every schedule", for_every_schedule));
   if (!outcome.findings.empty()) {
     text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
                         own_directory(options).string());

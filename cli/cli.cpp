@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -60,7 +61,9 @@ std::set<std::string> allowed(const Names& names) {
 // "list, hunt, ..."
 std::string commands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());
+  }
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -81,6 +84,23 @@ void take_one_word(CLI::App& app) {
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     take_one_word(*command);
+  }
+}
+
+std::string whole_number(const std::string& word) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_one = error == std::errc() && end == word.data() + word.size();
+  return is_one ? "" : fmt::format("'{}' is not a whole number from 0 to 2^64 - 1", word);
+}
+
+// CLI11 itself takes -1 and nothing for a whole number, and the largest one for a larger one.
+void refuse_wrong_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_type_name().starts_with("UINT")) option->check(whole_number);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_wrong_numbers(*command);
   }
 }
 
@@ -180,6 +200,7 @@ int run_cli(int argc, const char* const* argv) {
   Run run;
   add_commands(app, run);
   take_one_word(app);
+  refuse_wrong_numbers(app);
   if (argc > 1 && argv[1] == kCompleteCommand) {
     return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
   }

@@ -58,11 +58,20 @@ TEST_F(Cli, ListNamesEveryPair) {
 TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run(""), "no command given: list, hunt, check");
   expect_one_line_error(run("frobnicate"), "no such command: frobnicate; there are list, hunt");
+  expect_one_line_error(run("frobnicate"), "new, completion (try --help)");
   expect_one_line_error(run("check --seconds -5"),
                         "--seconds: -5 is not 0 or a positive number (try --help)");
   expect_one_line_error(run("exec --memory lots -- /bin/true"),
                         "--memory: lots is not a size, such as 512M or 16G (try --help)");
   expect_one_line_error(run("check --trials many"), "--trials: many is not a positive number (try");
+  for (const char* wrong : {"-1", "many", "0x10", "1.5", "18446744073709551616"}) {
+    expect_one_line_error(run(std::string("check --seed=") + wrong),
+                          std::string("--seed: '") + wrong +
+                              "' is not a whole number from 0 to 2^64 - 1 (try --help)");
+  }
+  expect_one_line_error(run("check --seed ''"), "--seed: '' is not a whole number");
+  expect_one_line_error(run("fuzz naive_sum --runs 99999999999999999999"),
+                        "--runs: '99999999999999999999' is not a whole number");
   expect_one_line_error(run("check --build shipped"), "shipped");
   expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
   expect_one_line_error(run("check scan_tre"), "is it 'scan_tree'?");

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "harness/export/export.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/report/kernel_signature.hpp"
 
 namespace warpcheck {
@@ -406,8 +407,8 @@ std::string heading(const ExportedCase& exported, const std::string& name) {
       fmt::format("// {}: {}\n", exported.title,
                   exported.kinds.empty() ? "nothing recorded"
                                          : fmt::format("{}", fmt::join(exported.kinds, ", ")));
-  text += fmt::format("// Written by `warpcheck export {}`; needs only the CUDA Toolkit:\n//\n",
-                      exported.file);
+  text += fmt::format("// Written by `{} export {}`; needs only the CUDA Toolkit:\n//\n",
+                      project().program, exported.file);
   text += fmt::format("//   nvcc -std=c++20 {} -arch=native {} -o {}\n", exported.options, name,
                       program);
   text += fmt::format("//   ./{} [RUNS]   (1000 if not given)\n", program);

@@ -78,7 +78,8 @@ std::optional<std::string> slow_reference(const TrialSeconds& seconds) {
 
 std::string health_text(std::string_view title, std::uint64_t trials,
                         const std::vector<HealthProblem>& problems) {
-  std::string text = fmt::format("UNHEALTHY {}   {} trials\n", title, trials);
+  std::string text =
+      fmt::format("UNHEALTHY {}   {} trial{}\n", title, trials, trials == 1 ? "" : "s");
   for (const HealthProblem& problem : problems) {
     text += fmt::format("  {}: {}\n", problem.check, problem.message);
   }
