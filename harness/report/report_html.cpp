@@ -156,7 +156,8 @@ class Page {
       add(row, "td", claim.expects.empty() ? "clean" : show_kinds(claim.expects));
       add(row, "td", claim.found.empty() ? "-" : show_kinds(claim.found));
       add(row, "td", fmt::format("{}", claim.trials), "number");
-      add(row, "td", claim.verdict + claim.beyond.text(), "verdict");
+      const bool failed = claim.status == Claim::Status::failed;
+      add(row, "td", failed ? claim.verdict : claim.verdict + claim.beyond.text(), "verdict");
     }
   }
 

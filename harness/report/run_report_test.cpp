@@ -142,6 +142,9 @@ TEST(RunReport, SaysWhatIsProvedOfAClaim) {
                 "(ld.global.u32)</td>"),
       std::string::npos)
       << page.substr(page.find("<table"), 800);
+  run.claims[0].status = Claim::Status::failed;
+  run.claims[0].verdict = "FAIL: mismatch";
+  EXPECT_NE(report_html(run).find(">FAIL: mismatch</td>"), std::string::npos);
 }
 
 TEST(ReportSarif, HasBothSidesOfARace) {

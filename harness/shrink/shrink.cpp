@@ -32,7 +32,7 @@ class Shrinker {
 
  private:
   void shrink_to_the_end() {
-    if (takes_long()) redraw_input();
+    if (best_.verdict.steps > options_.steps_max / 10'000) redraw_input();  // a large input
     // Until neither finds anything smaller.  The schedule first: trials are cheaper with fewer
     // decisions to replay.
     bool smaller = true;
@@ -48,7 +48,7 @@ class Shrinker {
   // would use up the whole budget.  A hang is still a hang under a lower limit, but so is a slow
   // trial: the result must also hang under the case's own limit.
   bool shrink_hang() {
-    for (const std::uint64_t steps_max : {100'000u, 1'000'000u, 10'000'000u}) {
+    for (const std::uint64_t steps_max : {10'000u, 100'000u, 1'000'000u, 10'000'000u}) {
       if (steps_max < best_.a_case.settings.limits.steps_max && shrink_cut_short(steps_max)) {
         return true;
       }
@@ -69,6 +69,7 @@ class Shrinker {
     }
     best_ = before;
     visited_.clear();
+    redrawn_.clear();
     return false;
   }
 
@@ -221,20 +222,21 @@ class Shrinker {
   }
 
   // Some inputs get smaller only if several fields change at once: keys that collide in a smaller
-  // table, values that lie in two blocks of a smaller launch.  A few are drawn.
+  // table, values that lie in two blocks of a smaller launch.  They are drawn, within a small part
+  // of the budget.
   bool redraw_input() {
-    constexpr int kRedrawsMax = 400;
+    constexpr int kRedrawsMax = 2'000;
     constexpr int kSizeOfRedraws = 20;  // of Draw::size()
     const AnyPair& pair = *best_.a_case.pair;
-    for (int i = 0; i < kRedrawsMax && !exhausted(); ++i) {
+    const std::uint64_t steps_end = steps_ + options_.steps_max / 20;
+    for (int i = 0; i < kRedrawsMax && steps_ < steps_end && !exhausted(); ++i) {
       Tape tape = Tape::of_seed(++draws_);
       Draw draw(tape, i % kSizeOfRedraws);
       const AnyInput input = pair.draw(draw);
+      if (!pair.in_domain(input) || rank(input) >= rank(best_.a_case.input)) continue;
+      if (!redrawn_.insert(pair.to_json(input).dump()).second) continue;
       Verdict verdict;
-      if (pair.in_domain(input) && rank(input) < rank(best_.a_case.input) &&
-          try_known_schedules(input, verdict)) {
-        return true;
-      }
+      if (try_known_schedules(input, verdict)) return true;
     }
     return false;
   }
@@ -387,7 +389,8 @@ class Shrinker {
   std::set<std::string> visited_;  // inputs accepted so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t draws_ = 0;  // inputs drawn afresh; the seed of the next
+  std::uint64_t draws_ = 0;        // inputs drawn afresh; the seed of the next
+  std::set<std::string> redrawn_;  // of these, the inputs that were tried, as JSON
   // The default schedule shows nothing of the failure.
   bool needs_decisions_ = false;
   std::uint64_t fruitless_trials_ = 0;      // since a schedule search last succeeded

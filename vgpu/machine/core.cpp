@@ -19,7 +19,7 @@ namespace {
 // loop of bad accesses shows the same under a lower one.
 constexpr std::uint64_t kFaultsOfLaunch = 1u << 22;
 constexpr std::uint64_t kFaultsOfWarp = 1u << 16;
-constexpr std::uint64_t kFaultsMin = 1u << 14;
+constexpr std::uint64_t kFaultsMin = 1u << 10;
 constexpr std::uint64_t kStepsOfFault = 5;
 
 // Returns whether the attempt of several machines has been given up.

@@ -524,6 +524,16 @@ TEST_F(MachineTest, FaultsThatDoNotEndStopTheLaunch) {
   EXPECT_EQ(run({1, 1, 1}, {32, 1, 1}).end, Outcome::End::completed);
 }
 
+TEST_F(MachineTest, FaultsStopTheLaunchBeforeALowLimitOfStepsDoes) {
+  limits_.steps_max = 10'000;
+  compile("S: st.global.u32 [%rd1+1000000], %r3; bra S;");
+  const Outcome outcome = run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::trap);
+  EXPECT_EQ(outcome.cause, Trap::Cause::faults);
+  EXPECT_GE(outcome.faults, 2'000u);
+  EXPECT_LT(outcome.steps, 10'000u);
+}
+
 TEST_F(MachineTest, WhoHasSeenEnoughEndsTheLaunch) {
   bool enough = false;
   limits_.enough = &enough;
