@@ -31,6 +31,7 @@ struct MachineSettings {
   bool checks = false;                    // with all checks; a finding is a problem
   bool compiles = false;                  // compiles to machine code at once; otherwise interprets
   std::uint32_t quantum = 4'096;          // warp instructions
+  std::uint32_t row = 0;                  // threads of a row of the block; 0: it is one row
   Observer* watches = nullptr;            // receives all events, edges included; null: none
   std::uint32_t blocks = 1;               // of each launch; all have the same buffer
   std::uint32_t launches = 1;             // one after the other

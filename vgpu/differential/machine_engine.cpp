@@ -70,7 +70,8 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   Launch launch;
   launch.program = &program;
   launch.grid = {settings.blocks, 1, 1};
-  launch.block = {threads, 1, 1};
+  const std::uint32_t row = settings.row == 0 ? threads : settings.row;
+  launch.block = {row, threads / row, 1};
   launch.stack_bytes = 1 << 16;
   launch.parameters = std::as_bytes(std::span(&address, 1));
   std::optional<Checkers> checkers;

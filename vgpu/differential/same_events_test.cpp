@@ -1,6 +1,6 @@
 // An observer cannot distinguish whether a program is interpreted or runs as machine code: events,
 // their order, decisions and steps are the same.
-#include "vgpu/differential/same_events.hpp"
+#include "vgpu/differential/same_events_testing.hpp"
 
 #include <gtest/gtest.h>
 

@@ -32,8 +32,8 @@ ret;
 .visible .entry k(.param .u64 out)
 {
 .reg .pred %p<4>;
-.reg .b32 %u<6>, %v<4>, %x<3>, %turn;
-.reg .b64 %w<3>, %out;
+.reg .b32 %u<6>, %v<4>, %x<3>, %i<3>, %turn;
+.reg .b64 %w<3>, %out, %a;
 .reg .f32 %f<2>;
 .reg .f64 %d<2>;
 .shared .align 16 .b8 cells[1024];
@@ -60,6 +60,9 @@ setp.lt.u32 %p1, %v0, 9;
 setp.eq.u32 %p2, %u1, %u2;
 setp.eq.u32 %p3, %v2, 31;
 mov.u32 %x0, cells;
+mov.u32 %i0, %tid.x;
+mov.u32 %i1, %laneid;
+mov.u32 %i2, %i0;
 shl.b32 %x1, %v0, 2;
 add.u32 %x1, %x1, %x0;
 st.shared.u32 [%x1], %v1;
@@ -127,7 +130,10 @@ class UniformGenerator {
     }
     const std::string guard =
         prng_.one_in(6) ? fmt::format("@{}%p{} ", prng_.one_in(2) ? "!" : "", prng_.below(4)) : "";
-    switch (prng_.below(10)) {
+    switch (prng_.below(13)) {
+      case 10: return row_access(guard);
+      case 11: return guard + ascending();
+      case 12: return fmt::format("mov.u32 {}, %tid.y;\n", word());
       case 0: return guard + comparison();
       case 1: return guard + wide();
       case 2: return guard + real();
@@ -146,7 +152,8 @@ class UniformGenerator {
   }
   std::string source() {
     switch (prng_.below(12)) {
-      case 0: return fmt::format("%v{}", prng_.below(4));
+      case 0:
+        return fmt::format("%{}", prng_.one_in(3) ? "i1" : "v" + std::to_string(prng_.below(4)));
       case 1: return "%turn";
       case 2: return fmt::format("{}", prng_.below(100));
       default: return fmt::format("%u{}", prng_.below(6));
@@ -214,6 +221,43 @@ class UniformGenerator {
       case 2: return at + guard + fmt::format("ld.shared.u64 %w{}, [%x1+8];\n", prng_.below(3));
       case 3: return guard + fmt::format("ld.global.u32 {}, [%out+4];\n", word());
       default: return at + guard + fmt::format("ld.shared.u32 {}, [%x1];\n", word());
+    }
+  }
+
+  // Registers that mostly ascend from lane to lane.
+  std::string ascending() {
+    const std::uint64_t to = prng_.below(3), from = prng_.below(3);
+    switch (prng_.below(5)) {
+      case 0: return fmt::format("mov.u32 %i{}, %{};\n", to, prng_.one_in(2) ? "tid.x" : "laneid");
+      case 1: return fmt::format("mad.lo.u32 %i{}, {}, {}, %i{};\n", to, source(), source(), from);
+      case 2: return fmt::format("sub.u32 %i{}, %i{}, {};\n", to, from, source());
+      case 3: return fmt::format("shl.b32 %i{}, %i{}, {};\n", to, from, prng_.below(3));
+      default: return fmt::format("add.u32 %i{}, %i{}, {};\n", to, from, source());
+    }
+  }
+
+  // An access to cells that probably are side by side.
+  std::string row_access(const std::string& guard) {
+    const std::uint64_t from = prng_.below(3);
+    constexpr std::array kSizes{1, 4, 4, 8};
+    const int size = kSizes[prng_.below(kSizes.size())];
+    switch (prng_.below(4)) {
+      case 0:
+        return fmt::format(
+                   "cvt.{}.{} %w{}, %i{};\nmul.lo.u64 %w{}, %w{}, 4;\nadd.u64 %a, %w{}, %out;\n",
+                   "s64", prng_.one_in(2) ? "s32" : "u32", from, from, from, from, from) +
+               guard + fmt::format("ld.global.u32 {}, [%a];\n", word());
+      case 1:
+        return fmt::format("mul.wide.{} %a, %i{}, {};\nadd.u64 %a, %a, %out;\n",
+                           prng_.one_in(2) ? "s32" : "u32", from, size) +
+               guard +
+               fmt::format("ld.global.u{} {}, [%a];\n", 8 * size, size == 8 ? "%w0" : word());
+      case 2:
+        return fmt::format("mad.lo.u32 %x1, %i{}, {}, %x0;\n", from, size) + guard +
+               fmt::format("ld.shared.b{} {}, [%x1];\n", 8 * size, size == 8 ? "%w1" : word());
+      default:
+        return fmt::format("shl.b32 %x1, %i{}, 2;\nadd.u32 %x1, %x0, %x1;\n", from) + guard +
+               fmt::format("st.shared.u32 [%x1], {};\n", word());
     }
   }
 

@@ -1,6 +1,6 @@
-// Random PTX programs most of whose values are the same for all lanes, so far as lanes stay
-// together: some registers also get values that differ, under guards, in branches and loops that
-// lanes leave at different times, and from calls.
+// Random PTX programs most of whose values are the same for all lanes, or ascend from lane to lane,
+// so far as lanes stay together: some registers also get values that differ, under guards, in
+// branches and loops that lanes leave at different times, and from calls.
 #pragma once
 
 #include <cstdint>

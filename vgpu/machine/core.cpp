@@ -84,7 +84,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   workspace_.end_launch();
   if (launch.program->native != nullptr) {
-    launch.program->native->count(Lanes::all, launch_.outcome.steps);
+    launch.program->native->count(lanes_of_code(), launch_.outcome.steps);
   }
   return std::move(launch_.outcome);
 }
@@ -130,14 +130,21 @@ void Core::choose_code() {
   const bool at_once = launch_.limits.compile == Compile::at_once;
   if (at_once) native_runs_.compile_for_some();
   launch_.native_some = tier->code(Lanes::some);
-  if (tier->code(Lanes::all) != nullptr || at_once) return compile();
-  compile_at_ = tier->steps_left(Lanes::all);
+  if (tier->code(lanes_of_code()) != nullptr || at_once) return compile();
+  compile_at_ = tier->steps_left(lanes_of_code());
 }
 
 void Core::compile() {
   compile_at_ = kNoLimit;
-  launch_.native =
-      launch_.program->native->make(*launch_.program, Lanes::all, FragmentLoop::native_calls());
+  launch_.native = launch_.program->native->make(*launch_.program, lanes_of_code(),
+                                                 FragmentLoop::native_calls());
+}
+
+// Returns the kind of machine code for warps with all lanes.
+Lanes Core::lanes_of_code() const {
+  const Dim3& block = launch_.request->block;
+  const bool in_row = block.x % kWarpLanes == 0 || (block.y == 1 && block.z == 1);
+  return in_row ? Lanes::in_row : Lanes::all;
 }
 
 // Runs the turn of a warp; if no component needs control in between, also the turns of other warps

@@ -61,6 +61,7 @@ class Core {
   bool faults_for_ever(const Slot& slot, const Warp& warp);
   void choose_code();
   void compile();
+  [[nodiscard]] Lanes lanes_of_code() const;
 
   RunningLaunch launch_;
   std::uint64_t compile_at_ = kNoLimit;  // in steps of the launch

@@ -17,16 +17,23 @@ class AccessEmitter : public SiteEmitter {
   bool emit(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // Emits a weak load or store for some lanes, those in edx, whose rows are in memory.  False: it
   // is not of that kind.
-  bool emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  //   is_row: the addresses of all lanes are known to be consecutive
+  bool emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest, bool is_row);
+  // Returns whether the addresses of an access are known to be consecutive.
+  [[nodiscard]] bool is_row(const Instr& instr) const {
+    return moves_rows(instr) &&
+           ascends(instr[MemoryOperand::address],
+                   ptx::bytes_of(instr.modifiers.type) * instr.modifiers.vector);
+  }
 
  private:
   // emit_access.cpp
-  bool emit_uniform(const Site& site);
+  bool emit_known(const Site& site, bool strided);
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);
   void move_vector(const Site& site, bool strided);
   // emit_partial.cpp
-  void check_some_lanes(const Site& site);
+  void check_some_lanes(const Site& site, bool is_row);
   void find_some_lanes(const Site& site);
   void note_some_lanes(const Site& site);
   void move_some_lanes(const Site& site);

@@ -33,6 +33,9 @@ class CallEmitter : public RowEmitter {
   // counts.
   void leave(std::uint32_t pc, const Counted& undone);
   void call(const void* function);
+  // If results of the instruction at `pc` count as ascending only if a source does not exceed the
+  // range of its type: leaves the code before the instruction if it does.
+  void check_widened(std::uint32_t pc, const Counted& rest);
 
  protected:
   // Emits the code after a call: execution continues here or, in the interpreter, at `pc` or after

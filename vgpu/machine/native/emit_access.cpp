@@ -115,11 +115,11 @@ bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool
 
 }  // namespace
 
-// Emits a load from an address that is the same for all lanes.
-bool AccessEmitter::emit_uniform(const Site& site) {
-  find_and_tell(site, false);
+// Emits an access whose addresses are known to be consecutive or all equal.
+bool AccessEmitter::emit_known(const Site& site, bool strided) {
+  find_and_tell(site, strided);
   emit_results([&] {
-    move_row(site, false);
+    move_row(site, strided);
     return true;
   });
   a.bind(site.done);
@@ -150,7 +150,8 @@ bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   if (!has_rows(instr, bytes, count, is_load)) return false;
   const Site site{instr,   pc,           rest,        bytes, count, address.bank != Bank::word,
                   is_load, a.newLabel(), a.newLabel()};
-  if (is_load && is_uniform(address)) return emit_uniform(site);
+  if (is_load && is_uniform(address)) return emit_known(site, false);
+  if (is_row(instr)) return emit_known(site, true);
   const asmjit::Label unstrided = a.newLabel();
   check_lanes(site, true, unstrided);
   find_and_tell(site, true);

@@ -42,6 +42,22 @@ void CallEmitter::follow(std::uint32_t pc, const Counted& rest) {
   });
 }
 
+void CallEmitter::check_widened(std::uint32_t pc, const Counted& rest) {
+  if (!uniform_ || !rows_->has_reader(pc)) return;
+  const auto widened = uniform_->widened();
+  if (!widened) return;
+  const asmjit::Label exceeds = a.newLabel();
+  const asmjit::Operand first = first_lane(widened->source, false);
+  a.emit(first.isReg() ? Inst::kIdVmovd : Inst::kIdMov, x86::eax, first);
+  a.add(x86::eax, (kWarpLanes - 1) * widened->step);
+  a.emit(widened->is_signed ? Inst::kIdJo : Inst::kIdJc, exceeds);
+  later_with_rows([this, exceeds, pc, rest] {
+    a.bind(exceeds);
+    store_rows();
+    leave(pc, {rest.instructions + 1, rest.unguarded + 1, rest.accesses});
+  });
+}
+
 void CallEmitter::leave(std::uint32_t pc, const Counted& undone) {
   if (undone.instructions != 0) {
     a.add(field(offsetof(NativeFrame, quantum_left), 4), undone.instructions);

@@ -10,7 +10,7 @@ using ptx::Space;
 
 // Jumps to the slow path unless the addresses of those lanes are consecutive.  Leaves the address
 // of the first of them in rax, and its distance from lane 0 in rcx.
-void AccessEmitter::check_some_lanes(const Site& site) {
+void AccessEmitter::check_some_lanes(const Site& site, bool is_row) {
   const bool wide = site.wide_address;
   const Ref& address = site.address();
   a.bsf(x86::ecx, x86::r8d);
@@ -22,6 +22,7 @@ void AccessEmitter::check_some_lanes(const Site& site) {
     a.mov(x86::eax, first);
   }
   a.shl(x86::ecx, static_cast<std::uint32_t>(site.log2()));
+  if (is_row) return begin_lane_masks(wide);
   a.mov(x86::rsi, x86::rax);
   a.sub(x86::rsi, x86::rcx);
   a.vmovq(x86::xmm0, x86::rsi);
@@ -109,7 +110,8 @@ void AccessEmitter::move_some_lanes(const Site& site) {
   });
 }
 
-bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const Counted& rest,
+                                   bool is_row) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = ptx::bytes_of(m.type);
   const bool is_load = instr.kind == InstrKind::load;
@@ -129,7 +131,7 @@ bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const C
     a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
     a.jne(site.slow);
   }
-  check_some_lanes(site);
+  check_some_lanes(site, is_row);
   find_some_lanes(site);
   if (may_be_noted) note_some_lanes(site);
   add_origin(site, offsetof(AccessSite, data));

@@ -1,4 +1,6 @@
 // Loads and stores the rows of operands, which are in vector registers or in memory.
+#include <bit>
+
 #include "vgpu/machine/native/row_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -45,18 +47,20 @@ x86::Vec RowEmitter::source(const Ref& ref, std::uint32_t byte, unsigned scratch
   return vec(scratch);
 }
 
-// Jumps to `otherwise` unless a row has the same value for all lanes, or, with `ascending`, values
-// that differ from that of the first lane by the row of Tables at that offset.
-void RowEmitter::check_row(const Ref& ref, bool wide, std::optional<std::size_t> ascending,
-                           asmjit::Label otherwise) {
+// Jumps to `otherwise` unless a row ascends by `step`, a power of two of at most 16, or, if it is
+// 0, has the same value for all lanes.
+void RowEmitter::check_row(const Ref& ref, bool wide, std::uint32_t step, asmjit::Label otherwise) {
+  const auto size = static_cast<std::size_t>(std::countr_zero(step));
+  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + size * kWideRowBytes
+                                 : offsetof(Tables, word_lanes) + size * kWordRowBytes;
   a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), first_lane(ref, wide));
   bool first = true;
   for_each_part(wide, [&](std::uint32_t byte) {
     const asmjit::Operand found = part(ref, byte);
     x86::Vec expected = vec(0);
-    if (ascending) {
+    if (step != 0) {
       expected = vec(1);
-      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(*ascending + byte));
+      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
     }
     if (is_512_) {
       a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected, found,
@@ -76,10 +80,11 @@ void RowEmitter::check_row(const Ref& ref, bool wide, std::optional<std::size_t>
   a.jnz(otherwise);
 }
 
-// Jumps to `otherwise` unless the row, which is in memory, has the same value for all lanes.
-void RowEmitter::check_uniform(const Ref& ref, asmjit::Label otherwise) {
+// Jumps to `otherwise` unless the row, which is in memory, is what it counts as.
+void RowEmitter::check_unproven(const UniformRows::Unproven& unproven, asmjit::Label otherwise) {
+  const Ref& ref = unproven.row;
   if (ref.bank != Bank::predicate) {
-    return check_row(ref, ref.bank == Bank::wide, std::nullopt, otherwise);
+    return check_row(ref, ref.bank == Bank::wide, unproven.step, otherwise);
   }
   a.mov(x86::eax, predicate(ref));
   a.inc(x86::eax);

@@ -1,7 +1,5 @@
 // Emits the resolution of addresses by the site of the instruction's last access: of addresses that
 // are consecutive, all equal, or in any order.
-#include <optional>
-
 #include "vgpu/machine/native/site_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -10,13 +8,8 @@ using ptx::Space;
 
 // Jumps to `otherwise` unless all lanes' addresses are consecutive, or all are equal.
 void SiteEmitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
-  const bool wide = site.wide_address;
-  std::optional<std::size_t> ascending;
-  if (strided) {
-    ascending = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
-                     : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
-  }
-  check_row(site.address(), wide, ascending, otherwise);
+  const std::uint32_t step = strided ? site.lane_bytes() : 0;
+  if (!ascends(site.address(), step)) check_row(site.address(), site.wide_address, step, otherwise);
 }
 
 // Leaves in rax the offset of the first lane's bytes from the site's base, and in rdx the sites.

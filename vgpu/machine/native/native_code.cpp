@@ -293,15 +293,16 @@ void Compiler::block(std::uint32_t first) {
   }
 }
 
-// Emits the checks of rows that the block's code takes for uniform, for entering it from outside.
+// Emits the checks of rows that the block's code takes for uniform or ascending, for entering it
+// from outside.
 void Compiler::entry(std::uint32_t first, asmjit::Label refused) {
-  const std::vector<Ref> rows = emit_.unproven(first);
+  const std::vector<UniformRows::Unproven> rows = emit_.unproven(first);
   entry_of_[first] = label_of_[first];
   if (rows.empty()) return;
   entry_of_[first] = emit_.a.newLabel();
   emit_.later([this, first, refused, rows] {
     emit_.a.bind(entry_of_[first]);
-    for (const Ref& row : rows) emit_.check_uniform(row, refused);
+    for (const UniformRows::Unproven& row : rows) emit_.check_unproven(row, refused);
     emit_.a.jmp(label_of_[first]);
   });
 }
@@ -383,22 +384,24 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
   } else if (instr.kind != InstrKind::nop) {
     const asmjit::Label partial = a.newLabel(), done = a.newLabel();
     const bool may_be_whole = is_access(instr) && !emit_.runs_some();
+    const bool is_row = emit_.accesses.is_row(instr);
     if (may_be_whole) {
       a.cmp(x86::edx, -1);
       a.jne(partial);
     }
     if (may_be_whole && emit_.accesses.emit(instr, pc, rest)) {
       a.bind(done);
-      emit_.later([this, partial, done, pc, rest] {
+      emit_.later([this, partial, done, pc, rest, is_row] {
         emit_.a.bind(partial);
         const Instr& of_some = program_.code[pc];
-        if (!emit_.accesses.emit_partially(of_some, pc, rest))
+        if (!emit_.accesses.emit_partially(of_some, pc, rest, is_row))
           emit_.call_execute(of_some, pc, rest);
         emit_.a.jmp(done);
       });
     } else {
       a.bind(partial);
-      if (!emit_.accesses.emit_partially(instr, pc, rest)) emit_.call_execute(instr, pc, rest);
+      if (!emit_.accesses.emit_partially(instr, pc, rest, is_row))
+        emit_.call_execute(instr, pc, rest);
       a.bind(done);
     }
   }
@@ -408,6 +411,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   const Instr& instr = program_.code[pc];
+  emit_.check_widened(pc, rest);
   if (emit_.emit_results([&] { return emit_.compute.emit_any(instr, pc); })) return;
   if (is_access(instr) && !emit_.runs_some()) {
     if (emit_.accesses.emit(instr, pc, rest) || emit_.atomics.emit(instr, pc, rest)) return;
@@ -416,7 +420,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
-  } else if (!emit_.runs_some() || !emit_.accesses.emit_partially(instr, pc, rest)) {
+  } else if (!emit_.runs_some() || !emit_.accesses.emit_partially(instr, pc, rest, false)) {
     emit_.call_execute(instr, pc, rest);
   }
 }
@@ -457,8 +461,8 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   holder.setErrorHandler(&failure);
   asmjit::x86::Assembler assembler(&holder);
   std::optional<LiveRows> live;
-  if (lanes == Lanes::all) live.emplace(program);
-  native::EmitterState state(assembler, level, program, live ? &*live : nullptr, calls);
+  if (lanes != Lanes::some) live.emplace(program);
+  native::EmitterState state(assembler, level, program, lanes, live ? &*live : nullptr, calls);
   native::Emitter emitter(state);
   native::Compiler compiler(program, emitter);
   compiler.compile();

@@ -30,8 +30,9 @@ namespace warpcheck::vgpu {
 class FragmentLoop;
 struct RunningFragment;
 
-// The lanes of a warp that code is for.
-enum class Lanes : std::uint8_t { all, some };
+// The lanes of a warp that code is for. in_row: all, which lie in one row of the block, so that
+// their %tid.x ascends, and %tid.y and %tid.z are the same.
+enum class Lanes : std::uint8_t { all, in_row, some };
 
 struct NativeFrame;
 

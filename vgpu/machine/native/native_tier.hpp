@@ -33,7 +33,8 @@ class NativeTier {
     return of(lanes).made.load(std::memory_order_acquire);
   }
   // The number of warp instructions that the interpreter still has to execute before compilation:
-  // those of all fragments for Lanes::all, and then those of partial fragments for Lanes::some.
+  // those of all fragments for Lanes::all or Lanes::in_row, and then those of partial fragments for
+  // Lanes::some.
   [[nodiscard]] std::uint64_t steps_left(Lanes lanes) const { return of(lanes).steps_left; }
   void count(Lanes lanes, std::uint64_t steps) {
     std::atomic<std::uint64_t>& left = of(lanes).steps_left;
@@ -65,7 +66,7 @@ class NativeTier {
   [[nodiscard]] Code& of(Lanes lanes) { return codes_[static_cast<std::size_t>(lanes)]; }
 
   SimdLevel level_;
-  std::array<Code, 2> codes_;  // by Lanes
+  std::array<Code, 3> codes_;  // by Lanes
 };
 
 }  // namespace warpcheck::vgpu

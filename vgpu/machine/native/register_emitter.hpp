@@ -60,7 +60,7 @@ struct EmitterState {
   static constexpr std::uint32_t kScratch = 8;  // vector registers that hold no rows
 
   //   live: for code of all lanes; null: code of some lanes
-  EmitterState(x86::Assembler& its_assembler, SimdLevel level, const Program& program,
+  EmitterState(x86::Assembler& its_assembler, SimdLevel level, const Program& program, Lanes lanes,
                const LiveRows* live, const NativeCalls& its_calls)
       : assembler(its_assembler),
         calls(its_calls),
@@ -69,7 +69,7 @@ struct EmitterState {
         some(live == nullptr) {
     if (live != nullptr) {
       rows.emplace(program.code, *live, kScratch, (is_512 ? 32 : 16) - kScratch, is_512 ? 64 : 32);
-      uniform.emplace(*live);
+      uniform.emplace(*live, lanes == Lanes::in_row);
     }
   }
 

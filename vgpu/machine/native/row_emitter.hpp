@@ -1,7 +1,6 @@
 // Rows of operands and results, in vector registers or in memory.  Internal to vgpu/machine/native.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -25,9 +24,11 @@ class RowEmitter : public RegisterEmitter {
     if (rows_) rows_->begin_block(end);
     if (uniform_) uniform_->move_to(begin);
   }
-  // Code that is emitted later, apart from its instruction, finds all rows in memory.
+  // Code that is emitted later, apart from its instruction, finds all rows in memory, and knows
+  // nothing of them.
   void end_block() {
     if (rows_) rows_->begin_block(0);
+    if (uniform_) uniform_->forget();
   }
   void begin_instruction(std::uint32_t pc) {
     if (rows_) rows_->begin_instruction(pc);
@@ -40,10 +41,14 @@ class RowEmitter : public RegisterEmitter {
   [[nodiscard]] bool is_uniform(const Ref& ref) const {
     return uniform_ && uniform_->is_uniform(ref);
   }
-  [[nodiscard]] std::vector<Ref> unproven(std::uint32_t pc) {
-    return uniform_ ? uniform_->unproven(pc) : std::vector<Ref>{};
+  // Returns whether an operand of the current instruction ascends from lane to lane by `step`.
+  [[nodiscard]] bool ascends(const Ref& ref, std::uint32_t step) const {
+    return uniform_ && uniform_->step_of(ref) == step;
   }
-  void check_uniform(const Ref& ref, asmjit::Label otherwise);
+  [[nodiscard]] std::vector<UniformRows::Unproven> unproven(std::uint32_t pc) {
+    return uniform_ ? uniform_->unproven(pc) : std::vector<UniformRows::Unproven>{};
+  }
+  void check_unproven(const UniformRows::Unproven& unproven, asmjit::Label otherwise);
   // Calls emit(), which emits the computation of the current instruction's results; once for all
   // lanes if the results are the same for all.
   template <class Emit>
@@ -71,8 +76,7 @@ class RowEmitter : public RegisterEmitter {
   [[nodiscard]] asmjit::Operand first_lane(const Ref& ref, bool wide) const;
   [[nodiscard]] x86::Vec source(const Ref& ref, std::uint32_t byte, unsigned scratch);
   [[nodiscard]] x86::Vec result(const Ref& ref, std::uint32_t byte, unsigned scratch);
-  void check_row(const Ref& ref, bool wide, std::optional<std::size_t> ascending,
-                 asmjit::Label otherwise);
+  void check_row(const Ref& ref, bool wide, std::uint32_t step, asmjit::Label otherwise);
   bool keep_constant(const Ref& ref, const Ref& constant);
   // Stores a part of a result row for the lanes that run.
   void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);

@@ -1,6 +1,7 @@
 #include "vgpu/machine/native/uniform_rows.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "vgpu/program/operand_roles.hpp"
@@ -29,6 +30,18 @@ bool is_fixed(ptx::SpecialRegister special) {
   }
 }
 
+bool is_integer(ptx::Type type) {
+  switch (type) {
+    case ptx::Type::b32:
+    case ptx::Type::u32:
+    case ptx::Type::s32:
+    case ptx::Type::b64:
+    case ptx::Type::u64:
+    case ptx::Type::s64: return true;
+    default: return false;
+  }
+}
+
 // Returns whether lanes that load from one address together load one value.  A generic address may
 // be of local memory.
 bool loads_one_value(const Instr& instr) {
@@ -40,7 +53,8 @@ bool loads_one_value(const Instr& instr) {
 
 }  // namespace
 
-UniformRows::UniformRows(const LiveRows& live) : live_(live), flow_(live.flow()) {
+UniformRows::UniformRows(const LiveRows& live, bool in_row)
+    : live_(live), flow_(live.flow()), in_row_(in_row) {
   is_known_ = live.is_known() && flow_.blocks().size() * flow_.registers() <= kFactsMax;
   if (!is_known_) return;
   solve();
@@ -59,7 +73,7 @@ void UniformRows::solve() {
 void UniformRows::follow_paths() {
   at_begin_.assign(flow_.blocks().size(), {});
   const std::uint32_t first = flow_.block_of(flow_.program().functions.front().entry);
-  at_begin_[first].assign(flow_.registers(), kVarying);
+  at_begin_[first].assign(flow_.registers(), {});
   std::set<std::uint32_t> work{first};
   while (!work.empty()) {
     const std::uint32_t block = *work.begin();
@@ -77,14 +91,14 @@ bool UniformRows::join(std::uint32_t block, const Facts& from) {
   bool changes = into.empty();
   if (changes) into = from;
   for (std::size_t at = 0; at < into.size(); ++at) {
-    if (into[at] == from[at] || into[at] == kVarying) continue;
-    const std::uint32_t fact = from[at] == kVarying ? kVarying : kUniform;
+    if (into[at] == from[at] || into[at].form == 0) continue;
+    const Fact fact = into[at].form == from[at].form ? Fact{into[at].form} : Fact{};
     changes = changes || fact != into[at];
     into[at] = fact;
   }
   for (const std::uint32_t at : apart_[block]) {
-    if (into[at] != kUniform) continue;
-    into[at] = kVarying;
+    if (into[at].form == 0 || into[at].fixed_by != ptx::kNone) continue;
+    into[at] = {};
     changes = true;
   }
   return changes;
@@ -99,29 +113,137 @@ UniformRows::Facts UniformRows::before(std::uint32_t block, std::uint32_t pc) co
 }
 
 void UniformRows::execute(Facts& facts, std::uint32_t pc) const {
+  // Behind these, code is entered again: to check many ascending rows there would cost more than it
+  // gains.
+  const InstrKind kind = flow_.program().code[pc].kind;
+  if (kind == InstrKind::barrier || kind == InstrKind::call || kind == InstrKind::ret) {
+    for (Fact& fact : facts) {
+      if (fact.form >= kAscending && fact.fixed_by == ptx::kNone) fact = {};
+    }
+  }
   const std::span<const std::uint32_t> writes = flow_.writes(pc);
   if (writes.empty()) return;
-  const std::uint32_t fact = fact_of_results(facts, pc);
+  const Fact fact = fact_of_results(facts, pc);
   for (const std::uint32_t to : writes) facts[to] = fact;
 }
 
-std::uint32_t UniformRows::fact_of_results(const Facts& facts, std::uint32_t pc) const {
+UniformRows::Fact UniformRows::fact_of_results(const Facts& facts, std::uint32_t pc) const {
   const Instr& instr = flow_.program().code[pc];
-  if (instr.guard.bank != Bank::none) return kVarying;
-  const std::uint32_t fixed = kFixed + pc;
-  std::uint32_t fact = fixed;
+  if (instr.guard.bank != Bank::none) return {};
+  bool uniform = true, fixed = true;
   for (const std::uint32_t from : flow_.reads(pc)) {
-    if (facts[from] == kVarying) return kVarying;
-    if (facts[from] == kUniform) fact = kUniform;
+    uniform = uniform && facts[from].form == kUniform;
+    fixed = fixed && facts[from].fixed_by != ptx::kNone;
   }
   switch (instr.kind) {
-    case InstrKind::compute: return fact;
+    case InstrKind::compute: break;
     case InstrKind::param:
-    case InstrKind::local_address: return fixed;
-    case InstrKind::special: return is_fixed(instr.special) ? fixed : kVarying;
-    case InstrKind::load: return loads_one_value(instr) ? kUniform : kVarying;
-    default: return kVarying;
+    case InstrKind::local_address: return {kUniform, pc};
+    case InstrKind::special: return fact_of_special(pc);
+    case InstrKind::load: return uniform && loads_one_value(instr) ? Fact{kUniform} : Fact{};
+    default: return {};
   }
+  if (uniform) return {kUniform, fixed ? pc : ptx::kNone};
+  const Step step = step_of_result(facts, pc);
+  for (std::uint8_t form = kAscending; step && form < kFormsEnd; ++form) {
+    if (*step != 1u << (form - kAscending)) continue;
+    return {form, fixed && !widened(facts, pc) ? pc : ptx::kNone};
+  }
+  return {};
+}
+
+UniformRows::Fact UniformRows::fact_of_special(std::uint32_t pc) const {
+  const ptx::SpecialRegister special = flow_.program().code[pc].special;
+  switch (special) {
+    case ptx::SpecialRegister::laneid: return {kAscending, pc};
+    case ptx::SpecialRegister::tid_x: return in_row_ ? Fact{kAscending, pc} : Fact{};
+    case ptx::SpecialRegister::tid_y:
+    case ptx::SpecialRegister::tid_z: return in_row_ ? Fact{kUniform, pc} : Fact{};
+    default: return is_fixed(special) ? Fact{kUniform, pc} : Fact{};
+  }
+}
+
+// Returns the step of an operand, as step_of() does.
+UniformRows::Step UniformRows::step(const Facts& facts, std::uint32_t pc, const Ref& ref) const {
+  if (ref.bank == Bank::constant) return 0;
+  if (ref.bank != Bank::word && ref.bank != Bank::wide) return std::nullopt;
+  const std::uint8_t form = facts[flow_.register_of(pc, ref)].form;
+  if (form == 0) return std::nullopt;
+  return form == kUniform ? 0 : 1u << (form - kAscending);
+}
+
+// Returns the step of the product of a and b.
+UniformRows::Step UniformRows::step_of_product(const Facts& facts, std::uint32_t pc) const {
+  const Instr& instr = flow_.program().code[pc];
+  const Ref &a = instr[ComputeOperand::a], &b = instr[ComputeOperand::b];
+  const Step of_a = step(facts, pc, a), of_b = step(facts, pc, b);
+  if (!of_a || !of_b) return std::nullopt;
+  if (*of_a == 0 && *of_b == 0) return 0;
+  const Ref& factor = *of_a == 0 ? a : b;
+  if (factor.bank != Bank::constant) return std::nullopt;
+  const bool wide =
+      instr.modifiers.part == ptx::MulPart::lo && instr[ComputeOperand::d].bank == Bank::wide;
+  std::uint64_t value = 0;
+  std::memcpy(&value, flow_.program().constants.data() + factor.offset, wide ? 8 : 4);
+  return (*of_a + *of_b) * value;
+}
+
+// Returns the step of the result of a compute instruction that does not have only uniform sources.
+UniformRows::Step UniformRows::step_of_result(const Facts& facts, std::uint32_t pc) const {
+  const Instr& instr = flow_.program().code[pc];
+  const ptx::Modifiers& m = instr.modifiers;
+  const Bank bank = instr[ComputeOperand::d].bank;
+  if (!is_integer(m.type) || m.sat || m.carry_out || m.vector != 1) return std::nullopt;
+  if (bank != Bank::word && bank != Bank::wide) return std::nullopt;
+  const auto of = [&](ComputeOperand operand) { return step(facts, pc, instr[operand]); };
+  const Step of_a = of(ComputeOperand::a);
+  if (!of_a) return std::nullopt;
+  switch (instr.opcode) {
+    case ptx::Opcode::mov_: return of_a;
+    case ptx::Opcode::cvta_:
+      return m.space == ptx::Space::shared || m.space == ptx::Space::global ? of_a : std::nullopt;
+    case ptx::Opcode::cvt_: return is_integer(m.source_type) && !m.pack ? of_a : std::nullopt;
+    case ptx::Opcode::add_:
+    case ptx::Opcode::sub_: {
+      const Step of_b = of(ComputeOperand::b);
+      if (!of_b) return std::nullopt;
+      return instr.opcode == ptx::Opcode::add_ ? *of_a + *of_b : *of_a - *of_b;
+    }
+    case ptx::Opcode::shl_: {
+      const Ref& amount = instr[ComputeOperand::b];
+      if (amount.bank != Bank::constant) return std::nullopt;
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, flow_.program().constants.data() + amount.offset, sizeof bits);
+      return bits < 32 ? Step(*of_a << bits) : std::nullopt;
+    }
+    case ptx::Opcode::mul_:
+    case ptx::Opcode::mad_: {
+      if (m.part != ptx::MulPart::lo && m.part != ptx::MulPart::wide) return std::nullopt;
+      const Step product = step_of_product(facts, pc);
+      if (!product || instr.opcode == ptx::Opcode::mul_) return product;
+      const Step of_c = of(ComputeOperand::c);
+      return of_c ? Step(*product + *of_c) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::optional<UniformRows::Widened> UniformRows::widened(const Facts& facts,
+                                                         std::uint32_t pc) const {
+  const Instr& instr = flow_.program().code[pc];
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool converts = instr.opcode == ptx::Opcode::cvt_;
+  if (converts ? ptx::bytes_of(m.type) != 8 || ptx::bytes_of(m.source_type) != 4
+               : m.part != ptx::MulPart::wide) {
+    return std::nullopt;
+  }
+  const bool is_signed = ptx::is_signed(converts ? m.source_type : m.type);
+  for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b}) {
+    const Step of_operand = step(facts, pc, instr[operand]);
+    if (!of_operand || *of_operand == 0) continue;
+    return Widened{instr[operand], static_cast<std::uint32_t>(*of_operand), is_signed};
+  }
+  return std::nullopt;
 }
 
 // Finds where lanes meet that may part.  Returns whether there are more such places than before.
@@ -133,7 +255,7 @@ bool UniformRows::find_joins() {
     const Facts facts = before(block, last);
     if (facts.empty()) continue;
     parts_[block] = std::ranges::any_of(
-        flow_.reads(last), [&](std::uint32_t from) { return facts[from] == kVarying; });
+        flow_.reads(last), [&](std::uint32_t from) { return facts[from].form != kUniform; });
     if (!parts_[block]) continue;
     part_at(block);
     changes = true;
@@ -191,23 +313,36 @@ void UniformRows::move_on() {
   ++pc_;
 }
 
+std::optional<std::uint32_t> UniformRows::step_of(const Ref& ref) const {
+  if (now_.empty()) return std::nullopt;
+  const Step found = step(now_, pc_, ref);
+  return found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
+}
+
 bool UniformRows::is_uniform(const Ref& ref) const {
   if (ref.bank == Bank::constant) return true;
-  return !now_.empty() && ref.bank != Bank::none && now_[flow_.register_of(pc_, ref)] != kVarying;
+  if (now_.empty() || ref.bank == Bank::none) return false;
+  return now_[flow_.register_of(pc_, ref)].form == kUniform;
 }
 
 bool UniformRows::makes_uniform() const {
-  return !now_.empty() && fact_of_results(now_, pc_) != kVarying;
+  return !now_.empty() && fact_of_results(now_, pc_).form == kUniform;
 }
 
-std::vector<Ref> UniformRows::unproven(std::uint32_t pc) {
+std::optional<UniformRows::Widened> UniformRows::widened() const {
+  if (now_.empty() || flow_.program().code[pc_].kind != InstrKind::compute) return std::nullopt;
+  if (fact_of_results(now_, pc_).form < kAscending) return std::nullopt;
+  return widened(now_, pc_);
+}
+
+std::vector<UniformRows::Unproven> UniformRows::unproven(std::uint32_t pc) {
   move_to(pc);
-  std::vector<Ref> found;
+  std::vector<Unproven> found;
   if (now_.empty()) return found;
   for (const Ref& row : rows_[flow_.function_of(pc)]) {
-    if (now_[flow_.register_of(pc, row)] == kUniform && live_.is_live(pc, row)) {
-      found.push_back(row);
-    }
+    const Fact fact = now_[flow_.register_of(pc, row)];
+    if (fact.form == 0 || fact.fixed_by != ptx::kNone || !live_.is_live(pc, row)) continue;
+    found.push_back({row, fact.form == kUniform ? 0 : 1u << (fact.form - kAscending)});
   }
   return found;
 }

@@ -28,7 +28,7 @@ Program kernel_of(const std::string& body, const std::string& functions = "") {
 std::string uniform_in(const std::string& body, const std::string& functions = "") {
   const Program program = kernel_of(body, functions);
   const LiveRows live(program);
-  UniformRows rows(live);
+  UniformRows rows(live, true);
   std::string found;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     for (const Ref& row : destinations_of(program, program.code[pc])) {
@@ -46,7 +46,40 @@ std::size_t unproven_after(const std::string& body) {
   const LiveRows live(program);
   std::uint32_t pc = 0;
   while (program.code[pc].kind != InstrKind::store) ++pc;
-  return UniformRows(live).unproven(pc).size();
+  return UniformRows(live, true).unproven(pc).size();
+}
+
+// Returns the step of the last result of `body`; -1: it does not ascend.
+int last_step(const std::string& body, bool in_row = true) {
+  const Program program = kernel_of(body);
+  const LiveRows live(program);
+  UniformRows rows(live, in_row);
+  std::uint32_t pc = 0;
+  while (program.code[pc].kind != InstrKind::store) ++pc;
+  rows.move_to(pc);
+  const auto step = rows.step_of(destinations_of(program, program.code[pc - 1]).front());
+  return step ? static_cast<int>(*step) : -1;
+}
+
+TEST(UniformRows, AscendByAConstant) {
+  const std::string tid = "mov.u32 %r1, %tid.x;\n";
+  EXPECT_EQ(last_step(tid), 1);
+  EXPECT_EQ(last_step(tid, false), -1);
+  EXPECT_EQ(last_step("mov.u32 %r1, %tid.y;\n"), 0);
+  EXPECT_EQ(last_step("mov.u32 %r1, %tid.y;\n", false), -1);
+  EXPECT_EQ(last_step("mov.u32 %r1, %laneid;\n", false), 1);
+  EXPECT_EQ(last_step(tid + "shl.b32 %r1, %r1, 3;\n"), 8);
+  EXPECT_EQ(last_step(tid + "shl.b32 %r1, %r1, 5;\n"), -1);  // no access has such elements
+  EXPECT_EQ(last_step(tid + "mul.lo.u32 %r1, %r1, 4;\n"), 4);
+  EXPECT_EQ(last_step(tid + "mul.lo.u32 %r1, %r1, %r1;\n"), -1);
+  EXPECT_EQ(last_step(tid + "mov.u32 %r2, %ctaid.x;\nmul.lo.u32 %r1, %r1, %r2;\n"), -1);
+  EXPECT_EQ(last_step(tid + "mov.u32 %r2, %ctaid.x;\nmad.lo.u32 %r1, %r2, %r2, %r1;\n"), 1);
+  EXPECT_EQ(last_step(tid + "add.u32 %r1, %r1, %r1;\n"), 2);
+  EXPECT_EQ(last_step(tid + "sub.u32 %r1, %r1, 7;\n"), 1);
+  EXPECT_EQ(last_step(tid + "sub.u32 %r1, 7, %r1;\n"), -1);
+  EXPECT_EQ(last_step(tid + "and.b32 %r1, %r1, 7;\n"), -1);
+  EXPECT_EQ(last_step(tid + "mul.wide.u32 %a, %r1, 8;\n"), 8);
+  EXPECT_EQ(last_step(tid + "cvt.s64.s32 %a, %r1;\nmul.lo.u64 %a, %a, 4294967300;\n"), -1);
 }
 
 TEST(UniformRows, AreComputedFromWhatLanesShare) {
@@ -141,6 +174,34 @@ TEST(UniformRows, AreCheckedUnlessTheyHaveOneValueInAnyCase) {
   const std::string loop = "L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n";
   EXPECT_EQ(unproven_after("mov.u32 %r1, 0;\n" + loop), 1u);
   EXPECT_EQ(unproven_after("mov.u32 %r1, %tid.x;\n" + loop), 0u);
+}
+
+TEST(UniformRows, AscendOnlyWithinTheRangeOfTheirType) {
+  const auto widened = [](const std::string& body) {
+    const Program program = kernel_of("mov.u32 %r1, %tid.x;\nshl.b32 %r1, %r1, 1;\n" + body);
+    const LiveRows live(program);
+    UniformRows rows(live, true);
+    rows.move_to(2);
+    return rows.widened();
+  };
+  EXPECT_FALSE(widened("add.u32 %r1, %r1, 4;\n"));
+  EXPECT_FALSE(widened("cvt.u64.u32 %a, 4;\n"));
+  const auto of_signed = widened("mul.wide.s32 %a, %r1, 4;\n");
+  ASSERT_TRUE(of_signed);
+  EXPECT_EQ(of_signed->step, 2u);
+  EXPECT_TRUE(of_signed->is_signed);
+  const auto of_unsigned = widened("cvt.s64.u32 %a, %r1;\n");
+  ASSERT_TRUE(of_unsigned);
+  EXPECT_FALSE(of_unsigned->is_signed);
+}
+
+// Behind a barrier, an address that was extended to 64 bits would be checked as a whole.
+TEST(UniformRows, AreForgottenAtBarriersIfTheyWouldBeChecked) {
+  const std::string address =
+      "mov.u32 %r2, %tid.x;\nmul.wide.u32 %a, %r2, 4;\nshl.b32 %r1, %r2, 2;\n";
+  EXPECT_EQ(unproven_after(address + "cvt.u32.u64 %r1, %a;\n"), 1u);
+  EXPECT_EQ(unproven_after(address + "bar.sync 0;\ncvt.u32.u64 %r1, %a;\n"), 0u);
+  EXPECT_EQ(unproven_after(address + "bar.sync 0;\n"), 0u);
 }
 
 // Returns the size of the code for twenty instructions.

@@ -1,4 +1,4 @@
-#include "vgpu/differential/same_events.hpp"
+#include "vgpu/differential/same_events_testing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ struct Way {
 }  // namespace
 
 std::size_t compare_events(const std::string& text, std::uint64_t seed, std::uint32_t blocks,
-                           std::uint32_t launches) {
+                           std::uint32_t launches, std::uint32_t row) {
   const ptx::Module module = ptx::parse(text, "random");
   std::size_t events = 0;
   for (const Way& way :
@@ -124,6 +124,7 @@ std::size_t compare_events(const std::string& text, std::uint64_t seed, std::uin
                                             .seed = seed,
                                             .compiles = compiles,
                                             .quantum = way.quantum,
+                                            .row = row,
                                             .watches = &watched[compiles],
                                             .blocks = blocks,
                                             .launches = launches});
