@@ -55,7 +55,8 @@ bool loads_one_value(const Instr& instr) {
 
 UniformRows::UniformRows(const LiveRows& live, bool in_row)
     : live_(live), flow_(live.flow()), in_row_(in_row) {
-  is_known_ = live.is_known() && flow_.blocks().size() * flow_.registers() <= kFactsMax;
+  const std::size_t facts = flow_.blocks().size() * flow_.registers();
+  is_known_ = live.is_known() && facts != 0 && facts <= kFactsMax;
   if (!is_known_) return;
   solve();
   list_rows();

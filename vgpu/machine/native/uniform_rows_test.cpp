@@ -204,6 +204,15 @@ TEST(UniformRows, AreForgottenAtBarriersIfTheyWouldBeChecked) {
   EXPECT_EQ(unproven_after(address + "bar.sync 0;\n"), 0u);
 }
 
+TEST(UniformRows, ALoopWithoutRegistersIsDone) {
+  const Program program = decode(ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n"
+                                            ".visible .entry k()\n{\nL: bra L;\n}\n",
+                                            "test.ptx"),
+                                 "k");
+  const LiveRows live(program);
+  EXPECT_TRUE(UniformRows(live).unproven(0).empty());
+}
+
 // Returns the size of the code for twenty instructions.
 std::size_t bytes_of(const std::string& first, const std::string& instruction, SimdLevel level) {
   const auto size = [&](int count) {
