@@ -38,6 +38,18 @@ struct AccessClass {
 inline constexpr unsigned kWeakRead = AccessClass{}.index();
 inline constexpr unsigned kWeakWrite = AccessClass{.write = true}.index();
 
+// Groups of classes, one bit for each class: weak reads, weak writes, strong reads, strong writes,
+// atomics.
+inline constexpr std::array<std::uint32_t, 5> kClassGroups = [] {
+  std::array<std::uint32_t, 5> groups{};
+  for (unsigned index = 0; index < kAccessClasses; ++index) {
+    const AccessClass one = AccessClass::of_index(index);
+    const unsigned of_strong = one.atomic ? 4 : one.write ? 3 : 2;
+    groups[one.strong ? of_strong : index] |= 1u << index;
+  }
+  return groups;
+}();
+
 constexpr bool conflict(const AccessClass& a, const AccessClass& b) { return a.write || b.write; }
 
 // Aligned scalars that overlap do so completely if their sizes are equal.

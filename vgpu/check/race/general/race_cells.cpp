@@ -213,11 +213,22 @@ std::uint32_t CellLists::make() {
   return static_cast<std::uint32_t>(lists_.size() - 1);
 }
 
+void CellList::include_all() {
+  classes = 0;
+  extents = {};
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const std::uint32_t bit = 1u << entries[i].access_class;
+    classes |= bit;
+    for (std::size_t group = 0; group < extents.size(); ++group) {
+      if ((bit & kClassGroups[group]) != 0) extents[group].include({i, i + 1});
+    }
+  }
+}
+
 void CellLists::entries_have_gone(Cell& cell) {
   CellList& list = at(cell);
   list.forget_answers();
-  list.classes = 0;
-  for (const CellEntry& entry : list.entries) list.classes |= 1u << entry.access_class;
+  list.include_all();
   if (list.entries.empty()) drop(cell);
 }
 
@@ -225,7 +236,7 @@ void CellLists::drop(Cell& cell) {
   CellList& list = at(cell);
   list.entries.clear();
   list.forget_answers();
-  list.classes = 0;
+  list.include_all();
   list.prune_at = CellList{}.prune_at;
   free_.push_back(cell.list());
   cell.rest = 0;
@@ -266,7 +277,6 @@ CellList& CellLists::made_list(Cell& cell, const ThreadOrder& order) {
 
 void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
   CellList& list = made_list(cell, order);
-  list.classes |= 1u << entry.access_class;
   list.block = CellList::kManyBlocks;
   list.forget_answers();
   const auto launch_of = [&](const CellEntry& one) {
@@ -274,11 +284,11 @@ void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& 
   };
   list.entries.insert(std::ranges::upper_bound(list.entries, launch_of(entry), {}, launch_of),
                       entry);
+  list.include_all();
 }
 
 void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
   CellList& list = made_list(cell, order);
-  list.classes |= 1u << entry.access_class;
   if (!list.entries.empty()) {
     CellEntry& last = list.entries.back();
     const bool same = last.segment == entry.segment && last.pc == entry.pc &&
@@ -299,6 +309,7 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
   if (list.entries.empty()) list.block = block;
   if (list.block != block) list.block = CellList::kManyBlocks;
   list.entries.push_back(entry);
+  list.include_last();
   if (list.entries.size() >= list.prune_at) prune(list, order);
 }
 
@@ -317,6 +328,7 @@ std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
   list.forget_answers();
   Pruning(list.entries, order).run();
+  list.include_all();
   list.prune_at = 16 + 2 * list.entries.size();
 }
 

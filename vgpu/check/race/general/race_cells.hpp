@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -21,6 +22,7 @@
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
 #include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/race_class.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
@@ -68,14 +70,24 @@ struct CellEntry {
 // A list of entries in order of execution, so entries of one launch are contiguous.
 //
 // A check of a cell should not examine all entries.  So the list stores which entries are settled
-// by the order of whole launches, and which entries an earlier check from the same segment has
-// passed.
+// by the order of whole launches, which entries an earlier check from the same segment has passed,
+// and between which entries those of each group of classes are: thousands of warps may read what
+// one has written.
 struct CellList {
   static constexpr BlockKey kManyBlocks = ~BlockKey{0};
   static constexpr std::uint32_t kNoLaunch = ~0u;
+  // Entries from `begin` up to, and without, `end`.
+  struct Extent {
+    std::uint32_t begin = ~0u, end = 0;
+    void include(const Extent& other) {
+      begin = std::min(begin, other.begin);
+      end = std::max(end, other.end);
+    }
+  };
 
   std::vector<CellEntry> entries;
   std::uint32_t classes = 0;  // of the entries, one bit each
+  std::array<Extent, kClassGroups.size()> extents{};
   std::size_t prune_at = 16;
   BlockKey block = kManyBlocks;  // the block of all entries
   // The first `settled` entries come before everything in `settled_launch`.
@@ -87,7 +99,26 @@ struct CellList {
   SegmentId passed_by = 0;
   std::uint8_t passed_class = 0;
 
-  // Called after entries were removed.
+  // Returns an extent that includes all entries of these classes.
+  [[nodiscard]] Extent extent_of(std::uint32_t of_classes) const {
+    Extent extent;
+    for (std::size_t group = 0; group < extents.size(); ++group) {
+      if ((of_classes & kClassGroups[group]) != 0) extent.include(extents[group]);
+    }
+    return extent;
+  }
+  // Called after an entry was added at the end.
+  void include_last() {
+    const std::uint32_t bit = 1u << entries.back().access_class;
+    const auto end = static_cast<std::uint32_t>(entries.size());
+    classes |= bit;
+    for (std::size_t group = 0; group < extents.size(); ++group) {
+      if ((bit & kClassGroups[group]) != 0) extents[group].include({end - 1, end});
+    }
+  }
+  // Called after entries were inserted or removed.
+  void include_all();
+  // Called after entries were inserted or removed.
   void forget_answers() {
     settled = passed = 0;
     settled_launch = kNoLaunch;

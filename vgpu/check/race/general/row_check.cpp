@@ -61,9 +61,12 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
   if (!relations.may_matter(classes, row, list)) return;
   // A check that also looks for notes may skip fewer entries.
   const unsigned passes_as = mine.access_class + (classes.handed != 0 ? kAccessClasses : 0);
+  const CellList::Extent extent =
+      list.extent_of(classes.anyhow | classes.across | classes.apart | classes.handed);
+  const std::size_t first = first_in_question(row, passes_as, list);
   std::optional<ObservedWrites> observed;
   bool all_passed = true;
-  for (std::size_t i = first_in_question(row, passes_as, list); i < list.entries.size(); ++i) {
+  for (std::size_t i = std::max<std::size_t>(first, extent.begin); i < extent.end; ++i) {
     const CellEntry& entry = list.entries[i];
     if (all_passed) list.passed = static_cast<std::uint32_t>(i);
     const bool races = relations.race_unless_ordered(classes, row, entry);

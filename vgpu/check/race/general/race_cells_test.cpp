@@ -1,0 +1,62 @@
+#include "vgpu/check/race/general/race_cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr unsigned kAtomicClass =
+    AccessClass{.write = true, .strong = true, .atomic = true}.index();
+
+CellList list_of(std::initializer_list<unsigned> classes) {
+  CellList list;
+  for (const unsigned one : classes) {
+    list.entries.push_back({.access_class = static_cast<std::uint8_t>(one)});
+    list.include_last();
+  }
+  return list;
+}
+
+std::pair<std::uint32_t, std::uint32_t> extent(const CellList& list, std::uint32_t classes) {
+  const CellList::Extent found = list.extent_of(classes);
+  return {found.begin, found.end};
+}
+
+TEST(CellLists, ExtentsIncludeTheEntriesOfTheirClassesAlone) {
+  CellList list = list_of({kWeakRead, kWeakWrite, kWeakRead, kAtomicClass, kWeakRead});
+  EXPECT_EQ(extent(list, 1u << kWeakWrite), std::pair(1u, 2u));
+  EXPECT_EQ(extent(list, 1u << kAtomicClass), std::pair(3u, 4u));
+  EXPECT_EQ(extent(list, 1u << kWeakWrite | 1u << kAtomicClass), std::pair(1u, 4u));
+  EXPECT_EQ(extent(list, 1u << kWeakRead), std::pair(0u, 5u));
+  list.entries.erase(list.entries.begin());
+  list.include_all();
+  EXPECT_EQ(extent(list, 1u << kWeakWrite), std::pair(0u, 1u));
+  EXPECT_EQ(extent(list, 1u << kWeakRead), std::pair(1u, 4u));
+  EXPECT_EQ(list.classes, 1u << kWeakRead | 1u << kWeakWrite | 1u << kAtomicClass);
+}
+
+TEST(CellLists, ExtentsOfClassesThatNoEntryHasAreEmpty) {
+  const CellList list = list_of({kWeakRead, kWeakRead});
+  const CellList::Extent found = list.extent_of(1u << kWeakWrite | 1u << kAtomicClass);
+  EXPECT_GE(found.begin, found.end);
+}
+
+// Atomics of all sizes and scopes are one group.
+TEST(CellLists, EachClassIsInOneGroup) {
+  std::uint32_t all = 0;
+  for (const std::uint32_t group : kClassGroups) {
+    EXPECT_EQ(all & group, 0u);
+    all |= group;
+  }
+  EXPECT_EQ(all, ~0u);
+  EXPECT_EQ(kClassGroups[4] >> kAtomicClass & 1, 1u);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
