@@ -20,6 +20,12 @@ int exponent_of(float value) {
   return static_cast<int>(bits >> 52 & 0x7ff) - 1023;
 }
 
+// std::floor() of a number that fits 64 bits; without SSE4.1, std::floor() is a call.
+std::int64_t floor_of(double x) {
+  const auto whole = static_cast<std::int64_t>(x);
+  return whole - static_cast<std::int64_t>(static_cast<double>(whole) > x);
+}
+
 // One coordinate: two neighbouring texels, and the weight of the second one.
 struct Neighbours {
   std::int64_t first = 0, second = 0;
@@ -73,11 +79,10 @@ bool put_inside(std::int64_t& texel, std::uint32_t size, TextureAddress address,
 Neighbours neighbours_of(const Position& position, std::uint32_t size, bool clamps, bool smooth) {
   Neighbours result;
   if (!smooth) {
-    result.first = result.second = static_cast<std::int64_t>(std::floor(position.texels));
+    result.first = result.second = floor_of(position.texels);
     return result;
   }
-  auto fixed =
-      static_cast<std::int64_t>(std::floor(position.texels * kWeightOne + 0.5)) - kHalfTexel;
+  auto fixed = floor_of(position.texels * kWeightOne + 0.5) - kHalfTexel;
   if (clamps) {
     fixed = std::clamp<std::int64_t>(fixed, 0, (std::int64_t{size} - 1) * kWeightOne);
   }
@@ -126,8 +131,8 @@ FacePlace face_of(const std::array<float, 3>& at) {
 
 class FootprintMaker {
  public:
-  FootprintMaker(const Texture& texture, const FetchPlace& place)
-      : texture_(texture), at_(place.at), layer_(place.layer) {
+  FootprintMaker(const Texture& texture, const FetchPlace& place, Footprint& footprint)
+      : texture_(texture), footprint_(footprint), at_(place.at), layer_(place.layer) {
     const std::uint32_t layers = texture.levels.front().layers;
     if (texture.shape == TextureShape::cube) {
       const FacePlace face = face_of(place.at);
@@ -164,8 +169,6 @@ class FootprintMaker {
     if (z.weight != 0) add_layer(static_cast<std::uint32_t>(z.second), second, second_inside);
   }
 
-  Footprint footprint;
-
  private:
   [[nodiscard]] bool has_rows() const { return texture_.shape > TextureShape::line; }
   [[nodiscard]] bool normalized() const {
@@ -192,7 +195,7 @@ class FootprintMaker {
     if (has_right && has_above) add(x_.second, y_.first, layer, right - right_below, is_inside);
     if (has_left && has_below) add(x_.first, y_.second, layer, left - left_above, is_inside);
     if (has_right && has_below) add(x_.second, y_.second, layer, right_below, is_inside);
-    footprint.group_end[footprint.groups++] = footprint.count;
+    footprint_.group_end[footprint_.groups++] = footprint_.count;
   }
 
   void add(std::int64_t x, std::int64_t y, std::uint32_t layer, std::int32_t weight,
@@ -200,12 +203,13 @@ class FootprintMaker {
     const TexelBox& box = texture_.levels[level_];
     is_inside &= put_inside(x, box.width, address(0), normalized());
     is_inside &= put_inside(y, box.height, address(1), normalized());
-    TexelUse& use = footprint.uses[footprint.count++];
+    TexelUse& use = footprint_.uses[footprint_.count++];
     use = {level_, static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), layer, !is_inside,
            weight};
   }
 
   const Texture& texture_;
+  Footprint& footprint_;
   std::array<float, 3> at_;
   std::uint32_t layer_;
   std::uint32_t level_ = 0;
@@ -392,7 +396,12 @@ double log2_of(double x) {
 }  // namespace
 
 Footprint footprint_of(const Texture& texture, const FetchPlace& place) {
-  FootprintMaker maker(texture, place);
+  Footprint footprint;
+  FootprintMaker maker(texture, place, footprint);
+  if (texture.levels.size() == 1) {
+    maker.add_level(0, kWeightOne);
+    return footprint;
+  }
   const auto last = static_cast<float>(texture.levels.size() - 1);
   float level = std::trunc(std::clamp(place.level, -1000.0F, 1000.0F) * kWeightOne) / kWeightOne;
   level = std::max(level + texture.level_bias, texture.level_min);
@@ -400,14 +409,14 @@ Footprint footprint_of(const Texture& texture, const FetchPlace& place) {
   level = level >= 0 ? std::min(level, last) : 0;
   if (!texture.smooth_levels) {
     maker.add_level(static_cast<std::uint32_t>(std::floor(level + 0.5F)), kWeightOne);
-    return maker.footprint;
+    return footprint;
   }
   const auto fixed = static_cast<std::uint32_t>(std::floor(level * kWeightOne));
   const auto weight = static_cast<std::int32_t>(fixed & (kWeightOne - 1));
   const std::uint32_t lower = fixed >> kFractionBits;
   maker.add_level(lower, kWeightOne - weight);
   if (weight != 0) maker.add_level(lower + 1, weight);
-  return maker.footprint;
+  return footprint;
 }
 
 Footprint footprint_of_element(const Texture& texture, std::int32_t index) {

@@ -18,14 +18,14 @@ inline constexpr std::int32_t kWeightOne = 256;
 // A texel that a fetch uses, with its weight; the weights of a fetch add up to kWeightOne.  A
 // weight may be rounded to 0; a NaN or an infinity in that texel counts nevertheless.
 struct TexelUse {
-  std::uint32_t level = 0;
-  std::uint32_t x = 0, y = 0, layer = 0;
-  bool is_border = false;  // outside the texture: the border color
-  std::int32_t weight = 0;
+  std::uint32_t level, x, y, layer;
+  bool is_border;  // outside the texture: the border color
+  std::int32_t weight;
 };
 
 struct Footprint {
-  // Texels are added in two groups, each aligned separately: two layers, or two levels.
+  // Texels are added in two groups, each aligned separately: two layers, or two levels.  Only the
+  // first `count` are set, because a fetch mostly uses one or four.
   std::array<TexelUse, 16> uses;
   std::uint32_t count = 0;
   std::array<std::uint32_t, 4> group_end{};

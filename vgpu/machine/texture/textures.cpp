@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -206,9 +207,10 @@ void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, con
   std::array<std::uint32_t, 16> users{};  // for each use: the lanes that read memory for it
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    fetch.footprint[lane] = footprint_of_lane(run, instr, texture, lane);
-    for (std::uint32_t use = 0; use < fetch.footprint[lane].count; ++use) {
-      if (!fetch.footprint[lane].uses[use].is_border) users[use] |= 1u << lane;
+    Footprint& footprint = *::new (&fetch.footprint[lane])  // in place: most of it remains unset
+                           Footprint(footprint_of_lane(run, instr, texture, lane));
+    for (std::uint32_t use = 0; use < footprint.count; ++use) {
+      if (!footprint.uses[use].is_border) users[use] |= 1u << lane;
     }
   }
   for (std::uint32_t use = 0; use < users.size(); ++use) {
