@@ -30,7 +30,7 @@ bool is_fixed(ptx::SpecialRegister special) {
   }
 }
 
-bool is_integer(ptx::Type type) {
+bool is_32_or_64_bits(ptx::Type type) {
   switch (type) {
     case ptx::Type::b32:
     case ptx::Type::u32:
@@ -194,7 +194,7 @@ UniformRows::Step UniformRows::step_of_result(const Facts& facts, std::uint32_t 
   const Instr& instr = flow_.program().code[pc];
   const ptx::Modifiers& m = instr.modifiers;
   const Bank bank = instr[ComputeOperand::d].bank;
-  if (!is_integer(m.type) || m.sat || m.carry_out || m.vector != 1) return std::nullopt;
+  if (!is_32_or_64_bits(m.type) || m.sat || m.carry_out || m.vector != 1) return std::nullopt;
   if (bank != Bank::word && bank != Bank::wide) return std::nullopt;
   const auto of = [&](ComputeOperand operand) { return step(facts, pc, instr[operand]); };
   const Step of_a = of(ComputeOperand::a);
@@ -203,7 +203,7 @@ UniformRows::Step UniformRows::step_of_result(const Facts& facts, std::uint32_t 
     case ptx::Opcode::mov_: return of_a;
     case ptx::Opcode::cvta_:
       return m.space == ptx::Space::shared || m.space == ptx::Space::global ? of_a : std::nullopt;
-    case ptx::Opcode::cvt_: return is_integer(m.source_type) && !m.pack ? of_a : std::nullopt;
+    case ptx::Opcode::cvt_: return is_32_or_64_bits(m.source_type) && !m.pack ? of_a : std::nullopt;
     case ptx::Opcode::add_:
     case ptx::Opcode::sub_: {
       const Step of_b = of(ComputeOperand::b);

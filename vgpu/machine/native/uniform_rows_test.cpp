@@ -210,7 +210,7 @@ TEST(UniformRows, ALoopWithoutRegistersIsDone) {
                                             "test.ptx"),
                                  "k");
   const LiveRows live(program);
-  EXPECT_TRUE(UniformRows(live).unproven(0).empty());
+  EXPECT_TRUE(UniformRows(live, false).unproven(0).empty());
 }
 
 // Returns the size of the code for twenty instructions.
