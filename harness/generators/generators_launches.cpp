@@ -17,9 +17,9 @@ int dimensions(const LaunchConfig& launch) {
   return std::max(dimensions(launch.grid), dimensions(launch.block));
 }
 
-class Launches {
+class LaunchesCovering {
  public:
-  Launches(std::int64_t n, const LaunchOptions& options)
+  LaunchesCovering(std::int64_t n, const LaunchOptions& options)
       : n_(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))),
         options_(options),
         block_min_(
@@ -112,7 +112,7 @@ Gen<LaunchConfig> launches_covering(std::int64_t n, LaunchOptions options) {
     throw std::invalid_argument(
         "launches_covering: expected block_max and blocks_max above 0 and dims_max of 1, 2 or 3");
   }
-  const Launches launches(n, options);
+  const LaunchesCovering launches(n, options);
   const Gen<LaunchConfig> gen = [launches](Draw& draw) { return launches.sample(draw); };
   const auto domain = [=](const LaunchConfig& launch) {
     return covers(launch, n) && launch.block.count() <= options.block_max &&

@@ -133,14 +133,8 @@ bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
                      [&](const T& value) { return element.contains(value); });
 }
 
-}  // namespace vectors_detail
-
-// n elements: independent ones, all equal, few distinct, runs, all simplest but one, sorted,
-// reversed, organ pipes (ascending, then descending), sorted with a few swapped neighbours, and for
-// floats pairs that cancel. Classes, for numbers that are not all equal and n > 3: "constant", "few
-// distinct", "runs", "single other", "sorted", "reversed", "organ pipe", "nearly sorted".
 template <class T>
-Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {
+Gen<std::vector<T>> of_length(std::int64_t n, const Gen<T>& element) {
   if (n < 0) throw std::invalid_argument("vectors: expected a length of at least 0");
   const auto length = static_cast<std::size_t>(n);
   Gen<std::vector<T>> gen = [=](Draw& draw) {
@@ -153,6 +147,23 @@ Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {
   }
   return n < vectors_detail::kLengthWithClasses ? gen
                                                 : gen.with_classes(vectors_detail::classes<T>());
+}
+
+// Compiled once, and not in each pair file.
+extern template Gen<std::vector<int>> of_length(std::int64_t, const Gen<int>&);
+extern template Gen<std::vector<std::uint32_t>> of_length(std::int64_t, const Gen<std::uint32_t>&);
+extern template Gen<std::vector<float>> of_length(std::int64_t, const Gen<float>&);
+extern template Gen<std::vector<double>> of_length(std::int64_t, const Gen<double>&);
+
+}  // namespace vectors_detail
+
+// n elements: independent ones, all equal, few distinct, runs, all simplest but one, sorted,
+// reversed, organ pipes (ascending, then descending), sorted with a few swapped neighbours, and for
+// floats pairs that cancel. Classes, for numbers that are not all equal and n > 3: "constant", "few
+// distinct", "runs", "single other", "sorted", "reversed", "organ pipe", "nearly sorted".
+template <class T>
+Gen<std::vector<T>> vectors(std::integral auto n, const Gen<T>& element) {
+  return vectors_detail::of_length<T>(static_cast<std::int64_t>(n), element);
 }
 
 // The same, with a drawn length.

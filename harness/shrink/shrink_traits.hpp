@@ -211,20 +211,8 @@ template <class T>
 struct ShrinkTraits<std::vector<T>> {
   using Vector = std::vector<T>;
 
-  static bool sizes(const Vector& vector, Take<Vector> take) {
-    return for_each_chunk(
-        vector.size(), [&](Chunk chunk) { return take([&] { return without(vector, chunk); }); });
-  }
-
-  static bool values(const Vector& vector, Take<Vector> take) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      return zero_chunks(vector, take) || two_magnitudes(vector, take) ||
-             equal_neighbours(vector, take) || equal_elements(vector, take) ||
-             single_elements(vector, take);
-    } else {
-      return single_elements(vector, take);
-    }
-  }
+  static bool sizes(const Vector& vector, Take<Vector> take);
+  static bool values(const Vector& vector, Take<Vector> take);
 
  private:
   static bool zero_chunks(const Vector& vector, Take<Vector> take) {
@@ -304,5 +292,28 @@ struct ShrinkTraits<std::vector<T>> {
     return false;
   }
 };
+
+template <class T>
+bool ShrinkTraits<std::vector<T>>::sizes(const Vector& vector, Take<Vector> take) {
+  return for_each_chunk(vector.size(),
+                        [&](Chunk chunk) { return take([&] { return without(vector, chunk); }); });
+}
+
+template <class T>
+bool ShrinkTraits<std::vector<T>>::values(const Vector& vector, Take<Vector> take) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return zero_chunks(vector, take) || two_magnitudes(vector, take) ||
+           equal_neighbours(vector, take) || equal_elements(vector, take) ||
+           single_elements(vector, take);
+  } else {
+    return single_elements(vector, take);
+  }
+}
+
+// Compiled once, and not in each pair file.
+extern template struct ShrinkTraits<std::vector<int>>;
+extern template struct ShrinkTraits<std::vector<std::uint32_t>>;
+extern template struct ShrinkTraits<std::vector<float>>;
+extern template struct ShrinkTraits<std::vector<double>>;
 
 }  // namespace warpcheck

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "harness/shrink/shrink_traits.hpp"
+#include "harness/shrink/struct_shrinks.hpp"
 
 namespace warpcheck {
 
@@ -378,5 +379,19 @@ LaunchConfig follow(const LaunchConfig& launch, std::uint64_t from, std::uint64_
   }
   return followed;
 }
+
+void shrink_detail::SharedExtents::add_length(std::size_t length) {
+  if (length != 0 && std::ranges::find(lengths, length) == lengths.end()) lengths.push_back(length);
+}
+
+void shrink_detail::SharedExtents::add_integer(std::uint64_t integer) {
+  if (std::ranges::find(lengths, integer) != lengths.end()) return;
+  if (std::ranges::find(integers, integer) == integers.end()) integers.push_back(integer);
+}
+
+template struct ShrinkTraits<std::vector<int>>;
+template struct ShrinkTraits<std::vector<std::uint32_t>>;
+template struct ShrinkTraits<std::vector<float>>;
+template struct ShrinkTraits<std::vector<double>>;
 
 }  // namespace warpcheck

@@ -50,30 +50,21 @@ enum class Launches { follow, stay, apart };
 struct SharedExtents {
   std::vector<std::size_t> lengths;
   std::vector<std::uint64_t> integers;
-};
 
-inline void add_once(auto& extents, auto extent) {
-  if (std::find(extents.begin(), extents.end(), extent) == extents.end()) {
-    extents.push_back(extent);
-  }
-}
+  // Each once; lengths come first.
+  void add_length(std::size_t length);
+  void add_integer(std::uint64_t integer);
+};
 
 template <Reflected T>
 SharedExtents extents_of(const T& value) {
   SharedExtents extents;
   for_each_field(value, [&]<class Member>(const char*, const Member& member) {
-    if constexpr (is_vector<Member>) {
-      if (!member.empty()) add_once(extents.lengths, member.size());
-    }
+    if constexpr (is_vector<Member>) extents.add_length(member.size());
   });
   for_each_field(value, [&]<class Member>(const char*, const Member& member) {
     if constexpr (ExtentInteger<Member>) {
-      if (member <= 0) return;
-      const auto extent = static_cast<std::uint64_t>(member);
-      const auto& lengths = extents.lengths;
-      if (std::find(lengths.begin(), lengths.end(), extent) == lengths.end()) {
-        add_once(extents.integers, extent);
-      }
+      if (member > 0) extents.add_integer(static_cast<std::uint64_t>(member));
     }
   });
   return extents;
