@@ -20,6 +20,28 @@ __global__ void copy_in(const int* in, int* out) {
 }
 LITMUS(copy_in) { copy_in<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32)); }
 
+// Longer than the arrays, one of which is followed by the other.
+// expect: out-of-bounds shared
+__global__ void copy_in_past_an_array(const int* in, int* out) {
+  __shared__ alignas(16) int s[32], t[32];
+  __shared__ unsigned long long object[2];
+  if (threadIdx.x == 0) {
+    INIT_OBJECT(&object[0], 1);
+    INIT_OBJECT(&object[1], 1);
+    EXPECT(&object[0], 144);
+    COPY_IN(s, in, 144, &object[0]);            //~ write
+    WAIT(".shared", &object[0], 0);
+    EXPECT(&object[1], 144);
+    COPY_IN(t, in, 144, &object[1]);            //~ write
+    WAIT(".shared", &object[1], 0);
+  }
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x] + t[threadIdx.x];
+}
+LITMUS(copy_in_past_an_array) {
+  copy_in_past_an_array<<<1, 32>>>(zeroed<int>(36), zeroed<int>(32));
+}
+
 // expect: data-race shared
 __global__ void copy_in_not_waited_for(const int* in, int* out) {
   __shared__ alignas(16) int s[32];

@@ -18,6 +18,25 @@ __global__ void __cluster_dims__(2, 1, 1) neighbour_in_the_cluster(int* out) {
 }
 LITMUS(neighbour_in_the_cluster) { neighbour_in_the_cluster<<<4, 32>>>(zeroed<int>(128)); }
 
+// Past the end of an array of the neighbour, whichever of the two comes first in its memory.
+// expect: out-of-bounds shared
+__global__ void __cluster_dims__(2, 1, 1) past_an_array_of_the_neighbour(int* out) {
+  __shared__ int s[32], t[32];
+  unsigned rank, there, first, second;
+  CLUSTER_RANK(rank);
+  s[threadIdx.x] = t[threadIdx.x] = rank;
+  DO("barrier.cluster.arrive; barrier.cluster.wait;");
+  MAPPED(there, &s[threadIdx.x + 1], rank ^ 1);
+  LOAD_REMOTE("", first, there);                //~ read
+  MAPPED(there, &t[threadIdx.x + 1], rank ^ 1);
+  LOAD_REMOTE("", second, there);               //~ read
+  DO("barrier.cluster.arrive; barrier.cluster.wait;");
+  out[blockIdx.x * 32 + threadIdx.x] = first + second;
+}
+LITMUS(past_an_array_of_the_neighbour) {
+  past_an_array_of_the_neighbour<<<2, 32>>>(zeroed<int>(64));
+}
+
 // expect: data-race shared
 __global__ void __cluster_dims__(2, 1, 1) neighbour_too_early(int* out) {
   __shared__ int s[32];

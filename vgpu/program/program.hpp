@@ -30,6 +30,9 @@ namespace warpcheck::vgpu {
 inline constexpr unsigned kWarpLanes = 32;
 inline constexpr std::uint32_t kWordRowBytes = kWarpLanes * 4;
 inline constexpr std::uint32_t kWideRowBytes = kWarpLanes * 8;
+// Of an address of shared memory in the cluster, the bits that hold the rank of the block plus 1
+// (vgpu/machine/memory/memory.hpp).
+inline constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
 
 enum class Bank : std::uint8_t {
   word,       // 32 x 4 bytes a row

@@ -99,6 +99,7 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
   Instr store =
       part_of_bulk(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
   load[MemoryOperand::address] = instr[BulkOperand::source];
+  load.provenance = 0;  // its provenance is that of the target
   store[MemoryOperand::address] = instr[BulkOperand::target];
   for (std::uint32_t i = 0; i < elements; ++i) {
     const bool is_wide = ptx::bytes_of(type) == 8;

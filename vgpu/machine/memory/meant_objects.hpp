@@ -45,7 +45,7 @@ class MeantObjects {
   void keep(std::uint16_t provenance, const Allocation* shared, Target& target) {
     MeantObject& meant = meant_[provenance];
     if (meant.symbol != nullptr) {
-      if (target.allocation == shared) [[likely]] {
+      if (target.allocation == shared || is_of_neighbour(target)) [[likely]] {
         target.limit = std::min(target.limit, meant.end);
         target.begin = std::min(target.limit, meant.begin);
       } else {
@@ -61,6 +61,12 @@ class MeantObjects {
   }
 
  private:
+  // Returns whether the target is the shared memory of another block of the cluster, in which
+  // variables have the same places.
+  static bool is_of_neighbour(const Target& target) {
+    return target.allocation != nullptr && target.allocation->space == ptx::Space::shared &&
+           !target.allocation->reserved;
+  }
   struct CountedObject {
     MeantObject object;
     std::int32_t count = 0;

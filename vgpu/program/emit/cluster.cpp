@@ -22,9 +22,6 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
-constexpr std::uint64_t kRankMask = std::uint64_t{0xff} << kRankShift;
-
 Ref cluster_rank(Emission& e, const ptx::Instruction& in) {
   Instr out = e.begin(in);
   out.kind = InstrKind::special;
@@ -142,18 +139,12 @@ void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out) {
   const Ref address = e.source(in, in.operands[1], m.type);
   const Ref rank = e.source(in, in.operands[2], Type::u32);
   const Ref number = calculate(e, in, Opcode::add_, Type::u32, {rank, e.constants.word(1)});
-  const Ref tag = calculate(e, in, Opcode::shl_, Type::b32, {number, e.constants.word(kRankShift)});
-  const Ref to = e.destination(in, in.operands[0]);
-  if (!is_wide) {
-    const auto mask = static_cast<std::uint32_t>(~kRankMask);
-    const Ref offset = calculate(e, in, Opcode::and_, Type::b32, {address, e.constants.word(mask)});
-    return push_compute(e, out, Opcode::or_, Type::b32, Type::none,
-                        {.d = to, .a = offset, .b = tag});
-  }
-  const Ref wide_tag = widened(e, in, tag);
-  const Ref offset =
-      calculate(e, in, Opcode::and_, Type::b64, {address, e.constants.wide(~kRankMask)});
-  push_compute(e, out, Opcode::or_, Type::b64, Type::none, {.d = to, .a = offset, .b = wide_tag});
+  push_compute(e, out, Opcode::bfi_, is_wide ? Type::b64 : Type::b32, Type::none,
+               {.d = e.destination(in, in.operands[0]),
+                .a = is_wide ? widened(e, in, number) : number,
+                .b = address,
+                .c = e.constants.word(kRankShift),
+                .f = e.constants.word(kRankBits)});
 }
 
 // getctarank: the rank of the block in whose shared memory an address lies.

@@ -3,11 +3,12 @@
 // A PTX register has one value here, for all its writes, whatever their order: compilers give every
 // value its own register, and copies that meet at a label have one root or several.  Values only
 // lose roots, so repeated sweeps over the code terminate.  A root is followed through moves, sums,
-// differences, conversions between address spaces, selections, calls (each call site has its own
-// copy of its callee) and halves of 64-bit values.  Any other operation on an address (masks,
-// shifts, hashes) adds the operand's sum to the sums that must cancel for the result to be a plain
-// integer.  A value read from memory is an integer, or an address of which nothing is known: it may
-// be added to an address, but code that subtracts it may compute the distance of two objects.
+// differences, conversions between address spaces, selections, mappings to other blocks of a
+// cluster, calls (each call site has its own copy of its callee) and halves of 64-bit values.  Any
+// other operation on an address (masks, shifts, hashes) adds the operand's sum to the sums that
+// must cancel for the result to be a plain integer.  A value read from memory is an integer, or an
+// address of which nothing is known: it may be added to an address, but code that subtracts it may
+// compute the distance of two objects.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -26,6 +27,19 @@ namespace {
 
 using ptx::Opcode;
 using ptx::Type;
+
+// Returns whether the first operand is the address that is accessed; of a copy, its target.
+bool has_address(InstrKind kind) {
+  switch (kind) {
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+    case InstrKind::copy:
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store: return true;
+    default: return false;
+  }
+}
 
 class Flow {
  public:
@@ -121,6 +135,8 @@ class Flow {
   void compute(const Instr& instr);
   std::uint32_t computed(const Instr& instr);
   std::uint32_t converted(const Instr& instr);
+  [[nodiscard]] bool is_in_shared(std::uint32_t value) const;
+  [[nodiscard]] bool maps_to_block(const Instr& insertion) const;
   std::uint32_t moved(const Instr& instr, std::uint32_t a, std::int32_t factor);
   void load(const Instr& instr);
   void load_local(const Instr& instr, const LocalPlace& from);
@@ -258,8 +274,29 @@ std::uint32_t Flow::computed(const Instr& instr) {
     case Opcode::neg_: return values_.sum(Values::kInteger, a, -1);
     case Opcode::mad_:
       return m.part == ptx::MulPart::hi ? mixed() : values_.sum(values_.mix({a, b}), c, 1);
+    case Opcode::bfi_: return maps_to_block(instr) && is_in_shared(b) ? b : mixed();
     default: return mixed();
   }
+}
+
+// Returns whether the value contains the address of a variable in shared memory.
+bool Flow::is_in_shared(std::uint32_t value) const {
+  return std::ranges::any_of(values_[value].made_from.sum, [&](const RootTerm& term) {
+    return program_.roots[term.root].kind == Root::Kind::shared;
+  });
+}
+
+// Returns whether an insertion of bits makes an address in another block of the cluster, as mapa
+// does: the same place there is in the same variable.
+bool Flow::maps_to_block(const Instr& insertion) const {
+  const auto is_constant = [&](ComputeOperand operand, std::uint32_t expected) {
+    const Ref& ref = insertion[operand];
+    std::uint32_t value = 0;
+    if (ref.bank != Bank::constant) return false;
+    std::memcpy(&value, program_.constants.data() + ref.offset, sizeof value);
+    return value == expected;
+  };
+  return is_constant(ComputeOperand::c, kRankShift) && is_constant(ComputeOperand::f, kRankBits);
 }
 
 // Addresses of shared memory have 32 bits or 64.
@@ -269,11 +306,7 @@ std::uint32_t Flow::converted(const Instr& instr) {
   if (from == Values::kUnset || from == Values::kInteger) return from;
   if (ptx::is_float(m.type) || ptx::is_float(m.source_type)) return Values::kInteger;
   const std::uint32_t to_bytes = ptx::bytes_of(m.type);
-  const auto is_shared = [&](const RootTerm& term) {
-    return program_.roots[term.root].kind == Root::Kind::shared;
-  };
-  const bool keeps = to_bytes == 8 ||
-                     (to_bytes == 4 && std::ranges::any_of(values_[from].made_from.sum, is_shared));
+  const bool keeps = to_bytes == 8 || (to_bytes == 4 && is_in_shared(from));
   const bool is_whole = !m.pack && !m.sat && values_[from].part == Part::whole;
   return keeps && is_whole && ptx::bytes_of(m.source_type) >= 4 ? from : values_.mix({from});
 }
@@ -384,9 +417,7 @@ void Flow::note_addresses() {
   outgoing_.assign(program_.functions[function_].outgoing_words, Values::kInteger);
   for (std::uint32_t pc = frames_[function_].begin; pc < frames_[function_].end; ++pc) {
     Instr& instr = program_.code[pc];
-    const bool is_access = instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
-                           instr.kind == InstrKind::atomic || instr.kind == InstrKind::copy;
-    if (!is_access) continue;
+    if (!has_address(instr.kind)) continue;
     const Value& address = values_[read(instr[MemoryOperand::address])];
     if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
     const auto known = provenances_.find(address.made_from);

@@ -70,6 +70,18 @@ TEST(Provenance, SumsOfAnAddressAndIntegers) {
             (Addresses{"+a", "+b", "+a", "+p1", "+p0", "+g"}));
 }
 
+// The same place in another block of the cluster is in the same variable.
+TEST(Provenance, MappingsToOtherBlocks) {
+  EXPECT_EQ(addresses_of("mapa.shared::cluster.u32 %r4, %r2, %r1;\nadd.s32 %r4, %r4, 8;\n"
+                         "ld.volatile.shared::cluster.u32 %r5, [%r4];\n"
+                         "cvt.u64.u32 %rd4, %r3;\ncvta.shared.u64 %rd5, %rd4;\n"
+                         "getctarank.u64 %r6, %rd5;\nmapa.u64 %rd6, %rd5, %r6;\n"
+                         "ld.volatile.u32 %r5, [%rd6+4];\n"
+                         "bfi.b32 %r7, %r1, %r2, 4, 8;\nld.volatile.shared.u32 %r5, [%r7];\n"
+                         "bfi.b64 %rd7, %rd2, %rd1, 24, 8;\nld.volatile.u32 %r5, [%rd7];\n"),
+            (Addresses{"+a", "+b", "", ""}));
+}
+
 TEST(Provenance, DifferencesCancelOut) {
   EXPECT_EQ(addresses_of("sub.s64 %rd4, %rd2, %rd1;\nadd.s64 %rd5, %rd1, %rd4;\n"
                          "ld.volatile.u32 %r4, [%rd5];\n"  // p0 + (p1 - p0)
