@@ -168,6 +168,7 @@ class Lookahead final : public Observer {
   bool open_fork(Slot& slot, Warp& warp, const Fragment& fragment);
   bool run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork);
   bool run_way(Slot& slot, Warp& warp, const Fork& fork);
+  void leave_assertions(Warp& warp);
   bool close_forks(Warp& warp);
 
   Parts parts_;

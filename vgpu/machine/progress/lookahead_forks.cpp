@@ -7,6 +7,8 @@
 // memory does not: unoptimised code passes pointers to its variables.  So both ways of a fork with
 // stores are run to the place where they meet, and the state is restored.  The words that they
 // write are the same in every round, because no address depends on a marked register.
+// A way that leads to assert() is left out: if it is taken, the launch ends there, and not by what
+// another thread does.  The pauses of libcu++ assert that they are short.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -44,13 +46,15 @@ bool is_harmless(InstrKind kind) {
     case InstrKind::jump:
     case InstrKind::nop:
     case InstrKind::fence:
-    case InstrKind::sleep: return true;
+    case InstrKind::sleep:
+    case InstrKind::assertion: return true;
     default: return false;
   }
 }
 
 void add_successors(const Program& program, std::uint32_t pc, std::vector<std::uint32_t>& to) {
   const Instr& instr = program.code[pc];
+  if (instr.kind == InstrKind::assertion) return;
   const bool jumps = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
   if (jumps) to.push_back(instr.target);
   if (!jumps || instr.guard.bank != Bank::none) to.push_back(pc + 1);
@@ -263,6 +267,8 @@ bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
   bool branches = true;  // the fork's own branch is next, which is no fork here
   for (std::uint64_t steps = 0; steps < kStepsOfWay; ++steps) {
     if (++steps_of_ways_ > kStepsOfWays) return false;
+    leave_assertions(warp);
+    if (warp.fragments.empty()) return true;
     const Fragment& first = warp.fragments.front();
     const bool have_met = warp.fragments.size() == 1 && first.pc == fork.meets_at &&
                           first.callers == fork.callers && forks_.empty();
@@ -274,6 +280,16 @@ bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
     close_forks(warp);
   }
   return false;
+}
+
+// Drops the lanes whose next instruction is a failed assertion.
+void Lookahead::leave_assertions(Warp& warp) {
+  std::erase_if(warp.fragments, [&](const Fragment& fragment) {
+    if (launch_.program->code[fragment.pc].kind != InstrKind::assertion) return false;
+    for (Fork& fork : forks_) fork.lanes &= ~fragment.mask;
+    return true;
+  });
+  std::erase_if(forks_, [](const Fork& fork) { return fork.lanes == 0; });
 }
 
 // Marks what the lanes that have reached the end of a fork may have written.  True: a fork was

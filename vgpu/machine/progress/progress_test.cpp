@@ -228,6 +228,25 @@ TEST_F(Lookahead, PausesInLocalMemoryDecideNothing) {
   EXPECT_EQ(run(1).end, Outcome::End::step_limit);
 }
 
+// As in the pauses of libcu++, which assert that they are short.
+TEST_F(Lookahead, AssertionsAboutTheTimeDecideNothing) {
+  for (const char* const store : {"", "st.local.u32 [d], 1;"}) {
+    compile(
+        ".local .align 8 .b8 d[8];\n"
+        "S: ld.volatile.global.u32 %r2, [%rd1]; mov.u64 %rd4, %clock64;\n"
+        "setp.lt.s64 %p1, %rd4, 4294967295; @%p1 bra B;\n" +
+            std::string(store) +
+            "{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;\n"
+            "st.param.b64 [a], %rd1; st.param.b64 [b], %rd1; st.param.b32 [c], 1;\n"
+            "st.param.b64 [d], %rd1; st.param.b64 [e], 1;\n"
+            "call.uni __assertfail, (a, b, c, d, e); }\n"
+            "B: setp.eq.u32 %p8, %r2, 0; @%p8 bra S;",
+        ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, "
+        ".param .b64 e);\n");
+    expect_stuck();
+  }
+}
+
 // A way that is seldom taken writes the flag that ends the poll.
 TEST_F(Lookahead, APollThatATimeInLocalMemoryEndsIsNotStuck) {
   for (const char* const address : {"d", "%rd8"}) {
