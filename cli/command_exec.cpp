@@ -14,6 +14,7 @@
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
+#include "cli/exec/run_directory.hpp"
 #include "cli/exec/supervisor.hpp"
 #include "cli/report_options.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
@@ -128,13 +129,14 @@ ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& repo
 // The program's runs and their results.
 class Execution {
  public:
-  Execution(const ExecArguments& arguments, const ProgramFile& program, Supervisor& supervisor)
+  Execution(const ExecArguments& arguments, const ProgramFile& program, Supervisor& supervisor,
+            const RunDirectory& directory)
       : arguments_(arguments),
         program_(program),
         settings_(settings_of(arguments)),
         supervisor_(supervisor),
         runner_(supervisor, program.path, {arguments.command.begin() + 1, arguments.command.end()},
-                drop_in_directory()),
+                drop_in_directory(), directory.path()),
         comparison_(runner_.directory(),
                     [this](int run, const auto& kept, const auto& standard_output) {
                       cudart::ExecSettings settings = settings_of_run(run);
@@ -271,8 +273,10 @@ int run_exec(const ExecArguments& arguments) {
     complain(error.what());
     return arguments.unsupported_exit_code;
   }
-  return Supervisor::run(
-      [&](Supervisor& supervisor) { return Execution(arguments, program, supervisor).run(); });
+  const RunDirectory directory;
+  return Supervisor::run([&](Supervisor& supervisor) {
+    return Execution(arguments, program, supervisor, directory).run();
+  });
 }
 
 // Reads a number of bytes with a unit; CLI::AsSizeValue's error lists every spelling of every unit.

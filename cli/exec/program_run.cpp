@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "cli/exec/program_file.hpp"
+#include "cli/exec/run_directory.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
 
@@ -40,21 +41,6 @@ std::int64_t now_ms() {
   using std::chrono::steady_clock;
   const auto now = steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
-fs::path make_directory() {
-  std::error_code error;
-  const fs::path temporary = fs::temp_directory_path(error);
-  if (error) {
-    const char* const variable = std::getenv("TMPDIR");
-    throw ProgramError(fmt::format("TMPDIR={}: {}; name a directory for temporary files",
-                                   variable == nullptr ? "" : variable, error.message()));
-  }
-  std::string name = (temporary / "warpcheck-exec-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
-  }
-  return name;
 }
 
 // Settings for frameworks that compile kernels at run time: Triton starts ptxas; CuPy caches
@@ -130,12 +116,13 @@ bool redirect(int to, const char* path, int flags) {
 }  // namespace
 
 ProgramRunner::ProgramRunner(Supervisor& supervisor, std::string path,
-                             std::vector<std::string> arguments, std::string libraries)
+                             std::vector<std::string> arguments, std::string libraries,
+                             fs::path directory)
     : supervisor_(supervisor),
       path_(std::move(path)),
       words_(std::move(arguments)),
       libraries_(std::move(libraries)),
-      directory_(make_directory()) {
+      directory_(std::move(directory)) {
   words_.insert(words_.begin(), path_);
 }
 
@@ -150,7 +137,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   ProgramRun run;
   run.records_file = directory_ / fmt::format("records-{}", ++runs_);
   settings.records = run.records_file;
-  const std::ofstream made(run.records_file);
+  reserve_room(run.records_file);
   is_silent_ = !silent_output.empty();
   told_bytes_ = 0;
   tell_next_ms_ = now_ms() + kTellEveryMs;

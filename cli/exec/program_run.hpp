@@ -46,10 +46,11 @@ std::vector<std::string> running_kernels(const ProgramRun& run);
 
 class ProgramRunner {
  public:
-  // libraries: the directory of libcudart.so.13 and the other libraries.
+  // libraries: the directory of libcudart.so.13 and the other libraries; directory: of a
+  // RunDirectory.
   ProgramRunner(Supervisor& supervisor, std::string path, std::vector<std::string> arguments,
-                std::string libraries);
-  ~ProgramRunner();  // deletes the files of the runs
+                std::string libraries, std::filesystem::path directory);
+  ~ProgramRunner();  // deletes the directory
   ProgramRunner(const ProgramRunner&) = delete;
   ProgramRunner& operator=(const ProgramRunner&) = delete;
 

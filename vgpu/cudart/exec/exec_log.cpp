@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -46,10 +47,13 @@ bool ExecLog::reserve(std::size_t bytes) {
   const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return false;
   void* mapped = MAP_FAILED;
-  if (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+  int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (error == 0) {
     mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    error = errno;
   }
   ::close(file);
+  errno = error;
   if (mapped == MAP_FAILED) return false;
   if (mapped_ != nullptr) ::munmap(mapped_, bytes_);
   mapped_ = mapped;

@@ -67,12 +67,13 @@ struct ExecLogCounts {
 
 class ExecLog {
  public:
-  // If the file cannot be created, nothing is logged.
   explicit ExecLog(const std::filesystem::path& path);
   ~ExecLog();
   ExecLog(const ExecLog&) = delete;
   ExecLog& operator=(const ExecLog&) = delete;
 
+  // False: the file cannot be created (errno says why), and nothing is logged.
+  [[nodiscard]] bool is_open() const { return mapped_ != nullptr; }
   void count_launches(std::uint64_t launches);
   // Sets the running launch: see ExecLogCounts.
   void launch_begins(std::uint64_t kernel, std::uint64_t blocks);

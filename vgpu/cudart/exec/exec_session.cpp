@@ -123,7 +123,10 @@ void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
 
 ExecLog& ExecSession::log() {
   if (const int process = ::getpid(); log_process_ != process) {
-    log_.emplace(exec_log_path(settings_.records, process));
+    const auto path = exec_log_path(settings_.records, process);
+    if (!log_.emplace(path).is_open()) {
+      refuse_to_run(fmt::format("cannot write to {}: {}", path.string(), std::strerror(errno)));
+    }
     calls_.clear();
     log_process_ = process;
   }
