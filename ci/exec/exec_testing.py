@@ -4,6 +4,7 @@ temporary directory, and a program that plain nvcc has built there.
 
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,11 @@ LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=Tru
                            text=True).stdout.strip()
 DIRECTORY = tempfile.TemporaryDirectory()
 HERE = pathlib.Path(DIRECTORY.name)
+# Programs that are started here inherit signals that are ignored, as nohup and background jobs of a
+# shell ignore them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 class Source:
