@@ -120,7 +120,7 @@ class Programs(DriverTest):
         self.assert_finding(result, "use-after-free on global memory 4 bytes at byte 0 of an "
                             "allocation of 256 bytes, in kernel add_offset\n",
                             rf"read by .* kernels\.cu:{line} ")
-        self.assertIn("cuMemcpyDtoH of 4 bytes uses memory that has been freed\n", result.stderr)
+        self.assertIn("cuMemcpyDtoH of 4 bytes uses memory that has been freed", result.stderr)
 
     def test_streams_that_nothing_orders(self):
         result = self.mode("missing_order", status=66)

@@ -150,7 +150,9 @@ class Findings(unittest.TestCase):
         result, findings = self.findings("copies", "500", "same")
         self.assertEqual([one["severity"] for one in findings], ["note"])
         self.assertEqual(result.returncode, 0)
-        self.assertIn("; both bring the same bytes\n", result.stderr)
+        self.assertRegex(result.stderr, r"; both bring the same bytes; \(1\) is in "
+                                        r"race_of_copies\+0x\w+; \(2\) is in "
+                                        r"race_of_copies\+0x\w+\n")
 
     def test_a_script_that_runs_a_program(self):
         script = HERE / "script"
@@ -368,6 +370,12 @@ def is_running(process):
     return state != "Z"
 
 
+def child_of(process):
+    """Its only one."""
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+    return int(children)
+
+
 def wait_until(condition):
     for _ in range(600):
         if condition():
@@ -424,8 +432,7 @@ class Ends(unittest.TestCase):
         process = self.begin("./shared", "race-wait")
         # Findings are written while the program runs.
         self.assertTrue(wait_until(self.json.exists))
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-        os.kill(int(children), signal.SIGKILL)
+        os.kill(child_of(process), signal.SIGKILL)
         self.assertIn("the process that watches the program was killed by signal 9",
                       process.communicate()[1])
         self.assertEqual(process.returncode, 128 + signal.SIGKILL)
@@ -470,6 +477,33 @@ class Ends(unittest.TestCase):
         process.kill()
         process.communicate()
         self.assertTrue(wait_until(lambda: not list(directory.iterdir())))
+
+    def test_files_are_gone_if_the_process_that_watches_is_killed(self):
+        with tempfile.TemporaryDirectory(dir=HERE) as name:
+            process = self.begin("./shared", "race-wait", env={**os.environ, "TMPDIR": name})
+            os.kill(child_of(process), signal.SIGKILL)
+            process.communicate()
+            self.assertEqual(os.listdir(name), [])
+
+    def test_files_are_gone_after_the_next_command_if_both_processes_are_killed(self):
+        with tempfile.TemporaryDirectory(dir=HERE) as name:
+            environment = {**os.environ, "TMPDIR": name}
+            process = self.begin("./shared", "race-wait", env=environment)
+            watches = child_of(process)
+            process.send_signal(signal.SIGSTOP)
+            os.kill(watches, signal.SIGKILL)
+            process.kill()
+            process.communicate()
+            self.assertTrue(wait_until(lambda: not is_running(self.program)))
+            (left,) = os.listdir(name)
+            other = self.begin("./shared", "race-wait", env=environment)
+            (running,) = os.listdir(name)
+            self.assertNotEqual(left, running)
+            # The files of a command that runs are not touched.
+            run("--", "./shared", "clean", "0", env=environment)
+            self.assertEqual(os.listdir(name), [running])
+            other.kill()
+            other.communicate()
 
     def test_a_process_that_outlives_the_program_is_waited_for(self):
         script = HERE / "leaves"

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vgpu/check/streams.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -93,6 +95,7 @@ void ConstantRaceChecker::on_device_copy(const DeviceCopy& copy) {
   access.bytes = copy.bytes;
   access.write = true;
   access.unordered_launches = copy.unordered_launches;
+  access.call = copy.call;
   check(access);
 }
 
@@ -113,7 +116,8 @@ void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch,
   const Allocation& allocation = *access.allocation;
   const std::uint32_t first = std::max(read.begin, access.offset);
   const std::uint32_t offset = first - (first - read.begin) % read.bytes;
-  reporter_.report({launch.program, read.pc, ptx::kNone, 0}, Relation::host, [&] {
+  const std::uint32_t call = reporter_.number_of_call();
+  reporter_.report({launch.program, read.pc, call, 0}, Relation::host, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(allocation.space);
@@ -123,9 +127,8 @@ void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch,
     finding.variable = variable_of(allocation, offset);
     finding.accesses = {side_at(role_name(AccessKind::read),
                                 {launch.program, read.pc, launch.grid.position_of(read.who.block),
-                                 launch.block.position_of(read.who.thread)}),
-                        reporter_.side_of_call("host write")};
-    finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
+                                 launch.block.position_of(read.who.thread)})};
+    add_call(reporter_, access, finding);
     finding.lack = Lack::wait_of_host;
     return finding;
   });

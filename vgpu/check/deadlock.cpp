@@ -154,9 +154,10 @@ std::string DeadlockChecker::describe_writer(const Program& program, const LastW
 
 // Adds the host call in which the host waits, if that call is known.
 void DeadlockChecker::add_host(Finding& finding) const {
-  AccessSide side = reporter_.side_of_call("host call");
-  if (side.file.empty()) return;
-  finding.accesses.push_back(std::move(side));
+  const HostPlace place = reporter_.place_of_call();
+  if (place.file.empty()) return;
+  finding.accesses.push_back(host_side("host call"));
+  name_place(finding, finding.accesses.size() - 1, place);
   finding.message += fmt::format(" ({})", finding.accesses.size());
 }
 

@@ -74,6 +74,17 @@ std::string text_of_code(const HostPlace& place, unsigned side) {
   return fmt::format("; ({}) is in {}", side, place.code);
 }
 
+void name_place(Finding& finding, std::size_t side, const HostPlace& place, std::string_view call) {
+  finding.accesses[side].file = place.file;
+  finding.accesses[side].line = place.line;
+  const auto number = static_cast<unsigned>(side) + 1;
+  if (call.empty() || !place.file.empty() || place.code.empty()) {
+    finding.message += text_of_code(place, number);
+  } else {
+    finding.message += fmt::format("; ({}) is {} in {}", number, call, place.code);
+  }
+}
+
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";

@@ -46,6 +46,10 @@ AccessSide host_side(std::string_view role);
 AccessSide host_side(bool write, const HostPlace& place);
 // Returns the text that a message adds where the host's line is not known: "; (2) is in main+0x2f".
 std::string text_of_code(const HostPlace& place, unsigned side);
+// Gives a side its place; where the line is not known, the message names the code, and the call if
+// one is given.
+void name_place(Finding& finding, std::size_t side, const HostPlace& place,
+                std::string_view call = {});
 
 // Makes a side for an action of a device thread.
 AccessSide side_at(std::string_view role, const CodePlace& place);
@@ -66,8 +70,10 @@ class Causes {
   [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
   [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
   [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
-  // Returns `side` with the host call that is running now; unchanged if the call is not known.
-  [[nodiscard]] virtual AccessSide at_call(AccessSide side) const { return side; }
+  // Returns the place of the host call that is running now; empty: not known.
+  [[nodiscard]] virtual HostPlace place_of_call() const { return {}; }
+  // Returns a number that calls at different places do not share.
+  [[nodiscard]] virtual std::uint32_t number_of_call() const { return 0; }
 };
 
 class Reporter final : public Observer {
@@ -123,9 +129,12 @@ class Reporter final : public Observer {
   // Sets the source of causes; not owned; null: no causes are known.
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
-  // Makes a side for the host call that is running now.
-  [[nodiscard]] AccessSide side_of_call(std::string_view role) const {
-    return causes_ == nullptr ? host_side(role) : causes_->at_call(host_side(role));
+  // As of Causes.
+  [[nodiscard]] HostPlace place_of_call() const {
+    return causes_ == nullptr ? HostPlace{} : causes_->place_of_call();
+  }
+  [[nodiscard]] std::uint32_t number_of_call() const {
+    return causes_ == nullptr ? 0 : causes_->number_of_call();
   }
 
  private:

@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/check/reporter.hpp"
-
 namespace warpcheck::vgpu {
 namespace {
+
+std::string_view role_of_call(bool write, bool frees) {
+  if (frees) return "host free";
+  return write ? "host write" : "host copy";
+}
 
 AccessSide side_of(const HostOperation& operation) {
   if (operation.operand != nullptr) return side_of(*operation.operand, operation.write);
   if (operation.place != nullptr) return host_side(operation.write, *operation.place);
-  return host_side(operation.write ? "host write" : "host copy");
+  return host_side(role_of_call(operation.write, operation.frees));
 }
 
 std::string message_of(const HostOperation& earlier, const HostOperation& later) {
@@ -46,6 +49,17 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
     finding.message += "; both bring the same bytes";
   }
   return finding;
+}
+
+void add_call(const Reporter& reporter, const HostAccess& access, Finding& finding) {
+  finding.accesses.push_back(host_side(role_of_call(access.write, access.frees)));
+  finding.message =
+      access.call.empty()
+          ? "the host does not wait for the kernel of (1): nothing orders their streams"
+          : fmt::format(
+                "nothing orders the kernel of (1) and {} (2): they are in different streams",
+                access.call);
+  name_place(finding, finding.accesses.size() - 1, reporter.place_of_call());
 }
 
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,

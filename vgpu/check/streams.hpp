@@ -7,6 +7,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/operand.hpp"
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
@@ -17,6 +18,7 @@ namespace warpcheck::vgpu {
 struct HostOperation {
   std::string_view call;
   bool write = false;
+  bool frees = false;                       // write: the memory is freed
   const LibraryOperand* operand = nullptr;  // set for a library function
   const HostPlace* place = nullptr;         // set for a load or store
   [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
@@ -27,6 +29,10 @@ struct HostOperation {
 //   same_bytes: both write the same bytes from the same source, so their order does not matter.
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
                            const Allocation& allocation, std::uint64_t offset, bool same_bytes);
+
+// Adds the second side and the message of a race between a kernel, the first side, and a call of
+// the API.
+void add_call(const Reporter& reporter, const HostAccess& access, Finding& finding);
 
 // Makes the finding for a stream that waits for a value which no operation will write.
 //   memory: the location of the value; null: not known.

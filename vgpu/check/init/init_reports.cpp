@@ -56,6 +56,7 @@ void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,
     Finding finding = copied_from(access, offset, origin);
     finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
     if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
+    add_copy(access, finding);
     return finding;
   });
 }
@@ -68,13 +69,13 @@ void InitReports::copied_element(const HostAccess& access, std::uint32_t offset,
     finding.kind = FindingKind::uninitialized_read;
     finding.space = space_name(access.allocation->space);
     finding.object = range_of(access, offset);
-    finding.accesses = {reporter_.side_of_call("host copy")};
     finding.message = bytes == access.bytes
                           ? std::string("(1) takes bytes none of which anything has written")
                           : fmt::format(
                                 "(1) takes {} bytes in a row that nothing has written: "
                                 "whole elements, more than padding",
                                 bytes);
+    add_copy(access, finding);
     if (reporter_.causes() != nullptr) {
       finding.cause = reporter_.causes()->of_unwritten(*access.allocation);
     }
@@ -90,10 +91,18 @@ void InitReports::copied_padding(const HostAccess& access, std::uint32_t offset,
     finding.message =
         "(2) takes bytes that nothing had written, beside others of their word that were: padding, "
         "perhaps";
+    add_copy(access, finding);
     return finding;
   });
 }
 
+// Adds the copy as the last side.
+void InitReports::add_copy(const HostAccess& access, Finding& finding) const {
+  finding.accesses.push_back(host_side("host copy"));
+  name_place(finding, finding.accesses.size() - 1, reporter_.place_of_call(), access.call);
+}
+
+// Makes a finding without its message and the copy.
 Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
                                  const Origin& origin) const {
   Finding finding;
@@ -101,7 +110,7 @@ Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
   finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
-  finding.accesses = {side_of(origin, origin.first), reporter_.side_of_call("host copy")};
+  finding.accesses = {side_of(origin, origin.first)};
   finding.variable = origin.variable;
   if (!origin.is_load()) finding.lack = origin.lack();
   return finding;
@@ -114,8 +123,8 @@ void InitReports::copied_bytes(const HostAccess& access, std::uint32_t offset) {
     finding.severity = Severity::note;
     finding.space = space_name(access.allocation->space);
     finding.object = range_of(access, offset);
-    finding.accesses = {reporter_.side_of_call("host copy")};
     finding.message = "(1) takes bytes that nothing has written; they may be padding";
+    add_copy(access, finding);
     return finding;
   });
 }

@@ -26,6 +26,7 @@ class InitReports {
 
  private:
   [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
+  void add_copy(const HostAccess& access, Finding& finding) const;
   [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
                                     const Origin& origin) const;
 

@@ -67,9 +67,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   }
   if (stream != nullptr) {
     if (!is_of_graph) allocations.free_later(*allocation);
-    FreeWork work;
-    work.allocation = allocation;
-    return device.execution().submit(*stream, work, false);
+    return device.execution().submit(*stream, FreeWork{told_name(call), allocation}, false);
   }
   device.host_accesses().freed(*allocation);
   device.process_memory().freed(*allocation);

@@ -8,12 +8,10 @@
 
 namespace warpcheck::cudart {
 
-vgpu::AccessSide Mishaps::at_call(vgpu::AccessSide side, const void* return_address) {
-  if (return_address == nullptr) return side;
-  const CallPlace place = place_of(callers_from(return_address));
-  side.file = place.file;
-  side.line = place.line;
-  return side;
+vgpu::HostPlace Mishaps::place_of_call(const void* return_address) {
+  if (return_address == nullptr) return {};
+  CallPlace place = place_of(callers_from(return_address));
+  return {.file = std::move(place.file), .line = place.line, .code = std::move(place.code)};
 }
 
 namespace {

@@ -26,10 +26,13 @@ class Mishaps final : public vgpu::Causes {
   // The host now executes an operation requested by the call with this return address; null: not
   // known.
   void perform(const void* return_address) { performing_ = return_address; }
-  [[nodiscard]] vgpu::AccessSide at_call(vgpu::AccessSide side) const override {
-    return at_call(std::move(side), performing_);
+  [[nodiscard]] vgpu::HostPlace place_of_call() const override {
+    return place_of_call(performing_);
   }
-  [[nodiscard]] static vgpu::AccessSide at_call(vgpu::AccessSide side, const void* return_address);
+  [[nodiscard]] std::uint32_t number_of_call() const override {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(performing_));
+  }
+  [[nodiscard]] static vgpu::HostPlace place_of_call(const void* return_address);
   void freed(const vgpu::Allocation& allocation) { freed_at_.emplace_back(&allocation, calls_); }
 
   [[nodiscard]] std::string of_pointer_to_nothing() const override;

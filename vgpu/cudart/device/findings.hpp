@@ -23,9 +23,12 @@ class Findings {
   void add(vgpu::Finding finding) {
     // Race findings already have the places of their sides.
     if (finding.kind != vgpu::FindingKind::data_race) {
-      for (vgpu::AccessSide& side : finding.accesses) {
+      for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+        const vgpu::AccessSide& side = finding.accesses[i];
         const bool is_of_call = side.role == "host copy" || side.role == "host write";
-        if (is_of_call && side.file.empty()) side = mishaps_.at_call(std::move(side));
+        if (is_of_call && side.file.empty()) {
+          name_place(finding, i, mishaps_.place_of_call());
+        }
       }
     }
     if (checkers_.add(std::move(finding))) call_is_told_ = true;

@@ -189,7 +189,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                              found->address == reinterpret_cast<std::uint64_t>(pointer) &&
                              device.allocations().of_graphs().has(*found);
         if (!is_ours) return cudaErrorInvalidValue;
-        made.work = FreeWork{found};
+        made.work = FreeWork{"cudaGraphAddMemFreeNode", found};
         return cudaSuccess;
       });
 }

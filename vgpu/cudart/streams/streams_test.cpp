@@ -278,11 +278,13 @@ TEST_F(Streams, TellWhichLaunchesNothingOrders) {
   };
   const std::string launches =
       "nothing orders these two kernel launches: their streams are not synchronised";
-  const std::string host =
-      "the host does not wait for the kernel of (1): nothing orders their streams";
+  const auto host = [](const std::string& call) {
+    return "nothing orders the kernel of (1) and " + call + " (2): they are in different streams";
+  };
+  const std::string fill = host("cudaMemsetAsync"), copy = host("cudaMemcpyAsync");
   const std::string operations =
       "nothing orders cudaMemsetAsync (1) and cudaMemcpyAsync (2): they are in different streams";
-  const std::array messages{launches, launches, host, host, host, operations, operations};
+  const std::array messages{launches, launches, fill, copy, copy, operations, operations};
   for (std::size_t i = 0; i < messages.size(); ++i) {
     EXPECT_EQ(result.findings[i].message, messages[i]);
   }
@@ -409,8 +411,12 @@ TEST_F(Streams, AFreeInAnotherStreamRacesWithAKernel) {
   }
   EXPECT_EQ(result.findings[1].accesses[0].role, "read");
   EXPECT_EQ(result.findings[2].accesses[0].role, "write");
-  EXPECT_EQ(result.findings[2].message,
-            "the host does not wait for the kernel of (1): nothing orders their streams");
+  for (const std::size_t index : {1u, 2u, 3u}) {
+    EXPECT_EQ(result.findings[index].accesses[1].role, "host free");
+  }
+  EXPECT_EQ(
+      result.findings[2].message,
+      "nothing orders the kernel of (1) and cudaFreeAsync (2): they are in different streams");
   EXPECT_EQ(result.findings[3].message,
             "nothing orders cudaMemsetAsync (1) and cudaFreeAsync (2): they are in different "
             "streams");

@@ -85,8 +85,8 @@ std::optional<std::size_t> common_byte(const Rows& a, const Rows& b) {
 
 // Calls visit(access) for one row of a box, part by part.
 template <typename Visit>
-void for_each_access(const Rows& rows, const Row& row, bool write,
-                     std::span<const std::uint32_t> unordered, Visit&& visit) {
+void for_each_access(const Touch& touch, const Row& row, std::span<const std::uint32_t> unordered,
+                     Visit&& visit) {
   const auto access_to = [&](const vgpu::Allocation& part, std::uint32_t offset,
                              std::uint32_t bytes) {
     vgpu::HostAccess access;
@@ -94,11 +94,14 @@ void for_each_access(const Rows& rows, const Row& row, bool write,
     access.offset = offset;
     access.bytes = bytes;
     access.row_bytes = row.bytes;
-    access.write = write;
+    access.write = touch.write;
+    access.frees = touch.frees;
     access.unordered_launches = unordered;
+    access.place = touch.place;
+    access.call = touch.call;
     visit(access);
   };
-  rows.allocation->for_each_part(row.offset, row.bytes, access_to);
+  touch.rows.allocation->for_each_part(row.offset, row.bytes, access_to);
 }
 
 // Splits a copy into pieces so that neither side of a piece crosses the border of a part.
@@ -129,7 +132,7 @@ std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row
 }
 
 vgpu::HostOperation operation_of(const Touch& touch) {
-  return {touch.call, touch.write, touch.operand.operand.get(), touch.place};
+  return {touch.call, touch.write, touch.frees, touch.operand.operand.get(), touch.place};
 }
 
 bool is_one_row(const Rows& rows) { return rows.box.height * rows.box.depth == 1; }
@@ -179,7 +182,7 @@ bool Transfers::find_touched(const VisitTouched& visit) const {
   touched_.visit_all([&](const Stamp& stamp, const Touch& touch) {
     if (is_found || !touch.rows.allocation->live) return;
     for_each_row(touch.rows, [&](const Row& row) {
-      for_each_access(touch.rows, row, touch.write, {}, [&](const vgpu::HostAccess& access) {
+      for_each_access(touch, row, {}, [&](const vgpu::HostAccess& access) {
         is_found =
             is_found || visit(stamp, *access.allocation, access.offset, access.bytes, access.write);
       });
@@ -202,20 +205,18 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
         vgpu::race_of_operations(operation_of(earlier), operation_of(now), *now.rows.allocation,
                                  *at, brings_the_same(earlier, now, bytes));
     if (earlier.asked_at != nullptr) {
-      race.accesses[0] = Mishaps::at_call(std::move(race.accesses[0]), earlier.asked_at);
+      name_place(race, 0, Mishaps::place_of_call(earlier.asked_at));
     }
-    if (now.asked_at != nullptr) {
-      race.accesses[1] = Mishaps::at_call(std::move(race.accesses[1]), now.asked_at);
-    }
+    if (now.asked_at != nullptr) name_place(race, 1, Mishaps::place_of_call(now.asked_at));
     findings_.add(std::move(race));
   });
   touched_.add_latest(operation.stamp, now);
 }
 
-void Transfers::tell_host_access(const Rows& rows, bool write,
-                                 const std::vector<std::uint32_t>& unordered, bool ahead) const {
-  for_each_row(rows, [&](const Row& row) {
-    for_each_access(rows, row, write, unordered, [&](vgpu::HostAccess& access) {
+void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
+                                 bool ahead) const {
+  for_each_row(touch.rows, [&](const Row& row) {
+    for_each_access(touch, row, unordered, [&](vgpu::HostAccess& access) {
       access.ahead = ahead;
       observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
     });
@@ -223,15 +224,17 @@ void Transfers::tell_host_access(const Rows& rows, bool write,
 }
 
 void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation) {
-  tell_host_access(rows, false, unordered_launches(operation), operation.ahead != nullptr);
-  touch({call, rows, false}, {}, operation);
+  const Touch now{call, rows, false};
+  tell_host_access(now, unordered_launches(operation), operation.ahead != nullptr);
+  touch(now, {}, operation);
 }
 
 void Transfers::host_write(std::string_view call, const Rows& rows, const Operation& operation,
                            const Brought& brought, const Bytes& bytes) {
   const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
-  tell_host_access(rows, true, unordered_launches(operation), ahead);
-  touch({call, rows, true, brought}, bytes, operation);
+  const Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
+  tell_host_access(now, unordered_launches(operation), ahead);
+  touch(now, bytes, operation);
 }
 
 // Bytes that are copied within the device are not used, so undefined bytes stay undefined.
@@ -243,6 +246,7 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
       const vgpu::DeviceCopy sides{.target = target.allocation,
                                    .source = source.allocation,
                                    .unordered_launches = unordered,
+                                   .call = call,
                                    .ahead = operation.ahead != nullptr};
       for (const vgpu::DeviceCopy& piece :
            pieces_of(sides, row_at(target, slice, row), row_at(source, slice, row))) {
@@ -263,10 +267,13 @@ void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows,
 // Freeing conflicts with every access, like a write of all bytes.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
-  const Rows all{&allocation, 0, 0, 0, {allocation.bytes}};
+  const Touch now{.call = call,
+                  .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
+                  .write = true,
+                  .frees = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
-  if (!unordered.empty()) tell_host_access(all, true, unordered);
-  touch({call, all, true}, {}, operation);
+  if (!unordered.empty()) tell_host_access(now, unordered, false);
+  touch(now, {}, operation);
 }
 
 void Transfers::host_touch(const Touch& now, const Operation& step,
@@ -276,11 +283,9 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
     return std::ranges::find(ordered, launch) != ordered.end();
   });
   if (!unordered.empty()) {
-    for_each_access(
-        now.rows, row_at(now.rows, 0, 0), now.write, unordered, [&](vgpu::HostAccess& access) {
-          access.place = now.place;
-          observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
-        });
+    for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
+      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+    });
   }
   touch(now, {}, step);
 }
@@ -308,13 +313,12 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
     if (std::ranges::find(touch.told_by, operation.number) != touch.told_by.end()) return;
     findings_.mishaps().perform(touch.asked_at);
     for_each_row(touch.rows, [&](const Row& row) {
-      for_each_access(touch.rows, row, touch.write, itself, [&](vgpu::HostAccess& access) {
+      for_each_access(touch, row, itself, [&](const vgpu::HostAccess& access) {
         if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
           findings_.checkers().on_late_operand(
               {access.allocation, access.offset, access.bytes, access.write, operand, itself});
           return;
         }
-        access.place = touch.place;
         observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
       });
     });

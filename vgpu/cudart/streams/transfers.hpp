@@ -57,6 +57,7 @@ struct Touch {
   Rows rows{};
   bool write = false;
   Brought brought{};
+  bool frees = false;                      // write: the memory is freed
   vgpu::OperandRef operand{};              // set for a library function
   const vgpu::HostPlace* place = nullptr;  // set for the host itself; null: a call
   std::uint64_t number = 0;  // time order; set for the host itself, and beside a suspended kernel
@@ -136,8 +137,8 @@ class Transfers {
  private:
   void touch(Touch now, const Bytes& bytes, const Operation& operation);
   //   ahead: as in HostAccess
-  void tell_host_access(const Rows& rows, bool write, const std::vector<std::uint32_t>& unordered,
-                        bool ahead = false) const;
+  void tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
+                        bool ahead) const;
 
   const Observers& observers_;
   Findings& findings_;

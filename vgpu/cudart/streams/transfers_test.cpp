@@ -192,7 +192,7 @@ TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
   transfers_.free("cudaFreeAsync", allocation, *operation({launched}));
   EXPECT_EQ(events.events, Events{});
   transfers_.free("cudaFreeAsync", allocation, *operation());
-  EXPECT_EQ(events.events, (Events{"host write 0+16, unordered 4"}));
+  EXPECT_EQ(events.events, (Events{"host free 0+16, unordered 4"}));
 }
 
 TEST_F(TransfersOfStreams, ThatTheHostHasWaitedForAreForgotten) {

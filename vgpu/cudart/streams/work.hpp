@@ -80,6 +80,7 @@ struct HostWork {
 };
 
 struct FreeWork {
+  std::string_view call;
   vgpu::Allocation* allocation = nullptr;
 };
 

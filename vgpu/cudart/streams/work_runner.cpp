@@ -129,10 +129,10 @@ void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   needs_.allocations.forget_later_free(allocation);
   if (!allocation.live) return;
   if (needs_.allocations.of_graphs().is_unused(allocation)) {
-    needs_.findings.add(vgpu::freed_twice("cudaFreeAsync", allocation));
+    needs_.findings.add(vgpu::freed_twice(work.call, allocation));
     return;
   }
-  needs_.transfers.free("cudaFreeAsync", allocation, operation);
+  needs_.transfers.free(work.call, allocation, operation);
   needs_.allocations.free(allocation);
 }
 

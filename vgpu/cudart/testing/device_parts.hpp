@@ -37,7 +37,8 @@ class EventLog final : public vgpu::Observer {
     events.push_back(fmt::format(form, std::forward<Values>(values)...));
   }
   void add_access(const char* how, const vgpu::HostAccess& access) {
-    add("{} {} {}+{}", how, access.write ? "write" : "read", access.offset, access.bytes);
+    const char* const does = access.frees ? "free" : access.write ? "write" : "read";
+    add("{} {} {}+{}", how, does, access.offset, access.bytes);
     for (const std::uint32_t launch : access.unordered_launches) {
       events.back() += fmt::format(", unordered {}", launch);
     }

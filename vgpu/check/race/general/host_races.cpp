@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/streams.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -53,13 +54,16 @@ void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const
 void HostRaces::report(const HostAccess& access, std::uint32_t offset, const EarlierAccess& earlier,
                        const LibraryOperand* operand) {
   std::uint32_t tag = 1u << 31 | std::uint32_t{access.write};
-  std::uint32_t site = ptx::kNone;  // the call of a library function, or the host's own line
+  std::uint32_t site = ptx::kNone;  // the call, or the host's own line
   if (operand != nullptr) {
     tag |= 1u << 30 | operand->number << 1;
     site = static_cast<std::uint32_t>(operand->call_site);
   } else if (access.place != nullptr) {
     tag |= 1u << 29;
     site = access.place->id;
+  } else {
+    tag |= std::uint32_t{access.frees} << 1;
+    site = reporter_.number_of_call();
   }
   const Program* const program = launches_[order_.segments().at(earlier.segment).launch].program;
   reporter_.report({program, earlier.pc, site, tag}, Relation::host,
@@ -90,8 +94,7 @@ Finding HostRaces::finding_of(const HostAccess& access, std::uint32_t offset,
     finding.message =
         "the host does not wait for the kernel of (1) before (2)" + text_of_code(*access.place, 2);
   } else {
-    finding.accesses.push_back(reporter_.side_of_call(access.write ? "host write" : "host copy"));
-    finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
+    add_call(reporter_, access, finding);
   }
   return finding;
 }

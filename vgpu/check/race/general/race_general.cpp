@@ -290,6 +290,7 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   HostAccess access;
   access.bytes = copy.bytes;
   access.unordered_launches = copy.unordered_launches;
+  access.call = copy.call;
   access.allocation = copy.source;
   access.offset = copy.source_offset;
   host_.check(access);

@@ -1,5 +1,10 @@
 #include "vgpu/check/race/general/race_reports.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"
@@ -23,6 +28,12 @@ AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_cla
     default: break;
   }
   return as.write ? AccessKind::write : AccessKind::read;
+}
+
+// Returns what a message adds if the first side is in another kernel than the second.
+std::string text_of_kernel(const Program& first, const Program& second) {
+  if (first.kernel == second.kernel) return {};
+  return fmt::format("; (1) is in kernel {}", kernel_name(first.kernel));
 }
 
 }  // namespace
@@ -57,8 +68,12 @@ bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
   const Reporter::Key key =
       key_of_race(program, {earlier.pc, earlier_kind}, {access.pc, access.kind}, weight, more);
   reporter_.report(key, relation, [&] {
-    return race_finding(reporter_, access, mine.lane, weight, side_of(earlier),
-                        explainer_.explain(row, mine, earlier));
+    RaceExplanation explanation = explainer_.explain(row, mine, earlier);
+    AccessSide side = side_of(earlier);
+    if (side.file.empty()) {
+      explanation.message += text_of_kernel(*launches_[segment.launch].program, program);
+    }
+    return race_finding(reporter_, access, mine.lane, weight, std::move(side), explanation);
   });
   return weight != Weight::dependent && weight != Weight::passed_on;
 }

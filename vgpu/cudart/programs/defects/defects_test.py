@@ -52,7 +52,9 @@ def test_the_defect(program, name, kind, message):
     result, findings = run(program, name)
     places = []
     for found in findings:
-        if (found["kind"], found["severity"]) != (kind, "error") or found["message"] != message:
+        # Without debug information, a message also names the code of a call.
+        told = re.sub(r"; \(\d+\) is (\w+ )?in [^;]+\+0x[0-9a-f]+", "", found["message"])
+        if (found["kind"], found["severity"]) != (kind, "error") or told != message:
             continue
         sides = [side for side in found["accesses"] if side["ptx"]]
         places.append({(pathlib.Path(side["file"]).name, side["line"]) for side in sides})
