@@ -12,12 +12,6 @@ bool holds_no_register(const Ref& ref) {
 
 }  // namespace
 
-void UndefinedRegisters::clear() {
-  any_ = false;
-  reserved_ = {};
-  rows_.clear();
-}
-
 UndefinedRegisters UndefinedRegisters::take() {
   UndefinedRegisters taken = std::move(*this);
   *this = {};

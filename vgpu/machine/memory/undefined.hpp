@@ -45,7 +45,11 @@ class UndefinedRegisters {
   // Returns whether any register of the warp was ever undefined.  While false, no other function
   // needs to be called.
   [[nodiscard]] bool any() const { return any_; }
-  void clear();
+  void clear() {
+    any_ = false;
+    reserved_ = {};
+    rows_.clear();
+  }
   // Returns the tracked state, and leaves an empty state with the same number of rows.
   UndefinedRegisters take();
   [[nodiscard]] UndefinedRegisters copy() const;

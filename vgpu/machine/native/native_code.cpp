@@ -170,14 +170,20 @@ void Compiler::load_banks() {
 }
 
 // In a round: the warp has arrived at the barrier or the exit at the pc in eax, and the next warp
-// begins.  If there is no next warp, the caller executes the instruction.
+// begins.  If there is no next warp, or if others have arrived elsewhere, the caller executes the
+// instruction.
 void Compiler::end_turn() {
   x86::Assembler& a = emit_.a;
-  const asmjit::Label goes_on = a.newLabel();
+  const asmjit::Label goes_on = a.newLabel(), is_first = a.newLabel(), together = a.newLabel();
   a.bind(turn_end_);
   a.mov(x86::rcx, Emitter::field(offsetof(NativeFrame, next), 8));
   a.test(x86::rcx, x86::rcx);
   a.jz(emit_.epilogue);
+  a.mov(x86::rdi, Emitter::field(offsetof(NativeFrame, round), 8));
+  const x86::Mem stopped_at = x86::ptr(x86::rdi, offsetof(NativeRound, stopped_at), 4);
+  a.cmp(stopped_at, x86::eax);
+  a.jne(is_first);
+  a.bind(together);
   a.mov(x86::edx, Emitter::field(offsetof(NativeFrame, quantum_left), 4));
   a.sub(x86::edx, 1);
   a.jb(emit_.epilogue);
@@ -186,7 +192,6 @@ void Compiler::end_turn() {
   a.inc(Emitter::field(offsetof(NativeFrame, unguarded), 8));
   a.mov(x86::esi, Emitter::field(offsetof(NativeFrame, quantum_before), 4));
   a.sub(x86::esi, x86::edx);
-  a.mov(x86::rdi, Emitter::field(offsetof(NativeFrame, round), 8));
   const auto of_round = [](std::size_t offset) {
     return x86::Mem(x86::rdi, static_cast<std::int32_t>(offset), 8);
   };
@@ -205,6 +210,11 @@ void Compiler::end_turn() {
   a.mov(Emitter::field(offsetof(NativeFrame, quantum_before), 4), x86::edx);
   load_banks();
   a.jmp(of_round(offsetof(NativeRound, entry)));
+  a.bind(is_first);
+  a.cmp(stopped_at, static_cast<int>(ptx::kNone));
+  a.jne(emit_.epilogue);
+  a.mov(stopped_at, x86::eax);
+  a.jmp(together);
 }
 
 // Stops at `pc`, where no block begins.

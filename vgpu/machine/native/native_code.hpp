@@ -44,6 +44,8 @@ struct NativeRound {
   std::uint64_t* steps = nullptr;  // of the launch; each turn adds its steps at its end
   std::uint64_t until = 0;         // the number of steps at which the round stops
   std::uint32_t quantum = 0;       // with which the next turn begins
+  // Where the turns of this round end: at one barrier or exit.  kNone: none has ended.
+  std::uint32_t stopped_at = 0;
 };
 
 // The state of a fragment on which generated code works.

@@ -23,6 +23,7 @@ void LinkedFrames::link(Slot& slot, NativeRound& round) {
   noted_for_count_ = launch_.observers.of_accesses.size();
   are_of_kernel_ = true;
   count_ = launch_.warps_per_block;
+  full_ = slot.warps[count_ - 1].lanes == ~0u ? count_ : count_ - 1;
   first_ = 0;
   for (std::uint32_t index = 0; index < count_; ++index) {
     Warp& warp = slot.warps[index];
@@ -38,14 +39,6 @@ void LinkedFrames::link(Slot& slot, NativeRound& round) {
     of_warps_[index] = &of_warp;
   }
   for (std::uint32_t index = 0; index < count_; ++index) link_after(index);
-}
-
-// Machine code does not continue to or from a warp with fewer than 32 lanes, which runs other code.
-void LinkedFrames::link_after(std::uint32_t index) const {
-  const std::uint32_t next = after(index);
-  const auto is_full = [&](std::uint32_t number) { return slot_->warps[number].lanes == ~0u; };
-  const bool goes_on = next < count_ && is_full(index) && is_full(next);
-  of_warps_[index]->frame.next = goes_on ? &of_warps_[next]->frame : nullptr;
 }
 
 void LinkedFrames::begin_with(std::uint32_t first) {

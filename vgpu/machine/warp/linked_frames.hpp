@@ -68,7 +68,13 @@ class LinkedFrames {
 
  private:
   void unlink_all();
-  void link_after(std::uint32_t index) const;
+  // Machine code does not continue to or from a last warp with fewer than 32 lanes, which runs
+  // other code.
+  void link_after(std::uint32_t index) const {
+    const std::uint32_t next = after(index);
+    const bool goes_on = index < full_ && next < full_;
+    of_warps_[index]->frame.next = goes_on ? &of_warps_[next]->frame : nullptr;
+  }
 
   RunningLaunch& launch_;
   NativeFrames& frames_;
@@ -76,7 +82,7 @@ class LinkedFrames {
   bool are_of_kernel_ = false;  // they serve the kernel itself and not a function that it calls
   const Observer* const* noted_for_ = nullptr;  // as in each frame
   std::size_t noted_for_count_ = 0;
-  std::uint32_t count_ = 0, first_ = 0;
+  std::uint32_t count_ = 0, full_ = 0, first_ = 0;  // full_: the number of warps with all lanes
   std::array<NativeFrames::OfWarp*, NativeFrames::kWarpsMax> of_warps_{};  // by warp
   std::uint64_t lane_steps_ = 0;  // those of frames that were linked
 };

@@ -39,6 +39,7 @@ Rounds::Departure Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t u
   linked_.begin_accesses(slot);
   while (true) {
     round_.in_native.entry = launch_.native->entry(round_.begins_at);
+    round_.in_native.stopped_at = ptx::kNone;
     linked_.begin_with(number);
     if (const auto departure = run_round(slot, number)) return *departure;
     if (exits()) return exit_together(slot, number);
@@ -48,7 +49,7 @@ Rounds::Departure Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t u
     ++round_.completed;
     ++slot.warps[number].releases;
     --slot.warps[number].stops;  // all others have stopped in this round
-    round_.begins_at = linked_[number].frame.stopped_at + 1;
+    round_.begins_at = round_.in_native.stopped_at + 1;
   }
 }
 
@@ -71,7 +72,9 @@ std::optional<Rounds::Departure> Rounds::run_round(Slot& slot, std::uint32_t& nu
       ++frame->unguarded;
     }
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
-    round_.together = round_.together && !run.warp.undefined.any();
+    std::uint32_t& stopped_at = round_.in_native.stopped_at;
+    if (stopped_at == ptx::kNone) stopped_at = run.pc;
+    round_.together = round_.together && stopped_at == run.pc && !run.warp.undefined.any();
     if (!stops) return settle(slot, number, false);
     const std::uint32_t next = linked_.after(number);
     if (next == linked_.size()) return std::nullopt;
@@ -108,27 +111,24 @@ bool Rounds::run_turns(NativeFrame*& frame) {
 // Returns whether the round has ended with all warps at a barrier from which they continue
 // together.
 bool Rounds::completes_barrier(const Slot& slot) const {
-  const std::uint32_t pc = linked_[0].frame.stopped_at;
+  const std::uint32_t pc = round_.in_native.stopped_at;
   const Instr& instr = launch_.program->code[pc];
-  const bool is_plain = round_.together && instr.kind == InstrKind::barrier &&
-                        !instr.modifiers.red && slot.exit_pc == ptx::kNone &&
-                        launch_.native->begins_at(pc + 1);
-  return is_plain &&
-         linked_.all_of([pc](const NativeFrame& frame) { return frame.stopped_at == pc; });
+  return round_.together && instr.kind == InstrKind::barrier && !instr.modifiers.red &&
+         slot.exit_pc == ptx::kNone && launch_.native->begins_at(pc + 1);
 }
 
 // Returns whether the round has ended with all warps at exits, and no thread waits for them.
 bool Rounds::exits() const {
   const std::vector<Instr>& code = launch_.program->code;
-  return !launch_.program->uses_clusters && linked_.all_of([&](const NativeFrame& frame) {
-    return code[frame.stopped_at].kind == InstrKind::exit;
-  });
+  if (code[round_.in_native.stopped_at].kind != InstrKind::exit) return false;
+  return !launch_.program->uses_clusters &&
+         (round_.together || linked_.all_of([&](const NativeFrame& frame) {
+           return code[frame.stopped_at].kind == InstrKind::exit;
+         }));
 }
 
 Rounds::Departure Rounds::exit_together(Slot& slot, std::uint32_t last) {
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
-    slot.warps[index].stops += round_.completed + (index != last ? 1 : 0);
-  }
+  slot.warps[last].stops += round_.completed;  // the others stop no more
   NativeFrame& first = linked_[linked_.first()].frame;
   first.run->pc = first.stopped_at;
   departures_.exit_together(*first.run);

@@ -66,7 +66,7 @@ class Rounds {
     NativeRound in_native;
     std::uint32_t begins_at = 0;  // the pc of all warps
     std::uint64_t completed = 0;  // rounds of this run that have ended with all warps at a barrier
-    bool together = true;         // false: a warp has ended the round
+    bool together = true;         // false: a warp has stopped elsewhere, or must be interpreted
   };
   std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
   bool run_turns(NativeFrame*& frame);

@@ -27,10 +27,8 @@ void Stacks::drop_pieces(Warp& warp) {
   warp.local_beyond.clear();
 }
 
-void Stacks::start(Warp& warp) {
+void Stacks::start_local(Warp& warp) {
   if (!warp.local_beyond.empty()) drop_pieces(warp);
-  warp.local_bytes = launch_.program->local_bytes_max;
-  warp.fragments.front().local_top = launch_.program->functions.front().local_bytes;
   if (warp.local_bytes == 0) return;
   warp.local =
       launch_.memory.renew_private(warp.local, warp.local_bytes * kWarpLanes, ptx::Space::local);

@@ -18,7 +18,11 @@ class Stacks {
   explicit Stacks(RunningLaunch& launch) : launch_(launch) {}
 
   // Sets up the stack of a warp that begins.
-  void start(Warp& warp);
+  void start(Warp& warp) {
+    warp.local_bytes = launch_.program->local_bytes_max;
+    warp.fragments.front().local_top = launch_.program->functions.front().local_bytes;
+    if (warp.local_bytes != 0 || !warp.local_beyond.empty()) start_local(warp);
+  }
   // Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes
   // per lane.  False: the stack overflows, and the launch has ended.
   bool grow(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top);
@@ -26,6 +30,7 @@ class Stacks {
   Step move(RunningFragment& run, std::size_t index, const Instr& instr);
 
  private:
+  void start_local(Warp& warp);
   void drop_pieces(Warp& warp);
   [[nodiscard]] std::uint32_t limit() const;
 
