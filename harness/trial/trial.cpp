@@ -18,13 +18,12 @@
 namespace warpcheck {
 namespace {
 
+// For a case whose schedule is not the default one.
 std::unique_ptr<vgpu::Strategy> strategy_of(const Case& a_case, vgpu::ReadsFromSeen& seen) {
   if (const auto* choice = std::get_if<StrategyChoice>(&a_case.schedule)) {
     return vgpu::make_strategy(choice->name, choice->seed, &seen);
   }
-  const auto& schedule = std::get<vgpu::Schedule>(a_case.schedule);
-  if (schedule.decisions.empty()) return std::make_unique<vgpu::DefaultPolicy>();
-  return std::make_unique<vgpu::Replay>(schedule);
+  return std::make_unique<vgpu::Replay>(std::get<vgpu::Schedule>(a_case.schedule));
 }
 
 // A finding of the harness about the pair (or its property), without a source line.
@@ -67,7 +66,7 @@ HostTime add_time(HostTime begin, double& seconds) {
   return now;
 }
 
-Verdict verdict_of(TrialResult result) {
+Verdict verdict_of(TrialResult&& result) {
   Verdict verdict{.findings = std::move(result.findings),
                   .schedule = std::move(result.schedule),
                   .launches = result.launches,
@@ -118,6 +117,11 @@ Verdict TrialRunner::run(const Case& a_case) {
     searched_ = a_case.pair;
     seen_ = {};
   }
+  if (const auto* const schedule = std::get_if<vgpu::Schedule>(&a_case.schedule);
+      schedule != nullptr && schedule->decisions.empty()) {
+    vgpu::DefaultPolicy policy;
+    return run(a_case, policy);
+  }
   const auto strategy = strategy_of(a_case, seen_);
   const bool is_search = std::holds_alternative<StrategyChoice>(a_case.schedule);
   return is_search ? run_for_search(a_case, *strategy) : run(a_case, *strategy);
@@ -131,7 +135,7 @@ Verdict TrialRunner::run_for_search(const Case& a_case, vgpu::Strategy& strategy
 Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
   begin(a_case);
   Attempt made = attempt(a_case, strategy);
-  Verdict verdict = verdict_of(std::exchange(made.result, {}));
+  Verdict verdict = verdict_of(std::move(made.result));
   judge_output(a_case, made, verdict);
   verdict.for_every_schedule =
       all_checkers_watch(a_case.settings) && verdict.holds_for_every_schedule();
@@ -159,7 +163,7 @@ std::optional<Verdict> TrialRunner::run_for_every_schedule(const Case& a_case) {
   tried_default_ = true;
   vgpu::DefaultPolicy policy;
   Attempt made = attempt(a_case, policy);
-  Verdict verdict = verdict_of(std::exchange(made.result, {}));
+  Verdict verdict = verdict_of(std::move(made.result));
   judge_output(a_case, made, verdict);
   verdict.for_every_schedule = verdict.holds_for_every_schedule();
   if (!verdict.for_every_schedule) return std::nullopt;
@@ -236,7 +240,7 @@ const TrialRunner::DefaultRun& TrialRunner::default_run_of(const Case& a_case) {
   if (!default_run_) {
     vgpu::DefaultPolicy policy;
     Attempt made = attempt(a_case, policy);
-    default_run_.emplace(DefaultRun{made.output, verdict_of(std::exchange(made.result, {}))});
+    default_run_.emplace(DefaultRun{made.output, verdict_of(std::move(made.result))});
     Verdict& verdict = default_run_->verdict;
     if (made.failure && !verdict.failed()) {
       verdict.findings.push_back(failed_finding(a_case, *made.failure, made.call_failed));

@@ -47,6 +47,8 @@ void InitShadow::materialise() {
     pages_ = zeroed(bytes_ + 2 * kRowSlack);
     states_ = reinterpret_cast<std::uint8_t*>(pages_.data()) + kRowSlack;
     capacity_ = bytes_;
+    ends_at_ = UINT32_MAX;
+    std::memset(states_ - kRowSlack, kDefined, kRowSlack);
     taint_pages_ = {};
     taints_ = nullptr;
     if (extent_ == Extent::all) fill_states(0, bytes_, kDefined);
@@ -55,8 +57,8 @@ void InitShadow::materialise() {
   }
   // The slack counts as defined, so that a row with inactive lanes beyond the ends can be all
   // defined.
-  std::memset(states_ - kRowSlack, kDefined, kRowSlack);
-  std::memset(states_ + bytes_, kDefined, kRowSlack);
+  if (ends_at_ != bytes_) std::memset(states_ + bytes_, kDefined, kRowSlack);
+  ends_at_ = bytes_;
   std::atomic_ref(extent_).store(Extent::some, std::memory_order_release);
 }
 

@@ -99,6 +99,7 @@ class InitShadow {
   std::uint32_t bytes_ = 0;
   std::uint32_t settled_ = 0;  // the number of leading bytes that settle() has found defined
   std::uint32_t capacity_ = 0;
+  std::uint32_t ends_at_ = UINT32_MAX;  // where the slack behind the states begins
   Extent extent_ = Extent::none;
 };
 

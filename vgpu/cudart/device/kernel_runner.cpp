@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -162,7 +163,7 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
   };
   std::optional<KernelTurns::Turn> turn(
       std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, host_launch.host},
-      goes_on);
+      std::ref(goes_on));
   launch.unordered_launches = unordered;
   DeviceGrids grids(
       {.device = device,

@@ -33,11 +33,11 @@ void Trial::begin_ambient(const TrialSettings& settings,
 }
 
 TrialResult Trial::end() {
-  TrialResult result = complete(std::exchange(result_, {}));
+  complete(result_);
   settings_.strategy = nullptr;
   settings_.extra_observer = nullptr;
   phase_ = Phase::ended;
-  return result;
+  return std::exchange(result_, {});
 }
 
 vgpu::Strategy& Trial::strategy() {
@@ -103,15 +103,18 @@ void Trial::bring_out(PrintBuffer& prints) {
   if (session != nullptr) session->printed(prints.prints(), prints.hash());
 }
 
-TrialResult Trial::result() const { return complete(result_); }
+TrialResult Trial::result() const {
+  TrialResult result = result_;
+  complete(result);
+  return result;
+}
 
-TrialResult Trial::complete(TrialResult result) const {
+void Trial::complete(TrialResult& result) const {
   result.kernels.reserve(launched_.size());
   for (const std::string* const name : launched_) result.kernels.emplace_back(*name);
   result.ptx_hash =
       XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;
-  return result;
 }
 
 }  // namespace warpcheck::cudart

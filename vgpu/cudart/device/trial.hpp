@@ -69,7 +69,7 @@ class Trial {
  private:
   enum class Phase : std::uint8_t { fresh, ambient, trial, ended };
 
-  [[nodiscard]] TrialResult complete(TrialResult result) const;
+  void complete(TrialResult& result) const;
   void start(Phase phase, const TrialSettings& settings, const virtual_gpu::Capability& capability);
 
   Phase phase_ = Phase::fresh;

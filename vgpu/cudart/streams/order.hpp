@@ -35,13 +35,17 @@ class OperationSet {
     return count(stamp.chain) >= stamp.position;
   }
   [[nodiscard]] bool includes(const OperationSet& other) const {
-    for (std::size_t i = 0; i < kFew + other.more_.size(); ++i) {
+    bool are_few_included = true;
+    for (std::size_t i = 0; i < kFew; ++i) are_few_included &= few_[i] >= other.few_[i];
+    if (other.more_.empty() || !are_few_included) return are_few_included;
+    for (std::size_t i = kFew; i < kFew + other.more_.size(); ++i) {
       if (count(i) < other.count(i)) return false;
     }
     return true;
   }
   void join(const OperationSet& other) {
     for (std::size_t i = 0; i < kFew; ++i) few_[i] = std::max(few_[i], other.few_[i]);
+    if (other.more_.empty()) return;
     if (more_.size() < other.more_.size()) more_.resize(other.more_.size());
     for (std::size_t i = 0; i < other.more_.size(); ++i) {
       more_[i] = std::max(more_[i], other.more_[i]);

@@ -250,7 +250,7 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.is_exclusive = is_shared || (!target.allocation->changes_by_itself() && has_memory_alone);
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
-  site.allocation = is_shared ? nullptr : target.allocation;
+  targets_.place_site(run.pc, is_shared ? nullptr : target.allocation);
   site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
   site.data += site.origin;
 }

@@ -46,11 +46,10 @@ void Targets::forget_sites(bool keeps_sites) {
     sites_are_of_ = of;
     sites_dynamic_shared_bytes_ = dynamic_bytes;
     sites_.clear();
-    return;
+  } else {
+    for (const std::uint32_t pc : placed_) sites_[pc] = {};
   }
-  for (AccessSite& site : sites_) {
-    if (site.allocation != nullptr) site = {};
-  }
+  placed_.clear();
 }
 
 void Targets::begin_launch(bool keeps_sites) {
@@ -183,9 +182,11 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
 
 void Targets::forget(const Allocation* allocation) {
   std::ranges::replace(last_, allocation, static_cast<Allocation*>(nullptr));
-  for (AccessSite& site : sites_) {
-    if (site.allocation == allocation) site = {};
-  }
+  std::erase_if(placed_, [&](std::uint32_t pc) {
+    if (sites_[pc].allocation != allocation) return false;
+    sites_[pc] = {};
+    return true;
+  });
 }
 
 }  // namespace warpcheck::vgpu

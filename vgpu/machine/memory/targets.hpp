@@ -61,6 +61,12 @@ class Targets {
     return sites_.data();
   }
   [[nodiscard]] bool has_sites() const { return !sites_.empty(); }
+  // Sets where the accesses at `pc` go: to an allocation; null: to the block's shared memory.
+  void place_site(std::uint32_t pc, Allocation* allocation) {
+    AccessSite& site = sites_[pc];
+    if (site.allocation == nullptr && allocation != nullptr) placed_.push_back(pc);
+    site.allocation = allocation;
+  }
   // Must be called before the allocation, or a part of it, is freed.
   void forget(const Allocation* allocation);
 
@@ -73,6 +79,7 @@ class Targets {
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_;                   // by pc: the allocation of its last access
   std::vector<AccessSite> sites_;                   // by pc; empty: not needed so far
+  std::vector<std::uint32_t> placed_;               // the pcs of sites that have an allocation
   std::shared_ptr<const NativeTier> sites_are_of_;  // the program that sites_ belong to
   std::uint32_t sites_dynamic_shared_bytes_ = 0;    // and the dynamic shared memory of its launch
 };

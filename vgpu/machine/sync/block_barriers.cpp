@@ -52,7 +52,7 @@ bool BlockBarriers::release_together(Slot& slot) {
   return true;
 }
 
-void BlockBarriers::complete_together(Slot& slot) const {
+void BlockBarriers::complete_together(Slot& slot) {
   ++slot.phase;
   tell_release(slot);
 }
@@ -91,15 +91,13 @@ void BlockBarriers::release(Slot& slot) {
   tell_release(slot);
 }
 
-void BlockBarriers::tell_release(const Slot& slot) const {
+void BlockBarriers::tell_release(const Slot& slot) {
   launch_.came_last = true;
   if (launch_.observers.of_blocks.empty()) return;
-  Sync sync;
-  sync.kind = Sync::Kind::barrier_complete;
-  sync.program = launch_.program;
-  sync.place = {slot.block, 0, slot.index, slot.phase};
-  sync.shared = slot.shared;
-  launch_.notify_of_block(sync);
+  release_.program = launch_.program;
+  release_.place = {slot.block, 0, slot.index, slot.phase};
+  release_.shared = slot.shared;
+  launch_.notify_of_block(release_);
 }
 
 void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {

@@ -18,7 +18,9 @@ class BlockBarriers {
  public:
   using Waiter = std::pair<Warp*, Fragment*>;
 
-  explicit BlockBarriers(RunningLaunch& launch) : launch_(launch) {}
+  explicit BlockBarriers(RunningLaunch& launch) : launch_(launch) {
+    release_.kind = Sync::Kind::barrier_complete;
+  }
 
   // Lanes of a fragment arrive at barrier 0.  The fragment's pc is already stored.
   void arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
@@ -33,7 +35,7 @@ class BlockBarriers {
   // the barrier completes nevertheless, so that the trial can continue.
   void complete_if_all_wait(Slot& slot);
   // All threads of the block have arrived at one barrier, and have already continued.
-  void complete_together(Slot& slot) const;
+  void complete_together(Slot& slot);
 
   // All threads of the block wait, at any barriers: lets them continue.
   void release(Slot& slot);
@@ -47,9 +49,10 @@ class BlockBarriers {
 
  private:
   bool release_together(Slot& slot);
-  void tell_release(const Slot& slot) const;
+  void tell_release(const Slot& slot);
 
   RunningLaunch& launch_;
+  Sync release_;  // as observers are told
 };
 
 }  // namespace warpcheck::vgpu

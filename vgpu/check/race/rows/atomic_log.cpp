@@ -90,7 +90,7 @@ void AtomicLog::describe(const Row& row, Access& access) const {
     access.offset[lane] = row.first + lane * stride;
 }
 
-void AtomicLog::clear() {
+void AtomicLog::clear_rows() {
   rows_.clear();
   offsets_.clear();
   snapshots_.clear();

@@ -66,7 +66,9 @@ class AtomicLog {
     }
   }
   [[nodiscard]] std::size_t present_era() const { return eras_.size(); }
-  void clear();
+  void clear() {
+    if (!rows_.empty()) clear_rows();
+  }
 
   // Calls visit(row, access, era) in the order of execution; the current era is the last.
   //   first_block_of(launch): the key of the launch's first block
@@ -99,6 +101,7 @@ class AtomicLog {
     std::vector<ReleasedFences> lanes;
   };
 
+  void clear_rows();
   void describe(const Row& row, Access& access) const;
   std::uint32_t snapshot(const Access& access, SegmentId now, const ThreadOrder& order);
 
