@@ -10,7 +10,8 @@ namespace warpcheck::vgpu {
 // Handles a branch at run.pc that splits the lanes, at which machine code has stopped.  `other`
 // describes what Warps::pick() would do with the two fragments.  False: nothing was done, because
 // there would be three fragments, or one of them has no machine code.
-bool NativeRuns::diverge(NativeFrame& frame, RunningFragment& run, Diverged& other) {
+[[gnu::always_inline]] inline bool NativeRuns::diverge(NativeFrame& frame, RunningFragment& run,
+                                                       Diverged& other) {
   const Instr& instr = launch_.program->code[run.pc];
   const bool parts = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
                      launch_.native_some != nullptr && frame.quantum_left != 0 &&

@@ -86,7 +86,8 @@ class NativeRuns {
   }
   // Counts the instructions that all lanes of the fragment have executed.
   static void count_unguarded(NativeFrame& frame, std::uint32_t mask) {
-    frame.lane_steps += std::exchange(frame.unguarded, 0) * lane_count(mask);
+    const std::uint64_t lanes = mask == ~0u ? kWarpLanes : lane_count(mask);
+    frame.lane_steps += std::exchange(frame.unguarded, 0) * lanes;
   }
   static void enter(NativeFrame& frame, const NativeCode& code, RunningFragment& run,
                     std::uint32_t limit) {
