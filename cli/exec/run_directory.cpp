@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,7 +33,12 @@ fs::path temporary_directory() {
                                  variable == nullptr ? "" : variable, error.message()));
 }
 
-bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
+// A file that another command has locked, deleted and unlocked since it was opened can be locked,
+// but protects nothing any more.
+bool lock(int file) {
+  struct stat found {};
+  return ::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &found) == 0 && found.st_nlink != 0;
+}
 
 // A directory without a lock file is not ours, or is only just being made.
 void delete_if_left(const fs::path& directory) {
@@ -55,7 +61,7 @@ void delete_left(const fs::path& temporary) {
 RunDirectory::RunDirectory() {
   const fs::path temporary = temporary_directory();
   delete_left(temporary);
-  // Another command may take the lock of a directory that this one is just making.
+  // Another command may take the lock of a directory that this one is just making, and delete it.
   while (lock_ < 0 || !lock(lock_)) {
     if (lock_ >= 0) ::close(lock_);
     std::string name = (temporary / kPrefix).string() + "XXXXXX";

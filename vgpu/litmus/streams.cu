@@ -130,7 +130,7 @@ LITMUS(destroys_a_stream_once) {
 }
 
 // expect: data-race global
-LITMUS(frees_in_another_stream) {            //~ host write
+LITMUS(frees_in_another_stream) {            //~ host write //~ host free
   const Streams streams;
   void* cells = nullptr;
   cudaMallocAsync(&cells, 16, streams.a);
