@@ -2,6 +2,7 @@
 #include "harness/prove/prove_report.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "harness/pair/registry.hpp"
 
