@@ -28,6 +28,7 @@ class AccessEmitter : public SiteEmitter {
 
  private:
   // emit_access.cpp
+  void execute_slowly(const Site& site);
   bool emit_known(const Site& site, bool strided);
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);

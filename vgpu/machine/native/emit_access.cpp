@@ -115,6 +115,15 @@ bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool
 
 }  // namespace
 
+// Leaves the access to a call, for all lanes.
+void AccessEmitter::execute_slowly(const Site& site) {
+  a.bind(site.slow);
+  a.mov(x86::edx, -1);
+  call_execute(site.instr, site.pc, site.rest);
+  load_results();
+  a.jmp(site.done);
+}
+
 // Emits an access whose addresses are known to be consecutive or all equal.
 bool AccessEmitter::emit_known(const Site& site, bool strided) {
   find_and_tell(site, strided);
@@ -123,13 +132,7 @@ bool AccessEmitter::emit_known(const Site& site, bool strided) {
     return true;
   });
   a.bind(site.done);
-  later_with_rows([this, site] {
-    a.bind(site.slow);
-    a.mov(x86::edx, -1);
-    call_execute(site.instr, site.pc, site.rest);
-    load_results();
-    a.jmp(site.done);
-  });
+  later_with_rows([this, site] { execute_slowly(site); });
   return true;
 }
 
@@ -174,11 +177,7 @@ bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
       move_scattered(site);
       a.jmp(site.done);
     }
-    a.bind(site.slow);
-    a.mov(x86::edx, -1);
-    call_execute(site.instr, site.pc, site.rest);
-    load_results();
-    a.jmp(site.done);
+    execute_slowly(site);
   });
   return true;
 }

@@ -213,21 +213,8 @@ std::uint32_t CellLists::make() {
   return static_cast<std::uint32_t>(lists_.size() - 1);
 }
 
-void CellList::include_all() {
-  classes = 0;
-  extents = {};
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    const std::uint32_t bit = 1u << entries[i].access_class;
-    classes |= bit;
-    for (std::size_t group = 0; group < extents.size(); ++group) {
-      if ((bit & kClassGroups[group]) != 0) extents[group].include({i, i + 1});
-    }
-  }
-}
-
 void CellLists::entries_have_gone(Cell& cell) {
   CellList& list = at(cell);
-  list.forget_answers();
   list.include_all();
   if (list.entries.empty()) drop(cell);
 }
@@ -235,7 +222,6 @@ void CellLists::entries_have_gone(Cell& cell) {
 void CellLists::drop(Cell& cell) {
   CellList& list = at(cell);
   list.entries.clear();
-  list.forget_answers();
   list.include_all();
   list.prune_at = CellList{}.prune_at;
   free_.push_back(cell.list());
@@ -278,7 +264,6 @@ CellList& CellLists::made_list(Cell& cell, const ThreadOrder& order) {
 void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
   CellList& list = made_list(cell, order);
   list.block = CellList::kManyBlocks;
-  list.forget_answers();
   const auto launch_of = [&](const CellEntry& one) {
     return order.segments().at(one.segment).launch;
   };
@@ -326,7 +311,6 @@ std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
 
 // Drops entries that later accesses of the same kind by the same threads stand for.
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
-  list.forget_answers();
   Pruning(list.entries, order).run();
   list.include_all();
   list.prune_at = 16 + 2 * list.entries.size();

@@ -108,21 +108,28 @@ struct CellList {
     return extent;
   }
   // Called after an entry was added at the end.
-  void include_last() {
-    const std::uint32_t bit = 1u << entries.back().access_class;
-    const auto end = static_cast<std::uint32_t>(entries.size());
-    classes |= bit;
-    for (std::size_t group = 0; group < extents.size(); ++group) {
-      if ((bit & kClassGroups[group]) != 0) extents[group].include({end - 1, end});
-    }
+  void include_last() { include(static_cast<std::uint32_t>(entries.size() - 1)); }
+  // Called after entries were inserted or removed.
+  void include_all() {
+    forget_answers();
+    classes = 0;
+    extents = {};
+    for (std::uint32_t i = 0; i < entries.size(); ++i) include(i);
   }
-  // Called after entries were inserted or removed.
-  void include_all();
-  // Called after entries were inserted or removed.
+  // Forgets which entries were settled or passed.
   void forget_answers() {
     settled = passed = 0;
     settled_launch = kNoLaunch;
     passed_by = 0;
+  }
+
+ private:
+  void include(std::uint32_t entry) {
+    const std::uint32_t bit = 1u << entries[entry].access_class;
+    classes |= bit;
+    for (std::size_t group = 0; group < extents.size(); ++group) {
+      if ((bit & kClassGroups[group]) != 0) extents[group].include({entry, entry + 1});
+    }
   }
 };
 
