@@ -74,6 +74,17 @@ std::string text_of_code(const HostPlace& place, unsigned side) {
   return fmt::format("; ({}) is in {}", side, place.code);
 }
 
+std::string lack_of_host(const HostPlace& place, std::string_view other, unsigned side) {
+  const std::string what =
+      place.in_function
+          ? fmt::format(
+                "nothing orders {} ({}) and the host function of ({}): they are in "
+                "different streams",
+                other, 3 - side, side)
+          : fmt::format("the host does not wait for {} ({}) before ({})", other, 3 - side, side);
+  return what + text_of_code(place, side);
+}
+
 void name_place(Finding& finding, std::size_t side, const HostPlace& place, std::string_view call) {
   finding.accesses[side].file = place.file;
   finding.accesses[side].line = place.line;

@@ -46,6 +46,10 @@ AccessSide host_side(std::string_view role);
 AccessSide host_side(bool write, const HostPlace& place);
 // Returns the text that a message adds where the host's line is not known: "; (2) is in main+0x2f".
 std::string text_of_code(const HostPlace& place, unsigned side);
+// Returns what is missing between an access of the host and another operation.
+//   other: the other operation
+//   side: the host's, 1 or 2
+std::string lack_of_host(const HostPlace& place, std::string_view other, unsigned side);
 // Gives a side its place; where the line is not known, the message names the code, and the call if
 // one is given.
 void name_place(Finding& finding, std::size_t side, const HostPlace& place,

@@ -23,8 +23,7 @@ std::string message_of(const HostOperation& earlier, const HostOperation& later)
   }
   const unsigned own = later.place != nullptr ? 2 : 1;
   const HostOperation &host = own == 2 ? later : earlier, &operation = own == 2 ? earlier : later;
-  return fmt::format("the host does not wait for {} ({}) before ({}){}", operation.name(), 3 - own,
-                     own, text_of_code(*host.place, own));
+  return lack_of_host(*host.place, operation.name(), own);
 }
 
 }  // namespace
@@ -42,8 +41,11 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.variable = allocation.name.empty()
                          ? fmt::format("allocation of {} bytes", allocation.bytes)
                          : variable_of(allocation, offset);
-  const bool is_of_calls = earlier.place == nullptr && later.place == nullptr;
-  finding.lack = is_of_calls ? Lack::order_of_launches : Lack::wait_of_host;
+  const auto is_of_stream = [](const HostOperation& one) {
+    return one.place == nullptr || one.place->in_function;
+  };
+  const bool are_of_streams = is_of_stream(earlier) && is_of_stream(later);
+  finding.lack = are_of_streams ? Lack::order_of_launches : Lack::wait_of_host;
   if (same_bytes) {
     finding.severity = Severity::note;
     finding.message += "; both bring the same bytes";

@@ -468,7 +468,8 @@ struct HostPlace {
   std::uint32_t id = 0;  // unique in the process
   std::string file{};    // empty: not known
   std::uint32_t line = 0;
-  std::string code{};  // "main+0x2f"; empty: not known
+  std::string code{};        // "main+0x2f"; empty: not known
+  bool in_function = false;  // in a host function that a stream calls (cudaLaunchHostFunc)
 };
 
 // An access by the host: copies and fills (cudaMemcpy, cudaMemset), or a load or store.  It is

@@ -11,6 +11,7 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
+#include "vgpu/cudart/host/host_watch.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 
@@ -18,7 +19,7 @@ namespace warpcheck::cudart {
 
 cudaError_t end_objects(Device& device) {
   for (const HostWork& work : std::exchange(device.graphs().to_end, {})) {
-    call_host_function(work, device.system().mutex());
+    call_host_function(work, device.system().mutex(), InHostFunction::kOfNoOperation);
   }
   return cudaSuccess;
 }

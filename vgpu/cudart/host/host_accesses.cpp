@@ -18,8 +18,8 @@
 namespace warpcheck::cudart {
 namespace {
 
-vgpu::HostPlace to_host_place(std::size_t id, const CallPlace& place) {
-  return {static_cast<std::uint32_t>(id), place.file, place.line, place.code};
+vgpu::HostPlace to_host_place(std::size_t id, const CallPlace& place, bool in_function = false) {
+  return {static_cast<std::uint32_t>(id), place.file, place.line, place.code, in_function};
 }
 
 bool is_of_system(const void* code) {
@@ -75,6 +75,7 @@ void HostAccesses::tell(Operations& operations) {
   if (!are_watched()) return;
   const std::vector<SeenAccess> seen = host_watch()->take();
   if (!seen.empty()) tell_unordered(seen, operations);
+  std::erase_if(functions_, [](const Function& function) { return function.has_ended; });
   pass_over_given();
 }
 
@@ -106,9 +107,22 @@ void HostAccesses::pass_over_given() {
   if (has_flags) host_watch()->watch_again();
 }
 
+std::uint32_t HostAccesses::host_function_begins(const Operation& operation, bool tells_host) {
+  may_know_.join(operation.clock);
+  by_functions_.join(operation.clock);
+  knows_more_ |= tells_host;
+  const std::uint32_t number = operation.number + 1;
+  if (are_watched()) functions_.push_back({number, operation.stamp, operation.clock});
+  return number;
+}
+
+void HostAccesses::host_function_ended(std::uint32_t number) {
+  for (Function& function : functions_) function.has_ended |= function.number == number;
+}
+
 void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations) {
   const std::map<std::uint32_t, std::size_t> signalled = signals_to_kernels(seen);
-  Operation step;
+  Operation step, of_function;
   bool is_new = true;
   for (const SeenAccess& access : seen) {
     const auto number = static_cast<std::size_t>(&access - seen.data());
@@ -121,19 +135,21 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
       tell_freed(access, *found);
       continue;
     }
+    const auto function = std::ranges::find(functions_, access.function, &Function::number);
+    const bool is_of_function = function != functions_.end();
     if (!access.write) {
-      for (const Ended& ended : ended_) {
-        if (ended.launch >= access.launches) continue;  // the launch was not running yet
-        if (!signals_.wrote(ended.launch, *at.part, at.offset, access.bytes)) {
-          tell_unreleased(access, ended, *at.part, at.offset, operations);
-          continue;
-        }
-        may_know_.join(ended.clock);
-        is_new = knows_more_ = true;
-      }
+      is_new |= read_signals(access, *at.part, at.offset, is_of_function ? &*function : nullptr,
+                             operations);
     }
-    if (is_new) operations.step_of_host(step, may_know_);
-    is_new = false;
+    if (is_of_function) {
+      // While it runs, other threads may tell it what they have waited for.
+      of_function.stamp = function->stamp;
+      of_function.clock = function->clock;
+      of_function.clock.join(operations.known_to_host());
+    } else if (is_new) {
+      operations.step_of_host(step, may_know_);
+      is_new = false;
+    }
     Touch touch;
     touch.rows = {found, offset, 0, 0, {bytes}};
     touch.write = access.write;
@@ -143,16 +159,37 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     for (const auto& [launch, last] : signalled) {
       if (number <= last) ordered.push_back(launch);
     }
-    needs_.transfers.host_touch(touch, step, ordered);
+    needs_.transfers.host_touch(touch, is_of_function ? of_function : step, ordered);
   }
+}
+
+// Returns whether the access has read what a running launch wrote strongly, so that it may know
+// everything that the launch has done.
+//   function: the host function that has made the access; null: none
+bool HostAccesses::read_signals(const SeenAccess& access, const vgpu::Allocation& part,
+                                std::uint32_t offset, Function* function,
+                                const Operations& operations) {
+  bool is_signalled = false;
+  for (const Ended& ended : ended_) {
+    if (ended.launch >= access.launches) continue;  // the launch was not running yet
+    if (!signals_.wrote(ended.launch, part, offset, access.bytes)) {
+      OperationSet known = operations.known_to_host();
+      known.join(function != nullptr ? function->clock : by_functions_);
+      tell_unreleased(access, ended, part, offset, known);
+      continue;
+    }
+    if (function != nullptr) function->clock.join(ended.clock);
+    may_know_.join(ended.clock);
+    is_signalled = knows_more_ = true;
+  }
+  return is_signalled;
 }
 
 // The host has read a signal of the launch, and now reads what the launch wrote before.
 void HostAccesses::tell_unreleased(const SeenAccess& access, const Ended& ended,
                                    const vgpu::Allocation& part, std::uint32_t offset,
-                                   const Operations& operations) {
-  const bool has_signal = may_know_.includes(ended.clock);
-  if (!has_signal || operations.known_to_host().includes(ended.clock)) return;
+                                   const OperationSet& known) {
+  if (!may_know_.includes(ended.clock) || known.includes(ended.clock)) return;
   const vgpu::CodePlace* const write =
       signals_.unreleased(ended.launch, part, offset, access.bytes);
   if (write == nullptr) return;
@@ -177,7 +214,7 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
 
 // If the memory is not watched, only the knowledge of host functions is discarded.
 void HostAccesses::host_knows_all() {
-  may_know_ = {};
+  may_know_ = by_functions_ = {};
   knows_more_ = false;
   if (!are_watched()) return;
   ended_.clear();
@@ -210,7 +247,8 @@ std::string HostAccesses::not_checked() const {
 
 void HostAccesses::forget_all() {
   ended_.clear();
-  may_know_ = {};
+  functions_.clear();
+  may_know_ = by_functions_ = {};
   knows_more_ = false;
   signals_.forget();
   freed_at_.clear();
@@ -220,10 +258,11 @@ void HostAccesses::forget_all() {
 bool host_polls() { return host_watch() != nullptr && host_watch()->takes_polls(); }
 
 const vgpu::HostPlace& HostAccesses::place_of(const SeenAccess& seen) {
-  const vgpu::HostPlace*& known = place_of_code_[seen.code];
+  const bool in_function = seen.function != 0;
+  const vgpu::HostPlace*& known = place_of_code_[{seen.code, in_function}];
   if (known == nullptr) {
     const CallPlace place = warpcheck::cudart::place_of(of_program(host_watch()->code(seen.code)));
-    known = &places_.emplace_back(to_host_place(places_.size(), place));
+    known = &places_.emplace_back(to_host_place(places_.size(), place, in_function));
   }
   return *known;
 }

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/host/host_watch.hpp"
@@ -54,8 +55,12 @@ class HostAccesses {
   // Returns what comes before everything that the host requests, in addition to what it has waited
   // for; nullptr: nothing.
   [[nodiscard]] const OperationSet* may_know() const { return knows_more_ ? &may_know_ : nullptr; }
-  // A function of the program runs in a stream: it may tell the host what comes before it.
-  void host_function_begins(const Operation& operation) { may_know_.join(operation.clock); }
+  // A function of the program is about to run in a stream.  Its accesses belong to the operation,
+  // and it may tell the host what comes before it.  Returns its number (InHostFunction).
+  //   tells_host: a thread of the program does not wait in a call meanwhile, so that it may wait
+  //               for the function itself
+  std::uint32_t host_function_begins(const Operation& operation, bool tells_host);
+  void host_function_ended(std::uint32_t number);
   // Reports the accesses seen so far.
   void tell(Operations& operations);
   // The host has waited for all operations.
@@ -71,10 +76,19 @@ class HostAccesses {
     std::uint32_t launch = 0, operation = 0;  // their numbers
     OperationSet clock;
   };
+  // A host function whose accesses have not all been reported.
+  struct Function {
+    std::uint32_t number = 0;
+    Stamp stamp;
+    OperationSet clock;
+    bool has_ended = false;
+  };
   void pass_over_given();
   void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
+  bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
+                    Function* function, const Operations& operations);
   void tell_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,
-                       std::uint32_t offset, const Operations& operations);
+                       std::uint32_t offset, const OperationSet& known);
   [[nodiscard]] std::map<std::uint32_t, std::size_t> signals_to_kernels(
       const std::vector<SeenAccess>& seen) const;
   void tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed);
@@ -82,14 +96,17 @@ class HostAccesses {
 
   Needs needs_;
   SignalsOfKernels signals_;
-  // What the host may know without having waited for it in a call.
-  OperationSet may_know_;
-  bool knows_more_ = false;    // through a signal of a launch
+  // What the host may know without having waited for it in a call: of it, what host functions may
+  // have told it.
+  OperationSet may_know_, by_functions_;
+  bool knows_more_ = false;  // through a signal of a launch, or of a host function
+  std::vector<Function> functions_;
   std::uint32_t running_ = 0;  // the launch that has begun
   // Launches that have run or were suspended, and that the host may not know of.
   std::vector<Ended> ended_;
   std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
-  std::map<std::uint32_t, const vgpu::HostPlace*> place_of_code_;
+  // By the place in code, and whether it is in a host function.
+  std::map<std::pair<std::uint32_t, bool>, const vgpu::HostPlace*> place_of_code_;
   std::map<const vgpu::Allocation*, const vgpu::HostPlace*> freed_at_;
 };
 

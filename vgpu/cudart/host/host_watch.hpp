@@ -22,6 +22,7 @@ struct SeenAccess {
   bool write = false;
   std::uint32_t launches = 0;  // that had begun to run
   std::uint32_t code = 0;      // the place, as its number in HostWatch::code()
+  std::uint32_t function = 0;  // the host function that made it (InHostFunction); 0: none
 };
 
 class HostWatch {
@@ -71,6 +72,25 @@ class InEngine {
 
  private:
   static int& depth();
+};
+
+// Exists while a thread executes a host function (cudaLaunchHostFunc) within an API call: its
+// accesses are accesses of the program.
+class InHostFunction {
+ public:
+  // Functions that belong to no operation, such as the destructors of user objects.
+  static constexpr std::uint32_t kOfNoOperation = ~std::uint32_t{0};
+
+  //   number: of the function, not 0
+  explicit InHostFunction(std::uint32_t number);
+  ~InHostFunction();
+  InHostFunction(const InHostFunction&) = delete;
+  InHostFunction& operator=(const InHostFunction&) = delete;
+  // Returns the number of the function that this thread executes; 0: none.
+  static std::uint32_t number_of_this_thread();
+
+ private:
+  int depth_of_engine_;
 };
 
 }  // namespace warpcheck::cudart

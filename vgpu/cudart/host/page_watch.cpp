@@ -401,6 +401,7 @@ bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
   access.write = write;
   access.launches = launches_;
   access.code = code_of(context);
+  access.function = InHostFunction::number_of_this_thread();
   access.bytes = instruction.bytes;
   const greg_t* const registers = context.uc_mcontext.gregs;
   if (instruction.is_repeated && (registers[REG_EFL] & kDirectionFlag) == 0) {
@@ -410,8 +411,8 @@ bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
   }
   if (!seen_.empty()) {
     SeenAccess& last = seen_.back();
-    const bool is_alike =
-        last.write == write && last.code == access.code && last.launches == access.launches;
+    const bool is_alike = last.write == write && last.code == access.code &&
+                          last.launches == access.launches && last.function == access.function;
     if (is_alike && last.address == address && last.bytes == access.bytes) {
       if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
       return false;

@@ -1,31 +1,26 @@
 #include "vgpu/cudart/streams/host_functions.hpp"
 
 #include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/host/host_watch.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 
 namespace warpcheck::cudart {
-namespace {
 
-thread_local bool host_function_runs = false;
+bool in_host_function() { return InHostFunction::number_of_this_thread() != 0; }
 
-}  // namespace
-
-bool in_host_function() { return host_function_runs; }
-
-void call_host_function(const HostWork& work, std::mutex& lock) {
+void call_host_function(const HostWork& work, std::mutex& lock, std::uint32_t number) {
   const HostWork call = work;
   lock.unlock();
   const ApiCall outer = current_call();
-  host_function_runs = true;
   {
     const SignalMask signals = signals_of_program();
+    const InHostFunction in_function(number);
     if (call.function != nullptr) {
       call.function(call.argument);
     } else {
       call.callback(call.stream, cudaSuccess, call.argument);
     }
   }
-  host_function_runs = false;
   current_call() = outer;
   lock.lock();
 }

@@ -34,7 +34,7 @@ void expect_call(const HostWork& work, Seen& seen) {
   const ApiCall before = current_call();
   current_call() = {.name = "cudaDeviceSynchronize"};
   seen.mutex.lock();
-  call_host_function(work, seen.mutex);
+  call_host_function(work, seen.mutex, 1);
   bool is_held = false;
   std::thread([&] {
     is_held = !seen.mutex.try_lock();

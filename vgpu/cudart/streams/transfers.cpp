@@ -199,6 +199,8 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
   }
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
+    // How threads of the program order their own accesses is not known.
+    if (now.place != nullptr && earlier.place != nullptr) return;
     const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
     if (!at) return;
     vgpu::Finding race =

@@ -17,6 +17,7 @@
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/streams/run_ahead.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
@@ -43,8 +44,10 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const FillWork& work) const { needs.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
       if (host.is_gone) return;
-      needs.host_accesses.host_function_begins(operation);
-      call_host_function(work, needs.mutex);
+      const bool tells_host = !host.waits || other_threads_may_run();
+      const std::uint32_t number = needs.host_accesses.host_function_begins(operation, tells_host);
+      call_host_function(work, needs.mutex, number);
+      needs.host_accesses.host_function_ended(number);
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }

@@ -91,8 +91,8 @@ Finding HostRaces::finding_of(const HostAccess& access, std::uint32_t offset,
                     operand->name);
   } else if (access.place != nullptr) {
     finding.accesses.push_back(host_side(access.write, *access.place));
-    finding.message =
-        "the host does not wait for the kernel of (1) before (2)" + text_of_code(*access.place, 2);
+    if (access.place->in_function) finding.lack = Lack::order_of_launches;
+    finding.message = lack_of_host(*access.place, "the kernel of", 2);
   } else {
     add_call(reporter_, access, finding);
   }
