@@ -74,6 +74,7 @@ std::size_t DeviceCode::constant_bytes() {
 }
 
 LinkedKernel& DeviceCode::link(std::string_view kernel) {
+  if (linked_last_ != nullptr && linked_last_->first == kernel) return *linked_last_->second.kernel;
   auto found = kernels_.find(kernel);
   const bool first = found == kernels_.end();
   if (first) found = kernels_.try_emplace(std::string(kernel)).first;
@@ -95,6 +96,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
     }
   }
   if (cached.kernel == nullptr) throw vgpu::Refusal(cached.refusal);
+  linked_last_ = &*found;
   return *cached.kernel;
 }
 

@@ -95,7 +95,9 @@ class DeviceCode {
   std::vector<std::size_t> part_ends_;
   std::string name_;
   std::unique_ptr<ptx::Module> module_;
-  std::unordered_map<std::string, Cached, Hash, std::equal_to<>> kernels_;
+  using Kernels = std::unordered_map<std::string, Cached, Hash, std::equal_to<>>;
+  Kernels kernels_;
+  const Kernels::value_type* linked_last_ = nullptr;  // mostly the next one, too
   std::vector<std::pair<std::string, void**>> managed_;
   std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
   std::vector<std::string> unplaced_reason_;  // beside places_: why a variable cannot be used

@@ -214,7 +214,8 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
 
 // If the memory is not watched, only the knowledge of host functions is discarded.
 void HostAccesses::host_knows_all() {
-  may_know_ = by_functions_ = {};
+  may_know_.clear();
+  by_functions_.clear();
   knows_more_ = false;
   if (!are_watched()) return;
   ended_.clear();
@@ -248,7 +249,8 @@ std::string HostAccesses::not_checked() const {
 void HostAccesses::forget_all() {
   ended_.clear();
   functions_.clear();
-  may_know_ = by_functions_ = {};
+  may_know_.clear();
+  by_functions_.clear();
   knows_more_ = false;
   signals_.forget();
   freed_at_.clear();

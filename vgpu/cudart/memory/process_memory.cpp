@@ -86,12 +86,12 @@ cudaError_t ProcessMemory::close(const void* pointer, const vgpu::Allocation*& u
   return cudaSuccess;
 }
 
-bool ProcessMemory::is_opened(const vgpu::Allocation& allocation) const {
+bool ProcessMemory::has_opened(const vgpu::Allocation& allocation) const {
   return std::ranges::any_of(opened_,
                              [&](const auto& one) { return one.second.allocation == &allocation; });
 }
 
-void ProcessMemory::clear() {
+void ProcessMemory::forget_all() {
   exported_.clear();
   opened_.clear();
   mapped_.clear();

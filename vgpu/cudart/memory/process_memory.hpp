@@ -30,17 +30,23 @@ class ProcessMemory {
   cudaError_t open(Allocations& allocations, const cudaIpcMemHandle_t& handle, void** pointer);
   // The allocation that becomes unused, which the caller frees; null: it is still used.
   cudaError_t close(const void* pointer, const vgpu::Allocation*& unused);
-  [[nodiscard]] bool is_opened(const vgpu::Allocation& allocation) const;
+  [[nodiscard]] bool is_opened(const vgpu::Allocation& allocation) const {
+    return !opened_.empty() && has_opened(allocation);
+  }
   // A freed allocation has another handle should its address come back.
   void freed(const vgpu::Allocation& allocation) { exported_.erase(&allocation); }
   // The device is reset: files stay mapped where allocations of it may still be looked at.
-  void clear();
+  void clear() {
+    if (!exported_.empty() || !opened_.empty() || !mapped_.empty()) forget_all();
+  }
 
  private:
   struct Opened {
     const vgpu::Allocation* allocation = nullptr;
     std::uint32_t count = 0;
   };
+  void forget_all();
+  [[nodiscard]] bool has_opened(const vgpu::Allocation& allocation) const;
   void share(Allocations& allocations, vgpu::Allocation& allocation,
              const std::shared_ptr<ProcessFile>& file);
 

@@ -170,9 +170,12 @@ void Execution::host_knows(const Operation& operation) {
 
 void Execution::host_has_waited() {
   needs_.runner.bring_out_prints();
-  if (suspended_.empty() && operations_.host_knows_all()) needs_.runner.host_knows_all();
+  if (all_done_at_ == operations_.asked_for()) return;
+  const bool knows_all = suspended_.empty() && operations_.host_knows_all();
+  if (knows_all) needs_.runner.host_knows_all();
   if (operations_.pending() != 0) return;
   needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
+  if (knows_all) all_done_at_ = operations_.asked_for();
 }
 
 void Execution::make_progress() {
@@ -229,6 +232,7 @@ void Execution::run_what_is_left() {
 void Execution::reset() {
   queues_.clear();
   operations_.clear();
+  all_done_at_.reset();
 }
 
 void Execution::wait_shortly() {

@@ -182,6 +182,9 @@ class Execution {
   std::size_t waiting_ = 0;  // threads that wait for operation_done_
   std::size_t running_ = 0;  // host functions, which run without the mutex
   HostState host_;
+  // The number of operations requested before the host last waited for everything; nothing: it has
+  // not yet.
+  std::optional<std::uint32_t> all_done_at_;
   std::vector<std::unique_ptr<SuspendableKernel>> suspended_;  // kernels that have begun
   std::vector<std::unique_ptr<SuspendableKernel>> spare_;
   // Counts calls that only asked whether a kernel has ended, since the last other event.

@@ -51,6 +51,10 @@ class OperationSet {
       more_[i] = std::max(more_[i], other.more_[i]);
     }
   }
+  void clear() {
+    few_.fill(0);
+    more_.clear();
+  }
   void add(const Stamp& stamp) {
     if (stamp.chain < kFew) {
       few_[stamp.chain] = std::max(few_[stamp.chain], stamp.position);

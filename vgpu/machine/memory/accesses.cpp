@@ -179,7 +179,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
       offset >= target.begin && offset <= target.limit && reach <= target.limit - offset;
   if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
 
-  if (targets_.has_sites()) remember(run, instr, plan.bytes, target);
+  if (targets_.has_sites()) targets_.remember(run.pc, instr, plan.bytes, target, run.slot.shared);
 
   // The address for lane 0, which may be inactive.
   const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
@@ -221,38 +221,6 @@ bool Accesses::tell_whole(const RunningFragment& run, const Instr& instr, const 
     if (!observers[i]->takes_row(row)) observers[i]->on_access(access);
   }
   return !plan.is_load || access.undefined == 0;
-}
-
-void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uint32_t lane_bytes,
-                        const Target& target) {
-  const bool is_shared = instr.modifiers.space == Space::shared;
-  const bool is_known = is_shared
-                            ? target.allocation == run.slot.shared
-                            : target.space == Space::global || target.space == Space::constant;
-  const bool is_settled =
-      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
-  if (!is_known || !is_settled || target.begin % lane_bytes != 0) return;
-  const std::uint32_t bytes = target.limit - target.begin;
-  const std::uint32_t row_bytes = kWarpLanes * lane_bytes;
-  AccessSite& site = targets_.sites()[run.pc];
-  if (bytes < lane_bytes) return;
-  const bool has_row = bytes >= row_bytes;
-  site.base = target.base + target.begin;
-  site.row_base = has_row ? site.base : AccessSite::kNowhere;
-  site.row_room = has_row ? bytes - row_bytes : 0;
-  site.lane_room = bytes - lane_bytes;
-  site.data = target.begin;
-  site.begin = target.begin;
-  site.space = target.allocation->space;
-  site.is_store = instr.kind == InstrKind::store;
-  const bool has_memory_alone =
-      launch_.request->share == nullptr && launch_.request->beside == nullptr;
-  site.is_exclusive = is_shared || (!target.allocation->changes_by_itself() && has_memory_alone);
-  site.bytes = static_cast<std::uint8_t>(lane_bytes);
-  site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
-  targets_.place_site(run.pc, is_shared ? nullptr : target.allocation);
-  site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
-  site.data += site.origin;
 }
 
 // Reports row_ to the observers from number `first` on; that observer needs the full access.
@@ -353,7 +321,9 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       active &= ~(1u << lead);
       continue;
     }
-    if (bytes <= 16 && targets_.has_sites()) remember(run, instr, bytes, target);
+    if (bytes <= 16 && targets_.has_sites()) {
+      targets_.remember(run.pc, instr, bytes, target, run.slot.shared);
+    }
     if (target.space == Space::local) {
       local_memory_.perform(run, instr, target, group);
     } else {

@@ -141,11 +141,6 @@ class Accesses {
                       const RowScan& scan);
   void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
             std::uint32_t active) const;
-  // Records where the access at run.pc went, if a later access to the same place can skip the slow
-  // path.
-  //   bytes: per lane
-  void remember(const RunningFragment& run, const Instr& instr, std::uint32_t bytes,
-                const Target& target);
   void move_elements(RunningFragment& run, const Instr& instr, const Target& target,
                      const RowScan& scan, std::uint32_t mask);
 

@@ -157,5 +157,65 @@ TEST_F(MeantObjects, APointerToTheMiddleIsSureWhenItHasBeenUsed) {
   EXPECT_EQ(seen_.faults[0].meant, a);
 }
 
+// Machine code keeps the resolved addresses of the last launch if they are right for the next one.
+class KeptSites : public MeantObjects {
+ protected:
+  KeptSites() { limits_.compile = Compile::at_once; }
+  void expect_fault(Fault::Kind kind, std::uint64_t address) const {
+    ASSERT_EQ(seen_.faults.size(), 1u);
+    EXPECT_EQ(seen_.faults[0].kind, kind);
+    EXPECT_EQ(seen_.faults[0].address, address);
+  }
+  static constexpr const char* kTwoStores =
+      "add.s64 %rd4, %rd1, %rd2;\nst.global.u32 [%rd4], %r1;\n"
+      "add.s64 %rd5, %rd1, %rd3;\nst.global.u32 [%rd5], %r1;";
+};
+
+TEST_F(KeptSites, AFreedAllocationIsNotFoundAgain) {
+  Allocation *const a = zeros(64), *const b = zeros(64);
+  run_with({a->address, 0, 4}, kTwoStores);
+  run_again_with({b->address, 0, 4});
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  EXPECT_EQ(b->data[4], std::byte{5});
+  const std::uint64_t freed = b->address;
+  memory_.free(b);
+  run_again_with({freed, 0, a->address - freed});
+  ASSERT_EQ(seen_.faults.size(), 1u);
+  EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::use_after_free);
+  EXPECT_EQ(seen_.faults[0].address, freed);
+}
+
+TEST_F(KeptSites, AnAllocationMayHaveBecomeReadOnly) {
+  Allocation* const a = zeros(64);
+  run_with({a->address, 0, 0}, "add.s64 %rd4, %rd1, %rd2;\nst.global.u32 [%rd4], %r1;");
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  a->read_only = true;
+  run_again_with({a->address, 0, 0});
+  expect_fault(Fault::Kind::read_only, a->address);
+}
+
+TEST_F(KeptSites, AnotherAllocationMayBeMeant) {
+  Allocation *const a = zeros(64), *const b = zeros(64);
+  run_with({a->address, 0, 4}, kTwoStores);
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  run_again_with({b->address, a->address - b->address, 4});  // into `a`, where it went before
+  expect_fault(Fault::Kind::out_of_bounds, a->address);
+  EXPECT_EQ(seen_.faults[0].meant, b);
+}
+
+TEST_F(KeptSites, APointerToTheMiddleIsSureOnlyWhenThisLaunchHasUsedIt) {
+  Allocation *const a = zeros(4096), *const b = zeros(64);
+  const std::uint64_t middle = a->address + 1024, distance = b->address - middle;
+  const std::string stores =
+      ".reg .pred %p1;\nadd.s64 %rd4, %rd1, %rd2;\nst.global.u32 [%rd4], %r1;\n"
+      "setp.ne.s64 %p1, %rd3, 0;\n@%p1 st.global.u32 [%rd4+" +
+      std::to_string(distance) + "], %r1;";
+  run_with({middle, 0, 0}, stores);
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  run_again_with({middle, 0, 1});
+  expect_fault(Fault::Kind::out_of_bounds, b->address);
+  EXPECT_EQ(seen_.faults[0].meant, a);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

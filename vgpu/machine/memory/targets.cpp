@@ -36,7 +36,7 @@ Targets::~Targets() {
 }
 
 // Sites in shared memory are the same in every launch of a program with the same amount of dynamic
-// shared memory, so they stay valid for all trials.
+// shared memory, so they stay valid for all trials.  Others stay valid if they are filled again.
 void Targets::forget_sites(bool keeps_sites) {
   const std::shared_ptr<const NativeTier>& of = launch_.program->native;
   const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;
@@ -46,10 +46,71 @@ void Targets::forget_sites(bool keeps_sites) {
     sites_are_of_ = of;
     sites_dynamic_shared_bytes_ = dynamic_bytes;
     sites_.clear();
-  } else {
-    for (const std::uint32_t pc : placed_) sites_[pc] = {};
+    placed_.clear();
+    return;
   }
-  placed_.clear();
+  std::erase_if(placed_, [&](std::uint32_t pc) {
+    if (keeps_site(pc)) return false;
+    sites_[pc] = {};
+    return true;
+  });
+}
+
+// Returns whether the first access of the launch at `pc` would have no effect but to fill the site,
+// if it goes to the allocation that is now where the last launch's access went.  Then fills it.
+bool Targets::keeps_site(std::uint32_t pc) {
+  const AccessSite& site = sites_[pc];
+  const Instr& instr = launch_.program->code[pc];
+  Allocation* const found = global_at(site.base);
+  if (found == nullptr || (found->read_only && instr.kind != InstrKind::load)) return false;
+  if (instr.provenance != 0) {
+    const MeantObject& meant = meant_objects_.of(instr.provenance);
+    const bool is_meant = meant.is_sure && meant.allocation == &found->object();
+    if (meant.symbol != nullptr || (meant.allocation != nullptr && !is_meant)) return false;
+  }
+  const Target target{found, found->space, found->address, found->limit(), 0};
+  return fill_site(pc, instr, site.bytes, target, nullptr);
+}
+
+void Targets::remember(std::uint32_t pc, const Instr& instr, std::uint32_t bytes,
+                       const Target& target, const Allocation* shared) {
+  const bool is_placed = sites_[pc].allocation != nullptr;
+  fill_site(pc, instr, bytes, target, shared);
+  if (!is_placed && sites_[pc].allocation != nullptr) placed_.push_back(pc);
+}
+
+// Returns false if such a target cannot be recorded.
+bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane_bytes,
+                        const Target& target, const Allocation* shared) {
+  const bool is_shared = instr.modifiers.space == Space::shared;
+  const bool is_known = is_shared
+                            ? target.allocation == shared
+                            : target.space == Space::global || target.space == Space::constant;
+  const bool is_settled =
+      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
+  const std::uint32_t bytes = target.limit - target.begin;
+  if (!is_known || !is_settled || target.begin % lane_bytes != 0 || bytes < lane_bytes) {
+    return false;
+  }
+  const std::uint32_t row_bytes = kWarpLanes * lane_bytes;
+  const bool has_row = bytes >= row_bytes;
+  AccessSite& site = sites_[pc];
+  site.base = target.base + target.begin;
+  site.row_base = has_row ? site.base : AccessSite::kNowhere;
+  site.row_room = has_row ? bytes - row_bytes : 0;
+  site.lane_room = bytes - lane_bytes;
+  site.begin = target.begin;
+  site.space = target.allocation->space;
+  site.is_store = instr.kind == InstrKind::store;
+  const bool has_memory_alone =
+      launch_.request->share == nullptr && launch_.request->beside == nullptr;
+  site.is_exclusive = is_shared || (!target.allocation->changes_by_itself() && has_memory_alone);
+  site.bytes = static_cast<std::uint8_t>(lane_bytes);
+  site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
+  site.allocation = is_shared ? nullptr : target.allocation;
+  site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
+  site.data = site.origin + target.begin;
+  return true;
 }
 
 void Targets::begin_launch(bool keeps_sites) {
@@ -99,11 +160,9 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
     default: {
       Allocation*& last = last_[run.pc];
       if (last == nullptr || !last->contains(address, 1)) {
-        Allocation* found = launch_.memory.find(address);
-        if (found == nullptr || !launch_.may_use(*found)) {
-          return clusters_.target(run, address, target);
-        }
-        last = found->part_at(address - found->address);
+        Allocation* const found = global_at(address);
+        if (found == nullptr) return clusters_.target(run, address, target);
+        last = found;
       }
       target.allocation = last;
       target.base = last->address;
@@ -113,6 +172,13 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
   }
   if (target.allocation != nullptr) target.limit = target.allocation->limit();
   return target;
+}
+
+// Returns the allocation, or the part of one, that the launch may use; null: there is none.
+Allocation* Targets::global_at(std::uint64_t address) const {
+  Allocation* const found = launch_.memory.find(address);
+  if (found == nullptr || !launch_.may_use(*found)) return nullptr;
+  return found->part_at(address - found->address);
 }
 
 std::uint32_t Targets::lanes_inside(const AddressRow& row, const Target& target,

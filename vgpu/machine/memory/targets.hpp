@@ -61,17 +61,20 @@ class Targets {
     return sites_.data();
   }
   [[nodiscard]] bool has_sites() const { return !sites_.empty(); }
-  // Sets where the accesses at `pc` go: to an allocation; null: to the block's shared memory.
-  void place_site(std::uint32_t pc, Allocation* allocation) {
-    AccessSite& site = sites_[pc];
-    if (site.allocation == nullptr && allocation != nullptr) placed_.push_back(pc);
-    site.allocation = allocation;
-  }
+  // Records where an access went, if a later access to the same place can skip the slow path.
+  //   bytes: per lane
+  //   shared: the block's own shared memory
+  void remember(std::uint32_t pc, const Instr& instr, std::uint32_t bytes, const Target& target,
+                const Allocation* shared);
   // Must be called before the allocation, or a part of it, is freed.
   void forget(const Allocation* allocation);
 
  private:
   void forget_sites(bool keeps_sites);
+  [[nodiscard]] bool keeps_site(std::uint32_t pc);
+  [[nodiscard]] Allocation* global_at(std::uint64_t address) const;
+  bool fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t bytes, const Target& target,
+                 const Allocation* shared);
 
   RunningLaunch& launch_;
   const Clusters& clusters_;
