@@ -1,5 +1,7 @@
 // Random operations of several streams for stream_jobs_test.py: random_streams SEED PERCENT.  Each
-// stream has buffers of its own, and now and then (PERCENT) uses those of another one.
+// stream has buffers of its own, and now and then (PERCENT) uses those of another one.  With a
+// third argument, each stream requests all its operations before the next one, and the host waits
+// for one stream after the other.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -71,7 +73,8 @@ void request(int s, unsigned percent) {
   }
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  const bool in_turn = argc > 3;
   state = std::strtoull(argv[1], nullptr, 10) * 2654435761u + 1;
   const auto percent = static_cast<unsigned>(std::atoi(argv[2]));
   for (int s = 0; s < kStreams; ++s) {
@@ -88,8 +91,11 @@ int main(int, char** argv) {
   }
   double sum = 0;
   for (int round = 0; round < 4; ++round) {
-    for (int i = 0; i < 60; ++i) request(static_cast<int>(draw(kStreams)), percent);
+    for (int i = 0; i < 60; ++i) {
+      request(in_turn ? i * kStreams / 60 : static_cast<int>(draw(kStreams)), percent);
+    }
     if (draw(8) == 0) cudaStreamSynchronize(lanes[draw(kStreams)].stream);
+    for (int s = 0; s < kStreams && in_turn; ++s) cudaStreamSynchronize(lanes[s].stream);
     if (draw(4) == 0) continue;
     cudaDeviceSynchronize();
     for (const Lane& lane : lanes) {

@@ -1,5 +1,8 @@
 // Small launches of several streams for stream_jobs_test.py: stream_jobs MODE.  Most streams do not
 // communicate; in some modes, some do.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +15,7 @@ __device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __global__ void iterate(float* data, int rounds) {
   float x = data[number()];
   for (int round = 0; round < rounds; ++round) x = 0.5f * x + 1.0f / (1.0f + x * x);
-  data[number()] = x;
+  data[number()] = x;  // the result
 }
 
 __global__ void add_neighbours(const float* in, float* out) {
@@ -47,6 +50,18 @@ __global__ void branch(const float* in, float* out) {
 __global__ void say(float* data, int stream) {
   data[number()] += 1;
   if (number() == 7) printf("stream %d\n", stream);
+}
+
+// Waits for another stream, or for the host.
+__global__ void wait_for_flag(volatile int* flag, float* data) {
+  while (*flag == 0) {
+  }
+  data[number()] += 1;
+}
+
+// Writes where the data says.
+__global__ void scatter(const float* at, float* data) {
+  data[static_cast<int>(at[number()])] = 1;  // the scattered store
 }
 
 __constant__ float factors[4];
@@ -116,6 +131,233 @@ void fork_and_join(int branches) {
 
 void CUDART_CB say_done(void* lane) { std::printf("%g\n", static_cast<Lane*>(lane)->host[5]); }
 
+void copy_in(const Lane& lane) {
+  cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice, lane.stream);
+}
+
+void copy_out(const Lane& lane) {
+  cudaMemcpyAsync(lane.host, lane.b, kCount * sizeof(float), cudaMemcpyDeviceToHost, lane.stream);
+}
+
+// Waits for one stream after the other.
+void wait_for_each(int from = 0) {
+  for (int i = 0; i < kStreams; ++i) cudaStreamSynchronize(lanes[(from + i) % kStreams].stream);
+}
+
+// The host waits for one stream after the other.  Each function returns false if the mode is none
+// of its own.
+
+bool take_turns(const char* mode) {  // chains of one stream after the other
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane &first = lanes[0], &third = lanes[2];
+  const std::size_t bytes = kCount * sizeof(float);
+  float* extra;
+  cudaMalloc(&extra, bytes);
+  if (is("turns") || is("turns-backwards") || is("turns-polled") || is("turns-by-event")) {
+    for (int round = 0; round < 3; ++round) {
+      for (const Lane& lane : lanes) {
+        copy_in(lane);
+        launch_chain(lane);
+        copy_out(lane);
+        cudaEventRecord(lane.event, lane.stream);
+      }
+      if (is("turns")) wait_for_each();
+      for (int s = kStreams; s-- > 0 && is("turns-backwards");) {
+        cudaStreamSynchronize(lanes[s].stream);
+      }
+      for (const Lane& lane : lanes) {
+        if (is("turns-by-event")) cudaEventSynchronize(lane.event);
+        while (is("turns-polled") && cudaStreamQuery(lane.stream) == cudaErrorNotReady) {
+        }
+      }
+    }
+  } else if (is("turns-breadth")) {
+    for (int i = 0; i < kLaunches; ++i) {
+      for (const Lane& lane : lanes) launch_chain(lane, 1);
+    }
+    wait_for_each();
+  } else if (is("turns-pipelined")) {  // the next work is requested before the other streams end
+    for (int round = 0; round < 4; ++round) {
+      for (const Lane& lane : lanes) {
+        cudaStreamSynchronize(lane.stream);
+        for (int i = 0; i < kCount; ++i) lane.host[i] += 1;
+        copy_in(lane);
+        launch_chain(lane, 3);
+        copy_out(lane);
+      }
+    }
+  } else if (is("turns-events")) {  // a stream comes after one that the first wait covers
+    for (const Lane& lane : lanes) {
+      if (&lane != &first) cudaStreamWaitEvent(lane.stream, first.event, 0);
+      launch_chain(lane);
+      if (&lane == &first) cudaEventRecord(first.event, first.stream);
+      if (&lane == &third) {
+        add<<<kBlocks, kThreads, 0, lane.stream>>>(third.b, first.b);
+        add<<<kBlocks, kThreads, 0, lane.stream>>>(first.b, third.b);
+      }
+    }
+    wait_for_each();
+  } else if (is("turns-scatter")) {  // the order of the scattered words is that of one stream
+    std::vector<float> at(kCount);
+    for (int i = 0; i < kCount; ++i) at[i] = static_cast<float>(i * 5 % kCount);
+    cudaMemcpy(extra, at.data(), bytes, cudaMemcpyHostToDevice);
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      scatter<<<kBlocks, kThreads, 0, lane.stream>>>(extra, lane.b);
+    }
+    wait_for_each();
+  } else if (is("turns-never")) {  // the host waits for one stream only
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool meet_in_turn(const char* mode) {  // launches of two streams may meet
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane &first = lanes[0], &third = lanes[2], &last = lanes[kStreams - 1];
+  const std::size_t bytes = kCount * sizeof(float);
+  if (is("turns-met-first")) {  // what the first wait covers meets what comes later
+    for (const Lane& lane : lanes) launch_chain(lane);
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.b, first.b);
+    wait_for_each();
+  } else if (is("turns-met-last")) {  // two that the first wait does not cover
+    for (const Lane& lane : lanes) launch_chain(lane);
+    add<<<kBlocks, kThreads, 0, last.stream>>>(last.b, third.b);
+    wait_for_each();
+  } else if (is("turns-met-late-launch")) {  // requested after the first wait
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+    add<<<kBlocks, kThreads, 0, first.stream>>>(first.b, third.b);
+    wait_for_each(1);
+  } else if (is("turns-late-launch")) {
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+    launch_chain(first, 2);
+    wait_for_each(1);
+  } else if (is("turns-freed") || is("turns-met-freed")) {
+    float* pooled;
+    cudaMallocAsync(&pooled, bytes, first.stream);
+    cudaMemsetAsync(pooled, 0, bytes, first.stream);
+    cudaStreamSynchronize(first.stream);
+    for (const Lane& lane : lanes) launch_chain(lane);
+    if (is("turns-met-freed")) add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, pooled);
+    cudaStreamSynchronize(first.stream);
+    cudaFreeAsync(pooled, first.stream);
+    wait_for_each();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool copy_in_turn(const char* mode) {  // copies and the host come between two waits
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane &first = lanes[0], &second = lanes[1], &third = lanes[2];
+  const std::size_t bytes = kCount * sizeof(float);
+  float* extra;
+  cudaMalloc(&extra, bytes);
+  if (is("turns-met-copy") || is("turns-copy")) {  // a copy between two waits
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+    cudaMemcpyAsync(is("turns-copy") ? first.a : third.a, first.host, bytes, cudaMemcpyHostToDevice,
+                    first.stream);
+    wait_for_each(1);
+  } else if (is("turns-met-copy-back")) {
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      if (&lane == &third) iterate<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, 3);
+      if (&lane == &third) add_neighbours<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, extra);
+    }
+    cudaStreamSynchronize(first.stream);
+    cudaMemcpyAsync(first.host, extra, bytes, cudaMemcpyDeviceToHost, first.stream);
+    wait_for_each(1);
+  } else if (is("turns-fill")) {
+    for (const Lane& lane : lanes) launch_chain(lane);
+    cudaStreamSynchronize(first.stream);
+    cudaMemsetAsync(third.b, 0, bytes, second.stream);
+    wait_for_each(1);
+  } else if (is("turns-source") ||
+             is("turns-source-read")) {  // the host changes the source of a pending copy
+    for (const Lane& lane : lanes) {
+      copy_in(lane);
+      launch_chain(lane);
+      copy_in(lane);
+    }
+    cudaStreamSynchronize(first.stream);
+    if (is("turns-source-read")) {  // an access by the system is not seen
+      const int zeros = open("/dev/zero", O_RDONLY);
+      if (read(zeros, third.host, bytes) < 0) return true;
+    }
+    for (int i = 0; i < kCount && is("turns-source"); ++i) third.host[i] = static_cast<float>(i);
+    wait_for_each(1);
+  } else if (is("turns-freed-elsewhere")) {  // cudaFree() waits for the owner of the memory only
+    float* remote;
+    cudaSetDevice(1);
+    cudaMalloc(&remote, bytes);
+    cudaMemset(remote, 0, bytes);
+    cudaDeviceSynchronize();
+    cudaSetDevice(0);
+    cudaDeviceEnablePeerAccess(1, 0);
+    for (const Lane& lane : lanes) launch_chain(lane);
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, remote);
+    cudaStreamSynchronize(first.stream);
+    cudaFree(remote);
+    wait_for_each(1);
+  } else if (is("turns-flag")) {  // a pending launch ends only after a later request
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      if (&lane == &third) {
+        wait_for_flag<<<kBlocks, kThreads, 0, lane.stream>>>(first.tickets, lane.a);
+      }
+    }
+    cudaStreamSynchronize(first.stream);
+    const int one = 1;
+    cudaMemcpyAsync(first.tickets, &one, sizeof one, cudaMemcpyHostToDevice, first.stream);
+    wait_for_each(1);
+  } else if (is("turns-managed")) {
+    float* shared;
+    cudaMallocManaged(&shared, bytes);
+    for (int i = 0; i < kCount; ++i) shared[i] = 1;
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      if (&lane == &third) add<<<kBlocks, kThreads, 0, lane.stream>>>(third.a, shared);
+    }
+    cudaStreamSynchronize(first.stream);
+    wait_for_each();
+    for (int i = 0; i < kCount; ++i) shared[i] += 1;
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, shared);
+    wait_for_each();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool find_in_turn(const char* mode) {  // launches report, print or fail
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane& third = lanes[2];
+  const std::size_t bytes = kCount * sizeof(float);
+  float* extra;
+  cudaMalloc(&extra, bytes);
+  if (is("turns-beyond") || is("turns-dies") || is("turns-prints") || is("turns-branch")) {
+    for (const Lane& lane : lanes) {
+      launch_chain(lane);
+      if (is("turns-prints")) say<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, &lane - lanes);
+      if (&lane != &third) continue;
+      if (is("turns-beyond")) write_beyond<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, 40);
+      if (is("turns-dies")) fail<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, 130);
+      if (is("turns-branch")) branch<<<kBlocks, kThreads, 0, lane.stream>>>(extra, lane.a);
+    }
+    wait_for_each();
+  } else {
+    return false;
+  }
+  return true;
+}
+
 int main(int, char** argv) {
   const char* const mode = argv[1];
   const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
@@ -123,6 +365,9 @@ int main(int, char** argv) {
   if (is("devices")) cudaGetDeviceCount(&devices);
   set_up(devices);
   const Lane &first = lanes[0], &third = lanes[2];
+  const bool is_known =
+      take_turns(mode) || meet_in_turn(mode) || copy_in_turn(mode) || find_in_turn(mode);
+  if (is_known && is("turns-never")) return 0;
   if (is("branches")) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;

@@ -48,11 +48,11 @@ class AnyNumberOfThreads(unittest.TestCase):
     def test_random_operations(self):
         for percent in (0, 1, 5):
             for seed in range(12):
-                mode = f"{seed} {percent}"
-                with self.subTest(mode):
-                    alone = seen(mode, 1, program="random_streams")
-                    for jobs in (2, 3):
-                        self.assertEqual(seen(mode, jobs, program="random_streams"), alone)
+                for mode in (f"{seed} {percent}", f"{seed} {percent} in-turn"):
+                    with self.subTest(mode):
+                        alone = seen(mode, 1, program="random_streams")
+                        for jobs in (2, 3):
+                            self.assertEqual(seen(mode, jobs, program="random_streams"), alone)
 
     def test_several_devices(self):
         self.check("devices", set(), options=("--devices", "2"))
@@ -75,6 +75,37 @@ class AnyNumberOfThreads(unittest.TestCase):
         self.check("beyond", {"out-of-bounds"}, "the store", 66)
         self.check("unwritten", {"uninitialized-read"}, "the branch", 66)
         self.check("dies", {"trap"}, "the assertion", 66)
+
+    def test_waits_for_one_stream_after_the_other(self):
+        for mode in ("turns", "turns-backwards", "turns-polled", "turns-by-event", "turns-breadth",
+                     "turns-pipelined", "turns-events", "turns-late-launch", "turns-copy", "turns-managed",
+                     "turns-prints", "turns-freed", "turns-scatter", "turns-flag", "turns-never"):
+            with self.subTest(mode):
+                self.check(mode, set())
+
+    def test_launches_meet_what_a_wait_does_not_cover(self):
+        for mode in ("turns-met-first", "turns-met-last", "turns-met-late-launch", "turns-met-freed"):
+            with self.subTest(mode):
+                self.check(mode, {"data-race"}, "reads the other stream's", 66)
+
+    def test_copies_between_two_waits_meet_pending_launches(self):
+        for mode in ("turns-fill", "turns-met-copy-back"):
+            with self.subTest(mode):
+                self.check(mode, {"data-race"}, "the sum", 66)
+        self.check("turns-met-copy", {"data-race"}, "the result", 66)
+
+    def test_the_host_changes_the_source_of_a_pending_copy(self):
+        self.check("turns-source", {"data-race"}, "", 66)
+        self.check("turns-source-read", set())
+
+    def test_memory_of_a_pending_launch_is_freed(self):
+        self.check("turns-freed-elsewhere", {"use-after-free"}, "reads the other stream's", 66,
+                   options=("--devices", "2"))
+
+    def test_one_of_the_launches_that_a_wait_does_not_cover_has_a_finding(self):
+        self.check("turns-beyond", {"out-of-bounds"}, "the store", 66)
+        self.check("turns-branch", {"uninitialized-read"}, "the branch", 66)
+        self.check("turns-dies", {"trap"}, "the assertion", 66)
 
 
 if __name__ == "__main__":

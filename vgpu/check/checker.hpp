@@ -1,6 +1,7 @@
 // A checker: an observer that turns events of the machine into findings.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "vgpu/check/operand.hpp"
@@ -11,6 +12,7 @@
 namespace warpcheck::vgpu {
 
 struct CheckerSet;
+enum class PartsEnd : std::uint8_t;  // checkers.hpp
 class SharedGrid;
 
 class Checker : public Observer {
@@ -35,16 +37,17 @@ class Checker : public Observer {
 
   // When several machines run one launch, each machine has checkers of its own, which see the
   // events of that machine only: the parts.  The whole is the checker that sees all other events;
-  // its state outlives the launch. begin_parts() and end_parts() are called on the whole. keeps:
-  // what the parts have left in the whole is valid; otherwise the launch will run again on one
-  // machine.
+  // its state outlives the launch. begin_parts() and end_parts() are called on the whole.
   virtual void begin_parts() {}
-  virtual void end_parts(bool /*keeps*/) {}
+  virtual void end_parts(PartsEnd /*end*/) {}
   // Called on a part after reset().  The part gives `grid` up when one machine must run the launch.
   virtual void join(Checker& /*whole*/, SharedGrid& /*grid*/) {}
   // Returns one byte of state for each byte of a global allocation, which parts may write; null:
   // the checker has none.
   [[nodiscard]] virtual std::uint8_t* states_of(const Allocation&) { return nullptr; }
+  // Returns the same of the whole, and creates the states if there are none yet; null: the checker
+  // never has any.
+  virtual std::uint8_t* make_states_of(const Allocation&) { return nullptr; }
 
  protected:
   Reporter& reporter_;

@@ -117,8 +117,8 @@ void Checkers::begin_parts() {
   for (Checker* const checker : impl_->enabled) checker->begin_parts();
 }
 
-void Checkers::end_parts(bool keeps) {
-  for (Checker* const checker : impl_->enabled) checker->end_parts(keeps);
+void Checkers::end_parts(PartsEnd end) {
+  for (Checker* const checker : impl_->enabled) checker->end_parts(end);
 }
 
 void Checkers::join(const Checkers& whole, SharedGrid& grid) {
@@ -134,6 +134,13 @@ void Checkers::join(const Checkers& whole, SharedGrid& grid) {
 std::uint8_t* Checkers::states_of(const Allocation& allocation) const {
   for (Checker* const checker : impl_->enabled) {
     if (std::uint8_t* const states = checker->states_of(allocation)) return states;
+  }
+  return nullptr;
+}
+
+std::uint8_t* Checkers::make_states_of(const Allocation& allocation) {
+  for (Checker* const checker : impl_->enabled) {
+    if (std::uint8_t* const states = checker->make_states_of(allocation)) return states;
   }
   return nullptr;
 }

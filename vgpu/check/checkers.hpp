@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -35,6 +36,13 @@ struct CheckerSet {
   // The race checker treats volatile accesses as weak ones.  By the letter they are relaxed at
   // system scope (PTX ISA 8.4.2) and do not race with each other.
   bool volatile_is_weak = false;
+};
+
+// What becomes of what several machines have left in the checkers of the whole (checker.hpp).
+enum class PartsEnd : std::uint8_t {
+  kept,
+  undone,     // the launches run again on one machine
+  postponed,  // memory and states of bytes are as before; they will be written later
 };
 
 // A checker as it appears in options, case files and reports.
@@ -75,11 +83,13 @@ class Checkers {
   // When several machines run one launch (checker.hpp): called on the whole, before and after the
   // launch.
   void begin_parts();
-  void end_parts(bool keeps);
+  void end_parts(PartsEnd end);
   // Called on a part.  A part that finds anything gives `grid` up.
   void join(const Checkers& whole, SharedGrid& grid);
   // Returns Checker::states_of() of the only checker that has such states.
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) const;
+  // Returns Checker::make_states_of() of the only checker that has such states.
+  std::uint8_t* make_states_of(const Allocation& allocation);
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;

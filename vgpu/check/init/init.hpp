@@ -42,9 +42,12 @@ class InitChecker final : public Checker {
   // bytes that its machine writes.  Only one machine can follow undefined values, so a part gives
   // the launch up when it meets one.
   void begin_parts() override;
-  void end_parts(bool keeps) override;
+  void end_parts(PartsEnd end) override;
   void join(Checker& whole, SharedGrid& grid) override;
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) override;
+  std::uint8_t* make_states_of(const Allocation& allocation) override {
+    return shadow_of(allocation).writable_states();
+  }
 
  private:
   // The state that the parts of a launch share.

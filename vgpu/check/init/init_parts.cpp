@@ -2,6 +2,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "vgpu/check/checkers.hpp"
 #include "vgpu/check/init/init.hpp"
 #include "vgpu/machine/block_share.hpp"
 
@@ -12,9 +13,9 @@ void InitChecker::begin_parts() {
   parts_.shapes_before = shapes_;
 }
 
-void InitChecker::end_parts(bool keeps) {
-  if (keeps) return;
-  shapes_ = parts_.shapes_before;
+void InitChecker::end_parts(PartsEnd end) {
+  if (end == PartsEnd::kept) return;
+  if (end == PartsEnd::undone) shapes_ = parts_.shapes_before;
   for (InitShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
 }
 

@@ -148,6 +148,18 @@ std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const CopyWork& work,
   return moves_between(*to, *from, work.box);
 }
 
+std::optional<std::vector<std::byte>> CopyRunner::brought_by(const CopyWork& work) const {
+  if (work.source_in != Where::host || work.staged) return std::nullopt;
+  const std::optional<CopySide> from = sides_.find(work.source, Where::host, work.box);
+  if (!from || !sides_.find(work.target, work.target_in, work.box)) return std::nullopt;
+  std::vector<std::byte> bytes(work.box.bytes());
+  const CopySide to = side_without_gaps(bytes.data(), work.box);
+  for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
+    std::memcpy(to.row(slice, row), from->row(slice, row), work.box.width);
+  });
+  return bytes;
+}
+
 std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const FillWork& work,
                                                           std::vector<std::byte>& kept) const {
   if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;

@@ -40,6 +40,9 @@ class CopyRunner {
                                                 std::vector<std::byte>& kept) const;
   std::optional<std::vector<TeamMove>> moves_of(const FillWork& work,
                                                 std::vector<std::byte>& kept) const;
+  // Returns what a copy would take from memory of the host now, in rows without gaps; nothing: it
+  // would not run, or takes nothing from there.
+  [[nodiscard]] std::optional<std::vector<std::byte>> brought_by(const CopyWork& work) const;
   // Returns the side of a copy in memory that the host and the device share, or in the host's own.
   [[nodiscard]] std::optional<CopySide> host_side(const Place& place, const Box& box) const {
     return sides_.find(place, Where::host, box);

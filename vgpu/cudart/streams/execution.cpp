@@ -358,7 +358,7 @@ void Execution::run_next(const OperationSet* goal) {
   for (const auto& call : suspended_) {
     if (call->has_changed()) return resume(*call, goal);
   }
-  if (goal != nullptr && running_ == 0 && suspended_.empty() && operations_.has_several_ready()) {
+  if (goal != nullptr && running_ == 0 && suspended_.empty()) {
     needs_.runner.run_ahead(operations_, *goal, host_);
   }
   const OperationPtr operation =

@@ -1,6 +1,7 @@
 #include "vgpu/cudart/streams/run_ahead.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,6 +58,14 @@ bool is_known(const Work& work) {
          std::holds_alternative<AllocateWork>(work) || std::holds_alternative<HostWork>(work);
 }
 
+// Returns whether the device side of a move is memory that the host may access too.
+bool touches_shared_memory(const TeamMove& move) {
+  const auto is_shared = [](const TeamMove::Side& side) {
+    return side.on_device && side.allocation->is_shared_with_host();
+  };
+  return is_shared(move.target) || is_shared(move.source);
+}
+
 // Returns whether other threads of the program can make calls while it runs.
 bool frees_the_lock(const Work& work) {
   return std::holds_alternative<HostWork>(work) || std::holds_alternative<ValueWork>(work) ||
@@ -66,9 +75,10 @@ bool frees_the_lock(const Work& work) {
 }  // namespace
 
 struct RunAhead::Group {
-  std::span<const OperationPtr> pending;     // all pending operations, by number
+  std::vector<OperationPtr> pending;         // all pending operations, by number
   std::vector<TeamTask> tasks;               // of the first ones
-  std::vector<std::vector<std::byte>> kept;  // RanAhead::to_host of each task
+  std::vector<std::vector<std::byte>> kept;  // RanAhead::to_host of each task, or TeamMove::source
+  std::size_t kept_sources = 0;              // bytes
   // Memory of the host that copies of the group will have written.
   struct HostBytes {
     const std::byte* begin = nullptr;
@@ -78,12 +88,23 @@ struct RunAhead::Group {
   // Tasks because of which the group does not count.
   std::vector<std::uint32_t> met;
   std::unique_ptr<const WordsOfGroup> words;  // when all have run
+  std::uint32_t covered = 0;                  // the number of tasks that the first wait covers
+  // The tasks that take their turns while the host waits now.
+  std::uint32_t begin = 0, end = 0;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(tasks.size()); }
+  [[nodiscard]] bool has_late() const { return covered < size(); }
   [[nodiscard]] Operation& operation(std::uint32_t task) const { return *pending[task]; }
   [[nodiscard]] bool is_launch(std::uint32_t task) const { return tasks[task].is_launch(); }
+  [[nodiscard]] bool takes_turn(std::uint32_t task) const { return task >= begin && task < end; }
   [[nodiscard]] std::span<const OperationPtr> others() const {
-    return pending.subspan(tasks.size());
+    return std::span(pending).subspan(tasks.size());
+  }
+  void set_others(const std::vector<OperationPtr>& all_pending) {
+    pending.resize(tasks.size());
+    const std::uint32_t last = pending.back()->number;
+    std::ranges::copy_if(all_pending, std::back_inserter(pending),
+                         [&](const OperationPtr& one) { return one->number > last; });
   }
   // Returns a number that is at least the number of launches that can run at the same time.
   [[nodiscard]] unsigned chains() const {
@@ -99,26 +120,160 @@ struct RunAhead::Group {
   }
 };
 
+RunAhead::RunAhead(const Needs& needs) : needs_(needs) {}
+RunAhead::~RunAhead() = default;
+
+void RunAhead::drop_late() {
+  if (late_ == nullptr) return;
+  late_ = nullptr;
+  needs_.kernels.team().forget_freed();
+}
+
 void RunAhead::run(const Operations& operations, const OperationSet& goal, const HostState& host) {
+  if (late_ != nullptr && take_turns(operations, goal, host)) return;
+  if (!operations.has_several_ready()) return;
   const OperationPtr first = operations.first_ready();
-  if (first == nullptr || first->number < decided_end_ || !is_possible(host)) return;
+  if (first->number < decided_end_ || !is_possible(host)) return;
   const std::vector<OperationPtr> pending = operations.all_pending();
   if (pending.empty() || pending.front() != first) return;
-  Group group;
-  group.pending = pending;
-  for (const OperationPtr& operation : pending) {
-    if (!add_member(group, *operation, goal, host)) break;
+  std::unique_ptr<Group> group = group_of(pending, goal, host, true);
+  if (execute(*group)) {
+    if (group->has_late()) late_ = std::move(group);
+  } else if (group->has_late()) {
+    execute(*group_of(pending, goal, host, false));
   }
-  leave_whole_teams(group);
-  decided_end_ = (group.tasks.empty() ? first : pending[group.size() - 1])->number + 1;
-  if (!is_worth_it(group) || !add_order(group) || !others_are_known(group)) return;
+}
+
+//   has_late: it also has members that the wait does not cover
+std::unique_ptr<RunAhead::Group> RunAhead::group_of(const std::vector<OperationPtr>& pending,
+                                                    const OperationSet& goal, const HostState& host,
+                                                    bool has_late) {
+  auto group = std::make_unique<Group>();
+  group->pending = pending;
+  const auto is_covered = [&](const OperationPtr& one) { return goal.covers(one->stamp); };
+  const auto behind_covered =
+      std::ranges::find_if(pending.rbegin(), pending.rend(), is_covered).base();
+  for (auto one = pending.begin(); one != pending.end(); ++one) {
+    const bool is_late = !is_covered(*one);
+    if (is_late && (!has_late || one < behind_covered || group->covered == 0)) break;
+    if (!add_member(*group, **one, is_late, host)) break;
+    if (!is_late) ++group->covered;
+  }
+  leave_whole_teams(*group);
+  group->covered = std::min(group->covered, group->size());
+  group->end = group->covered;
+  decided_end_ = pending[std::max(group->size(), 1u) - 1]->number + 1;
+  return group;
+}
+
+// Returns whether the group counts.
+bool RunAhead::execute(Group& group) {
+  if (!is_worth_it(group) || !add_order(group) || !others_are_known(group)) return false;
   MachineTeam& team = needs_.kernels.team();
   MachineTeam::Settings settings = needs_.kernels.team_settings();
   settings.machines = std::min(settings.machines, group.chains());
+  using Effect = MachineTeam::Effect;
   const bool counts =
-      team.run_together(group.tasks, settings, [&] { return has_met_nothing(group); });
+      team.run_together(group.tasks, settings, group.has_late() ? Effect::later : Effect::at_once,
+                        [&] { return has_met_nothing(group); });
   counts ? keep(group) : blame(group);
+  return counts;
 }
+
+// ---- late members ----
+
+// Lets the members that the wait covers take their turns.  False: no member is left, or the rest
+// was given up.
+bool RunAhead::take_turns(const Operations& operations, const OperationSet& goal,
+                          const HostState& host) {
+  Group& group = *late_;
+  std::uint32_t next = std::max(group.begin, group.end);
+  while (group.begin < group.size() &&
+         group.operation(group.begin).state != Operation::State::waiting) {
+    ++group.begin;
+  }
+  if (group.begin < next) return true;
+  next = group.begin;
+  if (next == group.size()) {
+    drop_late();
+    return false;
+  }
+  if (!is_possible(host)) return true;
+  MachineTeam& team = needs_.kernels.team();
+  group.end = next;
+  while (group.end < group.size() && goal.covers(group.operation(group.end).stamp)) ++group.end;
+  if (group.end == next) {  // its accesses must be recorded
+    if (group.is_launch(next)) team.never_later(*group.tasks[next].launch.program);
+    return true;
+  }
+  group.set_others(operations.all_pending());
+  if (may_take_turns(group, host)) {
+    keep(group);
+    return true;
+  }
+  for (; next < group.size(); ++next) {
+    if (group.is_launch(next)) team.never_later(*group.tasks[next].launch.program);
+  }
+  drop_late();
+  return false;
+}
+
+bool RunAhead::may_take_turns(Group& group, const HostState& host) const {
+  const WordsOfGroup& words = *group.words;
+  if (words.have_touched(needs_.kernels.team().freed())) return false;
+  for (std::uint32_t i = group.begin; i < group.end; ++i) {
+    if (!is_unchanged(group, i, host)) return false;
+  }
+  return others_are_known(group) && !has_met_launches(group) && !has_met_past(group, words) &&
+         !has_met_pending(group, words);
+}
+
+// Returns whether a task would still find what it has found, apart from device memory.
+bool RunAhead::is_unchanged(const Group& group, std::uint32_t task, const HostState& host) const {
+  if (group.is_launch(task)) {
+    const vgpu::Launch& then = group.tasks[task].launch;
+    const vgpu::Launch now = needs_.kernels.launch_for(group.operation(task), host);
+    return now.peers == then.peers && now.stack_bytes == then.stack_bytes &&
+           now.host_runs == then.host_runs;
+  }
+  const auto* const copy = std::get_if<CopyWork>(&group.operation(task).work);
+  const bool is_from_host = copy != nullptr && copy->source_in == Where::host && !copy->staged;
+  const bool is_to_host = copy != nullptr && copy->target_in == Where::host;
+  if (host.is_gone && (is_from_host || is_to_host)) return false;
+  return !is_from_host || needs_.copies.brought_by(*copy) == group.kept[task];
+}
+
+// Returns whether a launch outside the group has run that is unordered with one of the launches.
+bool RunAhead::has_met_launches(const Group& group) const {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> members;
+  for (std::uint32_t i = 0; i < group.size(); ++i) {
+    const Stamp& stamp = group.operation(i).stamp;
+    members.emplace(stamp.chain, stamp.position);
+  }
+  std::vector<Stamp> outside;
+  needs_.transfers.visit_launched([&](const Stamp& stamp) {
+    if (!members.contains({stamp.chain, stamp.position})) outside.push_back(stamp);
+  });
+  for (std::uint32_t i = group.begin; i < group.end; ++i) {
+    const OperationSet& clock = group.operation(i).clock;
+    const bool is_met = group.is_launch(i) && std::ranges::any_of(outside, [&](const Stamp& one) {
+                          return !clock.covers(one);
+                        });
+    if (is_met) return true;
+  }
+  return false;
+}
+
+// Returns whether the host may change what a late launch finds.
+bool RunAhead::has_late_sharing(Group& group, const WordsOfGroup& words) {
+  return words.find_sharing([&](std::uint32_t task) {
+    const bool is = task >= group.covered && group.is_launch(task);
+    if (is) group.met = {task};
+    return is;
+  });
+}
+
+// ---- members ----
 
 bool RunAhead::is_possible(const HostState& host) const {
   const TrialSettings& settings = needs_.trial.settings();
@@ -131,15 +286,15 @@ bool RunAhead::is_possible(const HostState& host) const {
 }
 
 // Returns false if the operation cannot be part of the group.
-bool RunAhead::add_member(Group& group, const Operation& operation, const OperationSet& goal,
+bool RunAhead::add_member(Group& group, const Operation& operation, bool is_late,
                           const HostState& host) const {
-  if (!goal.covers(operation.stamp) || operation.next_begins_early) return false;
+  if (operation.next_begins_early) return false;
   TeamTask task;
   std::vector<std::byte> kept;
   if (operation.is_kernel) {
-    if (!add_launch(task, operation, host)) return false;
+    if (!add_launch(task, operation, is_late, host)) return false;
   } else if (const auto* const copy = std::get_if<CopyWork>(&operation.work)) {
-    if (!add_copy(group, task, kept, *copy, host)) return false;
+    if (!add_copy(group, task, kept, *copy, is_late, host)) return false;
   } else if (const auto* const fill = std::get_if<FillWork>(&operation.work)) {
     auto moves = needs_.copies.moves_of(*fill, kept);
     if (!moves) return false;
@@ -147,14 +302,21 @@ bool RunAhead::add_member(Group& group, const Operation& operation, const Operat
   } else if (!operation.is_empty()) {
     return false;
   }
+  if (is_late && std::ranges::any_of(task.moves, &touches_shared_memory)) return false;
   group.tasks.push_back(std::move(task));
   group.kept.push_back(std::move(kept));
   return true;
 }
 
-bool RunAhead::add_launch(TeamTask& task, const Operation& operation, const HostState& host) const {
+bool RunAhead::add_launch(TeamTask& task, const Operation& operation, bool is_late,
+                          const HostState& host) const {
   if (std::get<KernelWork>(operation.work).early_after.position != 0) return false;
   task.launch = needs_.kernels.launch_for(operation, host);
+  const vgpu::Program& program = *task.launch.program;
+  const bool may_be_late = program.texture_instrs.empty() &&
+                           !needs_.memory.is_shared_by_processes() &&
+                           needs_.kernels.team().may_be_later(program);
+  if (is_late && !may_be_late) return false;
   return needs_.kernels.team().may_run_beside(task.launch, needs_.kernels.team_settings()) &&
          needs_.transfers.unordered_launches(operation).empty();
 }
@@ -162,7 +324,7 @@ bool RunAhead::add_launch(TeamTask& task, const Operation& operation, const Host
 // A copy brings its bytes to the host at its turn, so no copy may have taken them from there
 // before.
 bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& kept,
-                        const CopyWork& work, const HostState& host) const {
+                        const CopyWork& work, bool is_late, const HostState& host) const {
   const bool is_from_host = work.source_in == Where::host && !work.staged;
   if (host.is_gone && (is_from_host || work.target_in == Where::host)) return false;
   const auto bytes_of = [&](const Place& place) {
@@ -180,7 +342,22 @@ bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& ke
   auto moves = needs_.copies.moves_of(work, kept);
   if (!moves) return false;
   task.moves = std::move(*moves);
+  if (is_late && is_from_host && !take_source(group, task, kept, work)) return false;
   if (work.target_in == Where::host) group.to_host.push_back(bytes_of(work.target));
+  return true;
+}
+
+// The copy takes what memory of the host contains now; its turn checks that this is still so.
+bool RunAhead::take_source(Group& group, TeamTask& task, std::vector<std::byte>& kept,
+                           const CopyWork& work) const {
+  constexpr std::size_t kSourcesMax = std::size_t{64} << 20;
+  group.kept_sources += work.box.bytes();
+  if (group.kept_sources > kSourcesMax) return false;
+  std::optional<std::vector<std::byte>> bytes = needs_.copies.brought_by(work);
+  if (!bytes) return false;
+  kept = std::move(*bytes);
+  std::byte* from = kept.data();
+  for (TeamMove& move : task.moves) move.source.data = std::exchange(from, from + move.bytes);
   return true;
 }
 
@@ -196,7 +373,7 @@ void RunAhead::leave_whole_teams(Group& group) const {
     if (!needs_.kernels.team().is_for_all(group.tasks[i].launch, needs_.kernels.team_settings()))
       continue;
     const bool comes_before = std::ranges::none_of(
-        group.pending.subspan(i + 1),
+        std::span(group.pending).subspan(i + 1),
         [&](const OperationPtr& later) { return Group::are_unordered(one, *later); });
     if (comes_before) return group.tasks.resize(i);
   }
@@ -239,7 +416,7 @@ bool RunAhead::add_order(Group& group) {
 // bytes.
 bool RunAhead::others_are_known(const Group& group) const {
   OperationSet all;
-  for (std::uint32_t i = 0; i < group.size(); ++i) {
+  for (std::uint32_t i = group.begin; i < group.end; ++i) {
     if (group.is_launch(i)) all.join(group.operation(i).clock);
   }
   const bool has_other_threads =
@@ -258,8 +435,9 @@ bool RunAhead::has_met_nothing(Group& group) const {
   }
   group.words = std::make_unique<const WordsOfGroup>(std::move(members));
   const WordsOfGroup& words = *group.words;
-  return !has_met_each_other(group, words) && !has_met_past(group, words) &&
-         !has_met_pending(group, words) && !has_met_late_copy(group, words);
+  return !has_late_sharing(group, words) && !has_met_each_other(group, words) &&
+         !has_met_past(group, words) && !has_met_pending(group, words) &&
+         !has_met_late_copy(group, words);
 }
 
 bool RunAhead::has_met_each_other(Group& group, const WordsOfGroup& words) {
@@ -291,7 +469,7 @@ bool RunAhead::has_met_past(Group& group, const WordsOfGroup& words) const {
   return needs_.transfers.find_touched([&](const Stamp& stamp, const vgpu::Allocation& allocation,
                                            std::uint32_t offset, std::uint32_t bytes, bool write) {
     const auto is_unordered = [&](std::uint32_t task) {
-      if (group.operation(task).clock.covers(stamp)) return false;
+      if (!group.takes_turn(task) || group.operation(task).clock.covers(stamp)) return false;
       group.met = {task};
       return true;
     };
@@ -303,7 +481,8 @@ bool RunAhead::has_met_past(Group& group, const WordsOfGroup& words) const {
 bool RunAhead::has_met_pending(Group& group, const WordsOfGroup& words) const {
   return std::ranges::any_of(group.others(), [&](const OperationPtr& other) {
     const auto is_unordered = [&](std::uint32_t task) {
-      const bool is = group.is_launch(task) && Group::are_unordered(group.operation(task), *other);
+      const bool is = group.takes_turn(task) && group.is_launch(task) &&
+                      Group::are_unordered(group.operation(task), *other);
       if (is) group.met = {task};
       return is;
     };
@@ -350,10 +529,12 @@ bool RunAhead::has_met_late_copy(Group& group, const WordsOfGroup& words) const 
   return false;
 }
 
-// Each operation has run, up to its turn.
-void RunAhead::keep(Group& group) {
-  for (std::uint32_t i = 0; i < group.size(); ++i) {
+// Each operation that takes its turn has run, up to its turn.
+void RunAhead::keep(Group& group) const {
+  vgpu::Checkers& whole = *needs_.kernels.team_settings().whole;
+  for (std::uint32_t i = group.begin; i < group.end; ++i) {
     TeamTask& task = group.tasks[i];
+    if (group.has_late()) std::exchange(task.written, {}).write(task.words, whole);
     auto ahead = std::make_shared<RanAhead>();
     ahead->outcome = std::move(task.outcome);
     ahead->to_host = std::move(group.kept[i]);
@@ -375,12 +556,18 @@ void RunAhead::blame(const Group& group) const {
     if (group.tasks[i].is_bad) tasks.push_back(i);
   }
   std::erase_if(tasks, [&](std::uint32_t task) { return !group.is_launch(task); });
+  const bool is_late_only = tasks.empty() || std::ranges::any_of(tasks, [&](std::uint32_t task) {
+                              return task >= group.covered;
+                            });
+  const bool blames_late = group.has_late() && is_late_only;
+  MachineTeam& team = needs_.kernels.team();
   // Otherwise copies have met, no memory was left, or a launch does not end.
   const bool is_any = tasks.empty();
   for (std::uint32_t i = 0; i < group.size(); ++i) {
     const bool is_blamed = is_any || std::ranges::find(tasks, i) != tasks.end();
-    if (!is_blamed || !group.is_launch(i)) continue;
-    needs_.kernels.team().never_beside(*group.tasks[i].launch.program);
+    if (!is_blamed || !group.is_launch(i) || (blames_late && i < group.covered)) continue;
+    const vgpu::Program& program = *group.tasks[i].launch.program;
+    blames_late ? team.never_later(program) : team.never_beside(program);
   }
 }
 

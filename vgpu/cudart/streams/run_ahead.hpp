@@ -7,11 +7,16 @@
 // its turn as always, but what it does to device memory has been done.  So numbers, clocks, the
 // host's memory and reports are those of one thread.
 //
+// Operations that a wait does not cover may be members too, if all that it covers are: the host
+// will probably wait for them next.  Memory does not change before the wait that covers them, which
+// checks that nothing has changed what they have found; otherwise they are executed as always.
+//
 // The group leaves no records of accesses for the race check.  So it counts only if nothing that is
 // unordered with one of its launches can meet it:
 //   - of operations that have run, and of pending ones, other than launches, the bytes are known;
 //   - other launches come before or after all launches of the group;
-//   - everything that the host requests later comes after the group, because the host waits for it.
+//   - everything that the host requests later comes after the members that the wait covers; the
+//     others count when a wait covers them too.
 #pragma once
 
 #include <cstddef>
@@ -48,12 +53,20 @@ class RunAhead {
     const CopyRunner& copies;
     KernelRunner& kernels;
   };
-  explicit RunAhead(const Needs& needs) : needs_(needs) {}
+  explicit RunAhead(const Needs& needs);
+  ~RunAhead();
+  RunAhead(const RunAhead&) = delete;
+  RunAhead& operator=(const RunAhead&) = delete;
 
   // Called when the host waits for the operations of `goal`, and no operation is in progress.
   void run(const Operations& operations, const OperationSet& goal, const HostState& host);
+  // All requested operations have run.
+  void drop_late();
   // Operations are numbered from 0 again.
-  void forget() { decided_end_ = 0; }
+  void forget() {
+    drop_late();
+    decided_end_ = 0;
+  }
 
  private:
   struct Group;
@@ -64,11 +77,21 @@ class RunAhead {
   };
 
   [[nodiscard]] bool is_possible(const HostState& host) const;
-  bool add_member(Group& group, const Operation& operation, const OperationSet& goal,
+  std::unique_ptr<Group> group_of(const std::vector<OperationPtr>& pending,
+                                  const OperationSet& goal, const HostState& host, bool has_late);
+  bool execute(Group& group);
+  bool take_turns(const Operations& operations, const OperationSet& goal, const HostState& host);
+  [[nodiscard]] bool may_take_turns(Group& group, const HostState& host) const;
+  [[nodiscard]] bool is_unchanged(const Group& group, std::uint32_t task,
+                                  const HostState& host) const;
+  bool add_member(Group& group, const Operation& operation, bool is_late,
                   const HostState& host) const;
-  bool add_launch(TeamTask& task, const Operation& operation, const HostState& host) const;
+  bool add_launch(TeamTask& task, const Operation& operation, bool is_late,
+                  const HostState& host) const;
   bool add_copy(Group& group, TeamTask& task, std::vector<std::byte>& kept, const CopyWork& work,
-                const HostState& host) const;
+                bool is_late, const HostState& host) const;
+  bool take_source(Group& group, TeamTask& task, std::vector<std::byte>& kept,
+                   const CopyWork& work) const;
   void leave_whole_teams(Group& group) const;
   [[nodiscard]] bool is_worth_it(const Group& group) const;
   static bool add_order(Group& group);
@@ -78,13 +101,16 @@ class RunAhead {
   [[nodiscard]] bool has_met_past(Group& group, const WordsOfGroup& words) const;
   [[nodiscard]] bool has_met_pending(Group& group, const WordsOfGroup& words) const;
   [[nodiscard]] bool has_met_late_copy(Group& group, const WordsOfGroup& words) const;
-  static void keep(Group& group);
+  [[nodiscard]] bool has_met_launches(const Group& group) const;
+  static bool has_late_sharing(Group& group, const WordsOfGroup& words);
+  void keep(Group& group) const;
   static bool meets(const Group& group, const WordsOfGroup& words, const Bytes& bytes,
                     const std::function<bool(std::uint32_t)>& is_unordered);
   void blame(const Group& group) const;
 
   Needs needs_;
   std::uint32_t decided_end_ = 0;  // operations below this number are not looked at again
+  std::unique_ptr<Group> late_;    // a group with members whose turn has not come
 };
 
 }  // namespace warpcheck::cudart

@@ -186,6 +186,7 @@ void WorkRunner::bring_out_prints() { needs_.trial.bring_out(needs_.prints); }
 void WorkRunner::all_done(const OperationSet& known_to_host, std::uint32_t operations) {
   needs_.arrivals.all_done(operations);
   needs_.transfers.forget(known_to_host);
+  needs_.ahead.drop_late();
 }
 
 }  // namespace warpcheck::cudart

@@ -188,6 +188,7 @@ MachineTeam::~MachineTeam() = default;
 void MachineTeam::on_free(const vgpu::Allocation& allocation) {
   if (allocation.on_heap()) return;  // launches that free heap memory never run on a team
   for (const std::unique_ptr<Member>& member : members_) member->forget(allocation);
+  if (watches_frees_) freed_.insert(allocation.id);
 }
 
 MachineTeam::Known& MachineTeam::known_of(const vgpu::Program& program) {
@@ -264,7 +265,7 @@ std::optional<vgpu::Outcome> MachineTeam::run(const vgpu::Launch& launch,
     for (const Footprint* const one : footprints) one->put_back();
     known.is_given_up = true;
   }
-  settings.whole->end_parts(holds);
+  settings.whole->end_parts(holds ? vgpu::PartsEnd::kept : vgpu::PartsEnd::undone);
   for (Footprint* const one : footprints) one->clear();
   if (!holds) return std::nullopt;
   vgpu::Outcome outcome;
@@ -345,16 +346,20 @@ unsigned MachineTeam::run_threads(unsigned count, vgpu::SharedGrid& attempt,
 }
 
 bool MachineTeam::run_together(std::vector<TeamTask>& tasks, const Settings& settings,
-                               const std::function<bool()>& holds) {
+                               Effect effect, const std::function<bool()>& holds) {
   const auto count = static_cast<unsigned>(std::min<std::size_t>(settings.machines, tasks.size()));
   make_members(count);
   saved_.begin(*settings.whole, memory_left() / 2);
   settings.whole->begin_parts();
-  const bool keeps = run_tasks(tasks, settings, count) && holds();
+  const bool keeps = run_tasks(tasks, settings, effect, count) && holds();
+  const bool is_later = effect == Effect::later;
   for (unsigned i = 0; i < count; ++i) {
-    if (!keeps) members_[i]->footprint().put_back();
+    if (!keeps || is_later) members_[i]->footprint().put_back();
   }
-  settings.whole->end_parts(keeps);
+  using End = vgpu::PartsEnd;
+  settings.whole->end_parts(!keeps ? End::undone : is_later ? End::postponed : End::kept);
+  freed_.clear();
+  watches_frees_ = is_later && keeps;
   for (unsigned i = 0; i < count; ++i) members_[i]->footprint().clear();
   for (const TeamTask& task : tasks) {
     if (task.is_launch() && keeps) learn(task.launch, task.outcome);
@@ -363,7 +368,7 @@ bool MachineTeam::run_together(std::vector<TeamTask>& tasks, const Settings& set
 }
 
 // Returns whether it has completed without a finding.
-bool MachineTeam::run_task(TeamTask& task, Member& member, const Settings& settings,
+bool MachineTeam::run_task(TeamTask& task, Member& member, const Settings& settings, Effect effect,
                            vgpu::SharedGrid& group) {
   if (!task.is_launch() && task.moves.empty()) return true;
   vgpu::SharedGrid attempt(group);
@@ -371,7 +376,9 @@ bool MachineTeam::run_task(TeamTask& task, Member& member, const Settings& setti
   if (task.is_launch()) task.outcome = member.run_whole(task.launch, settings, attempt);
   if (!task.moves.empty()) member.move(task.moves, settings, attempt);
   task.words = member.footprint().take_words();
-  const bool is_known = saved_.count_bytes(static_cast<std::int64_t>(task.words.bytes()));
+  if (effect == Effect::later) task.written.keep(task.words, *settings.whole);
+  const std::size_t kept = task.words.bytes() + task.written.bytes();
+  const bool is_known = saved_.count_bytes(static_cast<std::int64_t>(kept));
   using End = vgpu::Outcome::End;
   const bool is_stopped = task.outcome.end == End::given_up && !attempt.has_given_up();
   task.is_bad = !is_stopped && (task.outcome.end != End::completed || attempt.has_given_up() ||
@@ -380,7 +387,7 @@ bool MachineTeam::run_task(TeamTask& task, Member& member, const Settings& setti
 }
 
 // Returns whether all have completed without a finding.
-bool MachineTeam::run_tasks(std::vector<TeamTask>& tasks, const Settings& settings,
+bool MachineTeam::run_tasks(std::vector<TeamTask>& tasks, const Settings& settings, Effect effect,
                             unsigned count) {
   vgpu::SharedGrid group(0, 1);
   TaskQueue queue(tasks, group);
@@ -388,7 +395,7 @@ bool MachineTeam::run_tasks(std::vector<TeamTask>& tasks, const Settings& settin
     Member& member = *members_[number];
     try {
       while (TeamTask* const task = queue.take()) {
-        if (!run_task(*task, member, settings, group)) group.give_up();
+        if (!run_task(*task, member, settings, effect, group)) group.give_up();
         queue.end(*task);
       }
     } catch (...) {

@@ -23,12 +23,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/cudart/team/footprint.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
 #include "vgpu/cudart/team/touched_words.hpp"
+#include "vgpu/cudart/team/written_words.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::cudart {
@@ -54,6 +56,7 @@ struct TeamTask {
   std::uint32_t waits_for = 0;         // number of tasks
   vgpu::Outcome outcome{};
   TouchedWords words{};
+  WrittenWords written{};  // MachineTeam::Effect::later
   [[nodiscard]] bool is_launch() const { return launch.program != nullptr; }
   bool is_bad = false;  // it has ended in a way that only one machine can report
 };
@@ -89,13 +92,29 @@ class MachineTeam final : public vgpu::Observer {
   }
   // Returns whether a team would run the launch if nothing is unordered with it.
   [[nodiscard]] bool is_for_all(const vgpu::Launch& launch, const Settings& settings);
+  enum class Effect : std::uint8_t {
+    at_once,
+    later,  // memory remains as it was, and TeamTask::written is what a task will write
+  };
   // Runs the tasks at the same time, as far as their order allows.  False: nothing has happened,
   // and one machine must run them in their order.
   //   holds: asked when all have run, whether they have met neither each other nor anything else
-  bool run_together(std::vector<TeamTask>& tasks, const Settings& settings,
+  bool run_together(std::vector<TeamTask>& tasks, const Settings& settings, Effect effect,
                     const std::function<bool()>& holds);
   // A launch of the program was the reason why a group did not count: it will be in no other group.
   void never_beside(const vgpu::Program& program) { known_of(program).is_met = true; }
+  // The effect of a launch of the program could not be used later.
+  void never_later(const vgpu::Program& program) { known_of(program).is_needed_at_once = true; }
+  [[nodiscard]] bool may_be_later(const vgpu::Program& program) {
+    return !known_of(program).is_needed_at_once;
+  }
+  // Returns the ids of allocations that were freed after the latest group with Effect::later, until
+  // forget_freed().
+  [[nodiscard]] const std::set<std::uint32_t>& freed() const { return freed_; }
+  void forget_freed() {
+    watches_frees_ = false;
+    freed_.clear();
+  }
 
   // Called between launches: machines free what they hold for an allocation.
   [[nodiscard]] bool watches_accesses() const override { return false; }
@@ -111,7 +130,8 @@ class MachineTeam final : public vgpu::Observer {
     bool may_run_apart = false;
     std::shared_ptr<const Reductions> reductions{};  // set if it may run on a team
     bool is_given_up = false;
-    bool is_met = false;        // in a group
+    bool is_met = false;  // in a group
+    bool is_needed_at_once = false;
     double steps_of_block = 0;  // in warp instructions; 0: not known
   };
 
@@ -122,8 +142,10 @@ class MachineTeam final : public vgpu::Observer {
   void make_members(unsigned count);
   bool run_members(const vgpu::Launch& launch, const Settings& settings,
                    const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes);
-  bool run_task(TeamTask& task, Member& member, const Settings& settings, vgpu::SharedGrid& group);
-  bool run_tasks(std::vector<TeamTask>& tasks, const Settings& settings, unsigned count);
+  bool run_task(TeamTask& task, Member& member, const Settings& settings, Effect effect,
+                vgpu::SharedGrid& group);
+  bool run_tasks(std::vector<TeamTask>& tasks, const Settings& settings, Effect effect,
+                 unsigned count);
   static unsigned run_threads(unsigned count, vgpu::SharedGrid& attempt,
                               const std::function<void(std::uint32_t)>& on_progress,
                               const std::function<void(unsigned)>& run_one);
@@ -133,6 +155,8 @@ class MachineTeam final : public vgpu::Observer {
   std::vector<std::unique_ptr<Member>> members_;
   std::uint32_t ids_end_ = 0;  // the first id of the members' own allocations
   std::map<const vgpu::Program*, Known> known_;
+  std::set<std::uint32_t> freed_;
+  bool watches_frees_ = false;
   // the last time the host's free memory was queried
   std::chrono::steady_clock::time_point asked_at_{};
   std::uint64_t memory_left_ = 0;  // the result of that query

@@ -341,8 +341,10 @@ struct GroupRun {
 
 // Runs the launches, of two blocks each, as a group on `machines` machines; 1: one after the other.
 // All launches are unordered if neither waits for the other.
-GroupRun run_group(unsigned machines, const std::vector<Member>& members) {
+GroupRun run_group(unsigned machines, const std::vector<Member>& members,
+                   MachineTeam::Effect effect = MachineTeam::Effect::at_once) {
   Gpu gpu;
+  const std::string before = gpu.bytes();
   std::vector<TeamTask> tasks(members.size());
   std::vector<std::vector<std::uint64_t>> parameters;
   for (const Member& one : members) {
@@ -362,7 +364,7 @@ GroupRun run_group(unsigned machines, const std::vector<Member>& members) {
   } else {
     MachineTeam::Settings settings{.machines = machines, .limits = {}, .whole = &gpu.checkers};
     settings.limits.steps_max = vgpu::kNoLimit;
-    run.counts = gpu.team.run_together(tasks, settings, [&] {
+    run.counts = gpu.team.run_together(tasks, settings, effect, [&] {
       std::vector<WordsOfGroup::Member> words;
       for (std::uint32_t i = 0; i < tasks.size(); ++i) {
         const std::uint32_t chain =
@@ -372,6 +374,10 @@ GroupRun run_group(unsigned machines, const std::vector<Member>& members) {
       return !WordsOfGroup(words).find_met([](const WordsOfGroup::Pair&) { return true; });
     });
     for (const TeamTask& task : tasks) run.steps += task.outcome.steps;
+    if (effect == MachineTeam::Effect::later) {
+      EXPECT_TRUE(gpu.bytes() == before);
+      for (const TeamTask& task : tasks) task.written.write(task.words, gpu.checkers);
+    }
   }
   for (const TeamTask& task : tasks) run.are_bad.push_back(task.is_bad);
   run.bytes = gpu.bytes();
@@ -382,12 +388,14 @@ GroupRun run_group(unsigned machines, const std::vector<Member>& members) {
 void expect_group_as_alone(const std::vector<Member>& members) {
   const GroupRun alone = run_group(1, members);
   for (const unsigned machines : {2u, 5u}) {
-    SCOPED_TRACE(machines);
-    const GroupRun group = run_group(machines, members);
-    EXPECT_TRUE(group.counts);
-    EXPECT_EQ(group.steps, alone.steps);
-    EXPECT_TRUE(group.bytes == alone.bytes);
-    EXPECT_EQ(group.findings, alone.findings);
+    for (const auto effect : {MachineTeam::Effect::at_once, MachineTeam::Effect::later}) {
+      SCOPED_TRACE(machines);
+      const GroupRun group = run_group(machines, members, effect);
+      EXPECT_TRUE(group.counts);
+      EXPECT_EQ(group.steps, alone.steps);
+      EXPECT_TRUE(group.bytes == alone.bytes);
+      EXPECT_EQ(group.findings, alone.findings);
+    }
   }
 }
 

@@ -137,4 +137,10 @@ bool WordsOfGroup::find_sharing(const std::function<bool(std::uint32_t)>& visit)
   });
 }
 
+bool WordsOfGroup::have_touched(const std::set<std::uint32_t>& allocations) const {
+  return !allocations.empty() && std::ranges::any_of(entries_, [&](const Entry& one) {
+    return allocations.contains(one.id);
+  });
+}
+
 }  // namespace warpcheck::cudart

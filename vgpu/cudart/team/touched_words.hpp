@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,8 @@ class WordsOfGroup {
                      bool writes, const std::function<bool(std::uint32_t)>& visit) const;
   // Does the same for members that have touched memory that the host shares.
   bool find_sharing(const std::function<bool(std::uint32_t)>& visit) const;
+  // Returns whether a member has touched one of these allocations (Allocation::id).
+  [[nodiscard]] bool have_touched(const std::set<std::uint32_t>& allocations) const;
 
  private:
   struct Entry {
