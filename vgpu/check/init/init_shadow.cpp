@@ -128,11 +128,16 @@ InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
 std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
   if (extent_ == Extent::all) return end;
   if (extent_ == Extent::none) return begin;
-  while (end - begin >= sizeof(std::array<std::uint64_t, 4>)) {
-    std::array<std::uint64_t, 4> words;
-    std::memcpy(&words, states_ + begin, sizeof words);
-    if ((words[0] & words[1] & words[2] & words[3] & kDefinedWord) != kDefinedWord) break;
-    begin += sizeof words;
+  constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+  const auto word_at = [&](std::uint32_t offset) {
+    std::uint64_t word;
+    std::memcpy(&word, states_ + offset, kWordBytes);
+    return word;
+  };
+  for (; end - begin >= 4 * kWordBytes; begin += 4 * kWordBytes) {
+    const std::uint64_t all = word_at(begin) & word_at(begin + kWordBytes) &
+                              word_at(begin + 2 * kWordBytes) & word_at(begin + 3 * kWordBytes);
+    if ((all & kDefinedWord) != kDefinedWord) break;
   }
   while (begin < end && is_defined(states_[begin])) ++begin;
   return begin;

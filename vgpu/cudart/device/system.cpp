@@ -60,7 +60,7 @@ Device System::device(unsigned number) { return {*this, devices_[number]}; }
 // A thread may have chosen a device in an earlier trial that had more devices.
 Device System::current() {
   unsigned& number = current_device();
-  if (number >= count()) number = 0;
+  if (number != 0 && number >= count()) number = 0;
   return number == 0 ? Device(*this, devices_.front()) : device(number);
 }
 

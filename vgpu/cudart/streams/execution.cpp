@@ -381,6 +381,10 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
   host_.runs_alone = running_ == 0 && suspended_.empty() && goal != nullptr &&
                      goal->covers(operation->stamp) && !operation->next_begins_early &&
                      operations_.nothing_is_concurrent_with(*operation);
+  // No other operation runs before the host knows of this one.  A plain program may access memory
+  // meanwhile.
+  operation->is_alone =
+      host_.runs_alone && operations_.pending() == 1 && !needs_.trial.in_ambient();
   if (needs_.trial.in_ambient() && is_kernel(operation->work)) {
     std::unique_ptr<SuspendableKernel> call;
     if (spare_.empty()) {

@@ -33,8 +33,10 @@ class IdleProgress {
   IdleProgress(const IdleProgress&) = delete;
   IdleProgress& operator=(const IdleProgress&) = delete;
 
-  // Counts a call of the API.
-  void count_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
+  // Counts a call of the API.  Calls enter one after the other.
+  void count_call() {
+    calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   // Ensures that pending operations will run; from then on, this object must live as long as the
   // process.  Cheap after the first call.
   void watch();

@@ -39,6 +39,8 @@ struct Operation {
   OperationSet clock;  // itself, and everything that comes before it
   bool is_kernel = false;
   bool next_begins_early = false;  // the next kernel need not wait until this one has completed
+  // Everything else comes before it or after it, whatever the host requests later.
+  bool is_alone = false;
   State state = State::waiting;
   std::uint32_t waits_for = 0;  // number of operations that have not run
   std::vector<OperationPtr> waited_for_by;

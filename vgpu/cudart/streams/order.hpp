@@ -36,7 +36,7 @@ class OperationSet {
   }
   [[nodiscard]] bool includes(const OperationSet& other) const {
     bool are_few_included = true;
-    for (std::size_t i = 0; i < kFew; ++i) are_few_included &= few_[i] >= other.few_[i];
+    for_few([&](std::size_t i) { are_few_included &= few_[i] >= other.few_[i]; });
     if (other.more_.empty() || !are_few_included) return are_few_included;
     for (std::size_t i = kFew; i < kFew + other.more_.size(); ++i) {
       if (count(i) < other.count(i)) return false;
@@ -44,7 +44,7 @@ class OperationSet {
     return true;
   }
   void join(const OperationSet& other) {
-    for (std::size_t i = 0; i < kFew; ++i) few_[i] = std::max(few_[i], other.few_[i]);
+    for_few([&](std::size_t i) { few_[i] = std::max(few_[i], other.few_[i]); });
     if (other.more_.empty()) return;
     if (more_.size() < other.more_.size()) more_.resize(other.more_.size());
     for (std::size_t i = 0; i < other.more_.size(); ++i) {
@@ -68,6 +68,12 @@ class OperationSet {
  private:
   // Most programs have no more chains than this; their counts need no separate memory.
   static constexpr std::size_t kFew = 4;
+  // Calls visit(i) for each of them, without a loop.
+  template <typename Visit>
+  static constexpr void for_few(const Visit& visit) {
+    [&]<std::size_t... kAt>(std::index_sequence<kAt...>) { (visit(kAt), ...); }
+    (std::make_index_sequence<kFew>());
+  }
   std::array<std::uint32_t, kFew> few_{};
   std::vector<std::uint32_t> more_;  // of the remaining chains
 };

@@ -27,8 +27,9 @@ cudaStream_t Queues::create_stream(unsigned flags, int priority) {
 }
 
 Stream& Queues::legacy(unsigned device) {
-  while (legacy_.size() <= device) legacy_.emplace_back();
-  Stream& stream = legacy_[device];
+  const bool is_first = device == 0 && !legacy_.empty();  // mostly
+  while (!is_first && legacy_.size() <= device) legacy_.emplace_back();
+  Stream& stream = is_first ? legacy_.front() : legacy_[device];
   stream.is_legacy = true;
   stream.device = device;
   return stream;

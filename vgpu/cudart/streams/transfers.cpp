@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/device/findings.hpp"
@@ -192,6 +193,7 @@ bool Transfers::find_touched(const VisitTouched& visit) const {
 }
 
 void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
+  if (operation.is_alone) return;  // nothing can race with it
   if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
   if (now.number == 0 && counts_touches_) now.number = next_number();
   for (const auto& [number, stamp] : left_) {
@@ -212,7 +214,7 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
     if (now.asked_at != nullptr) name_place(race, 1, Mishaps::place_of_call(now.asked_at));
     findings_.add(std::move(race));
   });
-  touched_.add_latest(operation.stamp, now);
+  touched_.add_latest(operation.stamp, std::move(now));
 }
 
 void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
@@ -226,17 +228,17 @@ void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint
 }
 
 void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation) {
-  const Touch now{call, rows, false};
+  Touch now{call, rows, false};
   tell_host_access(now, unordered_launches(operation), operation.ahead != nullptr);
-  touch(now, {}, operation);
+  touch(std::move(now), {}, operation);
 }
 
 void Transfers::host_write(std::string_view call, const Rows& rows, const Operation& operation,
                            const Brought& brought, const Bytes& bytes) {
   const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
-  const Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
+  Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
   tell_host_access(now, unordered_launches(operation), ahead);
-  touch(now, bytes, operation);
+  touch(std::move(now), bytes, operation);
 }
 
 // Bytes that are copied within the device are not used, so undefined bytes stay undefined.
@@ -269,13 +271,13 @@ void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows,
 // Freeing conflicts with every access, like a write of all bytes.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
-  const Touch now{.call = call,
-                  .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
-                  .write = true,
-                  .frees = true};
+  Touch now{.call = call,
+            .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
+            .write = true,
+            .frees = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) tell_host_access(now, unordered, false);
-  touch(now, {}, operation);
+  touch(std::move(now), {}, operation);
 }
 
 void Transfers::host_touch(const Touch& now, const Operation& step,

@@ -121,6 +121,7 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
       body.launch_of[node] = needs_.kernels.run(*kernel, body.operation, body.host, unordered);
     } else {
       Operation part = body.operation;
+      part.is_alone = false;
       part.work = node->work;
       run(part, body.host);
     }
