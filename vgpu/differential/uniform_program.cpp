@@ -13,19 +13,37 @@ constexpr const char* kHead = R"(
 .version 8.7
 .target sm_90
 .address_size 64
-.func (.param .b32 out) f(.param .b32 in)
+.func (.param .b32 out) g(.param .b32 in)
+{
+.reg .b32 %r<3>;
+ld.param.b32 %r0, [in];
+mov.u32 %r1, %ntid.x;
+mad.lo.u32 %r2, %r0, 3, %r1;
+st.param.b32 [out], %r2;
+ret;
+}
+.func (.param .b32 out) f(.param .b32 in, .param .b32 turns)
 {
 .reg .b32 %r<4>;
 .reg .pred %p;
 ld.param.b32 %r0, [in];
-mov.u32 %r1, %ntid.x;
-and.b32 %r2, %r0, 3;
+ld.param.b32 %r1, [turns];
+and.b32 %r2, %r1, 3;
+setp.eq.u32 %p, %r2, 0;
+@%p bra DONE;
 AGAIN:
-add.u32 %r1, %r1, 5;
-xor.b32 %r0, %r0, %r1;
+{
+.param .b32 a;
+.param .b32 b;
+st.param.b32 [a], %r0;
+call.uni (b), g, (a);
+ld.param.b32 %r3, [b];
+}
+xor.b32 %r0, %r0, %r3;
 sub.u32 %r2, %r2, 1;
 setp.gt.s32 %p, %r2, 0;
 @%p bra AGAIN;
+DONE:
 st.param.b32 [out], %r0;
 ret;
 }
@@ -289,9 +307,9 @@ class UniformGenerator {
 
   std::string call() {
     return fmt::format(
-        "{{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], {};\ncall.uni (b), f, (a);\n"
-        "ld.param.b32 {}, [b];\n}}\n",
-        word(), word());
+        "{{\n.param .b32 a;\n.param .b32 turns;\n.param .b32 b;\nst.param.b32 [a], {};\n"
+        "st.param.b32 [turns], {};\ncall.uni (b), f, (a, turns);\nld.param.b32 {}, [b];\n}}\n",
+        word(), source(), word());
   }
 
   Prng prng_;

@@ -295,12 +295,15 @@ void UniformRows::list_rows() {
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& instr = program.code[pc];
     const std::uint32_t function = flow_.function_of(pc);
-    roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& row) {
+    const auto list = [&](const Ref& row) {
       const std::uint32_t number = flow_.register_of(pc, row);
       if (number == ptx::kNone || listed_for[number] == function) return;
       listed_for[number] = function;
       rows_[function].push_back(row);
-    });
+    };
+    // A function reads rows that others write: its parameters, and what it has called gives back.
+    roles_of(instr).reads.for_each_in(instr.operands, list);
+    roles_of(instr).writes.for_each_in(instr.operands, list);
   }
 }
 
