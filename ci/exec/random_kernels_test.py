@@ -1,0 +1,33 @@
+"""Random kernels have the same results in the interpreter and in machine code, optimised and not,
+and no finding: random_kernels_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+
+Kernel 9 of seed 7 is one whose lanes meet in a function in different rounds of a loop.
+"""
+
+import os
+import sys
+import unittest
+
+import random_kernels
+from exec_testing import HERE, build, run
+
+
+class RandomKernels(unittest.TestCase):
+    def test_all_ways_have_the_same_results(self):
+        (HERE / "kernels.cu").write_text(random_kernels.program(seed=7, count=20))
+        results = {}
+        for build_name, options in (("optimised", ()), ("debug", ("-G",))):
+            program = build("kernels.cu", build_name, "-w", "-fmad=false", *options)
+            for level in ("baseline", "avx2", "avx512"):  # baseline: only the interpreter
+                result = run("--", program, env={**os.environ, "WARPCHECK_SIMD": level})
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("no findings; 20 launches of 20 kernels", result.stderr)
+                results[build_name, level] = result.stdout
+        expected = results["optimised", "baseline"]
+        self.assertEqual(len(expected.splitlines()), 20)
+        for way, found in results.items():
+            self.assertEqual(found, expected, way)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
