@@ -248,6 +248,12 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     while (true) ::pause();
   }
+  if (mode == "freed-as-another") {
+    int* pointer = nullptr;
+    cudaMallocHost(&pointer, 64);
+    cudaFree(pointer);  // freed as device memory
+    cudaFreeHost(pointer);
+  }
   if (mode == "freed" || mode == "freed-host") {
     int* pointer = values;
     if (mode == "freed-host") cudaMallocHost(&pointer, 64);

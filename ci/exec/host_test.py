@@ -112,6 +112,20 @@ class Accesses(unittest.TestCase):
                 self.assertEqual(finding["message"], "(1) uses memory that (2) has freed")
 
 
+    def test_page_locked_memory_that_is_freed_as_device_memory(self):
+        result, found = findings("freed-as-another")
+        self.assertEqual(result.returncode, 66, result.stderr)
+        finding, = found
+        self.assertEqual(finding["kind"], "invalid-free")
+        side, = finding["accesses"]
+        self.assertEqual((side["role"], side["file"], side["line"]),
+                         ("host free", "host.cu", SOURCE.line_of("freed as device memory")))
+        self.assertEqual(
+            finding["message"],
+            "cudaFree of page-locked memory: cudaFreeHost frees what cudaMallocHost or "
+            "cudaHostAlloc allocated, and cudaHostUnregister ends cudaHostRegister")
+
+
 class WhatIsRight(unittest.TestCase):
     def assert_silent(self, mode, output):
         result, found = findings(mode)

@@ -56,9 +56,17 @@ Objection object_to_free(std::string_view what, bool by_device, std::uint64_t ad
         "{} {} memory that cuMemMap has put there, which cuMemUnmap takes away", what, frees);
   } else if (nearest->shared_by != nullptr) {
     objection.message = fmt::format("{} {} memory that another process shares", what, frees);
+  } else if (by_device) {
+    objection.message = fmt::format("{} frees memory that the host allocated", what);
+  } else if (nearest->on_heap()) {
+    objection.message = fmt::format("{} of memory that device code allocated", what);
+  } else if (nearest->page_locked) {
+    objection.message = fmt::format(
+        "{} of page-locked memory: cudaFreeHost frees what cudaMallocHost or cudaHostAlloc "
+        "allocated, and cudaHostUnregister ends cudaHostRegister",
+        what);
   } else {
-    objection.message = by_device ? fmt::format("{} frees memory that the host allocated", what)
-                                  : fmt::format("{} of memory that device code allocated", what);
+    objection.message = fmt::format("{} of device memory, which cudaFree frees", what);
   }
   if (nearest->allocated_at.program != nullptr) {
     objection.role = "allocate";

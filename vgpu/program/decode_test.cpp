@@ -293,5 +293,15 @@ TEST(Decode, FieldsOfTensorMapsHaveTypesAndOrdinals) {
             "a value that tensor maps here do not have");
 }
 
+// The optimiser divides arrays and structs that are used by constant indices alone.
+TEST(Decode, PartsOfASharedArrayHaveItsName) {
+  const Program program = program_of(
+      ".visible .entry k()\n{\n.reg .b32 %r<2>;\n"
+      ".shared .align 4 .u32 _ZZ1kvE5state_$_1;\n"
+      "st.shared.u32 [_ZZ1kvE5state_$_1], %r1;\nret;\n}\n");
+  ASSERT_EQ(program.shared_symbols.size(), 1u);
+  EXPECT_EQ(program.shared_symbols[0].name, "state (part 1)");
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -1,6 +1,9 @@
 #include "vgpu/program/program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "vgpu/program/layout.hpp"
 #include "vgpu/program/library_headers.hpp"
@@ -50,6 +53,12 @@ std::uint32_t Program::function_of(std::uint32_t pc) const {
 }
 
 std::string demangled_variable(const std::string& name) {
+  constexpr std::string_view kPart = "_$_";  // of an array or struct that the compiler has divided
+  const std::size_t part = name.rfind(kPart);
+  if (part != std::string::npos) {
+    return fmt::format("{} (part {})", demangled_variable(name.substr(0, part)),
+                       name.substr(part + kPart.size()));
+  }
   const std::optional<std::string> full = ptx::demangle(name);
   if (!full) return name;
   const std::size_t scope = full->rfind("::");

@@ -131,7 +131,7 @@ ChainPlace SyncVariables::observe(Variable& variable, const StrongOperation& ope
                                   Miss& miss) {
   const bool linked = is_linked(variable, operation);
   if (variable.last.is_set && !linked) {
-    miss = {Missed::scope, variable.last.block, variable.last.thread};
+    miss = variable.last.missed_for(Missed::scope);
   }
   read(variable, operation, linked, miss);
   return linked ? variable.place : ChainPlace{};
@@ -286,8 +286,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     const std::uint32_t thread = order_.threads().thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
     if (released_clocks.is_empty() && !own) {
-      miss = {has_released ? Missed::release_scope : Missed::release, variable.last.block,
-              variable.last.thread};
+      miss = variable.last.missed_for(has_released ? Missed::release_scope : Missed::release);
     }
   }
   if (acquires(access.order)) {
@@ -380,8 +379,12 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     }
     release(variable, reach, moment, operation);
   }
-  variable.last = {operation.block, order_.threads().thread_at(access.place, operation.lane),
-                   order_.launches().reach_of(access), true};
+  variable.last = {operation.block,
+                   order_.threads().thread_at(access.place, operation.lane),
+                   order_.launches().reach_of(access),
+                   true,
+                   operation.phase,
+                   operation.ticks};
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {

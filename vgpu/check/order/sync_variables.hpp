@@ -45,6 +45,7 @@ struct StrongOperation {
   // Weak memory: which write the operation finds (see Access::sources).
   std::uint8_t source = 0;
   BlockKey block = 0;                      // the block of its thread
+  Tick phase = 0, ticks = 0;               // of its thread, for messages
   bool is_present = true;                  // the thread's block is still resident
   const ReleasedFences* fences = nullptr;  // what the thread has released; null: nothing
   PollExits* polls = nullptr;              // the operation polls; null: it does not
@@ -67,6 +68,7 @@ struct Miss {
   Missed missed = Missed::nothing;
   BlockKey writer_block = 0;
   std::uint32_t writer_thread = 0;
+  Tick writer_phase = 0, writer_ticks = 0;  // when it wrote
 };
 
 class SyncVariables {
@@ -115,6 +117,10 @@ class SyncVariables {
     std::uint32_t thread = 0;
     Reach reach = Reach::grid;
     bool is_set = false;
+    Tick phase = 0, ticks = 0;  // when it wrote
+    [[nodiscard]] Miss missed_for(Missed missed) const {
+      return {missed, block, thread, phase, ticks};
+    }
   };
   // The part of a variable that most strong operations do not need.
   struct Patterns {

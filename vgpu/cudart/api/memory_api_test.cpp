@@ -175,6 +175,22 @@ TEST_F(MemoryApi, ReportsAFreeOfHostMemory) {
   expect_one(FindingKind::invalid_free, "", "cudaFree of a pointer that is not to device memory");
 }
 
+TEST_F(MemoryApi, ReportsAFreeOfPageLockedMemory) {
+  void* pinned = nullptr;
+  ASSERT_EQ(cudaMallocHost(&pinned, 64), cudaSuccess);
+  EXPECT_EQ(cudaFree(pinned), cudaErrorInvalidValue);
+  expect_one(FindingKind::invalid_free, "allocation of 64 bytes",
+             "cudaFree of page-locked memory: cudaFreeHost frees what cudaMallocHost or "
+             "cudaHostAlloc allocated, and cudaHostUnregister ends cudaHostRegister");
+  EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+}
+
+TEST_F(MemoryApi, ReportsAFreeOfDeviceMemoryAsOfTheHost) {
+  EXPECT_EQ(cudaFreeHost(allocate_ints(16)), cudaErrorInvalidValue);
+  expect_one(FindingKind::invalid_free, "allocation of 64 bytes",
+             "cudaFreeHost of device memory, which cudaFree frees");
+}
+
 TEST_F(MemoryApi, ReportsWhatIsLeftInTheEnd) {
   allocate_ints(16);
   EXPECT_EQ(cudaFree(allocate_ints(4)), cudaSuccess);

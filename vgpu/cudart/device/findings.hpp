@@ -25,8 +25,10 @@ class Findings {
     if (finding.kind != vgpu::FindingKind::data_race) {
       for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
         const vgpu::AccessSide& side = finding.accesses[i];
-        const bool is_of_call = side.role == "host copy" || side.role == "host write";
-        if (is_of_call && side.file.empty()) {
+        const bool is_free =
+            finding.kind == vgpu::FindingKind::invalid_free && side.role == "host free";
+        const bool is_copy = side.role == "host copy" || side.role == "host write";
+        if ((is_free || is_copy) && side.file.empty()) {
           name_place(finding, i, mishaps_.place_of_call());
         }
       }

@@ -22,14 +22,22 @@ class MissedReads {
     if (misses.size() == kRememberedMax) misses.erase(misses.begin());
     misses.push_back(miss);
   }
-  // Returns the latest read in a slot that has missed a write by a thread of a block, preferably by
-  // this thread; null: there is none.
-  [[nodiscard]] const Miss* find(std::uint32_t slot, BlockKey writer_block,
-                                 std::uint32_t writer_thread) const {
+  // An access that a write may have handed on to the readers in a slot.
+  struct HandedOn {
+    BlockKey block = 0;
+    std::uint32_t thread = 0;
+    Tick phase = 0, ticks = 0;  // writes before that hand nothing of it on
+    bool by_thread = false;     // only the thread itself can have done so
+  };
+  // Returns the latest read in a slot that has missed a write by the access's block after it,
+  // preferably by its thread; null: there is none.
+  [[nodiscard]] const Miss* find(std::uint32_t slot, const HandedOn& access) const {
     const Miss* found = nullptr;
     for (const Miss& miss : by_slot_[slot]) {
-      if (miss.writer_block != writer_block) continue;
-      if (found == nullptr || found->writer_thread != writer_thread) found = &miss;
+      if (miss.writer_block != access.block || miss.writer_phase < access.phase) continue;
+      const bool own = miss.writer_thread == access.thread;
+      if (own ? miss.writer_ticks < access.ticks : access.by_thread) continue;
+      if (found == nullptr || found->writer_thread != access.thread) found = &miss;
     }
     return found;
   }

@@ -260,6 +260,27 @@ TEST_F(DeferredMessage, IsNoneIfTheFenceComesAfterTheAtomic) {
                                   "that write"}));
 }
 
+// A ticket that the block has taken before its data was written says nothing about the data.
+TEST_F(DeferredMessage, IsNotLookedForInAnAtomicOfAnEarlierPhase) {
+  start(2);
+  atomic(global, 0, 32, 2);
+  launch.barrier(0);
+  write_data();
+  atomic(global, 1, 0, 3);
+  read_data(1, 0);
+  EXPECT_EQ(messages(), Messages{"nothing orders blocks of one kernel launch"});
+}
+
+TEST_F(DeferredMessage, IsNotLookedForInAnAtomicBeforeAFenceBeforeTheData) {
+  start(2);
+  atomic(global, 0, 0, 2);
+  fence(0, 0);
+  write_data();
+  atomic(global, 1, 0, 3);
+  read_data(1, 0);
+  EXPECT_EQ(messages(), Messages{"nothing orders blocks of one kernel launch"});
+}
+
 TEST_F(DeferredMessage, IsTakenFromALaunchThatNothingOrdersBefore) {
   start(1);
   write_data();

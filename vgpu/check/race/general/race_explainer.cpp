@@ -167,7 +167,13 @@ RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const Lane
             "reaches (1)'s thread follows that read"};
   }
   const std::uint32_t thread = segment.warp * kWarpLanes + order_.threads().actor_of(earlier.lane);
-  const Miss* const found = missed_.find(place.slot, segment.block, thread);
+  // Within a block, a flag of another thread would need a barrier first.
+  const Miss* const found =
+      missed_.find(place.slot, {.block = segment.block,
+                                .thread = thread,
+                                .phase = segment.phase,
+                                .ticks = order_.segments().ticks_of(segment)[earlier.lane],
+                                .by_thread = segment.block == order_.launches().block_key(place)});
   if (found == nullptr) return {};
   return explain_miss(found->missed,
                       found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block");

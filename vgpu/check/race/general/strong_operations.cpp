@@ -29,9 +29,12 @@ void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
   perform(row, operation, mine.access_class, variables_);
 }
 
-void StrongOperations::perform(const CheckedRow& row, const StrongOperation& operation,
+void StrongOperations::perform(const CheckedRow& row, StrongOperation operation,
                                unsigned access_class, SyncVariables& variables) {
   const Access& access = *row.access;
+  const Segment& segment = order_.segments().at(row.now);
+  operation.phase = segment.phase;
+  operation.ticks = order_.segments().ticks_of(segment)[operation.lane];
   Miss miss;
   // An asynchronous operation is not part of the synchronisation patterns of the thread that began
   // it.

@@ -19,7 +19,7 @@ class StrongOperations {
   void perform(const CheckedRow& row, const LaneAccess& mine);
   // Performs an operation as of another time.
   //   variables: as they were at that time
-  void perform(const CheckedRow& row, const StrongOperation& operation, unsigned access_class,
+  void perform(const CheckedRow& row, StrongOperation operation, unsigned access_class,
                SyncVariables& variables);
   // Returns what the operation of a lane reads and writes; who performs it, and what that thread
   // has released, are left out.
