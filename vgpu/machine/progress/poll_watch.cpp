@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 
 namespace warpcheck::vgpu {
@@ -17,18 +18,38 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
+std::uint64_t mix_bytes(std::uint64_t hash, const std::byte* bytes, std::uint32_t count) {
+  std::uint64_t found = 0;
+  for (; count >= sizeof found; bytes += sizeof found, count -= sizeof found) {
+    std::memcpy(&found, bytes, sizeof found);
+    hash = mix(hash, found);
+  }
+  if (count == 0) return hash;
+  found = 0;
+  for (std::uint32_t byte = 0; byte < count; ++byte) {
+    found |= std::to_integer<std::uint64_t>(bytes[byte]) << (8 * byte);
+  }
+  return mix(hash, found);
+}
+
 // Returns a hash of the access and of the bytes that it finds.
 std::uint64_t hash_of(const Access& access) {
+  const std::byte* const data = access.allocation->data;
   std::uint64_t hash = mix(access.pc + 1, std::uint64_t{access.mask} << 32 | access.place.warp);
   hash = mix(hash, access.allocation->id);
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    const std::uint32_t offset = access.offset[static_cast<std::size_t>(std::countr_zero(rest))];
-    hash = mix(hash, offset);
-    for (std::uint32_t begin = 0; begin < access.bytes; begin += 8) {
-      std::uint64_t found = 0;
-      std::memcpy(&found, access.allocation->data + offset + begin,
-                  std::min<std::size_t>(access.bytes - begin, sizeof found));
-      hash = mix(hash, found);
+  const auto mix_lane = [&](std::uint32_t lane, std::uint32_t lanes) {
+    const std::uint32_t offset = access.offset[lane];
+    hash = mix(hash, std::uint64_t{lanes} << 32 | offset);
+    hash = mix_bytes(hash, data + offset, lanes * access.bytes);
+  };
+  const auto first = static_cast<std::uint32_t>(std::countr_zero(access.mask));
+  if (access.pattern == Pattern::uniform) {
+    mix_lane(first, 1);
+  } else if (access.pattern == Pattern::strided && ~access.mask == 0) {
+    mix_lane(first, kWarpLanes);
+  } else {
+    for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+      mix_lane(static_cast<std::uint32_t>(std::countr_zero(rest)), 1);
     }
   }
   return hash | 1;
