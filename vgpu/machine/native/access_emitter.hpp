@@ -1,7 +1,10 @@
 // Weak loads and stores.  Internal to vgpu/machine/native.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "vgpu/machine/native/note_emitter.hpp"
 #include "vgpu/machine/native/site_emitter.hpp"
@@ -12,6 +15,11 @@ class AccessEmitter : public SiteEmitter {
  public:
   AccessEmitter(EmitterState& state, NoteEmitter& notes) : SiteEmitter(state), notes_(notes) {}
 
+  // The block in [begin, end) of the code is emitted next.
+  void begin_block(const std::vector<Instr>& code, std::uint32_t begin, std::uint32_t end) {
+    shared_.begin_block(code, begin, end);
+    shaped_.fill(ptx::kNone);
+  }
   // Emits a weak load or store of one element per lane.  False: it is not of that kind.
   //   rest: the instructions of the block after it
   bool emit(const Instr& instr, std::uint32_t pc, const Counted& rest);
@@ -29,6 +37,7 @@ class AccessEmitter : public SiteEmitter {
  private:
   // emit_access.cpp
   void execute_slowly(const Site& site);
+  std::optional<Share> take_share(std::uint32_t pc);
   bool emit_known(const Site& site, bool strided);
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);
@@ -40,12 +49,15 @@ class AccessEmitter : public SiteEmitter {
   void move_some_lanes(const Site& site);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
-  void find_scattered(const Site& site);
+  void find_scattered(const Site& site, const std::optional<Share>& share);
   void tell_lanes(const Site& site, Pattern pattern);
   void move_scattered(const Site& site);
   void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 
   NoteEmitter& notes_;
+  SharedAddresses shared_;
+  // By place: the access whose code leaves the shape there.
+  std::array<std::uint32_t, SharedAddresses::kPlaces> shaped_{};
 };
 
 }  // namespace warpcheck::vgpu::native

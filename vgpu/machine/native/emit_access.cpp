@@ -136,6 +136,15 @@ bool AccessEmitter::emit_known(const Site& site, bool strided) {
   return true;
 }
 
+// Returns what the access shares, if it is the first of its group or the first one's code leaves
+// how its addresses lie.
+std::optional<SiteEmitter::Share> AccessEmitter::take_share(std::uint32_t pc) {
+  const std::optional<Share> share = shared_.find(pc);
+  if (!share) return std::nullopt;
+  if (share->first == pc) shaped_[share->place] = pc;
+  return shaped_[share->place] == share->first ? share : std::nullopt;
+}
+
 bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
   const Ref& address = instr[MemoryOperand::address];
@@ -156,23 +165,25 @@ bool AccessEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   if (is_load && is_uniform(address)) return emit_known(site, false);
   if (is_row(instr)) return emit_known(site, true);
   const asmjit::Label unstrided = a.newLabel();
-  check_lanes(site, true, unstrided);
+  const std::optional<Share> share = take_share(pc);
+  check_lanes(site, share, true, unstrided);
   find_and_tell(site, true);
   move_row(site, true);
   a.bind(site.done);
-  later_with_rows([this, site, unstrided] {
+  later_with_rows([this, site, share, unstrided] {
     a.bind(unstrided);
     if (site.is_load) {
       const asmjit::Label different = a.newLabel();
-      check_lanes(site, false, different);
+      check_lanes(site, share, false, different);
       find_and_tell(site, false);
       give_up_rows();
       move_row(site, false);
       a.jmp(site.done);
       a.bind(different);
     }
+    if (share && share->first == site.pc) put_shape(*share, Shape::scattered);
     if (scatters(site)) {
-      find_scattered(site);
+      find_scattered(site, share);
       give_up_rows();
       move_scattered(site);
       a.jmp(site.done);

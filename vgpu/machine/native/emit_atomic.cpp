@@ -157,7 +157,7 @@ bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   const asmjit::Label scattered = a.newLabel(), told = a.newLabel();
   if (combination && combination->of_row != 0) {
     go_unless_private(site, scattered);
-    check_lanes(site, true, scattered);
+    check_lanes(site, std::nullopt, true, scattered);
     find_row(site, true);
     add_origin(site, offsetof(AccessSite, data));
     perform_row(site, *combination);

@@ -13,8 +13,24 @@ bool AccessEmitter::scatters(const Site& site) const {
 }
 
 // Finds the offsets, reports the access, and leaves the host address of offset 0 in rax.
-void AccessEmitter::find_scattered(const Site& site) {
-  find_offsets(site);
+void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>& share) {
+  if (!share || !share->is_near) {
+    find_offsets(site);
+  } else {
+    const asmjit::Label alone = a.newLabel(), found = a.newLabel();
+    if (share->first == site.pc) {
+      find_offsets_of_all(site, *share, alone);
+      put_shape(*share, Shape::found);
+    } else {
+      find_offsets_again(site, *share, alone);
+    }
+    a.bind(found);
+    later_with_rows([this, site, alone, found] {
+      a.bind(alone);
+      find_offsets(site);
+      a.jmp(found);
+    });
+  }
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(untold);

@@ -49,6 +49,10 @@ constexpr Tables make_tables() {
 // The maximal length of a block, so that the rest of a quantum is rarely too short for one.
 constexpr std::uint32_t kInstructionsMax = 64;
 
+// What accesses share, and what aligns the stack.
+constexpr std::uint32_t kStackBytes =
+    SharedAddresses::kPlaces * (kWordRowBytes + sizeof(std::uint32_t)) + 8;
+
 bool is_access(const Instr& instr) { return moves_rows(instr) || instr.kind == InstrKind::atomic; }
 
 bool is_branch(const Instr& instr) {
@@ -149,7 +153,7 @@ void Compiler::prologue() {
   for (const x86::Gp& kept : {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15}) {
     a.push(kept);
   }
-  a.sub(x86::rsp, 8);
+  a.sub(x86::rsp, kStackBytes);
   a.mov(x86::rbx, x86::rdi);
   a.mov(x86::rbp, asmjit::Imm(reinterpret_cast<std::uint64_t>(&kTables)));
   load_banks();
@@ -232,7 +236,7 @@ void Compiler::epilogue() {
   x86::Assembler& a = emit_.a;
   a.bind(emit_.epilogue);
   a.vzeroupper();
-  a.add(x86::rsp, 8);
+  a.add(x86::rsp, kStackBytes);
   for (const x86::Gp& kept : {x86::r15, x86::r14, x86::r13, x86::r12, x86::rbp, x86::rbx}) {
     a.pop(kept);
   }
@@ -281,6 +285,7 @@ void Compiler::block(std::uint32_t first) {
     a.sub(Emitter::field(offsetof(NativeFrame, accesses_left), 8), counted.accesses);
   }
   emit_.begin_block(first, end);
+  if (!emit_.runs_some()) emit_.accesses.begin_block(program_.code, first, end);
   for (std::uint32_t pc = first; pc < end; ++pc) {
     const Instr& instr = program_.code[pc];
     emit_.begin_instruction(pc);

@@ -25,8 +25,10 @@ struct Site {
   [[nodiscard]] const Ref& value(std::uint32_t element = 0) const {
     return instr[MemoryOperand::value + element];
   }
-  [[nodiscard]] x86::Mem field(std::size_t offset) const {
-    return x86::Mem(x86::rdx, static_cast<std::int32_t>(pc * sizeof(AccessSite) + offset), 8);
+  [[nodiscard]] x86::Mem field(std::size_t offset) const { return of(pc, offset); }
+  // The same field of the access at another pc.
+  [[nodiscard]] static x86::Mem of(std::uint32_t its_pc, std::size_t offset) {
+    return x86::Mem(x86::rdx, static_cast<std::int32_t>(its_pc * sizeof(AccessSite) + offset), 8);
   }
 };
 
