@@ -1,4 +1,4 @@
-// Accesses that share their addresses (native/shared_addresses.hpp) produce the events of the
+// Accesses that share their addresses (native/flow/shared_addresses.hpp) produce the events of the
 // interpreter: at the edges of memory, across them, and whatever stands between them.
 #include <gtest/gtest.h>
 

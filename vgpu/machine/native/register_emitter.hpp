@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/machine/native/flow/uniform_rows.hpp"
 #include "vgpu/machine/native/native_code.hpp"
 #include "vgpu/machine/native/row_cache.hpp"
-#include "vgpu/machine/native/uniform_rows.hpp"
 
 namespace warpcheck::vgpu::native {
 

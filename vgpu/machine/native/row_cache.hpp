@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/machine/native/live_rows.hpp"
+#include "vgpu/machine/native/flow/live_rows.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu::native {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "vgpu/machine/native/call_emitter.hpp"
-#include "vgpu/machine/native/shared_addresses.hpp"
+#include "vgpu/machine/native/flow/shared_addresses.hpp"
 #include "vgpu/machine/native/site.hpp"
 
 namespace warpcheck::vgpu::native {

@@ -1,4 +1,4 @@
-#include "vgpu/machine/native/uniform_rows.hpp"
+#include "vgpu/machine/native/flow/uniform_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/machine/native/shared_addresses.hpp"
+#include "vgpu/machine/native/flow/shared_addresses.hpp"
 
 #include <algorithm>
 #include <array>

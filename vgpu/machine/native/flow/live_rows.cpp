@@ -1,4 +1,4 @@
-#include "vgpu/machine/native/live_rows.hpp"
+#include "vgpu/machine/native/flow/live_rows.hpp"
 
 #include <algorithm>
 

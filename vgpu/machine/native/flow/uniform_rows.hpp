@@ -25,7 +25,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/machine/native/live_rows.hpp"
+#include "vgpu/machine/native/flow/live_rows.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
