@@ -55,9 +55,16 @@ def run(*words, **more):
                           timeout=120, **more)
 
 
+def run_with_findings(program, mode):
+    """The status and output of a program's mode, and its findings."""
+    report = HERE / "report.json"
+    report.unlink(missing_ok=True)
+    result = run("--json", str(report), "--", program, mode)
+    return result, json.loads(report.read_text())["findings"]
+
+
 def findings_of(program, mode, expect):
     """The findings of a program's mode; checks the expected status of exec."""
-    report = HERE / "report.json"
-    result = run("--json", str(report), "--", program, mode)
+    result, findings = run_with_findings(program, mode)
     assert result.returncode == expect, (result.returncode, result.stdout, result.stderr)
-    return json.loads(report.read_text())["findings"]
+    return findings

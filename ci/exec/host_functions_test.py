@@ -2,11 +2,10 @@
 host_functions_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
-import json
 import sys
 import unittest
 
-from exec_testing import HERE, Source, build, run
+from exec_testing import Source, build, run_with_findings
 
 SOURCE = Source("host_function_programs.cu", "functions.cu")
 
@@ -16,14 +15,8 @@ def setUpModule():
 
 
 class HostFunctions(unittest.TestCase):
-    def findings(self, mode):
-        path = HERE / "report.json"
-        path.unlink(missing_ok=True)
-        result = run("--json", str(path), "--", "./functions", mode)
-        return result, json.loads(path.read_text())["findings"]
-
     def assert_race(self, mode, sides, message):
-        result, found = self.findings(mode)
+        result, found = run_with_findings("./functions", mode)
         self.assertEqual((result.returncode, len(found)), (66, 1), result.stderr)
         finding, = found
         self.assertEqual((finding["kind"], finding["severity"], finding["lack"]),
@@ -33,7 +26,7 @@ class HostFunctions(unittest.TestCase):
         self.assertEqual(finding["message"], message)
 
     def assert_silent(self, mode, output):
-        result, found = self.findings(mode)
+        result, found = run_with_findings("./functions", mode)
         self.assertEqual((result.returncode, result.stdout, found), (0, output, []), result.stderr)
 
     def test_a_copy_in_another_stream(self):

@@ -4,7 +4,6 @@ host_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 One program by plain nvcc with its default, the static runtime, and once more with the shared one.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ import sys
 import time
 import unittest
 
-from exec_testing import HERE, WARPCHECK, Source, build, run
+from exec_testing import HERE, WARPCHECK, Source, build, run, run_with_findings
 
 SOURCE = Source("host_programs.cu", "host.cu")
 
@@ -23,10 +22,7 @@ def setUpModule():
 
 def findings(mode, program="./host"):
     """The status and output of a run, and its findings."""
-    path = HERE / "report.json"
-    path.unlink(missing_ok=True)
-    result = run("--json", str(path), "--", program, mode)
-    return result, json.loads(path.read_text())["findings"]
+    return run_with_findings(program, mode)
 
 
 class Accesses(unittest.TestCase):
