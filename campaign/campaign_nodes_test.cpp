@@ -17,6 +17,7 @@
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -25,9 +26,6 @@ namespace fs = std::filesystem;
 
 class NodesTest : public testing::Test {
  protected:
-  NodesTest() { fs::remove_all(root_); }
-  ~NodesTest() override { fs::remove_all(root_); }
-
   // jobs, executions and pairs are still to be set.
   CampaignOptions options(const std::string& pair) {
     CampaignOptions made;
@@ -43,9 +41,8 @@ class NodesTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
   }
 
-  fs::path root_ =
-      fs::path(testing::TempDir()) /
-      ("nodes_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 StoredFinding finding_of(const std::string& hash, Stage stage) {

@@ -15,6 +15,7 @@
 #include "campaign/view.hpp"
 #include "campaign/worker.hpp"
 #include "harness/case/case_file.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -23,11 +24,8 @@ namespace fs = std::filesystem;
 
 class PartsTest : public testing::Test {
  protected:
-  PartsTest() { fs::remove_all(root_); }
-  ~PartsTest() override { fs::remove_all(root_); }
-  fs::path root_ =
-      fs::path(testing::TempDir()) /
-      ("parts_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 // --- scheduler ----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@
 #include "harness/input/json.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/testing/stray_writes.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 
@@ -89,9 +90,6 @@ namespace fs = std::filesystem;
 
 class CampaignTest : public testing::Test {
  protected:
-  CampaignTest() { fs::remove_all(root_); }
-  ~CampaignTest() override { fs::remove_all(root_); }
-
   CampaignOptions options(const std::string& pair, std::uint64_t executions) {
     CampaignOptions made;
     made.directory = root_;
@@ -100,9 +98,8 @@ class CampaignTest : public testing::Test {
     return made;
   }
 
-  fs::path root_ =
-      fs::path(testing::TempDir()) /
-      ("campaign_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(CampaignTest, AFindingIsStoredOnceShrunkAndConfirmed) {

@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 class Cli : public ShellTest {
  protected:
-  Cli() : ShellTest("cli") {}
-
   Outcome run(const std::string& arguments) const {
     return shell(WARPCHECK_PROGRAM " " + arguments);
   }

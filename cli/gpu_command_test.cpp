@@ -15,8 +15,6 @@ namespace fs = std::filesystem;
 
 class Gpu : public ShellTest {
  protected:
-  Gpu() : ShellTest("gpu") {}
-
   Outcome run(const std::string& arguments, const std::string& environment = "") const {
     return shell("env " + environment + " " + WARPCHECK_PROGRAM " " + arguments +
                  " --engine gpu --runtime " + WARPCHECK_FAKE_RUNTIME);

@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <string>
+
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 struct Outcome {
   int status = -1;
@@ -17,13 +18,6 @@ struct Outcome {
 
 class ShellTest : public testing::Test {
  protected:
-  // name: of the test program; part of its directory's name.
-  explicit ShellTest(const std::string& name)
-      : directory_(std::filesystem::temp_directory_path() /
-                   ("warpcheck_" + name + "." + std::to_string(::getpid()))) {}
-  void SetUp() override { std::filesystem::create_directories(directory_); }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   // Runs a line in the test's directory.
   Outcome shell(const std::string& line) const {
     const std::string command = "cd '" + directory_.string() + "' && " + line + " 2>&1";
@@ -38,5 +32,6 @@ class ShellTest : public testing::Test {
     return outcome;
   }
 
-  const std::filesystem::path directory_;
+  const warpcheck::TemporaryDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };

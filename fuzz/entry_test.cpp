@@ -12,6 +12,7 @@
 
 #include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 #include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck::fuzz {
@@ -109,8 +110,8 @@ TEST_F(EntryTest, AFailureIsACaseThatReplays) {
 }
 
 TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
-  const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test";
-  std::filesystem::remove_all(directory);
+  const TemporaryDirectory temporary;
+  const std::filesystem::path& directory = temporary.path();
   InputRunner runner(pair("scan_hillis_steele_published"), counters_,
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
   std::optional<Failure> failed;
@@ -123,12 +124,12 @@ TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
   const CaseRecord record = read_case(report.replay_path, Registry::global());
   EXPECT_EQ(record.kinds, failure_kinds(report.verdict));
-  std::filesystem::remove_all(directory);
 }
 
 // If a failure shrinks to a part of it, an earlier case of the whole failure is kept.
 TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
-  const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test_kept";
+  const TemporaryDirectory temporary;
+  const std::filesystem::path& directory = temporary.path();
   InputRunner runner(pair("scan_hillis_steele_published"), counters_,
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
   std::optional<Failure> failed;
@@ -143,7 +144,6 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
     EXPECT_TRUE(std::filesystem::exists(report.replay_path));
     EXPECT_EQ(std::filesystem::exists(place.path), is_kept);
   }
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

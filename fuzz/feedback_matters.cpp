@@ -2,8 +2,6 @@
 // it, by the same engine in the same number of executions, for every seed.
 //
 // Prints a table; the exit code is 0 if that holds.
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +14,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "harness/pair/registry.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -44,9 +43,8 @@ Search search(const AnyPair& pair, bool feedback, std::uint32_t seed, std::uint6
 }
 
 int compare(const std::vector<std::uint32_t>& seeds, std::uint64_t executions) {
-  const std::filesystem::path directory =
-      std::filesystem::temp_directory_path() /
-      ("warpcheck_feedback_matters." + std::to_string(::getpid()));
+  const TemporaryDirectory temporary;
+  const std::filesystem::path& directory = temporary.path();
   bool holds = true;
   fmt::print(
       "| pair | seed | with feedback | without, in as many executions |\n|---|---|---|---|\n");
@@ -60,7 +58,6 @@ int compare(const std::vector<std::uint32_t>& seeds, std::uint64_t executions) {
       holds = holds && with.found && !without.found;
     }
   }
-  std::filesystem::remove_all(directory);
   return holds ? 0 : 1;
 }
 

@@ -13,6 +13,7 @@
 #include "harness/input/json.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/testing/stray_writes.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 
@@ -20,9 +21,6 @@ namespace {
 
 class FuzzTest : public testing::Test {
  protected:
-  FuzzTest() { std::filesystem::remove_all(directory_); }
-  ~FuzzTest() override { std::filesystem::remove_all(directory_); }
-
   FuzzOptions options(const char* pair, std::uint64_t executions) {
     FuzzOptions made;
     made.pair = Registry::global().find(pair);
@@ -32,10 +30,8 @@ class FuzzTest : public testing::Test {
     return made;
   }
 
-  // Tests run in parallel, in separate processes.
-  std::filesystem::path directory_ =
-      std::filesystem::path(testing::TempDir()) /
-      (std::string("fuzz_run_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryDirectory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 TEST_F(FuzzTest, RunsAsOftenAsItIsTold) {

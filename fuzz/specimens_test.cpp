@@ -8,6 +8,7 @@
 
 #include "fuzz/fuzz.hpp"
 #include "harness/pair/registry.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -25,14 +26,12 @@ INSTANTIATE_TEST_SUITE_P(Fuzzing, EverySpecimen, testing::ValuesIn(specimens()),
                          [](const auto& test) { return test.param; });
 
 TEST_P(EverySpecimen, IsFoundFromAnEmptyCorpus) {
-  // Tests run in parallel, each with its own directory.
-  const std::filesystem::path cases =
-      std::filesystem::path(testing::TempDir()) / ("fuzz_" + GetParam());
+  const TemporaryDirectory temporary;
   FuzzOptions options;
   options.pair = Registry::global().find(GetParam());
   options.seconds = 0;
   options.executions = 20'000;
-  options.cases = cases.string();
+  options.cases = temporary.path().string();
   options.stop_when_found = true;
   options.shrink.trials_max = 200;  // shrinking is tested elsewhere
   const FuzzOutcome outcome = run_fuzz(options);
@@ -42,7 +41,6 @@ TEST_P(EverySpecimen, IsFoundFromAnEmptyCorpus) {
   for (const Report& report : outcome.reports) {
     EXPECT_TRUE(std::filesystem::exists(report.replay_path)) << report.replay_path;
   }
-  std::filesystem::remove_all(cases);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "campaign/store/directory.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -35,15 +36,8 @@ StoredFinding finding_of(const std::string& pair, const std::string& hash) {
 
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() {
-    fs::remove_all(root_);
-    fs::create_directories(root_);
-  }
-  ~StoreTest() override { fs::remove_all(root_); }
-
-  fs::path root_ =
-      fs::path(testing::TempDir()) /
-      ("store_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
   fs::path path_ = root_ / "warpcheck.db";
 };
 

@@ -2,11 +2,12 @@
 #include "cli/exec/output_comparison.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -46,9 +47,6 @@ TEST(OutputComparison, DifferencesComeInTheOrderOfTheCalls) {
 
 class OutputComparisonTest : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(directory_); }
-  void TearDown() override { fs::remove_all(directory_); }
-
   // The result of a repeated run, and its files.
   ProgramRun repeated(int run, const std::vector<std::uint32_t>& values,
                       const std::vector<std::uint32_t>& kept, const fs::path& text,
@@ -65,8 +63,8 @@ class OutputComparisonTest : public testing::Test {
     return again;
   }
 
-  fs::path directory_ =
-      fs::temp_directory_path() / ("warpcheck_output." + std::to_string(::getpid()));
+  const TemporaryDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
   int repeated_ = 0;
 };
 

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "vgpu/cudart/testing/temporary_directory.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -16,13 +18,6 @@ namespace fs = std::filesystem;
 
 class ProgramFileTest : public testing::Test {
  protected:
-  ProgramFileTest() {
-    std::string name = (fs::temp_directory_path() / "program_file_test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    here_ = name;
-  }
-  ~ProgramFileTest() override { fs::remove_all(here_); }
-
   std::string file(const std::string& name, const std::string& bytes, bool executable = true) {
     const fs::path path = here_ / name;
     std::ofstream(path) << bytes;
@@ -38,7 +33,8 @@ class ProgramFileTest : public testing::Test {
     return "";
   }
 
-  fs::path here_;
+  const TemporaryDirectory temporary_;
+  const fs::path here_ = temporary_.path();
 };
 
 TEST_F(ProgramFileTest, WhatCannotBeExecutedIsRefusedByName) {

@@ -10,6 +10,7 @@
 
 #include "harness/input/json.hpp"
 #include "harness/report/finding_help.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -175,7 +176,8 @@ TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
 
 // As in the file of a run: between good records, and half of one at the end.
 TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "records_that_are_none";
+  const TemporaryDirectory temporary;
+  const auto path = temporary.path() / "records";
   std::ofstream(path) << to_text(ExecRecord{1, StartRecord{"/sum"}})
                       << "Segmentation fault\n{\"record\":\"new\",\"process\":1}\n"
                       << to_text(ExecRecord{1, EndRecord{2, {"_Z3sumPi"}}})
@@ -185,7 +187,6 @@ TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
   EXPECT_EQ(run.records.size(), 2u);
   EXPECT_EQ(run.unreadable.size(), 2u);
   read_records(run, true);
-  std::filesystem::remove(path);
   ProgramReport report;
   report.program = "./sum";
   report.add(run);

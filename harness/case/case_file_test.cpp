@@ -12,6 +12,7 @@
 #include "harness/case/replay.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -256,12 +257,8 @@ TEST(CaseFile, EveryTruncationIsRefused) {
 
 class CaseDirectory : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = fs::temp_directory_path() / ("warpcheck_case." + std::to_string(::getpid()));
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-  fs::path directory_;
+  const TemporaryDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
 };
 
 std::string text_of(const fs::path& path) {

@@ -1,7 +1,6 @@
 #include "harness/export/export.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "harness/export/source_text.hpp"
 #include "harness/report/kernel_signature.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -50,16 +50,13 @@ TEST(KernelSignature, OfAPlainNameTellsNoParameters) {
 
 class Sources : public testing::Test {
  protected:
-  void SetUp() override {
-    root_ = fs::temp_directory_path() / ("warpcheck_sources." + std::to_string(::getpid()));
-    fs::create_directories(root_ / "kernels");
-  }
-  void TearDown() override { fs::remove_all(root_); }
+  void SetUp() override { fs::create_directories(root_ / "kernels"); }
   void write(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
   }
-  fs::path root_;
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(Sources, OwnHeadersAreWrittenInOnceAndLinesStayAsTheyAre) {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "vgpu/cudart/testing/temporary_directory.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -18,20 +20,13 @@ std::string read(const fs::path& path) {
 
 class NewPair : public testing::Test {
  protected:
-  NewPair() {
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~NewPair() override { fs::remove_all(directory_); }
-
   [[nodiscard]] std::size_t files_there() const {
     return static_cast<std::size_t>(
         std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
 
-  fs::path directory_ =
-      fs::path(testing::TempDir()) /
-      (std::string("new_pair_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const TemporaryDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
 };
 
 TEST_F(NewPair, SaxpyIsTheExample) {

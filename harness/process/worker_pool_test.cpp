@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "vgpu/cudart/testing/temporary_directory.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -27,12 +29,6 @@ struct Heard {
 
 class WorkerPoolTest : public testing::Test, public WorkerListener {
  protected:
-  WorkerPoolTest() {
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~WorkerPoolTest() override { fs::remove_all(directory_); }
-
   void on_message(std::size_t worker, const Message& message) override {
     heard_[worker].messages.push_back(message);
   }
@@ -53,9 +49,8 @@ class WorkerPoolTest : public testing::Test, public WorkerListener {
     pool_.start_program(worker, {"/bin/sh", "-c", "pipe='" + pipe + "'\n" + script}, pipe);
   }
 
-  fs::path directory_ =
-      fs::path(testing::TempDir()) /
-      ("worker_pool_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+  const TemporaryDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
   WorkerPool pool_;
   std::map<std::size_t, Heard> heard_;
 };

@@ -3,7 +3,6 @@
 #include "harness/prove/prove.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +17,7 @@
 #include "harness/process/shared_memory.hpp"
 #include "harness/prove/prove_report.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -107,10 +107,10 @@ std::uint64_t points_before(std::uint32_t size) {
 
 // One clean pair, one that fails for two reasons, and one that ends early.
 TEST(ProvePairs, TellTheSameHoweverManyProcesses) {
-  const std::string path = testing::TempDir() + "prove_jobs.jsonl";
+  const TemporaryDirectory temporary;
+  const std::string path = temporary.path() / "proofs.jsonl";
   const std::vector<const char*> pairs{"fake_clean", "fake_two_bugs", "refused_from_13_on",
                                        "waits_from_13_on"};
-  std::remove(path.c_str());
   const Proofs one = proofs_of(pairs, 1, path);
   ASSERT_EQ(one.of.size(), 4u);
   EXPECT_EQ(one.of[0].points.size(), points_before(41));
@@ -156,7 +156,8 @@ TEST(ProvePairs, ACrashThatDoesNotHappenAgainIsToldToo) {
 
 // Results until then are kept; the rest comes later, and the total is as without an interruption.
 TEST(ProvePairs, AreResumedWhereTheyWereInterrupted) {
-  const std::string path = testing::TempDir() + "prove_stop.jsonl";
+  const TemporaryDirectory temporary;
+  const std::string path = temporary.path() / "proofs.jsonl";
   const std::string whole = proofs_of({"waits_from_13_on", "fake_clean"}, 2).text;
   for (const unsigned jobs : {1u, 3u}) {
     std::remove(path.c_str());

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
+
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -20,8 +20,8 @@ TEST(Points, BlocksAtWhichKernelsTendToBreak) {
 }
 
 TEST(ProofLog, KeepsWhatIsProvedAndForgetsHalfALine) {
-  const std::string path = testing::TempDir() + "prove_test.jsonl";
-  std::remove(path.c_str());
+  const TemporaryDirectory temporary;
+  const std::string path = temporary.path() / "proofs.jsonl";
   const ProvedPoint point{
       {3, 32, 1}, Proof::every_schedule, "data decides a branch", true, "a.cu:1"};
   ProofLog(path).add(line_of("key", point));
@@ -47,7 +47,8 @@ std::string error_of_log(const std::string& path) {
 
 // A damaged line, or a line edited by hand, is an error, not a point that nobody has proved.
 TEST(ProofLog, ALineThatIsNotUnderstoodIsNamed) {
-  const std::string path = testing::TempDir() + "damaged_proof.jsonl";
+  const TemporaryDirectory temporary;
+  const std::string path = temporary.path() / "proofs.jsonl";
   const std::string good = line_of("key", {{3, 32, 1}, Proof::all_data});
   const std::string no_line =
       ": this is no line of `warpcheck prove`; remove it, and its point is proved again";
@@ -59,23 +60,23 @@ TEST(ProofLog, ALineThatIsNotUnderstoodIsNamed) {
 }
 
 TEST(ProofLog, WhatCannotBeReadOrWrittenIsAnError) {
-  const std::string directory = testing::TempDir() + "proofs_are_no_directory";
-  std::filesystem::create_directory(directory);
+  const TemporaryDirectory temporary;
+  const std::string directory = temporary.path();
   EXPECT_EQ(error_of_log(directory), "cannot read " + directory + ": Is a directory");
-  ProofLog log(testing::TempDir() + "no_directory/proofs.jsonl");
+  ProofLog log(directory + "/none/proofs.jsonl");
   try {
     log.add("{}\n");
     ADD_FAILURE() << "it was written";
   } catch (const CaseFileError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "cannot write " + testing::TempDir() +
-                  "no_directory/proofs.jsonl: No such file or directory");
+              "cannot write " + directory + "/none/proofs.jsonl: No such file or directory");
   }
 }
 
 // An unknown value, of a later release or edited by hand, is an error, not a weaker proof.
 TEST(ProofLog, AnUnknownProofIsAnError) {
-  const std::string path = testing::TempDir() + "unknown_proof.jsonl";
+  const TemporaryDirectory temporary;
+  const std::string path = temporary.path() / "proofs.jsonl";
   std::ofstream(path) << R"({"key":"a","proof":"most"})" << '\n';
   EXPECT_EQ(
       error_of_log(path),

@@ -1,12 +1,12 @@
 #include "harness/report/source_excerpt.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "harness/pair/project.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 namespace {
@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 
 class SourceExcerpt : public testing::Test {
  protected:
-  void SetUp() override {
-    directory_ = fs::temp_directory_path() / ("warpcheck_excerpt." + std::to_string(::getpid()));
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   std::string write(const std::string& name, int lines) const {
     const fs::path path = directory_ / name;
     std::ofstream out(path);
@@ -28,7 +22,8 @@ class SourceExcerpt : public testing::Test {
     return path.string();
   }
 
-  fs::path directory_;
+  const TemporaryDirectory temporary_;
+  const fs::path directory_ = temporary_.path();
   SourceFiles files_;
 };
 

@@ -12,6 +12,7 @@
 #include "harness/pair/pair.hpp"
 #include "harness/search/check.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
 
@@ -254,15 +255,18 @@ TEST(UnhealthyProgram, CheckFails) {
                {"UNHEALTHY unhealthy_slow_reference   5 trials\n"
                 "  slow-reference: the reference takes more than 10 times as long as its kernel",
                 "status 1\n"});
-  const std::string file = testing::TempDir() + "health.json";
+  const TemporaryDirectory temporary;
+  const std::string file = temporary.path() / "health.json";
   expect_parts(output_of(program + " check unhealthy_class --json " + file + "; cat " + file),
                {R"("check": "required-class")", R"("health": [)"});
 }
 
 TEST(UnhealthyProgram, HuntFails) {
+  const TemporaryDirectory temporary;
+  const std::string directory = temporary.path();
   const std::string hunt = std::string(UNHEALTHY_PROGRAM) + " hunt --trials 100 --cases " +
-                           testing::TempDir() + "health --pairs ";
-  const std::string file = testing::TempDir() + "health_of_hunt.json";
+                           directory + "/cases --pairs ";
+  const std::string file = directory + "/health.json";
   expect_parts(
       output_of(hunt +
                 "unhealthy_no_launch,unhealthy_domain,unhealthy_discards,"
@@ -280,7 +284,8 @@ TEST(UnhealthyProgram, HuntFails) {
 }
 
 TEST(UnhealthyProgram, ItsSuiteRunsStoredCasesFirst) {
-  const auto directory = std::filesystem::path(testing::TempDir()) / "stored_cases_of_a_suite";
+  const TemporaryDirectory temporary;
+  const std::filesystem::path& directory = temporary.path();
   const auto cases = directory / ".warpcheck" / "cases" / "unhealthy_number";
   std::filesystem::create_directories(cases);
   const std::string suite =
@@ -303,7 +308,6 @@ TEST(UnhealthyProgram, ItsSuiteRunsStoredCasesFirst) {
   std::ofstream(cases / "a.case") << "{";
   expect_parts(output_of(suite),
                {".warpcheck/cases/unhealthy_number/a.case: not valid JSON", "status 1\n"});
-  std::filesystem::remove_all(directory);
 }
 
 TEST(UnhealthyProgram, ItsSuiteFails) {

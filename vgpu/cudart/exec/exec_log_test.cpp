@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "vgpu/cudart/testing/temporary_directory.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -15,8 +17,8 @@ namespace fs = std::filesystem;
 
 class ExecLogTest : public testing::Test {
  protected:
-  void TearDown() override { fs::remove(path_); }
-  fs::path path_ = exec_log_path(fs::temp_directory_path() / "warpcheck_log", ::getpid());
+  const TemporaryDirectory temporary_;
+  const fs::path path_ = exec_log_path(temporary_.path() / "records", ::getpid());
 };
 
 Arrival copy(std::uint32_t number) {

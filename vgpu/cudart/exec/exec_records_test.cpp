@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
 #include <variant>
 
 #include "vgpu/cudart/exec/refusal_record.hpp"
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -19,7 +18,7 @@ using vgpu::FindingKind;
 
 TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   ExecSettings settings;
-  settings.records = "/tmp/a \"name\"\n/records";
+  settings.records = "/a \"name\"\n/records";
   settings.checkers.init = false;
   settings.checkers.portable = true;
   settings.warp_model = vgpu::WarpModel::lockstep;
@@ -139,8 +138,9 @@ TEST(ExecRecords, DamagedSettingsAreNone) {
 }
 
 TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
-  std::string file = (std::filesystem::temp_directory_path() / "exec_records_test-XXXXXX").string();
-  ASSERT_GE(::mkstemp(file.data()), 0);
+  const TemporaryDirectory temporary;
+  const std::string file = (temporary.path() / "records").string();
+  std::ofstream{file};
   ExecSettings settings;
   settings.records = file;
   EXPECT_TRUE(append_refusal(to_text(settings).c_str(), "a \"name\"\n"));
@@ -153,7 +153,6 @@ TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
     EXPECT_EQ(record.process, ::getpid());
     EXPECT_EQ(std::get<RefusalRecord>(record.what).reason, reason);
   }
-  std::filesystem::remove(file);
   EXPECT_FALSE(append_refusal(nullptr, "no settings"));
   EXPECT_FALSE(append_refusal("{}", "settings without a file"));
   EXPECT_FALSE(append_refusal("{", "half of the settings"));

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "vgpu/cudart/testing/temporary_directory.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -16,20 +18,16 @@ constexpr std::uint64_t kMega = std::uint64_t{1} << 20;
 class HostMemory : public ::testing::Test {
  protected:
   void SetUp() override {
-    root_ = fs::path(::testing::TempDir()) /
-            (std::string("host_memory_") +
-             ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(root_);
     write("proc/meminfo", "MemTotal:  33554432 kB\nMemAvailable:  16777216 kB\nSwapFree: 0 kB\n");
   }
-  void TearDown() override { fs::remove_all(root_); }
   void write(const fs::path& file, const std::string& text) const {
     fs::create_directories((root_ / file).parent_path());
     std::ofstream(root_ / file) << text;
   }
   [[nodiscard]] std::uint64_t megabytes() const { return device_memory_of_host(root_) / kMega; }
 
-  fs::path root_;
+  const TemporaryDirectory temporary_;
+  const fs::path root_ = temporary_.path();
 };
 
 TEST_F(HostMemory, IsAShareOfWhatIsAvailable) {

@@ -22,6 +22,7 @@ import tempfile
 WARPCHECK, PYTHON = sys.argv[1:3]
 HERE = pathlib.Path(__file__).resolve().parent
 FOUND, REFUSED = 66, 2
+EXTENSIONS = tempfile.TemporaryDirectory()  # an extension is built once for both of its runs
 
 
 class Program:
@@ -64,8 +65,8 @@ class Program:
                 [WARPCHECK, "exec", *self.options, "--json", report, "--", PYTHON, self.path,
                  *words],
                 capture_output=True, text=True, timeout=600, cwd=directory, check=False,
-                env={**os.environ, "TRITON_CACHE_DIR": os.environ.get(
-                    "TRITON_CACHE_DIR", f"{directory}/triton")})
+                env={"TRITON_CACHE_DIR": f"{directory}/triton", "TORCH_EXTENSIONS_DIR": EXTENSIONS.name,
+                     **os.environ})
             return result, json.loads(report.read_text())["findings"] if report.exists() else []
 
     def problems(self):
