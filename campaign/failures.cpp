@@ -261,8 +261,9 @@ void FailureDatabase::replay_tier(Tier tier, const AnyPair& pair, TrialRunner& r
       } else if (verdict.failed()) {
         again.report.replay_path = path;
         outcome.failed_claims.insert(record.a_case.title());
-        ledger.found(found_in(again.report), store_->seconds());
+        const FoundMessage found = found_in(again.report);
         outcome.failures.push_back(std::move(again.report));
+        ledger.found(found, store_->seconds());
       } else if (tier == Tier::crashing) {
         outcome.notes.push_back(
             fmt::format("{} no longer fails: it is a regression test now", path));
@@ -294,11 +295,13 @@ void FailureDatabase::replay_coverage(const AnyPair& pair, const std::string& ca
   KnownFailures known(ledger.known_places(pair.name()));
   const auto take = [&](const Failure& failure) {
     if (!known.add(failure.verdict)) return;
-    Report report = fuzz::shrink_and_save(failure, fuzz::case_directory(cases, pair),
-                                          inputs.executions(), inputs.plain_runner());
+    auto [report, not_saved] = fuzz::shrink_and_save(failure, fuzz::case_directory(cases, pair),
+                                                     inputs.executions(), inputs.plain_runner());
+    if (!not_saved.empty()) outcome.problems.push_back(std::move(not_saved));
     outcome.failed_claims.insert(report.a_case.title());
-    ledger.found(found_in(report), store_->seconds());
+    const FoundMessage found = found_in(report);
     outcome.failures.push_back(std::move(report));
+    ledger.found(found, store_->seconds());
   };
   SearchLoop search({.on_failure = take});
   for (const CorpusEntry& entry : corpus.entries) {

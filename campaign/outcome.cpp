@@ -8,6 +8,7 @@
 
 #include "campaign/campaign.hpp"
 #include "harness/pair/project.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -19,9 +20,10 @@ std::string verdict_text(const StoredFinding& finding) {
     case Stage::unconfirmed: return "NOT CONFIRMED: " + finding.remark;
     case Stage::confirmed: break;
   }
-  std::string text = finding.reproducible() ? "reproducible"
-                                            : fmt::format("schedule-dependent ({} of {} schedules)",
-                                                          finding.shown, finding.schedules);
+  std::string text = finding.reproducible()
+                         ? "reproducible"
+                         : fmt::format("schedule-dependent ({} of {})", finding.shown,
+                                       counted(finding.schedules, "schedule"));
   if (!finding.complete) text += "; shrinking used up its budget";
   return text;
 }
@@ -87,8 +89,8 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
     text += fmt::format("{} cannot be run: {}\n", progress.pair, progress.refusal);
   }
   for (const Incident& incident : outcome.incidents) {
-    text +=
-        fmt::format("incident: {}: {} ({} times)\n", incident.pair, incident.what, incident.count);
+    text += fmt::format("incident: {}: {} ({})\n", incident.pair, incident.what,
+                        counted(incident.count, "time"));
   }
   for (const AnyPair* pair : options.pairs) {
     const std::string missing = missing_of(*pair, outcome.findings);
@@ -99,14 +101,12 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
     executions += progress.executions;
     for_every_schedule += progress.for_every_schedule;
   }
-  const auto number_of = [](std::size_t number, std::string_view noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-  };
-  text += fmt::format(
-      "{} of {} after {} trials of {}{}\n", number_of(outcome.findings.size(), "finding"),
-      number_of(pairs.size(), "pair"), executions, number_of(options.pairs.size(), "pair"),
-      for_every_schedule == 0 ? ""
-                              : fmt::format(", {} of them for every schedule", for_every_schedule));
+  text += fmt::format("{} of {} after {} of {}{}\n", counted(outcome.findings.size(), "finding"),
+                      counted(pairs.size(), "pair"), counted(executions, "trial"),
+                      counted(options.pairs.size(), "pair"),
+                      for_every_schedule == 0
+                          ? ""
+                          : fmt::format(", {} of them for every schedule", for_every_schedule));
   if (!outcome.findings.empty()) {
     text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
                         own_directory(options).string());

@@ -9,6 +9,7 @@
 #include "campaign/store/corpus.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/search/search.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -81,8 +82,8 @@ std::unique_ptr<Store> RunningCampaign::open() {
       import_case_files(directory_, *store, options_.jobs, options_.stop);
   opening_.insert(opening_.end(), restored.messages.begin(), restored.messages.end());
   if (restored.added != 0) {
-    opening_.push_back(
-        fmt::format("{} findings taken from {}", restored.added, directory_.cases().string()));
+    opening_.push_back(fmt::format("{} taken from {}", counted(restored.added, "finding"),
+                                   directory_.cases().string()));
   }
   remove_unfinished(directory_);
   return store;

@@ -8,16 +8,13 @@
 #include <string_view>
 
 #include "harness/process/terminal.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::campaign {
 namespace {
 
 std::string ago(double seconds, std::string_view never) {
   return seconds < 0 ? std::string(never) : clock_text(seconds) + " ago";
-}
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string findings_text(const Snapshot& snapshot) {

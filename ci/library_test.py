@@ -59,7 +59,7 @@ def check_example(repository, directory):
     expect(run(directory, "build/saxpy list"), "\nsaxpy ")
     expect(run(directory, "build/saxpy check"), "PASS saxpy   1000 trials")
     expect(run(directory, "build/row_sum check"), "PASS row_sum   1000 trials")
-    expect(run(directory, "build/saxpy hunt --trials 50"), "1 of 1 pairs as expected")
+    expect(run(directory, "build/saxpy hunt --trials 50"), "1 of 1 pair as expected")
     expect(run(directory, "build/saxpy fuzz saxpy --runs 200"), "saxpy: 200 executions, 0 failures")
     expect(run(directory, "build/fuzz_saxpy -runs=200 -seed=1"), "Done 200 runs")
     expect(run(directory, "ctest --test-dir build"), "saxpy.agrees_with_its_reference",

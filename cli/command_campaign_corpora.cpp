@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "campaign/service_corpora.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -58,8 +59,8 @@ int export_corpora(const CorporaArguments& arguments) {
   const auto exported =
       campaign::export_service_corpora(directory, pairs_named(arguments.pairs), arguments.folder);
   for (const std::string& message : exported.messages) complain(message);
-  print(fmt::format("{} corpus entries of {} pairs written to {}\n", exported.entries,
-                    exported.pairs, arguments.folder));
+  print(fmt::format("{} of {} written to {}\n", counted(exported.entries, "corpus entry"),
+                    counted(exported.pairs, "pair"), arguments.folder));
   return exported.messages.empty() ? kNothingFound : kCannot;
 }
 

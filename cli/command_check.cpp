@@ -22,6 +22,7 @@
 #include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/statistics.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -88,7 +89,8 @@ class Checker {
     };
     options_.shrink.on_trial = [this](std::uint64_t trials, std::uint64_t shrinks) {
       progress_.show([&] {
-        return fmt::format("shrinking {}: {} trials, {} shrinks", claim_, trials, shrinks);
+        return fmt::format("shrinking {}: {}, {}", claim_, counted(trials, "trial"),
+                           counted(shrinks, "shrink"));
       });
     };
     const std::string database = arguments.database();
@@ -129,8 +131,8 @@ class Checker {
   // With --seconds once for all rounds, at the end.
   static void print_passed(const Claim& claim) {
     if (claim.status != Claim::Status::passed) return;
-    print(fmt::format("PASS {}   {} trial{}{}\n", claim.title(), claim.trials,
-                      claim.trials == 1 ? "" : "s", claim.beyond.text()));
+    print(fmt::format("PASS {}   {}{}\n", claim.title(), counted(claim.trials, "trial"),
+                      claim.beyond.text()));
   }
 
   [[nodiscard]] bool met_what_is_required() const {

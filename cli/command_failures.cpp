@@ -12,6 +12,7 @@
 #include "harness/case/stored_cases.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/report/run_report.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -83,7 +84,7 @@ int list_failures(const FailuresArguments& arguments) {
     text += fmt::format("{:10}  {:18}  {:18}  {}  {}\n", name_of(finding.tier), stage_text(finding),
                         finding.kind, finding.key.hash, finding.key.pair);
   }
-  print(text + fmt::format("{} findings\n", database.findings().size()));
+  print(text + counted(database.findings().size(), "finding") + "\n");
   return status;
 }
 
@@ -104,8 +105,8 @@ int import_failures(const FailuresArguments& arguments) {
       status = kCannot;
     }
   }
-  print(fmt::format("{} new findings, {} cases of known findings, {} corpus entries\n", sum.added,
-                    sum.known, sum.coverage));
+  print(fmt::format("{}, {} of known findings, {}\n", counted(sum.added, "new finding"),
+                    counted(sum.known, "case"), counted(sum.coverage, "corpus entry")));
   return *watch_interrupts() != 0 ? kInterrupted : status;
 }
 
@@ -116,7 +117,7 @@ int export_failures(const FailuresArguments& arguments) {
   const auto entries =
       database.contents(tiers.empty() ? kTiers : tiers, pairs_named(arguments.pairs));
   campaign::write_archive(arguments.target, entries);
-  print(fmt::format("{} files written to {}\n", entries.size(), arguments.target));
+  print(fmt::format("{} written to {}\n", counted(entries.size(), "file"), arguments.target));
   return status;
 }
 

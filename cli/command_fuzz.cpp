@@ -8,6 +8,7 @@
 #include "cli/report_options.hpp"
 #include "fuzz/fuzz.hpp"
 #include "harness/process/progress.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -58,17 +59,15 @@ int run_fuzz_command(FuzzArguments arguments) {
   fuzz.on_wait = [&] {
     progress.show([&] {
       const std::string limit = fuzz.seconds == 0 ? "" : fmt::format(", for {} s", fuzz.seconds);
-      return fmt::format("fuzzing {} in {} job{}{}", fuzz.pair->name(), fuzz.jobs,
-                         fuzz.jobs == 1 ? "" : "s", limit);
+      return fmt::format("fuzzing {} in {}{}", fuzz.pair->name(), counted(fuzz.jobs, "job"), limit);
     });
   };
   fuzz.on_done = [&] { progress.clear(); };
   FuzzOutcome outcome = run_fuzz(fuzz);
   const bool errors = !outcome.errors.empty();
   for (const Report& report : outcome.reports) print(report_text(report) + "\n");
-  const std::size_t failures = outcome.reports.size();
-  print(fmt::format("{}: {} executions, {} failure{}{}\n", fuzz.pair->name(), outcome.executions,
-                    failures, failures == 1 ? "" : "s", outcome.beyond.text()));
+  print(fmt::format("{}: {}, {}{}\n", fuzz.pair->name(), counted(outcome.executions, "execution"),
+                    counted(outcome.reports.size(), "failure"), outcome.beyond.text()));
   for (const std::string& error : outcome.errors) {
     complain(fmt::format("fuzz {}: {}", fuzz.pair->name(), error));
   }

@@ -12,6 +12,7 @@
 #include "harness/gpu/sanitizer.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -98,8 +99,8 @@ class GpuReporter {
     }
     run_.claims.push_back(std::move(claim));
     if (!outcome.failure) {
-      print(fmt::format("PASS {}   {} {}{}\n", title, outcome.trials, is_case ? "run" : "trial",
-                        outcome.trials == 1 ? "" : "s"));
+      print(
+          fmt::format("PASS {}   {}\n", title, counted(outcome.trials, is_case ? "run" : "trial")));
       return;
     }
     Report report{.a_case = outcome.failure->a_case,

@@ -9,6 +9,7 @@
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/shrink/shrink.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -67,7 +68,9 @@ int run_shrink(ShrinkArguments arguments) {
   }
   Progress progress;
   arguments.shrink.on_trial = [&](std::uint64_t trials, std::uint64_t shrinks) {
-    progress.show([&] { return fmt::format("shrinking: {} trials, {} shrinks", trials, shrinks); });
+    progress.show([&] {
+      return fmt::format("shrinking: {}, {}", counted(trials, "trial"), counted(shrinks, "shrink"));
+    });
   };
   const ShrunkCase shrunk = shrink(record.a_case, runner, arguments.shrink);
   progress.clear();

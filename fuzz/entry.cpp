@@ -104,28 +104,44 @@ std::filesystem::path case_directory(const std::filesystem::path& root, const An
   return root / pair.name();
 }
 
-Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
-                       std::uint64_t executions, TrialRunner& runner,
-                       const ShrinkOptions& options) {
-  // An existing case of this failure may be smaller.
-  const CasePlace found = case_place(directory, failed.a_case, failed.verdict);
-  const std::filesystem::path first =
-      found.is_taken ? found.path : keep_case(directory, failed.a_case, failed.verdict);
+SavedFailure shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
+                             std::uint64_t executions, TrialRunner& runner,
+                             const ShrinkOptions& options) {
+  SavedFailure saved;
+  Report& report = saved.report;
+  report = {.a_case = failed.a_case,
+            .verdict = failed.verdict,
+            .search = Report::Search{.trials = executions, .shrinks = 0, .complete = false},
+            .replay_path = {}};
+  CasePlace first;
+  try {
+    // An existing case of this failure may be smaller.
+    first = case_place(directory, failed.a_case, failed.verdict);
+    if (!first.is_taken) first.path = keep_case(directory, failed.a_case, failed.verdict);
+    report.replay_path = first.path.string();
+  } catch (const CaseFileError& error) {
+    saved.not_saved = error.what();
+  }
   ShrunkCase shrunk = shrink(failed.a_case, runner, options);
-  Report report{.a_case = failed.a_case,
-                .verdict = failed.verdict,
-                .search = Report::Search{.trials = executions, .shrinks = 0, .complete = false},
-                .replay_path = first.string()};
   // A failure that its own recording does not show again is kept unshrunk.
-  if (!shrunk.kept) return report;
-  const std::filesystem::path smallest = keep_case(directory, shrunk.a_case, shrunk.verdict);
-  if (smallest != first && !found.is_taken) std::filesystem::remove(first);
+  if (!shrunk.kept) return saved;
+  std::filesystem::path smallest;
+  try {
+    smallest = keep_case(directory, shrunk.a_case, shrunk.verdict);
+    saved.not_saved.clear();
+  } catch (const CaseFileError& error) {
+    saved.not_saved = error.what();
+    if (!report.replay_path.empty()) return saved;  // what is reported is what its case shows
+  }
+  if (!smallest.empty() && smallest != first.path && !first.is_taken) {
+    std::filesystem::remove(first.path);
+  }
   report.a_case = std::move(shrunk.a_case);
   report.verdict = std::move(shrunk.verdict);
   report.search->shrinks = shrunk.shrinks;
   report.search->complete = shrunk.complete;
   report.replay_path = smallest.string();
-  return report;
+  return saved;
 }
 
 }  // namespace warpcheck::fuzz

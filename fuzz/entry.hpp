@@ -106,10 +106,15 @@ void require_runnable(const SearchLoop& search);
 [[nodiscard]] std::filesystem::path case_directory(const std::filesystem::path& root,
                                                    const AnyPair& pair);
 
+struct SavedFailure {
+  Report report;            // with the path of its case, if that is saved
+  std::string not_saved{};  // why a case was not saved; empty: all were
+};
+
 // Saves the failing case at once, so that a kill loses nothing, then shrinks it and saves the
-// smallest case in its place.  The report has the path.
-Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
-                       std::uint64_t executions, TrialRunner& runner,
-                       const ShrinkOptions& options = {});
+// smallest case in its place.
+SavedFailure shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
+                             std::uint64_t executions, TrialRunner& runner,
+                             const ShrinkOptions& options = {});
 
 }  // namespace warpcheck::fuzz

@@ -116,7 +116,7 @@ TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
   std::optional<Failure> failed;
   for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
-  const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner());
+  const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner()).report;
   EXPECT_EQ(report.search->trials, 7u);
   EXPECT_EQ(report.a_case.pair->size_of(report.a_case.input).elements, 3u);
   ASSERT_TRUE(std::filesystem::exists(report.replay_path));
@@ -139,7 +139,7 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
     std::filesystem::remove_all(directory);
     const auto place = case_place(directory, failed->a_case, failed->verdict);
     if (is_kept) keep_case(directory, failed->a_case, failed->verdict);
-    const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner());
+    const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner()).report;
     EXPECT_NE(report.replay_path, place.path.string());
     EXPECT_TRUE(std::filesystem::exists(report.replay_path));
     EXPECT_EQ(std::filesystem::exists(place.path), is_kept);

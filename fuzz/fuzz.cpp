@@ -35,14 +35,12 @@ class Job {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
-  // An error (a kernel that cannot be run, a case that cannot be written) ends the job.
+  // An error, such as a kernel that cannot be run, ends the job.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
       if (search_.take([&] { return runner_.try_input(bytes); })) return tell_trials(kTrialsAtOnce);
       fuzz::require_runnable(search_);
     } catch (const fuzz::UnsupportedError& error) {
-      end_with(error.what());
-    } catch (const CaseFileError& error) {
       end_with(error.what());
     } catch (const std::exception& error) {
       end_with(internal_error(error.what()));
@@ -79,15 +77,19 @@ class Job {
 
   void take(const Failure& failure) {
     if (!known_.add(failure.verdict)) return;
-    const Report report =
+    const auto& [report, not_saved] =
         fuzz::shrink_and_save(failure, case_directory(options_.cases, *options_.pair),
                               runner_.executions(), runner_.plain_runner(), options_.shrink);
-    emit_(FailureMessage{.case_text = {},
-                         .path = report.replay_path,
-                         .trials = report.search->trials,
-                         .shrinks = report.search->shrinks,
-                         .complete = report.search->complete});
+    if (!not_saved.empty()) emit_(ErrorMessage{not_saved});
+    const bool is_saved = !report.replay_path.empty();
+    emit_(FailureMessage{
+        .case_text = is_saved ? "" : case_text(record_of(report.a_case, report.verdict)),
+        .path = report.replay_path,
+        .trials = report.search->trials,
+        .shrinks = report.search->shrinks,
+        .complete = report.search->complete});
     known_.add(report.verdict);
+    tell_trials(0);
   }
 
   const FuzzOptions& options_;
@@ -139,13 +141,17 @@ class Merge {
 
   FuzzOutcome finish() {
     TrialRunner runner;
+    KnownFailures known;
+    const auto report = [&](Case a_case, const Report::Search& search, const std::string& path) {
+      Verdict verdict = runner.run(a_case);
+      if (!known.add(verdict) && path.empty()) return;
+      outcome_.reports.push_back({std::move(a_case), std::move(verdict), search, path});
+    };
     for (const auto& [path, search] : cases_) {
-      Report report;
-      report.replay_path = path;
-      report.a_case = read_case(path, Registry::global()).a_case;
-      report.verdict = runner.run(report.a_case);
-      report.search = search;
-      outcome_.reports.push_back(std::move(report));
+      report(read_case(path, Registry::global()).a_case, search, path);
+    }
+    for (const auto& [text, search] : unsaved_) {
+      report(parse_case(text, options_.pair->name(), Registry::global()).a_case, search, "");
     }
     return std::move(outcome_);
   }
@@ -156,6 +162,10 @@ class Merge {
         Overloaded{
             [&](const FailureMessage& found) {
               const Report::Search search{found.trials, found.shrinks, found.complete};
+              if (found.path.empty()) {
+                unsaved_.emplace_back(found.case_text, search);
+                return;
+              }
               const auto [known, is_new] = cases_.try_emplace(found.path, search);
               if (!is_new && search.trials < known->second.trials) known->second = search;
             },
@@ -174,7 +184,8 @@ class Merge {
 
   const FuzzOptions& options_;
   FuzzOutcome outcome_;
-  std::map<std::string, Report::Search> cases_;  // by path
+  std::map<std::string, Report::Search> cases_;                  // by path
+  std::vector<std::pair<std::string, Report::Search>> unsaved_;  // with the text of the case
 };
 
 }  // namespace

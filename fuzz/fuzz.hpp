@@ -54,7 +54,7 @@ struct FuzzOutcome {
   std::uint64_t executions = 0;     // of all jobs; the last ones of a killed job are missing
   BeyondTrials beyond{};            // of these
   std::vector<Report> reports;      // each failure once, in order of its case's path
-  std::vector<std::string> errors;  // errors that ended a job early
+  std::vector<std::string> errors;  // errors that ended a job early; cases that were not saved
   // Of the jobs that ended normally, if requested.
   std::optional<LineCoverage> coverage;
 

@@ -118,6 +118,13 @@ TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
   ASSERT_EQ(outcome.errors.size(), 1u);
   EXPECT_EQ(outcome.errors.front(),
             "cannot write " + path.string() + ": it and all longer names are taken");
+  // The failure is reported, and the search goes on.
+  ASSERT_EQ(outcome.reports.size(), 1u);
+  const Report& report = outcome.reports.front();
+  EXPECT_EQ(report.replay_path, "");
+  EXPECT_EQ(report.a_case.pair->to_json(report.a_case.input).dump(), R"({"value":1})");
+  EXPECT_EQ(report.verdict.findings, known.verdict.findings);
+  EXPECT_EQ(outcome.executions, 1'000u);
 }
 
 // An error of the harness, not of the kernel: its text is reported to the caller.

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -72,7 +74,7 @@ std::string show_difference(const std::string& first, const std::string& other,
   const auto end = std::ranges::mismatch(first, other).in1 - first.begin();
   *at = static_cast<std::size_t>(end) / 4 * 4;
   const auto show = [&](const std::string& bytes) {
-    if (*at + 4 > bytes.size()) return fmt::format("{} bytes", bytes.size());
+    if (*at + 4 > bytes.size()) return counted(bytes.size(), "byte");
     std::uint32_t word = 0;
     std::memcpy(&word, bytes.data() + *at, sizeof word);
     return show_word(word);
@@ -255,8 +257,8 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
     if (key.kind == OutputKey::Kind::copy) {
       const std::string call =
           entry.call < process.calls.size() ? process.calls[entry.call] : "a copy";
-      finding.object = fmt::format("at byte {} of copy {} to the host, by {} of {} bytes", at,
-                                   ordinal_of(key, other), call, entry.bytes);
+      finding.object = fmt::format("at byte {} of copy {} to the host, by {} of {}", at,
+                                   ordinal_of(key, other), call, counted(entry.bytes, "byte"));
     } else {
       finding.object = "in memory of host and device";
     }

@@ -18,13 +18,10 @@
 #include "harness/report/finding_help.hpp"
 #include "harness/report/report.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
-
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 // The file's name for the user: relative to the current directory.
 std::string path_from_here(const std::string& path) {
@@ -197,19 +194,19 @@ std::string running_text(const std::vector<std::string>& kernels) {
 
 std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
-  std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
+  std::string text = report.findings.empty() ? "no findings" : counted(errors, "error");
   std::uint64_t causes = 0;
   for (const auto& group : vgpu::groups_of_one_cause(findings_of(report))) {
     causes += report.findings[group.front()].finding.severity == vgpu::Severity::error ? 1 : 0;
   }
-  if (causes != errors) text += fmt::format(" of {}", plural(causes, "cause"));
-  if (notes != 0) text += ", " + plural(notes, "note");
+  if (causes != errors) text += fmt::format(" of {}", counted(causes, "cause"));
+  if (notes != 0) text += ", " + counted(notes, "note");
   if (!report.ignored.empty()) text += fmt::format(", {} ignored", report.ignored.size());
   if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
-  text += fmt::format("; {} launch{} of {}", report.launches, report.launches == 1 ? "" : "es",
-                      plural(report.kernels.size(), "kernel"));
+  text += fmt::format("; {} of {}", counted(report.launches, "launch"),
+                      counted(report.kernels.size(), "kernel"));
   if (report.runs > 1)
-    text += fmt::format("; {}", plural(static_cast<unsigned>(report.runs), "run"));
+    text += fmt::format("; {}", counted(static_cast<unsigned>(report.runs), "run"));
   return text + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "harness/search/schedule_search.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -48,8 +49,9 @@ ReplayOutcome replay(const CaseRecord& record, TrialRunner& runner) {
       outcome.remark += "; other schedules were searched";
     }
   } else if (verdict.decisions_ignored != 0) {
-    outcome.remark = fmt::format("{} decisions of the schedule did not fit and were not followed",
-                                 verdict.decisions_ignored);
+    outcome.remark = fmt::format("{} of the schedule did not fit and {} not followed",
+                                 counted(verdict.decisions_ignored, "decision"),
+                                 verdict.decisions_ignored == 1 ? "was" : "were");
   }
   outcome.as_recorded = failure_kinds(verdict) == record.kinds;
   if (!outcome.as_recorded) {

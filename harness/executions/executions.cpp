@@ -8,6 +8,7 @@
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/check/executions/execution_run.hpp"
 #include "vgpu/check/executions/execution_search.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -34,7 +35,7 @@ static std::string bound_reached(const ExecutionLimits& limits, const vgpu::Exec
   const auto cut_at = [](std::uint64_t bound, std::string_view of) {
     return fmt::format("the search was cut at {} {}", grouped(bound), of);
   };
-  if (search.runs() >= limits.runs) return cut_at(limits.runs, limits.runs == 1 ? "run" : "runs");
+  if (search.runs() >= limits.runs) return cut_at(limits.runs, noun_of(limits.runs, "run"));
   if (steps >= limits.steps) return cut_at(limits.steps, "warp instructions");
   if (search.events_looked_at() >= limits.events) return cut_at(limits.events, "events");
   return {};
@@ -80,8 +81,8 @@ std::string text_of(const Executions& executions) {
                ? "there is one execution"
                : fmt::format("all {} executions agree", grouped(executions.count));
   }
-  return fmt::format("{} execution{} tried; {}", grouped(executions.count),
-                     executions.count == 1 ? "" : "s", executions.why_not);
+  return fmt::format("{} {} tried; {}", grouped(executions.count),
+                     noun_of(executions.count, "execution"), executions.why_not);
 }
 
 }  // namespace warpcheck

@@ -8,6 +8,7 @@
 
 #include "harness/generators/generators.hpp"
 #include "harness/input/size_classes.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 
@@ -166,8 +167,8 @@ std::vector<ValueClass<int>> edge_classes(const Edges& edges, int block) {
   }
   if (block == 0 || edges.last - edges.first >= kBlockClassesMax) return classes;
   for (std::int64_t count = edges.first; count <= edges.last; ++count) {
-    classes.push_back({"around " + std::to_string(count) + (count == 1 ? " block" : " blocks"),
-                       around(count * block)});
+    classes.push_back(
+        {"around " + counted(static_cast<std::uint64_t>(count), "block"), around(count * block)});
   }
   return classes;
 }

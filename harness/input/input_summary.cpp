@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/input/json.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -34,7 +35,7 @@ std::string show_launch(const std::string& name, const Json& launch) {
   std::string text = fmt::format("{} {{grid {}, block {}", name, show_extents(launch["grid"]),
                                  show_extents(launch["block"]));
   if (const auto bytes = launch["shared_bytes"].get<std::uint64_t>(); bytes != 0) {
-    text += fmt::format(", shared {} bytes", bytes);
+    text += fmt::format(", shared {}", counted(bytes, "byte"));
   }
   return text + "}";
 }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck {
 namespace detail {
 
@@ -20,7 +22,7 @@ std::string show_number(std::int64_t value) { return fmt::format("{}", value); }
 std::string show_number(std::uint64_t value) { return fmt::format("{}", value); }
 
 std::string size_difference(std::size_t out, std::size_t other, std::string_view other_name) {
-  return fmt::format("out has {} element{}, {} {}", out, out == 1 ? "" : "s", other_name, other);
+  return fmt::format("out has {}, {} {}", counted(out, "element"), other_name, other);
 }
 
 std::string element_difference(std::optional<std::size_t> index, const std::string& out,

@@ -86,8 +86,8 @@ TEST(Progress, IsShownWhenALineIsDueAndErasedAtTheEnd) {
 }
 
 TEST(Colors, MarkTheVerdictsThatBeginLines) {
-  EXPECT_EQ(colored_verdicts("PASS a   1 trials\nFAIL b\n  x FAIL y\n"),
-            "\x1b[32mPASS\x1b[0m a   1 trials\n\x1b[1;31mFAIL\x1b[0m b\n  x FAIL y\n");
+  EXPECT_EQ(colored_verdicts("PASS a   1 trial\nFAIL b\n  x FAIL y\n"),
+            "\x1b[32mPASS\x1b[0m a   1 trial\n\x1b[1;31mFAIL\x1b[0m b\n  x FAIL y\n");
   EXPECT_EQ(colored_verdicts("UNHEALTHY a"), "\x1b[1;31mUNHEALTHY\x1b[0m a");
   EXPECT_EQ(colored_verdicts("PASSING\n"), "PASSING\n");
   EXPECT_EQ(colored_verdicts(""), "");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -52,8 +54,9 @@ Proof FieldTraits<Proof>::read(const Json& json, const FieldPath& path) {
 std::string text_of(const SampleProof& sample) {
   std::string text(text_of(sample.proof));
   if (sample.proof >= Proof::every_schedule) {
-    text += fmt::format(" at {} of its sizes (n = {})", sample.sizes.size(),
-                        fmt::join(sample.sizes, ", "));
+    text += sample.sizes.empty() ? fmt::format(" for {} of its inputs", kSampleInputs)
+                                 : fmt::format(" at {} of its sizes (n = {})", sample.sizes.size(),
+                                               fmt::join(sample.sizes, ", "));
   }
   if (!sample.reason.empty()) text += fmt::format(": {}", sample.reason);
   return text;
@@ -62,7 +65,7 @@ std::string text_of(const SampleProof& sample) {
 std::string BeyondTrials::text() const {
   std::string text;
   if (for_every_schedule != 0)
-    text += fmt::format(", {} trials for every schedule", for_every_schedule);
+    text += fmt::format(", {} for every schedule", counted(for_every_schedule, "trial"));
   if (proved) text += ", " + text_of(*proved);
   return text;
 }

@@ -30,11 +30,14 @@ struct FieldTraits<Proof> {
   static bool identical(Proof a, Proof b) { return a == b; }
 };
 
-// What is proved for some inputs of a pair: a sample of its domain, no more.
+inline constexpr std::uint64_t kSampleInputs = 4;
+
+// What is proved for kSampleInputs inputs of a pair: a sample of its domain, no more.
 struct SampleProof {
-  Proof proof = Proof::tried;          // for all of them
-  std::vector<std::uint64_t> sizes{};  // their elements; ascending, each once
-  std::string reason{};                // why no more is proved; empty for the strongest proof
+  Proof proof = Proof::tried;  // for all of them
+  // Their elements, ascending, each once; empty: they have none.
+  std::vector<std::uint64_t> sizes{};
+  std::string reason{};  // why no more is proved; empty for the strongest proof
 };
 FIELDS(SampleProof, proof, sizes, reason);
 
@@ -47,7 +50,8 @@ struct BeyondTrials {
   [[nodiscard]] std::string text() const;
 };
 
-// "proved for all data and schedules at 4 of its sizes (n = 0, 31, 480, 1024)", and why no more is
+// "proved for all data and schedules at 4 of its sizes (n = 0, 31, 480, 1024)", and why no more is.
+// An input without lists has no size: "proved for all data and schedules for 4 of its inputs".
 [[nodiscard]] std::string text_of(const SampleProof& sample);
 
 }  // namespace warpcheck

@@ -5,16 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include "harness/generators/generators.hpp"
 #include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/shared_memory.hpp"
+#include "harness/prove/certificate.hpp"
 #include "harness/prove/prove_report.hpp"
 #include "harness/testing/fake_engine.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -41,6 +45,17 @@ bool is_sized(const FakeInput& in) {
 }
 
 }  // namespace
+
+struct ScalarInput {
+  int value = 0;
+};
+FIELDS(ScalarInput, value);
+KERNEL_PAIR(fake_scalar, ScalarInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw& draw) { return ScalarInput{static_cast<int>(draw.between(0, 9))}; },
+    .kernel = [](Device&, const ScalarInput& in) { return in.value; },
+    .reference = [](const ScalarInput& in) { return in.value; },
+};
 
 #define SIZED_KERNEL_PAIR(name, does)                             \
   KERNEL_PAIR(name, FakeInput, std::vector<int>) = {              \
@@ -129,6 +144,16 @@ TEST(ProvePairs, TellTheSameHoweverManyProcesses) {
     EXPECT_EQ(again.text, one.text) << jobs;
     EXPECT_EQ(again.log, one.log) << jobs;
   }
+}
+
+TEST(ProvePairs, AnInputWithoutListsHasNoSize) {
+  FakeEngine engine;
+  const std::array builds{cudart::Build::optimized};
+  const auto sizes_of = [&](std::string_view pair) {
+    return prove_sample(*Registry::global().find(pair), 1, builds, engine).sizes;
+  };
+  EXPECT_EQ(sizes_of("fake_scalar"), std::vector<std::uint64_t>{});
+  EXPECT_EQ(sizes_of("fake_clean").size(), kSampleInputs);
 }
 
 // The first point of the plan that kills its worker is named, and all points before it are proved.

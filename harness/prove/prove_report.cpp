@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/input/json.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -38,8 +39,8 @@ std::string range(const std::vector<ProvedPoint>& points, std::uint32_t Point::*
 
 std::string sizes_text(const PairProof& proof) {
   if (proof.points.empty()) return "no size of its domain was found";
-  std::string text =
-      fmt::format("{} points: size {}", proof.points.size(), range(proof.points, &Point::size));
+  std::string text = fmt::format("{}: size {}", counted(proof.points.size(), "point"),
+                                 range(proof.points, &Point::size));
   if (proof.points.back().point.block != 0)
     text += fmt::format(", block {}", range(proof.points, &Point::block));
   return text;
@@ -236,8 +237,7 @@ std::string section_of(const PairProof& proof) {
   const auto reasons = reasons_of(proof);
   if (!reasons.empty()) page += "<p>Why not more:</p>\n<ul>\n";
   for (const auto& [reason, count] : reasons)
-    page += fmt::format("<li>{} {}: <code>{}</code></li>\n", count, count == 1 ? "point" : "points",
-                        escaped(reason));
+    page += fmt::format("<li>{}: <code>{}</code></li>\n", counted(count, "point"), escaped(reason));
   if (!reasons.empty()) page += "</ul>\n";
   if (const std::string varies = varies_of(proof); !varies.empty())
     page += fmt::format("<p>The order of threads shows in results: <code>{}</code></p>\n",

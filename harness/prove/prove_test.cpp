@@ -91,6 +91,8 @@ TEST(SampleProof, SaysWhatItRestsOn) {
   EXPECT_EQ(text_of(SampleProof{Proof::every_schedule, {7}, "data decides a branch: a.cu:1"}),
             "proved for this data and all schedules at 1 of its sizes (n = 7): data decides a "
             "branch: a.cu:1");
+  EXPECT_EQ(text_of(SampleProof{Proof::all_data, {}, ""}),
+            "proved for all data and schedules for 4 of its inputs");
   EXPECT_EQ(text_of(SampleProof{Proof::tried, {7}, "a fence: a.cu:1"}),
             "tried only: a fence: a.cu:1");
   EXPECT_EQ((BeyondTrials{12, SampleProof{Proof::all_data, {5}, ""}}.text()),

@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::string_view kHead =
 #include "harness/report/report_page.inc"
+#include "vgpu/text/counted.hpp"
     ;
 constexpr std::string_view kFoot = "</html>\n";
 
@@ -54,10 +55,6 @@ void add_text(pugi::xml_node parent, std::string_view text) {
 }
 
 std::string show_place(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : noun.ends_with('s') ? "es" : "s");
-}
 
 class Page {
  public:
@@ -105,8 +102,8 @@ class Page {
     add(body_, "h1", "warpcheck " + run_.command);
     std::size_t findings = 0;
     for (const FindingClass& one : classes_) findings += one.members.size();
-    std::string text = fmt::format("{}; {} in {}", count_of_statuses(), plural(findings, "finding"),
-                                   plural(classes_.size(), "class"));
+    std::string text = fmt::format("{}; {} in {}", count_of_statuses(),
+                                   counted(findings, "finding"), counted(classes_.size(), "class"));
     if (run_.coverage) {
       std::uint64_t lines = 0, hit = 0;
       for (const auto& [file, of_file] : run_.coverage->files) {
@@ -120,7 +117,7 @@ class Page {
 
   // "58 claims: 57 passed, 1 failed"
   [[nodiscard]] std::string count_of_statuses() const {
-    std::string text = plural(run_.claims.size(), "claim");
+    std::string text = counted(run_.claims.size(), "claim");
     const char* separator = ": ";
     for (const auto status :
          {Claim::Status::passed, Claim::Status::failed, Claim::Status::cannot_run}) {
@@ -184,7 +181,7 @@ class Page {
     pugi::xml_node section = add(body_, "details", {}, "group");
     if (classes_.size() <= kClassesOpen) section.append_attribute("open") = "";
     add(section, "summary",
-        fmt::format("{} ({})", help.title, plural(static_cast<std::size_t>(of_kind), "class")));
+        fmt::format("{} ({})", help.title, counted(static_cast<std::size_t>(of_kind), "class")));
     pugi::xml_node about = add(section, "p", help.meaning, "about");
     add_text(about, " ");
     add_text(about, help.advice);
@@ -214,7 +211,7 @@ class Page {
     add(summary, "span", places_of(finding), "places");
     if (one.members.size() > 1) {
       add_text(summary, " ");
-      add(summary, "span", plural(one.members.size(), "time"), "count");
+      add(summary, "span", counted(one.members.size(), "time"), "count");
     }
     write_finding(fold, first);
     write_others(fold, one);
@@ -328,7 +325,7 @@ class Page {
     pugi::xml_node list = add(parent, "dl", {}, "input");
     for (const InputField& field : input_view(input)) {
       add(list, "dt",
-          field.is_list ? fmt::format("{} ({})", field.name, plural(field.size, "element"))
+          field.is_list ? fmt::format("{} ({})", field.name, counted(field.size, "element"))
                         : field.name);
       pugi::xml_node value = add(list, "dd");
       std::size_t next = 0;
@@ -354,7 +351,7 @@ class Page {
     add(parent, "p",
         fmt::format(
             "{}{}",
-            decisions.empty() ? "default (0 decisions)" : plural(decisions.size(), "decision"),
+            decisions.empty() ? "default (0 decisions)" : counted(decisions.size(), "decision"),
             settings.empty() ? "" : "; " + settings));
     if (decisions.empty()) return;
     pugi::xml_node list = add(parent, "ol");
@@ -425,7 +422,8 @@ class Page {
     for (const auto& [file, lines] : run_.coverage->files) {
       pugi::xml_node fold = add(body_, "details");
       pugi::xml_node summary = add(fold, "summary", file + " ");
-      add(summary, "span", fmt::format("{} of {} lines", lines_hit(lines), lines.size()), "count");
+      add(summary, "span", fmt::format("{} of {}", lines_hit(lines), counted(lines.size(), "line")),
+          "count");
       write_covered_file(fold, file, lines);
     }
   }

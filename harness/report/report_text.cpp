@@ -12,6 +12,7 @@
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/schedule/schedule.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -84,8 +85,7 @@ std::string headline(const Report& report) {
   std::string text = fmt::format("{} {}", verdict, report.a_case.title());
   if (!report.search) return text + "\n";
   const auto& [trials, shrinks, complete] = *report.search;
-  text += fmt::format("   after {} trial{}, {} shrink{}", trials, trials == 1 ? "" : "s", shrinks,
-                      shrinks == 1 ? "" : "s");
+  text += fmt::format("   after {}, {}", counted(trials, "trial"), counted(shrinks, "shrink"));
   if (!complete) text += " (not finished: the budget was used up)";
   return text + "\n";
 }

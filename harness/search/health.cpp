@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -50,9 +52,9 @@ std::vector<HealthProblem> health_problems(const CaseStatistics& statistics) {
   const std::vector<std::string> missing = statistics.missing();
   if (missing.empty()) return {};
   return {{"required-class",
-           fmt::format("{} drawn inputs had none of the required class{} '{}'; change .arbitrary "
+           fmt::format("{} drawn inputs had none of the required {} '{}'; change .arbitrary "
                        "so that it draws them",
-                       statistics.cases(), missing.size() == 1 ? "" : "es",
+                       statistics.cases(), noun_of(missing.size(), "class"),
                        fmt::join(missing, "', '"))}};
 }
 
@@ -78,8 +80,7 @@ std::optional<std::string> slow_reference(const TrialSeconds& seconds) {
 
 std::string health_text(std::string_view title, std::uint64_t trials,
                         const std::vector<HealthProblem>& problems) {
-  std::string text =
-      fmt::format("UNHEALTHY {}   {} trial{}\n", title, trials, trials == 1 ? "" : "s");
+  std::string text = fmt::format("UNHEALTHY {}   {}\n", title, counted(trials, "trial"));
   for (const HealthProblem& problem : problems) {
     text += fmt::format("  {}: {}\n", problem.check, problem.message);
   }

@@ -17,6 +17,7 @@
 #include "harness/search/search.hpp"
 #include "harness/search/search_loop.hpp"
 #include "harness/search/statistics.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -337,7 +338,8 @@ std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
     text += fmt::format("{:{}}  {:{}}  {:{}}  {:>{}}  {}\n", pair, widths[0], expects, widths[1],
                         found, widths[2], trials, widths[3], verdict);
   }
-  return text + fmt::format("{} of {} pairs as expected\n", as_expected, outcomes.size());
+  return text +
+         fmt::format("{} of {} as expected\n", as_expected, counted(outcomes.size(), "pair"));
 }
 
 }  // namespace warpcheck

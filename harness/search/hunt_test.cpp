@@ -88,7 +88,7 @@ TEST(HuntTable, SaysWhatIsProvedOfWhatIsAsExpected) {
             "pair        expects  found  trials  verdict\n"
             "fake_clean  clean    -          20  ok, 10 trials for every schedule, proved for all "
             "data and schedules at 2 of its sizes (n = 1, 64)\n"
-            "1 of 1 pairs as expected\n");
+            "1 of 1 pair as expected\n");
   outcome.found = {Kind::mismatch};
   EXPECT_EQ(beyond_trials_text(outcome), "");
 }

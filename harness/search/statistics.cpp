@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "harness/input/json.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 
@@ -92,8 +93,8 @@ std::string statistics_text(const CaseStatistics& statistics) {
     lines.back().second.push_back(fmt::format("{} {:.1f} %", name, share));
     width = std::max(width, field.size());
   }
-  std::string text =
-      fmt::format("STATISTICS {}   {} cases\n", statistics.pair().name(), statistics.cases());
+  std::string text = fmt::format("STATISTICS {}   {}\n", statistics.pair().name(),
+                                 counted(statistics.cases(), "case"));
   for (const auto& [field, items] : lines) text += wrapped(field, width, items);
   if (!never.empty()) text += wrapped("never drawn:", 0, never);
   const std::vector<std::string> missing = statistics.missing();

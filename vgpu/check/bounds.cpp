@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/check/fault.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -72,7 +73,8 @@ Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t
   AccessSide side;
   side.role = write ? "host write" : "host copy";
   finding.accesses = {side};
-  finding.message = fmt::format("{} of {} bytes is not inside one allocation", call, bytes);
+  finding.message =
+      fmt::format("{} of {} is not inside one allocation", call, counted(bytes, "byte"));
   return finding;
 }
 
@@ -80,9 +82,9 @@ Finding host_copy_without_access(std::string_view call, bool write, std::uint64_
                                  std::uint64_t bytes, const Allocation& mapped) {
   Finding finding = host_copy_out_of_bounds(call, write, address, bytes, &mapped);
   finding.message = fmt::format(
-      "{} of {} bytes is in mapped memory that no device has access to: cuMemSetAccess was not "
+      "{} of {} is in mapped memory that no device has access to: cuMemSetAccess was not "
       "called for it",
-      call, bytes);
+      call, counted(bytes, "byte"));
   return finding;
 }
 

@@ -148,6 +148,18 @@ TEST_F(CheckersTest, StrayAccesses) {
   EXPECT_EQ(checkers.findings().back().space, "global");
 }
 
+TEST_F(CheckersTest, AnAccessOfOneByte) {
+  start();
+  FakeMemory flag{1, ptx::Space::shared, 1};
+  Fault event = fault(Fault::Kind::out_of_bounds);
+  event.space = ptx::Space::shared;
+  event.nearest = &flag.allocation();
+  event.bytes = 1;
+  event.address = 2;
+  emit(event);
+  EXPECT_EQ(only().object, "1 byte, 1 byte past the end of shared memory (1 byte)");
+}
+
 TEST_F(CheckersTest, EveryFaultHasItsKind) {
   start();
   emit(fault(Fault::Kind::misaligned));
@@ -328,7 +340,9 @@ TEST_F(CheckersTest, ADeadlockAtAnMbarrierSaysWhatIsMissing) {
   };
   EXPECT_EQ(message_with(0), "have come");
   EXPECT_EQ(message_with(512), "have come, and 512 bytes of asynchronous copies are missing");
+  EXPECT_EQ(message_with(1), "have come, and 1 byte of asynchronous copies is missing");
   EXPECT_EQ(message_with(-16), "have come, and 16 bytes more have come than were expected");
+  EXPECT_EQ(message_with(-1), "have come, and 1 byte more has come than was expected");
 }
 TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
   start();

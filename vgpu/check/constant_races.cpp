@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/streams.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -122,8 +123,8 @@ void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch,
     finding.kind = FindingKind::data_race;
     finding.space = space_name(allocation.space);
     finding.kernel = kernel_name(launch.program->kernel);
-    finding.object = fmt::format("{}, {} byte{}", describe(allocation, offset, read.bytes),
-                                 read.bytes, read.bytes == 1 ? "" : "s");
+    finding.object = fmt::format("{}, {}", describe(allocation, offset, read.bytes),
+                                 counted(read.bytes, "byte"));
     finding.variable = variable_of(allocation, offset);
     finding.accesses = {side_at(role_name(AccessKind::read),
                                 {launch.program, read.pc, launch.grid.position_of(read.who.block),

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -38,10 +41,10 @@ std::string_view role_of(Kind kind) {
 }
 
 std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
-  std::string text = fmt::format("{}, {} byte{}",
-                                 vgpu::describe(*waiting.allocation, waiting.offset, waiting.bytes),
-                                 waiting.bytes, waiting.bytes == 1 ? "" : "s");
-  if (places > 1) text += fmt::format(" (and {} other places)", places - 1);
+  std::string text =
+      fmt::format("{}, {}", vgpu::describe(*waiting.allocation, waiting.offset, waiting.bytes),
+                  counted(waiting.bytes, "byte"));
+  if (places > 1) text += fmt::format(" (and {})", counted(places - 1, "other place"));
   return text;
 }
 
@@ -49,8 +52,18 @@ std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
 // many of.
 std::string what_is_missing(std::int32_t bytes) {
   if (bytes == 0) return {};
-  if (bytes > 0) return fmt::format(", and {} bytes of asynchronous copies are missing", bytes);
-  return fmt::format(", and {} bytes more have come than were expected", -bytes);
+  const auto number = static_cast<std::uint32_t>(std::abs(bytes));
+  const std::string missing = fmt::format(", and {}", counted(number, "byte"));
+  const bool one = number == 1;
+  if (bytes > 0)
+    return fmt::format("{} of asynchronous copies {} missing", missing, one ? "is" : "are");
+  return fmt::format("{} more {} come than {} expected", missing, one ? "has" : "have",
+                     one ? "was" : "were");
+}
+
+std::string blocks_that_wait(std::uint32_t blocks) {
+  return fmt::format("; {} {} only when others have ended", counted(blocks, "block"),
+                     blocks == 1 ? "starts" : "start");
 }
 
 std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places) {
@@ -176,14 +189,16 @@ std::string DeadlockChecker::describe(const Program& program, std::span<const Wa
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Group& group = groups[i];
     const bool one = group.threads == 1;
-    text += fmt::format("{}({}) {} thread{}{} {}", i == 0 ? "" : "; ", i + 1, group.threads,
-                        one ? "" : "s",
-                        group.blocks > 1 ? fmt::format(" of {} blocks", group.blocks) : "",
-                        what_they_do(group.first, one, group.places));
+    text +=
+        fmt::format("{}({}) {}{} {}", i == 0 ? "" : "; ", i + 1, counted(group.threads, "thread"),
+                    group.blocks > 1 ? fmt::format(" of {} blocks", group.blocks) : "",
+                    what_they_do(group.first, one, group.places));
     const LastWrite& write = group.first.written;
     if (write.pc != ptx::kNone) text += describe_writer(program, write, waiting, groups, finding);
   }
-  if (left_out != 0) text += fmt::format("; {} more groups of threads do not go on", left_out);
+  if (left_out != 0)
+    text += fmt::format("; {} of threads {} not go on", counted(left_out, "more group"),
+                        left_out == 1 ? "does" : "do");
   return text;
 }
 
@@ -201,8 +216,7 @@ void DeadlockChecker::on_deadlock(const Deadlock& deadlock) {
     }
     finding.message = std::string(what) + describe(program, deadlock.waiting, finding);
     if (deadlock.of_launch && deadlock.blocks_not_started != 0) {
-      finding.message +=
-          fmt::format("; {} blocks start only when others have ended", deadlock.blocks_not_started);
+      finding.message += blocks_that_wait(deadlock.blocks_not_started);
     }
     const bool reads_unknown = std::ranges::any_of(deadlock.waiting, [](const Waiting& one) {
       return one.kind == Kind::reads && one.allocation != nullptr &&
@@ -234,8 +248,7 @@ void DeadlockChecker::on_step_limit(const StepLimit& limit) {
         fmt::format("no end after {} warp instructions, the limit, though it may end later: {}",
                     limit.steps, who);
     if (limit.blocks_not_started != 0) {
-      finding.message +=
-          fmt::format("; {} blocks start only when others have ended", limit.blocks_not_started);
+      finding.message += blocks_that_wait(limit.blocks_not_started);
     }
     return finding;
   });

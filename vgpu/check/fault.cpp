@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -15,12 +17,12 @@ std::uint64_t bytes_of(const Allocation& allocation) {
 }
 
 std::string name_with_size(const Allocation& allocation) {
-  const std::uint64_t bytes = bytes_of(allocation);
-  if (!allocation.name.empty()) return fmt::format("{} ({} bytes)", allocation.name, bytes);
+  const std::string size = counted(bytes_of(allocation), "byte");
+  if (!allocation.name.empty()) return fmt::format("{} ({})", allocation.name, size);
   switch (allocation.space) {
-    case ptx::Space::shared: return fmt::format("shared memory ({} bytes)", bytes);
-    case ptx::Space::local: return fmt::format("local memory ({} bytes a thread)", bytes);
-    default: return fmt::format("an allocation of {} bytes", bytes);
+    case ptx::Space::shared: return fmt::format("shared memory ({})", size);
+    case ptx::Space::local: return fmt::format("local memory ({} a thread)", size);
+    default: return fmt::format("an allocation of {}", size);
   }
 }
 
@@ -61,7 +63,8 @@ struct MeantPlace {
 MeantPlace meant_place(const Fault& fault) {
   if (fault.symbol == nullptr) {
     const Allocation& meant = *fault.meant;
-    return {meant.name.empty() ? fmt::format("an allocation of {} bytes", meant.bytes) : meant.name,
+    return {meant.name.empty() ? fmt::format("an allocation of {}", counted(meant.bytes, "byte"))
+                               : meant.name,
             meant.address, meant.bytes};
   }
   const Symbol& symbol = *fault.symbol;
@@ -74,19 +77,21 @@ std::string describe_meant(const Fault& fault) {
   const MeantPlace place = meant_place(fault);
   const bool is_named = fault.symbol != nullptr || !fault.meant->name.empty();
   const std::string name =
-      is_named ? fmt::format("{} ({} bytes)", place.name, place.bytes) : place.name;
+      is_named ? fmt::format("{} ({})", place.name, counted(place.bytes, "byte")) : place.name;
   const std::uint64_t distance = fault.address - place.begin;
   const bool is_short = fault.symbol != nullptr && fault.address <= UINT32_MAX;  // 32-bit addresses
   const auto signed_distance =
       is_short ? static_cast<std::int32_t>(distance) : static_cast<std::int64_t>(distance);
+  const std::string size = counted(fault.bytes, "byte");
   if (signed_distance < 0) {
-    return fmt::format("{} bytes, {} bytes before {}", fault.bytes, -signed_distance, name);
+    return fmt::format("{}, {} before {}", size,
+                       counted(static_cast<std::uint64_t>(-signed_distance), "byte"), name);
   }
   if (distance >= place.bytes) {
-    return fmt::format("{} bytes, {} bytes past the end of {}", fault.bytes, distance - place.bytes,
+    return fmt::format("{}, {} past the end of {}", size, counted(distance - place.bytes, "byte"),
                        name);
   }
-  return fmt::format("{} bytes at byte {} of {}", fault.bytes, distance, name);
+  return fmt::format("{} at byte {} of {}", size, distance, name);
 }
 
 // Returns the known cause of the bad pointer.
@@ -122,21 +127,22 @@ bool is_nowhere(const Fault& fault) {
 }
 
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
+  const std::string size = counted(bytes, "byte");
   if (address >= kFunctionBase && address < kFunctionEnd) {
-    return fmt::format("{} bytes at the address of a function", bytes);
+    return fmt::format("{} at the address of a function", size);
   }
   if (nearest == nullptr || !is_near(*nearest, address)) {
-    return fmt::format("{} bytes at address {:#x}", bytes, address);
+    return fmt::format("{} at address {:#x}", size, address);
   }
   const std::string name = name_with_size(*nearest);
   const std::uint64_t end = nearest->address + bytes_of(*nearest);
   if (const std::uint64_t before = distance_before(address, nearest->address); before != 0) {
-    return fmt::format("{} bytes, {} bytes before {}", bytes, before, name);
+    return fmt::format("{}, {} before {}", size, counted(before, "byte"), name);
   }
   if (address >= end) {
-    return fmt::format("{} bytes, {} bytes past the end of {}", bytes, address - end, name);
+    return fmt::format("{}, {} past the end of {}", size, counted(address - end, "byte"), name);
   }
-  return fmt::format("{} bytes at byte {} of {}", bytes, address - nearest->address, name);
+  return fmt::format("{} at byte {} of {}", size, address - nearest->address, name);
 }
 
 void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message,

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "vgpu/check/fault.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 std::string name_of_block(const Allocation& allocation) {
-  return fmt::format("allocation of {} bytes", allocation.bytes);
+  return fmt::format("allocation of {}", counted(allocation.bytes, "byte"));
 }
 
 // Why a pointer must not be freed, judged by the memory at its address.
@@ -194,8 +195,8 @@ Finding freed_twice(std::string_view call, const Allocation& allocation) {
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
                            std::uint64_t bytes, const Allocation& freed) {
   Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
-  finding.message =
-      fmt::format("{} of {} bytes uses memory that has been {}", call, bytes, how_it_went(freed));
+  finding.message = fmt::format("{} of {} uses memory that has been {}", call,
+                                counted(bytes, "byte"), how_it_went(freed));
   if (freed.freed_at.program != nullptr) {
     finding.accesses.push_back(side_at("free", freed.freed_at));
   }
@@ -222,8 +223,8 @@ Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t addre
                           std::uint64_t bytes, const Allocation& allocation) {
   Finding finding =
       host_copy_finding(FindingKind::out_of_bounds, write, address, bytes, allocation);
-  finding.message =
-      fmt::format("{} of {} bytes is on the device heap, where no host call reaches", call, bytes);
+  finding.message = fmt::format("{} of {} is on the device heap, where no host call reaches", call,
+                                counted(bytes, "byte"));
   finding.accesses.push_back(side_at("allocate", allocation.allocated_at));
   return finding;
 }

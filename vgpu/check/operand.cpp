@@ -6,6 +6,7 @@
 
 #include "vgpu/check/fault.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -32,8 +33,8 @@ Finding operand_out_of_bounds(const LibraryOperand& operand, bool write, std::ui
                               std::uint64_t bytes, const Allocation* nearest) {
   Finding finding = finding_of(FindingKind::out_of_bounds, operand, write);
   finding.object = describe_place(nearest, address, bytes);
-  finding.message = fmt::format("(1) {} takes up {} bytes, which are not inside one allocation",
-                                operand.name, bytes);
+  finding.message = fmt::format("(1) {} takes up {}, which are not inside one allocation",
+                                operand.name, counted(bytes, "byte"));
   return finding;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/known_patterns.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -144,11 +145,10 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
 std::string describe_element(const Access& access, unsigned lane) {
   // The bytes of a warp's local variables are interleaved, and PTX has no names for them.
   if (access.space == ptx::Space::local) {
-    return fmt::format("local variable, {} byte{}", access.bytes, access.bytes == 1 ? "" : "s");
+    return fmt::format("local variable, {}", counted(access.bytes, "byte"));
   }
-  return fmt::format("{}, {} byte{}",
-                     describe(*access.allocation, access.offset[lane], access.bytes), access.bytes,
-                     access.bytes == 1 ? "" : "s");
+  return fmt::format("{}, {}", describe(*access.allocation, access.offset[lane], access.bytes),
+                     counted(access.bytes, "byte"));
 }
 
 std::string variable_of(const Allocation& allocation, std::uint32_t offset) {
@@ -160,7 +160,7 @@ std::string variable_of(const Allocation& allocation, std::uint32_t offset) {
   }
   if (symbol != nullptr) return symbol->name;
   if (!allocation.name.empty()) return allocation.name;
-  return fmt::format("allocation {} of {} bytes", allocation.id, allocation.bytes);
+  return fmt::format("allocation {} of {}", allocation.id, counted(allocation.bytes, "byte"));
 }
 
 void Reporter::reset() {

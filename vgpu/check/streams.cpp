@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -39,7 +41,7 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   // Allocations that are created and freed repeatedly must not make one finding each, so the
   // variable names only their size.
   finding.variable = allocation.name.empty()
-                         ? fmt::format("allocation of {} bytes", allocation.bytes)
+                         ? fmt::format("allocation of {}", counted(allocation.bytes, "byte"))
                          : variable_of(allocation, offset);
   const auto is_of_stream = [](const HostOperation& one) {
     return one.place == nullptr || one.place->in_function;

@@ -99,7 +99,7 @@ Region vector(std::string_view name, const void* pointer, std::size_t element_by
 Region array(std::string_view name, const void* pointer, std::size_t element_bytes,
              std::int64_t count) {
   Region region =
-      region_at(count == 1 ? std::string(name) : fmt::format("{}, {} element{}", name, count, "s"),
+      region_at(count == 1 ? std::string(name) : fmt::format("{}, {} elements", name, count),
                 pointer, element_bytes);
   region.width = count;
   region.pitch = bytes_of(count, element_bytes);

@@ -9,6 +9,7 @@
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/core.hpp"
 #include "vgpu/machine/native/native_tier.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -168,9 +169,9 @@ bool Core::faults_for_ever(const Slot& slot, const Warp& warp) {
   if (warp.faults < std::min(kFaultsOfWarp, faults_max)) return false;
   if (warp.fragments.empty()) return false;
   const std::string detail = fmt::format(
-      "the kernel was stopped here, after {} accesses outside of memory or misaligned; a GPU stops "
+      "the kernel was stopped here, after {} outside of memory or misaligned; a GPU stops "
       "at the first one",
-      launch_.outcome.faults);
+      counted(launch_.outcome.faults, "access"));
   const Fragment& fragment = warp.fragments.front();
   Trap trap{launch_.program, launch_.place_of(slot, warp), fragment.pc,
             fragment.mask,   Trap::Cause::faults,          detail};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 
 std::string_view name_of(Decision::Point point) {
@@ -19,8 +21,8 @@ std::string_view name_of(Decision::Point point) {
 
 std::string to_string(const Decision& decision) {
   if (decision.point == Decision::Point::operation) {
-    return fmt::format("operation {}, passed over {} times: run operation {} first",
-                       decision.at.block, decision.index, decision.next.block);
+    return fmt::format("operation {}, passed over {}: run operation {} first", decision.at.block,
+                       counted(decision.index, "time"), decision.next.block);
   }
   if (decision.point == Decision::Point::start) {
     return fmt::format("launch {}: start with block {} warp {}, {}", decision.launch,
@@ -28,9 +30,9 @@ std::string to_string(const Decision& decision) {
                        decision.index == 0 ? "ascending" : "descending");
   }
   if (decision.point == Decision::Point::past) {
-    return fmt::format("launch {}: block {} warp {} access {}: lanes {:#x} leave out {} write{}",
+    return fmt::format("launch {}: block {} warp {} access {}: lanes {:#x} leave out {}",
                        decision.launch, decision.at.block, decision.at.warp, decision.index,
-                       decision.held, decision.next.block, decision.next.block == 1 ? "" : "s");
+                       decision.held, counted(decision.next.block, "write"));
   }
   const bool of_lanes =
       decision.point == Decision::Point::access || decision.point == Decision::Point::fence;

@@ -41,7 +41,7 @@ TEST(Decision, ReadsAsOneLine) {
             "launch 3: block 1 warp 2 stop 7: run block 4 warp 5");
   EXPECT_EQ(to_string(Decision{
                 .at = {3, 0}, .point = Decision::Point::operation, .index = 1, .next = {5, 0}}),
-            "operation 3, passed over 1 times: run operation 5 first");
+            "operation 3, passed over 1 time: run operation 5 first");
   EXPECT_EQ(to_string(Decision{.launch = 1, .at = {}, .point = Point::start, .next = {3, 2}}),
             "launch 1: start with block 3 warp 2, ascending");
   EXPECT_EQ(to_string(Decision{.at = {}, .point = Point::start, .index = 1, .next = {3, 0}}),

@@ -4,12 +4,14 @@
 
 #include <string>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
 std::string range_of(const HostAccess& access, std::uint32_t offset) {
-  return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
-                     access.row_bytes != 0 ? access.row_bytes : access.bytes);
+  return fmt::format("{}, first of a copy of {}", describe(*access.allocation, offset, 1),
+                     counted(access.row_bytes != 0 ? access.row_bytes : access.bytes, "byte"));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::cudart {
 
 void PrintBuffer::on_print(const vgpu::Print& print) {
@@ -41,9 +43,9 @@ void PrintBuffer::flush(std::string* output) {
   used_ = 0;
   if (output == nullptr && lost_ != told_) {
     fmt::print(stderr,
-               "warpcheck: the text of {} printf() calls was overwritten; the buffer has {} bytes "
+               "warpcheck: the text of {} was overwritten; the buffer has {} "
                "(cudaLimitPrintfFifoSize)\n",
-               lost_ - told_, capacity_);
+               counted(lost_ - told_, "printf() call"), counted(capacity_, "byte"));
     told_ = lost_;
   }
 }

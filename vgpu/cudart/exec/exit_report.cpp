@@ -10,6 +10,7 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -52,7 +53,7 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
                  vgpu::places_text(findings[i]));
     }
   }
-  fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+  fmt::print(stderr, "warpcheck: {}\n", counted(findings.size(), "finding"));
 }
 
 std::string triple(const Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }

@@ -3,6 +3,7 @@
 
 #include "vgpu/libraries/cublas/call.hpp"
 #include "vgpu/libraries/handles.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::libraries::cublas {
 namespace {
@@ -177,8 +178,8 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* count) {
 // The workspace is ignored, because no function needs it here.
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
   return with_context(HERE("cublasSetWorkspace"), handle, [&](cublasContext&) {
-    require(workspace != nullptr || bytes == 0, "the workspace of {} bytes is a null pointer",
-            bytes);
+    require(workspace != nullptr || bytes == 0, "the workspace of {} is a null pointer",
+            counted(bytes, "byte"));
   });
 }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 
 using ptx::Space;
@@ -56,8 +58,9 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
     if (bytes % kUnitBytes == 0) continue;
-    return launch_.refuse(fmt::format("'{}' of {} bytes, which is no multiple of {}",
-                                      launch_.program->source_of(run.pc).text, bytes, kUnitBytes));
+    return launch_.refuse(fmt::format("'{}' of {}, which is no multiple of {}",
+                                      launch_.program->source_of(run.pc).text,
+                                      counted(bytes, "byte"), kUnitBytes));
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/machine/memory/host_pages.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -573,7 +574,7 @@ std::string describe(const Allocation& part, std::uint64_t offset, std::uint32_t
                                   : fmt::format(" at byte {}", offset - start);
   if (symbol != nullptr) return symbol->name + element;
   if (!allocation.name.empty()) return allocation.name + element;
-  return fmt::format("allocation of {} bytes{}{}", allocation.bytes,
+  return fmt::format("allocation of {}{}{}", counted(allocation.bytes, "byte"),
                      element.starts_with("[") ? " " : "", element);
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/text/counted.hpp"
+
 namespace warpcheck::vgpu {
 
 using ptx::Space;
@@ -65,10 +67,10 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   const std::optional<TensorMap> map = read_map(run, instr, Space::generic, lane);
   if (!map) return is_no_map(run, lane, place);
   if (map->rank != m.dimensions) {
-    return launch_.halt(run, 1u << lane, Trap::Cause::no_object,
-                        fmt::format("(1) copies by {} coordinates, and the tensor map is of {} "
-                                    "dimension{}",
-                                    m.dimensions, map->rank, map->rank == 1 ? "" : "s"));
+    return launch_.halt(
+        run, 1u << lane, Trap::Cause::no_object,
+        fmt::format("(1) copies by {}, and the tensor map is of {}",
+                    counted(m.dimensions, "coordinate"), counted(map->rank, "dimension")));
   }
   if (m.reduce && map->atomic_type(m.atom_op) == Type::none) {
     return launch_.refuse(fmt::format("'{}' of elements that have no such operation",

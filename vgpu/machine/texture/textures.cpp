@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/machine/texture/texture_sampling.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -268,9 +269,9 @@ std::string describe(const Surface& surface) {
   std::string size = fmt::format("{}", box.width);
   if (surface.shape != TextureShape::line) size += fmt::format(" x {}", box.height);
   if (surface.shape == TextureShape::volume) size += fmt::format(" x {}", box.layers);
-  std::string text = fmt::format("{} of {} elements of {} bytes", name_of(surface.shape), size,
-                                 surface.format.bytes());
-  if (surface.layered) text += fmt::format(", {} layers", box.layers);
+  std::string text = fmt::format("{} of {} elements of {}", name_of(surface.shape), size,
+                                 counted(surface.format.bytes(), "byte"));
+  if (surface.layered) text += fmt::format(", {}", counted(box.layers, "layer"));
   return text;
 }
 
