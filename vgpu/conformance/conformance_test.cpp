@@ -106,12 +106,19 @@ TEST(Forms, ThatNobodyHasRecordedAreNamed) {
 vgpu::ComputeFn function_in(ptx::FunctionFile file, const vgpu::Instr& instr) {
   using namespace vgpu;
   using Find = ComputeFn (*)(const Instr&);
-  static constexpr Find kFiles[] = {baseline::find_carry,        baseline::find_integer,
-                                    baseline::find_bits,         baseline::find_compare,
-                                    baseline::find_move,         baseline::find_float,
-                                    baseline::find_approximate,  baseline::find_convert,
-                                    portable::find_exact,        portable::find_half_approximate,
-                                    portable::find_half_compare, portable::find_packed,
+  static constexpr Find kFiles[] = {baseline::find_carry,
+                                    baseline::find_integer,
+                                    baseline::find_bits,
+                                    baseline::find_compare,
+                                    baseline::find_move,
+                                    baseline::find_float,
+                                    baseline::find_half,
+                                    baseline::find_approximate,
+                                    baseline::find_convert,
+                                    portable::find_exact,
+                                    portable::find_half_approximate,
+                                    baseline::find_half_compare,
+                                    portable::find_packed,
                                     portable::find_video};
   return kFiles[static_cast<std::size_t>(file)](instr);
 }

@@ -10,10 +10,9 @@
 namespace warpcheck::ptx {
 namespace {
 
-constexpr std::array<std::string_view, 13> kFunctionFiles = {
-    "carry",        "integer",     "bits",    "compare", "move",
-    "float",        "approximate", "convert", "exact",   "half_approximate",
-    "half_compare", "packed",      "video"};
+constexpr std::array<std::string_view, 14> kFunctionFiles = {
+    "carry",       "integer", "bits",  "compare",          "move",         "float",  "half",
+    "approximate", "convert", "exact", "half_approximate", "half_compare", "packed", "video"};
 static_assert(kFunctionFiles.size() == static_cast<std::size_t>(FunctionFile::count));
 
 // Returns one bit for each file of a list; an unknown word does not compile.

@@ -202,6 +202,7 @@ enum class FunctionFile : std::uint8_t {
   compare,
   move,
   float_,
+  half,
   approximate,
   convert,
   exact,  // after the faster files

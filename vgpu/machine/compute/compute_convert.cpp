@@ -1,12 +1,12 @@
-// cvt between integers and f32, f64, and between f32 and f16: PTX ISA 9.0, 9.7.9.21.
+// cvt between integers, f32, f64 and f16, and between f32 and bf16: PTX ISA 9.0, 9.7.9.21.
 //
-// The forms that compilers emit frequently; all other roundings, saturations and types are in
-// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed result narrower than
-// its register is sign-extended to the register.  NaN becomes the integer 0, or, from f64 or to 64
-// bits, the integer whose top bit alone is set.  Between f32 and f64 a NaN keeps sign and payload,
-// unless .ftz made it canonical; a plain move between equal types changes nothing.
+// The forms that compilers emit frequently, to nearest; all other roundings, saturations and types
+// are in compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed result
+// narrower than its register is sign-extended to the register.  NaN becomes the integer 0, or, from
+// f64 or to 64 bits, the integer whose top bit alone is set.  Between f32 and f64 a NaN keeps sign
+// and payload, unless .ftz made it canonical; a plain move between equal types changes nothing.
 #include "vgpu/machine/compute/compute_families.hpp"
-#include "vgpu/machine/compute/lane_float.hpp"
+#include "vgpu/machine/compute/lane_half.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
@@ -143,34 +143,40 @@ struct Resize {
   }
 };
 
-// An f16 has the same fraction as a float with an exponent that is 112 less; a multiplication
-// corrects that, also for subnormals.
 struct FromHalf {
-  float operator()(std::uint16_t half) const {
-    const std::uint32_t magnitude = half & 0x7fffu;
-    const float finite = float_of<float>(magnitude << 13) * 0x1p112f;
-    const float special = float_of<float>(magnitude > 0x7c00 ? FloatLayout<float>::kNan
-                                                             : FloatLayout<float>::kInfinity);
-    const float value = magnitude < 0x7c00 ? finite : special;
-    const std::uint32_t sign = (half & 0x8000u) << 16;
-    return magnitude > 0x7c00 ? value : float_of<float>(bits_of(value) | sign);
-  }
+  float operator()(std::uint16_t half) const { return from_half(half); }
 };
 
-// Rounds to nearest even.  For a result that is a subnormal f16 (units of 2^-24), adding 0.5 leaves
-// its bits at the end of the fraction; other results are rounded by adding just less than half of
-// the last place.
-struct ToHalf {
-  std::uint16_t operator()(float x) const {
-    const std::uint32_t bits = bits_of(x) & 0x7fffffffu;
-    const std::uint32_t small = bits_of(float_of<float>(bits) + 0.5f) - bits_of(0.5f);
-    const std::uint32_t normal = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
-    const std::uint32_t finite = bits < (113u << 23) ? small : normal;
-    const std::uint32_t clamped_high = bits >= bits_of(65520.0f) ? 0x7c00 : finite;
-    const std::uint32_t sign = bits_of(x) >> 16 & 0x8000u;
-    return static_cast<std::uint16_t>(bits > FloatLayout<float>::kInfinity ? 0x7fffu
-                                                                           : clamped_high | sign);
+struct FromBfloat {
+  float operator()(std::uint16_t half) const { return from_bfloat(half); }
+};
+
+// To one or two halves.  An integer becomes a float first, which rounds only integers that no f16
+// reaches.
+template <bool kBfloat>
+struct ToHalves {
+  explicit ToHalves(const Instr& instr) : relu(instr.modifiers.relu) {}
+
+  template <class S>
+  std::uint32_t operator()(S value) const {
+    const auto x = static_cast<float>(value);
+    const std::uint32_t half = kBfloat ? to_bfloat(x) : to_half(x);
+    return relu && half >= kHalfSign ? 0 : half;
   }
+  // cvt.f16x2.f32 d, a, b: a becomes the upper half.
+  std::uint32_t operator()(float upper, float lower) const {
+    return (*this)(upper) << 16 | (*this)(lower);
+  }
+
+  bool relu;
+};
+
+// An operation on the value of an f16.
+template <class Op>
+struct OfHalf {
+  explicit OfHalf(const Instr& instr) : op(make_operation<Op>(instr)) {}
+  auto operator()(std::uint16_t half) const { return op(from_half(half)); }
+  Op op;
 };
 
 template <class S>
@@ -188,18 +194,27 @@ ComputeFn from_integer(const ptx::Modifiers& m) {
   if (m.rounding == Rounding::none || m.rounding == Rounding::rn) {
     if (m.type == Type::f32) return lanewise<ToFloat<float>, float, S>;
     if (m.type == Type::f64) return lanewise<ToFloat<double>, double, S>;
+    if (m.type == Type::f16) return lanewise<ToHalves<false>, std::uint32_t, S>;
   }
   if (m.rounding != Rounding::none) return nullptr;
   return for_type<F::template Wrapped, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
                   std::int8_t, std::int16_t, std::int32_t, std::int64_t>(m.type);
 }
 
+// F: float, double, or the cell of an f16.
+template <class D, class F, Rounding kMode, bool kFlush>
+constexpr ComputeFn to_integer_of() {
+  using OfFloat = ToInteger<D, kMode, kFlush>;
+  constexpr bool kHalf = std::is_same_v<F, std::uint16_t>;
+  return lanewise<std::conditional_t<kHalf, OfHalf<OfFloat>, OfFloat>, D, F>;
+}
+
 template <class F, Rounding kMode, bool kFlush>
 ComputeFn to_integer(Type type) {
-  if (type == Type::u32) return lanewise<ToInteger<std::uint32_t, kMode, kFlush>, std::uint32_t, F>;
-  if (type == Type::u64) return lanewise<ToInteger<std::uint64_t, kMode, kFlush>, std::uint64_t, F>;
-  if (type == Type::s64) return lanewise<ToInteger<std::int64_t, kMode, kFlush>, std::int64_t, F>;
-  return lanewise<ToInteger<std::int32_t, kMode, kFlush>, std::int32_t, F>;
+  if (type == Type::u32) return to_integer_of<std::uint32_t, F, kMode, kFlush>();
+  if (type == Type::u64) return to_integer_of<std::uint64_t, F, kMode, kFlush>();
+  if (type == Type::s64) return to_integer_of<std::int64_t, F, kMode, kFlush>();
+  return to_integer_of<std::int32_t, F, kMode, kFlush>();
 }
 
 template <class F, bool kFlush>
@@ -240,11 +255,12 @@ ComputeFn float_to_float(const ptx::Modifiers& m) {
 }
 
 ComputeFn from_float(const ptx::Modifiers& m) {
-  if (m.relu) return nullptr;
   const bool to_nearest = m.rounding == Rounding::rn && !m.ftz && !m.sat;
-  if (m.type == Type::f16 && m.source_type == Type::f32 && to_nearest) {
-    return lanewise<ToHalf, std::uint16_t, float>;
+  if (m.source_type == Type::f32 && to_nearest) {
+    if (m.type == Type::f16) return lanewise<ToHalves<false>, std::uint32_t, float>;
+    if (m.type == Type::bf16) return lanewise<ToHalves<true>, std::uint32_t, float>;
   }
+  if (m.relu) return nullptr;
   if (m.type == Type::f32 || m.type == Type::f64) {
     if (m.sat) return m.ftz ? float_to_float<true, true>(m) : float_to_float<false, true>(m);
     return m.ftz ? float_to_float<true, false>(m) : float_to_float<false, false>(m);
@@ -254,12 +270,27 @@ ComputeFn from_float(const ptx::Modifiers& m) {
   return m.ftz ? to_integer<float, true>(m) : to_integer<float, false>(m);
 }
 
+ComputeFn to_pair(const ptx::Modifiers& m) {
+  using Word = std::uint32_t;
+  if (m.source_type != Type::f32 || m.rounding != Rounding::rn) return nullptr;
+  if (m.type == Type::f16x2) return lanewise<ToHalves<false>, Word, float, float>;
+  return m.type == Type::bf16x2 ? lanewise<ToHalves<true>, Word, float, float> : nullptr;
+}
+
+ComputeFn from_half(const ptx::Modifiers& m) {
+  if (m.ftz || m.sat) return nullptr;
+  if (!ptx::is_float(m.type)) return to_integer<std::uint16_t, false>(m);
+  const bool widens = m.type == Type::f32 && m.rounding == Rounding::none;
+  return widens ? lanewise<FromHalf, float, std::uint16_t> : nullptr;
+}
+
 }  // namespace
 
 ComputeFn find_convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (instr.opcode != Opcode::cvt_ || present(instr[ComputeOperand::b])) return nullptr;
-  if (m.pack || m.satfinite || ptx::is_packed(m.type)) return nullptr;
+  if (instr.opcode != Opcode::cvt_ || m.pack || m.satfinite) return nullptr;
+  if (present(instr[ComputeOperand::b])) return to_pair(m);
+  if (ptx::is_packed(m.type)) return nullptr;
   switch (m.source_type) {
     case Type::u8: return from_integer<std::uint8_t>(m);
     case Type::u16: return from_integer<std::uint16_t>(m);
@@ -271,9 +302,10 @@ ComputeFn find_convert(const Instr& instr) {
     case Type::s64: return from_integer<std::int64_t>(m);
     case Type::f32:
     case Type::f64: return from_float(m);
-    case Type::f16:
-      if (m.type != Type::f32 || m.rounding != Rounding::none || m.ftz || m.sat) return nullptr;
-      return lanewise<FromHalf, float, std::uint16_t>;
+    case Type::f16: return from_half(m);
+    case Type::bf16:
+      if (m.type != Type::f32 || m.ftz || m.sat) return nullptr;
+      return lanewise<FromBfloat, float, std::uint16_t>;
     default: return nullptr;
   }
 }

@@ -1,7 +1,7 @@
-// Forms calculated in integers: directed rounding, 16-bit floats, the rarer conversions.
+// The rarer conversions, calculated in integers: PTX ISA 9.0, 9.7.9.21.
 //
-// PTX ISA 9.0, 9.7.3 - 9.7.5 and 9.7.9.21.  Compiled once, because exact.hpp does not depend on the
-// host's instruction set and these forms are rare.
+// Compiled once, because exact.hpp does not depend on the host's instruction set and these forms
+// are rare.
 #define WARPCHECK_SIMD portable
 
 #include <utility>
@@ -24,7 +24,7 @@ using Wide = std::uint64_t;
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_half_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
-// The processing of floats before and after the operation of an instruction.
+// The processing of floats before and after the conversion.
 struct Frame {
   explicit Frame(const Instr& instr, Type type)
       : format(exact::format_of(type)),
@@ -72,111 +72,6 @@ struct Frame {
 
   const Format& format;
   bool flush, saturate, relu, finite;
-};
-
-Number calculate(Opcode opcode, Rounding rounding, const Number& a, const Number& b,
-                 const Number& c) {
-  switch (opcode) {
-    case Opcode::add_: return exact::add(a, b, rounding);
-    case Opcode::sub_: return exact::add(a, b.kind == Number::Kind::nan ? b : negated(b), rounding);
-    case Opcode::mul_: return exact::multiply(a, b);
-    case Opcode::div_: return exact::divide(a, b);
-    case Opcode::rcp_: return exact::divide(exact::from_integer(Wide{1}), a);
-    case Opcode::sqrt_: return exact::square_root(a);
-    default: return exact::multiply_add(a, b, c, rounding);
-  }
-}
-
-// add, sub, mul, div, fma, rcp, sqrt of one element or, for .f16x2, .bf16x2 and .f32x2, of both
-// halves.
-struct Arithmetic {
-  explicit Arithmetic(const Instr& instr)
-      : frame(instr, instr.modifiers.type),
-        opcode(instr.opcode),
-        rounding(instr.modifiers.rounding == Rounding::none ? Rounding::rn
-                                                            : instr.modifiers.rounding),
-        half_bits(8 * ptx::half_bytes_of(instr.modifiers.type)),
-        out_of_bounds(instr.modifiers.out_of_bounds) {}
-
-  template <class U>
-  U operator()(U a, U b = 0, U c = 0) const {
-    if (half_bits == 0) return static_cast<U>(one(a, b, c));
-    const Wide upper = one(a >> half_bits, b >> half_bits, c >> half_bits);
-    return static_cast<U>(upper << half_bits | one(a, b, c));
-  }
-
-  [[nodiscard]] Wide one(Wide a, Wide b, Wide c) const {
-    if (out_of_bounds && (is_out_of_bounds(a) || is_out_of_bounds(b))) return 0;
-    const Number result = calculate(opcode, rounding, frame.read(a), frame.read(b), frame.read(c));
-    const bool keeps_nan = &frame.format == &exact::kF64 && result.kind == Number::Kind::nan;
-    return keeps_nan ? nan_of(a, b, c) : frame.write(result, rounding);
-  }
-
-  // The NaN that fma.oob treats as a value outside the bounds of a tensor: the same for both 16-bit
-  // formats (seen on sm_90; the ISA does not define it).
-  static bool is_out_of_bounds(Wide bits) { return (bits & 0x7fff) == 0x7ff7; }
-
-  // Returns the NaN operand of f64 that takes precedence, made quiet.
-  [[nodiscard]] Wide nan_of(Wide a, Wide b, Wide c) const {
-    if (opcode == Opcode::div_ && frame.is_nan(a)) return a | kQuiet;
-    for (const Wide operand : {b, c, a}) {
-      if (frame.is_nan(operand)) return operand | kQuiet;
-    }
-    return frame.format.nan;
-  }
-
-  static constexpr Wide kQuiet = exact::kF64.hidden() >> 1;
-
-  Frame frame;
-  Opcode opcode;
-  Rounding rounding;
-  std::uint32_t half_bits;
-  bool out_of_bounds;
-};
-
-// abs, neg, min, max of 16-bit floats: no rounding is needed.
-struct HalfSelect {
-  explicit HalfSelect(const Instr& instr)
-      : frame(instr, instr.modifiers.type),
-        opcode(instr.opcode),
-        nan_wins(instr.modifiers.nan),
-        xorsign(instr.modifiers.xorsign),
-        pair(is_half_pair(instr.modifiers.type)) {}
-
-  Word operator()(Word a, Word b = 0) const {
-    return pair ? one(a >> 16, b >> 16) << 16 | one(a, b) : one(a, b);
-  }
-
-  [[nodiscard]] Word one(Word a_bits, Word b_bits) const {
-    Word a = static_cast<Word>(frame.flushed(a_bits & 0xffff));
-    Word b = static_cast<Word>(frame.flushed(b_bits & 0xffff));
-    const auto nan = static_cast<Word>(frame.format.nan);
-    if (opcode == Opcode::abs_) return is_nan(a) ? nan : a & 0x7fff;
-    if (opcode == Opcode::neg_) return is_nan(a) ? nan : a ^ 0x8000;
-    const Word sign = (a ^ b) & 0x8000;
-    if (xorsign) {
-      a &= 0x7fff;
-      b &= 0x7fff;
-    }
-    const bool a_nan = is_nan(a);
-    const bool b_nan = is_nan(b);
-    if ((a_nan && b_nan) || (nan_wins && (a_nan || b_nan))) return nan;
-    const bool first = (order(a) < order(b)) == (opcode == Opcode::min_);
-    const Word chosen = a_nan ? b : b_nan || first ? a : b;
-    if (xorsign) return (chosen & 0x7fff) | sign;
-    return frame.relu && (chosen & 0x8000) != 0 ? 0 : chosen;
-  }
-
-  [[nodiscard]] bool is_nan(Word bits) const { return frame.is_nan(bits); }
-  // Ascends with the value; -0 is below +0.
-  static int order(Word bits) {
-    const int magnitude = static_cast<int>(bits & 0x7fff);
-    return (bits & 0x8000) != 0 ? -1 - magnitude : magnitude;
-  }
-
-  Frame frame;
-  Opcode opcode;
-  bool nan_wins, xorsign, pair;
 };
 
 // cvt from any number type to any other.
@@ -262,11 +157,6 @@ struct ConvertToWord : Convert {
   Word operator()(Wide a, Wide b) const { return static_cast<Word>(one(a) << 16 | one(b)); }
 };
 
-// A bf16 is the upper half of an f32, NaN too.
-struct WidenBfloat {
-  Word operator()(Word a) const { return a << 16; }
-};
-
 bool is_rounding_of_floats(Rounding rounding) {
   return rounding == Rounding::none || (rounding >= Rounding::rn && rounding <= Rounding::rp);
 }
@@ -296,9 +186,6 @@ ComputeFn find_convert(const Instr& instr) {
                      : to_same_float ? m.rounding != Rounding::rna
                                      : is_rounding_of_floats(m.rounding);
   if (!legal || (m.relu && !is_half(m.type))) return nullptr;
-  if (m.type == Type::f32 && m.source_type == Type::bf16 && !m.sat && !m.ftz) {
-    return lanewise<WidenBfloat, Word, Word>;
-  }
   const bool from_wide = ptx::bytes_of(m.source_type) == 8;
   if (ptx::bytes_of(m.type) == 8) {
     return from_wide ? lanewise<Convert, Wide, Wide> : lanewise<Convert, Wide, Word>;
@@ -306,44 +193,10 @@ ComputeFn find_convert(const Instr& instr) {
   return from_wide ? lanewise<ConvertToWord, Word, Wide> : lanewise<ConvertToWord, Word, Word>;
 }
 
-template <int kSources>
-ComputeFn find_arithmetic(const ptx::Modifiers& m) {
-  if (!is_rounding_of_floats(m.rounding)) return nullptr;
-  if (ptx::bytes_of(m.type) == 8) {
-    if constexpr (kSources == 1) return lanewise<Arithmetic, Wide, Wide>;
-    if constexpr (kSources == 2) return lanewise<Arithmetic, Wide, Wide, Wide>;
-    if constexpr (kSources == 3) return lanewise<Arithmetic, Wide, Wide, Wide, Wide>;
-  }
-  if (!ptx::is_float(m.type)) return nullptr;
-  if constexpr (kSources == 1) return lanewise<Arithmetic, Word, Word>;
-  if constexpr (kSources == 2) return lanewise<Arithmetic, Word, Word, Word>;
-  return lanewise<Arithmetic, Word, Word, Word, Word>;
-}
-
 }  // namespace
 
 ComputeFn find_exact(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
-  if (instr.opcode == Opcode::cvt_) return find_convert(instr);
-  if (m.approx || m.full || !ptx::is_float(m.type)) return nullptr;
-  const bool half = is_half(m.type) || is_half_pair(m.type);
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_:
-    case Opcode::mul_: return m.relu ? nullptr : find_arithmetic<2>(m);
-    case Opcode::mad_:
-    case Opcode::fma_: return m.relu && !half ? nullptr : find_arithmetic<3>(m);
-    case Opcode::div_: return half ? nullptr : find_arithmetic<2>(m);
-    case Opcode::rcp_:
-    case Opcode::sqrt_: return half ? nullptr : find_arithmetic<1>(m);
-    case Opcode::abs_:
-    case Opcode::neg_: return half ? lanewise<HalfSelect, Word, Word> : nullptr;
-    case Opcode::min_:
-    case Opcode::max_:
-      return half && !present(instr[ComputeOperand::c]) ? lanewise<HalfSelect, Word, Word, Word>
-                                                        : nullptr;
-    default: return nullptr;
-  }
+  return instr.opcode == Opcode::cvt_ ? find_convert(instr) : nullptr;
 }
 
 }  // namespace warpcheck::vgpu::portable

@@ -1,7 +1,7 @@
-// Floating-point arithmetic, rounded to nearest: PTX ISA 9.0, 9.7.3.
+// Floating-point arithmetic on f32 and f64: PTX ISA 9.0, 9.7.3.
 //
-// + - * / fma and sqrt are correctly rounded on every host, so the host's own operations are used;
-// NaN, .ftz and .sat follow PTX.  Directed rounding is in compute_exact.cpp, .approx in
+// + - * / fma and sqrt are correctly rounded on every host, in the direction that the host is set
+// to, so the host's own operations are used; NaN, .ftz and .sat follow PTX.  .approx is in
 // compute_approximate.cpp.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lane_float.hpp"
@@ -56,6 +56,22 @@ struct Fma {
     return fused(a, b, c);
   }
   static float scaled(float a, float b, float c) { return fused(a * 0x1p32f, b, c * 0x1p32f); }
+};
+
+// fma in any direction.  Without such an instruction, the product of two floats is exact in double,
+// and the second rounding of the sum goes where the first went.
+struct DirectedFma {
+  float operator()(float a, float b, float c) const {
+#if defined(__FMA__)
+    return fused(a, b, c);
+#else
+    return static_cast<float>(static_cast<double>(a) * b + c);
+#endif
+  }
+  double operator()(double a, double b, double c) const { return fused(a, b, c); }
+  static float scaled(float a, float b, float c) {
+    return DirectedFma{}(a * 0x1p32f, b, c * 0x1p32f);
+  }
 };
 
 struct Rcp {
@@ -158,31 +174,91 @@ struct CopySign {
   }
 };
 
-template <class Op, bool kFlush, bool kSaturate, class F, int kSources>
-constexpr ComputeFn arithmetic() {
-  using Framed = Arithmetic<Op, kFlush, kSaturate>;
-  if constexpr (kSources == 1) return lanewise<Framed, F, F>;
-  if constexpr (kSources == 2) return lanewise<Framed, F, F, F>;
-  if constexpr (kSources == 3) return lanewise<Framed, F, F, F, F>;
+// The operation on both floats of an f32x2.
+template <class Op>
+struct Pairs {
+  template <class... Wide>
+  std::uint64_t operator()(Wide... x) const {
+    using Word = std::uint32_t;
+    const Word low = bits_of(Op{}(float_of<float>(static_cast<Word>(x))...));
+    const Word high = bits_of(Op{}(float_of<float>(static_cast<Word>(x >> 32))...));
+    return std::uint64_t{high} << 32 | low;
+  }
+};
+
+// The host's direction of rounding.  Memory is read and written between its changes, so the
+// compiler calculates in between.
+class Direction {
+ public:
+  explicit Direction(Rounding rounding) : before_(_mm_getcsr()) {
+    unsigned mode = _MM_ROUND_TOWARD_ZERO;
+    if (rounding == Rounding::rm) mode = _MM_ROUND_DOWN;
+    if (rounding == Rounding::rp) mode = _MM_ROUND_UP;
+    set((before_ & ~unsigned{_MM_ROUND_MASK}) | mode);
+  }
+  ~Direction() { set(before_); }
+  Direction(const Direction&) = delete;
+  Direction& operator=(const Direction&) = delete;
+
+ private:
+  static void set(unsigned control) { asm volatile("ldmxcsr %0" : : "m"(control) : "memory"); }
+  unsigned before_;
+};
+
+template <class Op, class F, class... S>
+void directed(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
+  const Direction direction(instr.modifiers.rounding);
+  lanewise<Op, F, S...>(banks, instr, mask);
 }
 
-// f32 with or without .ftz and, where it exists, .sat; f64.
+template <class Op, class F, class... S>
+ComputeFn in_direction(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::none:
+    case Rounding::rn: return lanewise<Op, F, S...>;
+    case Rounding::rz:
+    case Rounding::rm:
+    case Rounding::rp: return directed<Op, F, S...>;
+    default: return nullptr;
+  }
+}
+
+template <class Op, class F, int kSources>
+ComputeFn arithmetic(Rounding rounding) {
+  if constexpr (kSources == 1) return in_direction<Op, F, F>(rounding);
+  if constexpr (kSources == 2) return in_direction<Op, F, F, F>(rounding);
+  if constexpr (kSources == 3) return in_direction<Op, F, F, F, F>(rounding);
+}
+
+// f32 with or without .ftz and, where it exists, .sat; f64; f32x2 with or without .ftz.
 template <class Op, int kSources, bool kMaySaturate>
 ComputeFn find_arithmetic(const ptx::Modifiers& m) {
-  if (m.rounding != Rounding::none && m.rounding != Rounding::rn) return nullptr;
   if (m.type == Type::f64) {
-    return m.ftz || m.sat ? nullptr : arithmetic<Op, false, false, double, kSources>();
+    if (m.ftz || m.sat) return nullptr;
+    return arithmetic<Arithmetic<Op, false, false>, double, kSources>(m.rounding);
+  }
+  if (m.type == Type::f32x2 && kMaySaturate && !m.sat) {
+    using Flushing = Pairs<Arithmetic<Op, true, false>>;
+    using Keeping = Pairs<Arithmetic<Op, false, false>>;
+    return m.ftz ? arithmetic<Flushing, std::uint64_t, kSources>(m.rounding)
+                 : arithmetic<Keeping, std::uint64_t, kSources>(m.rounding);
   }
   if (m.type != Type::f32) return nullptr;
   if constexpr (kMaySaturate) {
     if (m.sat) {
-      return m.ftz ? arithmetic<Op, true, true, float, kSources>()
-                   : arithmetic<Op, false, true, float, kSources>();
+      return m.ftz ? arithmetic<Arithmetic<Op, true, true>, float, kSources>(m.rounding)
+                   : arithmetic<Arithmetic<Op, false, true>, float, kSources>(m.rounding);
     }
   }
   if (m.sat) return nullptr;
-  return m.ftz ? arithmetic<Op, true, false, float, kSources>()
-               : arithmetic<Op, false, false, float, kSources>();
+  return m.ftz ? arithmetic<Arithmetic<Op, true, false>, float, kSources>(m.rounding)
+               : arithmetic<Arithmetic<Op, false, false>, float, kSources>(m.rounding);
+}
+
+ComputeFn find_fma(const ptx::Modifiers& m) {
+  const bool nearest = m.rounding == Rounding::none || m.rounding == Rounding::rn;
+  if (m.relu) return nullptr;
+  return nearest ? find_arithmetic<Fma, 3, true>(m) : find_arithmetic<DirectedFma, 3, true>(m);
 }
 
 template <bool kMaximum, bool kFlush>
@@ -225,7 +301,7 @@ ComputeFn find_float(const Instr& instr) {
     case Opcode::sub_: return find_arithmetic<Sub, 2, true>(m);
     case Opcode::mul_: return find_arithmetic<Mul, 2, true>(m);
     case Opcode::mad_:
-    case Opcode::fma_: return m.relu ? nullptr : find_arithmetic<Fma, 3, true>(m);
+    case Opcode::fma_: return find_fma(m);
     case Opcode::div_: return find_arithmetic<Div, 2, false>(m);
     case Opcode::rcp_: return find_arithmetic<Rcp, 1, false>(m);
     case Opcode::sqrt_: return find_arithmetic<Sqrt, 1, false>(m);

@@ -272,6 +272,42 @@ TEST(ComputeFloat, Halves) {
   }
 }
 
+// Finite halves are multiples of 2^-24.
+__int128 units_of(std::uint64_t half) {
+  return static_cast<__int128>(std::ldexp(half_value(half), 24));
+}
+
+// Returns a * b + c in units of 2^-48, to odd where 64 bits do not hold it.
+long double sum_in_units(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  const __int128 sum = units_of(a) * units_of(b) + (units_of(c) << 24);
+  auto magnitude = static_cast<unsigned __int128>(sum < 0 ? -sum : sum);
+  int shift = 0;
+  for (; magnitude >> 62 != 0; ++shift) magnitude = magnitude >> 1 | (magnitude & 1);
+  const long double kept = std::ldexp(static_cast<long double>(magnitude), shift);
+  return sum < 0 ? -kept : kept;
+}
+
+TEST(ComputeFloat, FusedHalvesAreRoundedOnce) {
+  const auto one = [](std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+    const float x = half_value(a & 0xffff), y = half_value(b & 0xffff), z = half_value(c & 0xffff);
+    const float about = std::fma(x, y, z);
+    if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z) || about == 0) {
+      return nearest_half(about);
+    }
+    return nearest_half(std::ldexp(sum_in_units(a & 0xffff, b & 0xffff, c & 0xffff), -48));
+  };
+  EXPECT_EQ(one(0x3c01, 0x3e00, 0x0001), 0x3e02u);  // halfway, but for the least number
+  EXPECT_EQ(one(0x3c01, 0x3e00, 0x8001), 0x3e01u);
+  Modifiers m;
+  m.rounding = Rounding::rn;
+  expect_agrees(
+      float_form(Opcode::fma_, Type::f16, 3, m), [&](Lane& l) { l.d = one(l.a, l.b, l.c); }, 100);
+  m.relu = true;
+  expect_agrees(
+      float_form(Opcode::fma_, Type::f16, 3, m),
+      [&](Lane& l) { l.d = one(l.a, l.b, l.c) < 0x8000 ? one(l.a, l.b, l.c) : 0; }, 100);
+}
+
 // Approximations must be within the bound of the ISA, and have the same bits with every instruction
 // set.
 struct Bound {

@@ -1,13 +1,9 @@
 // set and setp of 16-bit floats and of pairs of them: PTX ISA 9.0, 9.7.7.
-//
-// Compiled once, like compute_exact.cpp.
-#define WARPCHECK_SIMD portable
-
 #include "vgpu/machine/compute/compute_families.hpp"
-#include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/machine/compute/lane_half.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 
-namespace warpcheck::vgpu::portable {
+namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {
 
 using ptx::BoolOp;
@@ -18,82 +14,84 @@ using Word = std::uint32_t;
 
 bool is_pair(Type type) { return type == Type::f16x2 || type == Type::bf16x2; }
 
-bool combined(BoolOp op, bool holds, bool c) {
+Word combined(BoolOp op, Word holds, Word c) {
   switch (op) {
     case BoolOp::none: return holds;
-    case BoolOp::and_: return holds && c;
-    case BoolOp::or_: return holds || c;
-    case BoolOp::xor_: return holds != c;
+    case BoolOp::and_: return holds & c;
+    case BoolOp::or_: return holds | c;
+    case BoolOp::xor_: return holds ^ c;
   }
   return holds;
 }
 
-// Compares the element of a and b that begins at bit `shift`.
-class Comparison {
- public:
-  explicit Comparison(const Instr& instr)
-      : type_(instr.opcode == Opcode::set_ ? instr.modifiers.source_type : instr.modifiers.type),
-        format_(exact::format_of(type_)),
-        compare_(instr.modifiers.compare),
-        flush_(instr.modifiers.ftz) {}
-
-  [[nodiscard]] bool operator()(Word a, Word b, unsigned shift) const {
-    const Word x = flushed(a >> shift & 0xffff);
-    const Word y = flushed(b >> shift & 0xffff);
-    const bool unordered = is_nan(x) || is_nan(y);
-    const int left = order(x);
-    const int right = order(y);
-    switch (compare_) {
-      case Compare::eq: return !unordered && left == right;
-      case Compare::ne: return !unordered && left != right;
-      case Compare::lt: return !unordered && left < right;
-      case Compare::le: return !unordered && left <= right;
-      case Compare::gt: return !unordered && left > right;
-      case Compare::ge: return !unordered && left >= right;
-      case Compare::equ: return unordered || left == right;
-      case Compare::neu: return unordered || left != right;
-      case Compare::ltu: return unordered || left < right;
-      case Compare::leu: return unordered || left <= right;
-      case Compare::gtu: return unordered || left > right;
-      case Compare::geu: return unordered || left >= right;
-      case Compare::num: return !unordered;
-      case Compare::nan: return unordered;
-      default: return false;
-    }
-  }
-
- private:
-  [[nodiscard]] Word flushed(Word bits) const {
-    return flush_ && (bits & format_.infinity()) == 0 ? bits & 0x8000 : bits;
-  }
-  [[nodiscard]] bool is_nan(Word bits) const { return (bits & 0x7fff) > format_.infinity(); }
-  // Ascends with the value; both zeros are 0.
-  static int order(Word bits) {
-    const int magnitude = static_cast<int>(bits & 0x7fff);
-    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
-  }
-
-  Type type_;
-  const exact::Format& format_;
-  Compare compare_;
-  bool flush_;
+// How the elements of a and b that begin at bit `shift` compare: a bit for each lane.
+struct Orders {
+  Word less, equal, unordered;
 };
+
+// Ascends with the value; both zeros are 0.
+WARPCHECK_INLINE std::int32_t order(Word half) {
+  const auto magnitude = static_cast<std::int32_t>(half & 0x7fff);
+  return (half & kHalfSign) != 0 ? -magnitude : magnitude;
+}
+
+Orders orders_of(const Word* a, const Word* b, unsigned shift, Word infinity, bool flush) {
+  alignas(64) Word less[kWarpLanes];
+  alignas(64) Word equal[kWarpLanes];
+  alignas(64) Word unordered[kWarpLanes];
+  const auto read = [&](Word cell) {
+    const Word half = cell >> shift & 0xffff;
+    return flush && (half & infinity) == 0 ? 0 : half;
+  };
+  WARPCHECK_EACH_LANE(lane) {
+    const Word x = read(a[lane]);
+    const Word y = read(b[lane]);
+    less[lane] = order(x) < order(y) ? 0xffffffffu : 0;
+    equal[lane] = order(x) == order(y) ? 0xffffffffu : 0;
+    unordered[lane] = (x & 0x7fff) > infinity || (y & 0x7fff) > infinity ? 0xffffffffu : 0;
+  }
+  const Word nan = mask_of(unordered);
+  return {mask_of(less) & ~nan, mask_of(equal) & ~nan, nan};
+}
+
+Word holds(Compare compare, const Orders& of) {
+  const Word greater = ~(of.less | of.equal | of.unordered);
+  switch (compare) {
+    case Compare::eq: return of.equal;
+    case Compare::ne: return of.less | greater;
+    case Compare::lt: return of.less;
+    case Compare::le: return of.less | of.equal;
+    case Compare::gt: return greater;
+    case Compare::ge: return greater | of.equal;
+    case Compare::equ: return of.equal | of.unordered;
+    case Compare::neu: return ~of.equal;
+    case Compare::ltu: return of.less | of.unordered;
+    case Compare::leu: return ~greater;
+    case Compare::gtu: return greater | of.unordered;
+    case Compare::geu: return ~of.less;
+    case Compare::num: return ~of.unordered;
+    case Compare::nan: return of.unordered;
+    default: return 0;
+  }
+}
+
+// Bit l of the result is that of lane l, for the elements that begin at bit `shift`.
+Word compared(const LaneBanks& banks, const Instr& instr, Type type, unsigned shift) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const Word infinity = type == Type::f16 || type == Type::f16x2 ? 0x7c00 : 0x7f80;
+  const Orders orders =
+      orders_of(row<Word>(banks, instr[CompareOperand::a]),
+                row<Word>(banks, instr[CompareOperand::b]), shift, infinity, m.ftz);
+  const Word c = m.bool_op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
+  return combined(m.bool_op, holds(m.compare, orders), c);
+}
 
 // setp p, a, b of single numbers, p|q of pairs: p is the result of the lower halves, q of the upper
 // ones.
 void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const Comparison holds(instr);
-  const BoolOp op = instr.modifiers.bool_op;
-  const Word* a = row<Word>(banks, instr[CompareOperand::a]);
-  const Word* b = row<Word>(banks, instr[CompareOperand::b]);
-  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
-  Word low = 0;
-  Word high = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const bool third = (c >> lane & 1) != 0;
-    low |= Word{combined(op, holds(a[lane], b[lane], 0), third)} << lane;
-    high |= Word{combined(op, holds(a[lane], b[lane], 16), third)} << lane;
-  }
+  const Type type = instr.modifiers.type;
+  const Word low = compared(banks, instr, type, 0);
+  const Word high = is_pair(type) ? compared(banks, instr, type, 16) : 0;
   write_predicate(banks, instr[CompareOperand::p], low, mask);
   write_predicate(banks, instr[CompareOperand::q], high, mask);
 }
@@ -112,19 +110,15 @@ Word yes_of(Type type) {
 }
 
 void set(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const Comparison holds(instr);
   const ptx::Modifiers& m = instr.modifiers;
   const bool pair = is_pair(m.source_type);
   const Word yes = pair ? yes_of(m.type) & 0xffff : yes_of(m.type);
-  const Word* a = row<Word>(banks, instr[CompareOperand::a]);
-  const Word* b = row<Word>(banks, instr[CompareOperand::b]);
-  const Word c = m.bool_op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
+  const Word low = compared(banks, instr, m.source_type, 0);
+  const Word high = pair ? compared(banks, instr, m.source_type, 16) : 0;
   alignas(64) Word values[kWarpLanes];
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const bool third = (c >> lane & 1) != 0;
-    values[lane] = combined(m.bool_op, holds(a[lane], b[lane], 0), third) ? yes : 0;
-    const bool upper = pair && combined(m.bool_op, holds(a[lane], b[lane], 16), third);
-    if (upper) values[lane] |= yes << 16;
+  WARPCHECK_EACH_LANE(lane) {
+    const Word bit = kLaneBit<Word>.bit[lane];
+    values[lane] = ((low & bit) != 0 ? yes : 0) | ((high & bit) != 0 ? yes << 16 : 0);
   }
   blend(row<Word>(banks, instr[CompareOperand::d]), values, mask);
 }
@@ -158,4 +152,4 @@ ComputeFn find_half_compare(const Instr& instr) {
   return single && present(instr[CompareOperand::q]) ? nullptr : setp;
 }
 
-}  // namespace warpcheck::vgpu::portable
+}  // namespace warpcheck::vgpu::WARPCHECK_SIMD

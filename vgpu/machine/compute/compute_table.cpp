@@ -14,11 +14,12 @@ ComputeFn find_compute(const Instr& instr) {
                                     find_compare,
                                     find_move,
                                     find_float,
+                                    find_half,
                                     find_approximate,
                                     find_convert,
                                     portable::find_exact,
                                     portable::find_half_approximate,
-                                    portable::find_half_compare,
+                                    find_half_compare,
                                     portable::find_packed,
                                     portable::find_video};
   constexpr std::size_t kCount = std::size(kFiles);

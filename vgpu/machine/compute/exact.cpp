@@ -193,39 +193,4 @@ Number multiply(const Number& a, const Number& b) {
           .significand = a.significand * b.significand};
 }
 
-Number divide(const Number& a, const Number& b) {
-  const bool negative = a.negative != b.negative;
-  if (a.kind == Kind::nan || b.kind == Kind::nan) return nan();
-  if (a.kind == Kind::infinite) return b.kind == Kind::infinite ? nan() : infinity(negative);
-  if (b.kind == Kind::infinite) return zero(negative);
-  if (b.is_zero()) return a.is_zero() ? nan() : infinity(negative);
-  if (a.is_zero()) return zero(negative);
-  const Number dividend = normalized(a, 125);
-  const Number divisor = normalized(b, 53);
-  return {.negative = negative,
-          .sticky = dividend.significand % divisor.significand != 0,
-          .exponent = dividend.exponent - divisor.exponent,
-          .significand = dividend.significand / divisor.significand};
-}
-
-Number square_root(const Number& a) {
-  if (a.kind == Kind::nan || a.is_zero()) return a;
-  if (a.negative) return nan();
-  if (a.kind == Kind::infinite) return a;
-  Number x = normalized(a, 125);
-  if (x.exponent % 2 != 0) x = lowered(x, 1);  // exact: many zeros are below
-  // The digit-by-digit method: `root` is the largest with root * root <= significand.
-  Significand root = 0;
-  Significand rest = x.significand;
-  for (Significand bit = Significand{1} << 126; bit != 0; bit >>= 2) {
-    if (rest >= root + bit) {
-      rest -= root + bit;
-      root = (root >> 1) + bit;
-    } else {
-      root >>= 1;
-    }
-  }
-  return {.sticky = rest != 0, .exponent = x.exponent / 2, .significand = root};
-}
-
 }  // namespace warpcheck::vgpu::exact

@@ -1,9 +1,9 @@
 // Floating-point arithmetic in integers: exact results, rounded once in any direction.
 //
-// It is used for what the host cannot do without changing its rounding mode: directed rounding,
-// 16-bit floats.  A finite number is sign * significand * 2^exponent with 128 bits of significand,
-// plus a sticky bit for anything nonzero below it.  Operations keep at least 110 significant bits,
-// so that rounding to any format here is correct.
+// It is used for what the host has no instructions for: narrow floats, conversions of 64-bit
+// integers in any direction, products of matrices.  A finite number is sign * significand *
+// 2^exponent with 128 bits of significand, plus a sticky bit for anything nonzero below it.
+// Operations keep at least 110 significant bits, so that rounding to any format here is correct.
 // Source of the rules: IEEE 754-2008, 4.3 and 5.4; PTX ISA 9.0, 9.7.3 (NaN, .ftz, .sat).
 #pragma once
 
@@ -72,8 +72,6 @@ __int128 to_integer(const Number& x, __int128 lowest, __int128 highest);
 // Exact (or sticky) results.  The sign of an exact zero sum depends on the rounding.
 Number add(const Number& a, const Number& b, ptx::Rounding rounding);
 Number multiply(const Number& a, const Number& b);
-Number divide(const Number& a, const Number& b);
-Number square_root(const Number& a);
 inline Number multiply_add(const Number& a, const Number& b, const Number& c,
                            ptx::Rounding rounding) {
   return add(multiply(a, b), c, rounding);

@@ -98,11 +98,13 @@ WARPCHECK_INLINE F flush(F x) {
 }
 
 // Applies .ftz to a result.  `scaled` is the same result computed from operands 2^32 times as
-// large, so it is normal where the result is close to leaving the normal range.
+// large, so it is normal where the result is close to leaving the normal range.  Large operands may
+// overflow in `scaled`, so the result itself is asked, too.
 template <bool kFlush>
 WARPCHECK_INLINE float flush_result(float result, float scaled) {
   if constexpr (!kFlush) return result;
-  return absolute(scaled) < 0x1p-94f ? with_sign(0.0f, result) : result;
+  const bool tiny = absolute(scaled) < 0x1p-94f && absolute(result) <= 0x1p-126f;
+  return tiny ? with_sign(0.0f, result) : result;
 }
 
 // Applies .sat: clamps to [0, 1]; NaN gives +0.
