@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::cudart {
@@ -12,6 +14,9 @@ namespace {
 
 constexpr std::uint32_t kWordsOfPage = kTeamPageBytes / 4;
 constexpr std::uint32_t kBitsOfPage = kWordsOfPage / 64;  // 64 at a time
+
+// The maximal number of runs of adjacent lanes that are touched one after the other.
+constexpr unsigned kRunsMax = 8;
 
 // Sets the bits of words from `first` up to `end`.
 void set_bits(std::uint64_t* bits, std::uint32_t first, std::uint32_t end) {
@@ -29,6 +34,14 @@ void set_bits(std::uint64_t* bits, std::uint32_t first, std::uint32_t end) {
 
 }  // namespace
 
+PageUsers::Use Footprint::use_of(std::uint8_t role) {
+  if (role == Touched::kRead) return PageUsers::Use::read;
+  return role == Touched::kWritten ? PageUsers::Use::write : PageUsers::Use::reduce;
+}
+
+Footprint::Footprint(SavedPages& saved)
+    : saved_(saved), reduced_(saved), runs_of_(vgpu::race_row_functions(vgpu::simd_level()).runs) {}
+
 Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocation) {
   if (allocation.id >= touched_.size()) touched_.resize(allocation.id + 1);
   Touched& at = touched_[allocation.id];
@@ -37,13 +50,12 @@ Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocati
     return at;
   }
   const std::uint64_t pages = (allocation.bytes + kTeamPageBytes - 1) / kTeamPageBytes;
-  if (at.bytes < allocation.bytes || at.read_bits.is_empty()) {
+  if (at.bytes < allocation.bytes || at.pages_of_bits[0].is_empty()) {
     const std::size_t room = (pages + 1) * kBitsOfPage * sizeof(std::uint64_t);
-    at.read_bits = vgpu::HostPages(room, std::byte{0});
-    at.written_bits = vgpu::HostPages(room, std::byte{0});
-    at.reduced_bits = vgpu::HostPages(room, std::byte{0});
-    if (at.read_bits.is_empty() || at.written_bits.is_empty() || at.reduced_bits.is_empty()) {
-      throw std::bad_alloc();
+    for (std::size_t i = 0; i < at.pages_of_bits.size(); ++i) {
+      at.pages_of_bits[i] = vgpu::HostPages(room, std::byte{0});
+      if (at.pages_of_bits[i].is_empty()) throw std::bad_alloc();
+      at.first_bits[i] = at.pages_of_bits[i].data();
     }
     at.bytes = allocation.bytes;
   }
@@ -65,26 +77,95 @@ void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end,
     }
     if (known == 0 && !saved_.count_shadows()) grid_->give_up();
     if ((known & ~Touched::kKnown) == 0) pages_.push_back({at.allocation->id, page});
+    const bool is_new = (known & role) == 0 && reductions_ != nullptr;
+    if (is_new && (*at.flags)[page].users.add(number_, use_of(role))) {
+      compared_.push_back({at.allocation->id, page});
+    }
     known |= Touched::kKnown | role;
   }
 }
 
-inline void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end,
-                             std::uint8_t role) {
+// Touches a range of any size.
+void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role) {
   touch_pages(at, begin, end, role);
-  set_bits(at.bits_of_role(role), begin / 4, (end - 1) / 4 + 1);
+  set_bits(at.words(role), begin / 4, (end - 1) / 4 + 1);
 }
 
-// Touches the bytes of adjacent lanes; `first` is the offset that lane 0 would have.
+// Touches one word of each of some adjacent lanes.
+//   first: the offset of lane 0, whose word is touched
+inline void Footprint::touch_row(Touched& at, std::uint32_t first, std::uint32_t lanes,
+                                 std::uint8_t role) {
+  const auto last = vgpu::kWarpLanes - 1 - static_cast<std::uint32_t>(std::countl_zero(lanes));
+  if (!know_pages(at, first, first + 4 * last, role)) [[unlikely]]
+    touch_pages(at, first, first + 4 * last + 4, role);
+  std::byte* const bits = at.bits(role) + first / 4 / 8;
+  std::uint64_t words = 0;
+  std::memcpy(&words, bits, sizeof words);
+  words |= std::uint64_t{lanes} << first / 4 % 8;
+  std::memcpy(bits, &words, sizeof words);
+}
+
+// Touches `bytes` bytes of each of some adjacent lanes.
+//   first: the offset of lane 0, which is one of them
 void Footprint::touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes,
-                            std::uint32_t mask, std::uint8_t role) {
-  while (mask != 0) {
-    const auto begin = static_cast<std::uint32_t>(std::countr_zero(mask));
-    const auto count = static_cast<std::uint32_t>(std::countr_one(mask >> begin));
+                            std::uint32_t lanes, std::uint8_t role) {
+  if (first % 4 != 0 || (bytes != 4 && bytes != 8 && bytes != 16)) {
+    return touch_runs(at, first, bytes, lanes, role);
+  }
+  const unsigned words = bytes / 4, step = vgpu::kWarpLanes / words;
+  for (; lanes != 0; lanes = words == 1 ? 0 : lanes >> step, first += 4 * vgpu::kWarpLanes) {
+    std::uint64_t some = words == 1 ? lanes : lanes & ((1u << step) - 1);
+    if (words > 1) some = vgpu::twice(some);
+    if (words > 2) some = vgpu::twice(some);
+    const auto lead = static_cast<std::uint32_t>(std::countr_zero(some));
+    if (some != 0) touch_row(at, first + 4 * lead, static_cast<std::uint32_t>(some >> lead), role);
+  }
+}
+
+void Footprint::touch_runs(Touched& at, std::uint32_t first, std::uint32_t bytes,
+                           std::uint32_t lanes, std::uint8_t role) {
+  while (lanes != 0) {
+    const auto begin = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    const auto count = static_cast<std::uint32_t>(std::countr_one(lanes >> begin));
     touch(at, first + begin * bytes, first + (begin + count) * bytes, role);
     if (begin + count == vgpu::kWarpLanes) return;
-    mask &= ~0u << (begin + count);
+    lanes &= ~0u << (begin + count);
   }
+}
+
+// Touches the bytes of lanes at any offsets.  Tiles with rows shorter than a warp are a few runs of
+// adjacent lanes.
+void Footprint::touch_scattered(Touched& at, const std::uint32_t* offsets, std::uint32_t bytes,
+                                std::uint32_t lanes, std::uint8_t role) {
+  const vgpu::LaneRuns runs = runs_of_(offsets, lanes, bytes);
+  if (runs.count > kRunsMax && bytes == 4) return touch_words(at, offsets, lanes, role);
+  vgpu::for_each_run(runs.begins, lanes, [&](unsigned first, std::uint32_t run) {
+    touch_lanes(at, offsets[first], bytes, run >> first, role);
+    return true;
+  });
+}
+
+// Touches one word of each lane.
+void Footprint::touch_words(Touched& at, const std::uint32_t* offsets, std::uint32_t lanes,
+                            std::uint8_t role) {
+  std::uint64_t* const bits = at.words(role);
+  std::uint32_t group = offsets[std::countr_zero(lanes)] / 4 / 64;
+  std::uint64_t touched = 0;
+  const auto close = [&] {
+    const std::uint32_t begin = group * 256;
+    if (!know_pages(at, begin, begin, role)) touch_pages(at, begin, begin + 1, role);
+    bits[group] |= touched;
+  };
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint32_t word = offsets[std::countr_zero(lanes)] / 4;
+    if (word / 64 != group) {
+      close();
+      group = word / 64;
+      touched = 0;
+    }
+    touched |= std::uint64_t{1} << word % 64;
+  }
+  close();
 }
 
 bool Footprint::takes_row(const vgpu::RowAccess& row) {
@@ -92,14 +173,20 @@ bool Footprint::takes_row(const vgpu::RowAccess& row) {
   Touched& at = touched(*row.allocation);
   const std::uint8_t role =
       row.kind == vgpu::AccessKind::write ? Touched::kWritten : Touched::kRead;
-  if (row.pattern == vgpu::Pattern::uniform) {
-    touch(at, row.first, row.first + row.bytes, role);
-  } else if (row.pattern == vgpu::Pattern::scattered) {
-    for (const std::uint32_t offset : std::span(row.offsets, vgpu::kWarpLanes)) {
-      touch(at, offset, offset + row.bytes, role);
-    }
+  if (row.pattern == vgpu::Pattern::scattered) {
+    touch_scattered(at, row.offsets, row.bytes, row.mask, role);
+    return true;
+  }
+  std::uint32_t first = row.first, lanes = 1;
+  if (row.pattern == vgpu::Pattern::strided) {
+    const auto lead = static_cast<std::uint32_t>(std::countr_zero(row.mask));
+    first += lead * row.bytes;
+    lanes = row.mask >> lead;
+  }
+  if (row.bytes == 4 && first % 4 == 0) [[likely]] {
+    touch_row(at, first, lanes, role);
   } else {
-    touch_lanes(at, row.first, row.bytes, row.mask, role);
+    touch_lanes(at, first, row.bytes, lanes, role);
   }
   return true;
 }
@@ -127,70 +214,69 @@ void Footprint::on_access(vgpu::Access& access) {
   if (access.space != ptx::Space::global) return;
   Touched& at = touched(*access.allocation);
   const std::uint8_t role = role_of(access);
-  if (access.pattern == vgpu::Pattern::strided) {
-    const unsigned first = access.first_lane();
-    return touch_lanes(at, access.offset[first] - first * access.bytes, access.bytes, access.mask,
-                       role);
+  if (access.pattern == vgpu::Pattern::scattered) {
+    return touch_scattered(at, access.offset.data(), access.bytes, access.mask, role);
   }
-  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    const std::uint32_t offset = access.offset[static_cast<std::size_t>(std::countr_zero(rest))];
-    touch(at, offset, offset + access.bytes, role);
-    if (access.pattern == vgpu::Pattern::uniform) return;
-  }
+  const unsigned lead = access.first_lane();
+  const std::uint32_t lanes = access.pattern == vgpu::Pattern::strided ? access.mask >> lead : 1;
+  touch_lanes(at, access.offset[lead], access.bytes, lanes, role);
 }
 
 bool Footprint::have_met(std::span<Footprint* const> all) {
-  std::size_t ids = 0;
-  for (const Footprint* const one : all) ids = std::max(ids, one->touched_.size());
-  for (std::uint32_t id = 0; id < ids; ++id) {
-    if (have_met_in(all, id)) return true;
-  }
-  return false;
+  return std::ranges::any_of(all, [&](const Footprint* one) {
+    return std::ranges::any_of(one->compared_,
+                               [&](const PageOf& page) { return have_met_at(all, page); });
+  });
 }
 
-bool Footprint::have_met_in(std::span<Footprint* const> all, std::uint32_t id) {
-  std::vector<Footprint*> owners;
+bool Footprint::have_met_at(std::span<Footprint* const> all, const PageOf& page) {
   std::vector<Touched*> there;
+  std::uint8_t kind = 0;
   for (Footprint* const one : all) {
-    if (id < one->touched_.size() && one->touched_[id].allocation != nullptr) {
-      owners.push_back(one);
-      there.push_back(&one->touched_[id]);
-    }
+    if (page.id >= one->touched_.size() || one->touched_[page.id].allocation == nullptr) continue;
+    there.push_back(&one->touched_[page.id]);
+    const std::uint8_t own = one->reduced_.kind_of(page.id, page.page);
+    if (own != 0 && kind != 0 && own != kind) return true;
+    if (own != 0) kind = own;
   }
-  if (there.empty()) return false;
-  for (std::size_t page = 0; page < there.front()->pages.size(); ++page) {
-    std::uint8_t any = 0;
-    std::size_t machines = 0;
-    for (const Touched* const one : there) {
-      any |= one->pages[page];
-      machines += (one->pages[page] & ~Touched::kKnown) != 0 ? 1 : 0;
-    }
-    const bool is_reduced = (any & Touched::kReduced) != 0;
-    if (!is_reduced && (machines < 2 || (any & Touched::kWritten) == 0)) continue;
-    if (have_met_in_page(there, page)) return true;
-    std::uint8_t kind = 0;
-    for (const Footprint* const one : owners) {
-      const std::uint8_t own = one->reduced_.kind_of(id, static_cast<std::uint32_t>(page));
-      if (own != 0 && kind != 0 && own != kind) return true;
-      if (own != 0) kind = own;
-    }
-  }
-  return false;
+  return have_met_in_page(there, page.page);
 }
 
+// Pages that a machine has not touched have no bits in it.
 bool Footprint::have_met_in_page(std::span<Touched* const> all, std::size_t page) {
   for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
     std::uint64_t read = 0, written = 0, reduced = 0;  // by earlier machines
     for (Touched* const one : all) {
-      const std::uint64_t reads = one->read()[at], writes = one->written()[at];
+      const std::uint64_t reads = one->words(Touched::kRead)[at];
+      const std::uint64_t writes = one->words(Touched::kWritten)[at];
       if (((writes & (read | written)) | (reads & written)) != 0) return true;
       read |= reads;
       written |= writes;
-      reduced |= one->reduced()[at];
+      reduced |= one->words(Touched::kReduced)[at];
     }
     if ((reduced & (read | written)) != 0) return true;
   }
   return false;
+}
+
+void Footprint::begin(vgpu::SharedGrid& grid, std::uint32_t number, const Reductions& reductions) {
+  forget_words();
+  grid_ = &grid;
+  number_ = number;
+  reductions_ = &reductions;
+  reduced_.begin(reductions, grid);
+}
+
+void Footprint::begin_whole(vgpu::SharedGrid& group) {
+  forget_words();
+  grid_ = &group;
+  reductions_ = nullptr;
+}
+
+void Footprint::forget(const vgpu::Allocation& allocation) {
+  if (allocation.id >= touched_.size()) return;
+  forget_words();
+  touched_[allocation.id] = {};
 }
 
 void Footprint::touch_bytes(const vgpu::Allocation& allocation, std::uint32_t offset,
@@ -205,8 +291,10 @@ TouchedWords Footprint::take_words() {
     Touched& at = touched_[one.id];
     const std::size_t first = std::size_t{one.page} * kBitsOfPage;
     const std::uint8_t roles = at.pages[one.page];
-    words.add(*at.allocation, one.page, (roles & Touched::kRead) != 0 ? at.read() + first : nullptr,
-              (roles & Touched::kWritten) != 0 ? at.written() + first : nullptr);
+    const auto bits_of = [&](std::uint8_t role) {
+      return (roles & role) != 0 ? at.words(role) + first : nullptr;
+    };
+    words.add(*at.allocation, one.page, bits_of(Touched::kRead), bits_of(Touched::kWritten));
   }
   forget_words();
   return words;
@@ -219,7 +307,7 @@ void Footprint::forget_words() {
     constexpr std::size_t kBytes = kBitsOfPage * sizeof(std::uint64_t);
     for (const std::uint8_t role : {Touched::kRead, Touched::kWritten, Touched::kReduced}) {
       const bool is_touched = (touched & role) != 0;
-      if (is_touched) std::memset(at.bits_of_role(role) + one.page * kBitsOfPage, 0, kBytes);
+      if (is_touched) std::memset(at.words(role) + one.page * kBitsOfPage, 0, kBytes);
     }
   }
   pages_.clear();
@@ -228,7 +316,7 @@ void Footprint::forget_words() {
 void Footprint::clear() {
   kept_.clear();
   reduced_.clear();
-  forget_words();
+  compared_.clear();
   for (Touched& at : touched_) at.allocation = nullptr;
 }
 

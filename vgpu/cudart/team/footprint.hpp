@@ -18,10 +18,13 @@
 // host.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/cudart/team/reduced_pages.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
 #include "vgpu/cudart/team/touched_words.hpp"
@@ -33,19 +36,12 @@ namespace warpcheck::cudart {
 
 class Footprint final : public vgpu::Observer {
  public:
-  explicit Footprint(SavedPages& saved) : saved_(saved), reduced_(saved) {}
+  explicit Footprint(SavedPages& saved);
 
-  //   reductions: of the launched program; must outlive the launch
-  void begin(vgpu::SharedGrid& grid, const Reductions& reductions) {
-    grid_ = &grid;
-    reductions_ = &reductions;
-    reduced_.begin(reductions, grid);
-  }
+  //   number: of the machine; reductions: of the launched program, must outlive the launch
+  void begin(vgpu::SharedGrid& grid, std::uint32_t number, const Reductions& reductions);
   // Begins a task of a group: a whole launch, or a copy.
-  void begin_whole(vgpu::SharedGrid& group) {
-    grid_ = &group;
-    reductions_ = nullptr;
-  }
+  void begin_whole(vgpu::SharedGrid& group);
   // A copy of the task is about to read or write bytes.
   void touch_bytes(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
                    bool write);
@@ -56,12 +52,11 @@ class Footprint final : public vgpu::Observer {
   [[nodiscard]] static bool have_met(std::span<Footprint* const> all);
   // Restores global memory, as far as this machine has saved it.
   void put_back() const { kept_.put_back(); }
-  // Forgets what was touched and saved.
+  // Forgets what was touched and saved.  The bits of words are cleared when the next launch begins,
+  // on the thread of the machine.
   void clear();
   // Frees what it holds for an allocation; must not be called while a launch runs.
-  void forget(const vgpu::Allocation& allocation) {
-    if (allocation.id < touched_.size()) touched_[allocation.id] = {};
-  }
+  void forget(const vgpu::Allocation& allocation);
 
   void on_access(vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;
@@ -84,25 +79,21 @@ class Footprint final : public vgpu::Observer {
 
  private:
   // The footprint in one allocation: one bit per word, one byte per page.
-  struct Touched {
+  struct alignas(64) Touched {
     // kKnown: touched in this launch or an earlier one.
     static constexpr std::uint8_t kRead = 1, kWritten = 2, kReduced = 4, kKnown = 8;
     const vgpu::Allocation* allocation = nullptr;  // null: nothing was touched
     SavedPages::Flags* flags = nullptr;
-    std::uint64_t bytes = 0;  // size of the allocation that the bits cover
-    vgpu::HostPages read_bits, written_bits, reduced_bits;
+    std::uint64_t bytes = 0;                       // size of the allocation that the bits cover
+    std::array<std::byte*, 3> first_bits{};        // by role
+    std::array<vgpu::HostPages, 3> pages_of_bits;  // by role
     std::vector<std::uint8_t> pages;
 
-    [[nodiscard]] std::uint64_t* read() { return bits_of(read_bits); }
-    [[nodiscard]] std::uint64_t* written() { return bits_of(written_bits); }
-    [[nodiscard]] std::uint64_t* reduced() { return bits_of(reduced_bits); }
     //   role: kRead, kWritten or kReduced
-    [[nodiscard]] std::uint64_t* bits_of_role(std::uint8_t role) {
-      if (role == kRead) return read();
-      return role == kWritten ? written() : reduced();
-    }
-    static std::uint64_t* bits_of(vgpu::HostPages& pages) {
-      return reinterpret_cast<std::uint64_t*>(pages.data());
+    [[nodiscard]] std::byte* bits(std::uint8_t role) { return first_bits[role / 2]; }
+    // The same bits, 64 at a time.
+    [[nodiscard]] std::uint64_t* words(std::uint8_t role) {
+      return reinterpret_cast<std::uint64_t*>(bits(role));
     }
   };
 
@@ -112,25 +103,41 @@ class Footprint final : public vgpu::Observer {
     return begin_allocation(allocation);
   }
   Touched& begin_allocation(const vgpu::Allocation& allocation);
-  void touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t mask,
-                   std::uint8_t role);
   void touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
+  void touch_row(Touched& at, std::uint32_t first, std::uint32_t lanes, std::uint8_t role);
+  void touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t lanes,
+                   std::uint8_t role);
+  void touch_runs(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t lanes,
+                  std::uint8_t role);
+  void touch_scattered(Touched& at, const std::uint32_t* offsets, std::uint32_t bytes,
+                       std::uint32_t lanes, std::uint8_t role);
+  void touch_words(Touched& at, const std::uint32_t* offsets, std::uint32_t lanes,
+                   std::uint8_t role);
+  // Returns whether the pages of both bytes have been touched in this role.
+  static bool know_pages(const Touched& at, std::uint32_t first, std::uint32_t last,
+                         std::uint8_t role) {
+    return (at.pages[first / kTeamPageBytes] & at.pages[last / kTeamPageBytes] & role) != 0;
+  }
   void touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
   std::uint8_t role_of(const vgpu::Access& access) const;
   void forget_words();
+  struct PageOf {
+    std::uint32_t id = 0, page = 0;
+  };
   static bool have_met_in_page(std::span<Touched* const> all, std::size_t page);
-  static bool have_met_in(std::span<Footprint* const> all, std::uint32_t id);
+  static bool have_met_at(std::span<Footprint* const> all, const PageOf& page);
+  static PageUsers::Use use_of(std::uint8_t role);
 
   SavedPages& saved_;
   KeptPages kept_;
   ReducedPages reduced_;
+  vgpu::RunsFn runs_of_;
   const Reductions* reductions_ = nullptr;  // null: this machine runs a whole launch
   vgpu::SharedGrid* grid_ = nullptr;
   std::vector<Touched> touched_;  // by Allocation::id
-  struct PageOf {
-    std::uint32_t id = 0, page = 0;
-  };
-  std::vector<PageOf> pages_;  // that have been touched since the latest clear() or take_words()
+  std::uint32_t number_ = 0;      // of the machine
+  std::vector<PageOf> pages_;     // whose words must be forgotten
+  std::vector<PageOf> compared_;  // pages in which this machine may have met others
 };
 
 }  // namespace warpcheck::cudart

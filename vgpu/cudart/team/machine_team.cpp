@@ -108,7 +108,7 @@ class MachineTeam::Member {
     checked.race = true;
     checkers_.reset(checked, settings.warp_model);
     checkers_.join(*settings.whole, grid);
-    footprint_.begin(grid, reductions);
+    footprint_.begin(grid, number, reductions);
     std::vector<vgpu::Observer*> observers{&footprint_};
     const auto checkers = checkers_.observers();
     observers.insert(observers.end(), checkers.begin(), checkers.end());
@@ -249,8 +249,8 @@ std::optional<vgpu::Outcome> MachineTeam::run(const vgpu::Launch& launch,
                                               const Settings& settings) {
   if (!is_for_all(launch, settings)) return std::nullopt;
   Known& known = known_of(*launch.program);
-  const auto count =
-      static_cast<unsigned>(std::min<std::uint64_t>(settings.machines, launch.grid.count()));
+  const unsigned machines = std::min(settings.machines, PageUsers::kMachinesMax);
+  const auto count = static_cast<unsigned>(std::min<std::uint64_t>(machines, launch.grid.count()));
   make_members(count);
   saved_.begin(*settings.whole, memory_left() / 2);
   settings.whole->begin_parts();

@@ -67,7 +67,7 @@ SavedPages::Flags& SavedPages::flags_of(const vgpu::Allocation& allocation) {
 
 bool SavedPages::keep(Flags& flags, const vgpu::Allocation& allocation, std::uint32_t page,
                       KeptPages& by) {
-  std::atomic<std::uint8_t>& state = flags[page];
+  std::atomic<std::uint8_t>& state = flags[page].state;
   std::uint8_t seen = state.load(std::memory_order_acquire);
   if (seen == kUntouched && state.compare_exchange_strong(seen, kBusy, std::memory_order_acquire)) {
     const std::uint64_t begin = std::uint64_t{page} * kTeamPageBytes;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/team/page_users.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -48,8 +49,13 @@ class KeptPages {
 
 class SavedPages {
  public:
-  // Which pages of one allocation are saved.
-  using Flags = std::vector<std::atomic<std::uint8_t>>;
+  // What all machines know of a page: whether it is saved, and who uses it.
+  struct PageFlags {
+    std::atomic<std::uint8_t> state = 0;
+    PageUsers users;
+  };
+  // The pages of one allocation.
+  using Flags = std::vector<PageFlags>;
 
   // Begins a launch.
   //   bytes_max: limit for the host memory that it may use, including shadows
