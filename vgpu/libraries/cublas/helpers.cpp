@@ -179,7 +179,7 @@ cublasStatus_t cublasGetSmCountTarget(cublasHandle_t handle, int* count) {
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
   return with_context(HERE("cublasSetWorkspace"), handle, [&](cublasContext&) {
     require(workspace != nullptr || bytes == 0, "the workspace of {} is a null pointer",
-            counted(bytes, "byte"));
+            warpcheck::counted(bytes, "byte"));
   });
 }
 
