@@ -1,5 +1,7 @@
 #include "vgpu/program/matrix.hpp"
 
+#include <bit>
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -67,31 +69,16 @@ std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand) 
          (register_bits(product.type_of(operand)) * kWarpLanes);
 }
 
-MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
-                       std::uint32_t reg, std::uint32_t part) {
-  const std::uint32_t parts =
-      register_bits(product.type_of(operand)) / element_bits(product, operand);
-  if (product.in_order) {
-    // Rows of a and c, columns of b, in order; each lane has the same number of elements.
-    const MatrixShape size = size_of(product, operand);
-    const std::uint32_t per_lane = registers_of(product, operand) * parts;
-    const std::uint32_t index = lane * per_lane + reg * parts + part;
-    const std::uint32_t length = operand == MatrixOperand::b ? size.m : size.n;
-    const MatrixPlace place{index / length, index % length};
-    return operand == MatrixOperand::b ? MatrixPlace{place.column, place.row} : place;
-  }
-  const std::uint32_t group = lane / 4;
-  const std::uint32_t in_group = lane % 4;
-  const bool tall = product.shape.m == 16;
-  switch (operand) {
-    case MatrixOperand::a:
-      return {group + (tall ? 8 * (reg & 1) : 0),
-              in_group * parts + part + 4 * parts * (tall ? reg / 2 : reg)};
-    case MatrixOperand::b: return {in_group * parts + part + 4 * parts * reg, group};
-    default:
-      if (parts == 2) return {group + 8 * reg, 2 * in_group + part};
-      return {group + 8 * (reg / 2), 2 * in_group + (reg & 1)};
-  }
+ElementPlaces::ElementPlaces(const MatrixProduct& product, MatrixOperand operand)
+    : operand_(operand),
+      in_order_(product.in_order),
+      tall_(product.shape.m == 16),
+      registers_(registers_of(product, operand)),
+      parts_(register_bits(product.type_of(operand)) / element_bits(product, operand)),
+      length_bits_(0) {
+  const MatrixShape size = size_of(product, operand);
+  const std::uint32_t length = operand == MatrixOperand::b ? size.m : size.n;
+  length_bits_ = static_cast<std::uint32_t>(std::countr_zero(length));
 }
 
 MatrixChunk chunk_of(const MatrixProduct& product) {

@@ -4,7 +4,7 @@
 // spread over the registers of a warp.  Their many registers do not fit in an Instr: the decoder
 // copies them to consecutive rows, and the operands name the first of them.  The place of each
 // element follows the ISA for mma; for wmma, whose layout is undefined, elements are in order (see
-// element_at()).
+// ElementPlaces).
 //
 // A sparse a (mma.sp) has half of its elements in registers, packed to m x k/2, in the layout of a
 // dense matrix of that size; metadata says which columns they belong to.  Scaled operands
@@ -107,9 +107,42 @@ std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand);
 struct MatrixPlace {
   std::uint32_t row = 0, column = 0;
 };
-// Returns the element in part `part` (from the lowest) of a lane's register.
-MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
-                       std::uint32_t reg, std::uint32_t part);
+// Says which element is in part `part` (from the lowest) of a lane's register.
+//
+// The row and the column are sums of a number that the lane decides and one that register and part
+// decide.
+class ElementPlaces {
+ public:
+  ElementPlaces(const MatrixProduct& product, MatrixOperand operand);
+
+  [[nodiscard]] std::uint32_t registers() const { return registers_; }
+  [[nodiscard]] std::uint32_t parts() const { return parts_; }
+  [[nodiscard]] MatrixPlace at(std::uint32_t lane, std::uint32_t reg, std::uint32_t part) const {
+    if (in_order_) {
+      // Rows of a and c, columns of b, in order; each lane has the same number of elements.
+      const std::uint32_t index = (lane * registers_ + reg) * parts_ + part;
+      const MatrixPlace place{index >> length_bits_, index & ((1u << length_bits_) - 1)};
+      return operand_ == MatrixOperand::b ? MatrixPlace{place.column, place.row} : place;
+    }
+    const std::uint32_t group = lane / 4;
+    const std::uint32_t in_group = lane % 4;
+    switch (operand_) {
+      case MatrixOperand::a:
+        return {group + (tall_ ? 8 * (reg & 1) : 0),
+                in_group * parts_ + part + 4 * parts_ * (tall_ ? reg / 2 : reg)};
+      case MatrixOperand::b: return {in_group * parts_ + part + 4 * parts_ * reg, group};
+      default:
+        if (parts_ == 2) return {group + 8 * reg, 2 * in_group + part};
+        return {group + 8 * (reg / 2), 2 * in_group + (reg & 1)};
+    }
+  }
+
+ private:
+  MatrixOperand operand_;
+  bool in_order_, tall_;
+  std::uint32_t registers_, parts_;
+  std::uint32_t length_bits_;  // the length of a row, of b of a column, is this power of two
+};
 
 // For a sparse a: the elements that are stored from a chunk of neighbours in a row, and the four
 // bits of metadata that identify them.

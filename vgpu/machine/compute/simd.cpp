@@ -124,7 +124,7 @@ ComputeFn find_compute(const Instr& instr, SimdLevel level) {
 ComputeFn find_compute(const Instr& instr) { return find_compute(instr, chosen_simd_level()); }
 
 WarpFn find_warp_op(const Instr& instr, SimdLevel level) {
-  if (const WarpFn product = find_matrix_op(instr); product != nullptr) return product;
+  if (const WarpFn product = find_matrix_op(instr, level); product != nullptr) return product;
   switch (level) {
     case SimdLevel::baseline: return baseline::find_warp_op(instr);
     case SimdLevel::avx2: return avx2::find_warp_op(instr);

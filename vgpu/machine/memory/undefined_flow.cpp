@@ -152,9 +152,10 @@ void for_each_element(const MatrixProduct& product, MatrixOperand which, std::ui
                       Visit&& visit) {
   const std::uint32_t width = element_bits(product, which);
   const std::uint64_t lowest = ~std::uint64_t{0} >> (64 - width);
+  const ElementPlaces places(product, which);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    for (std::uint32_t part = 0; part * width < register_bits(product.type_of(which)); ++part) {
-      visit(lane, lowest << part * width, element_at(product, which, lane, reg, part));
+    for (std::uint32_t part = 0; part < places.parts(); ++part) {
+      visit(lane, lowest << part * width, places.at(lane, reg, part));
     }
   }
 }

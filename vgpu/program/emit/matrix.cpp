@@ -209,7 +209,7 @@ void access_fragment(Emission& e, const Instruction& in, const Fragment& fragmen
 }
 
 // wmma.load and wmma.store: each lane has some neighbours of one row (of a, c, d) or column (of
-// b): see element_at().
+// b): see ElementPlaces.
 void emit_fragment(Emission& e, const Instruction& in) {
   const std::vector<std::string_view> words = words_of(in.text);
   const bool is_load = words.at(1) == "load";
