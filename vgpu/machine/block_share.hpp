@@ -52,19 +52,26 @@ class SharedGrid {
   }
   // Returns whether give_up() was called for itself.
   [[nodiscard]] bool has_given_up() const { return is_given_up_.load(std::memory_order_relaxed); }
-  // The number of blocks that have ended, for progress displays.
-  void count_end() {
-    ended_.fetch_add(1, std::memory_order_relaxed);
+  // The number of blocks that have ended, for progress displays.  Each machine has a counter.
+  void count_end(unsigned machine = 0) {
+    ranges_[machine].ended.fetch_add(1, std::memory_order_relaxed);
     if (group_ != nullptr) group_->count_end();
   }
-  [[nodiscard]] std::uint32_t ended() const { return ended_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t ended() const {
+    std::uint32_t all = 0;
+    for (unsigned i = 0; i < machines_; ++i) {
+      all += ranges_[i].ended.load(std::memory_order_relaxed);
+    }
+    return all;
+  }
 
  private:
   friend class BlockShare;
-  // The first block in the low half and the end in the high half, so that machines change both at
-  // once.
   struct alignas(64) Range {
+    // The first block in the low half and the end in the high half, so that machines change both at
+    // once.
     std::atomic<std::uint64_t> blocks{0};
+    std::atomic<std::uint32_t> ended{0};  // blocks that the machine has run
   };
   static constexpr std::uint64_t pack(std::uint32_t first, std::uint32_t end) {
     return std::uint64_t{end} << 32 | first;
@@ -78,7 +85,6 @@ class SharedGrid {
 
   unsigned machines_;
   std::unique_ptr<Range[]> ranges_;
-  std::atomic<std::uint32_t> ended_{0};
   std::atomic<bool> is_given_up_{false};
   SharedGrid* group_ = nullptr;
 };
@@ -88,7 +94,7 @@ class BlockShare {
  public:
   //   machine: its number
   BlockShare(SharedGrid& grid, unsigned machine, ReductionPages& reductions)
-      : grid_(grid), own_(grid.ranges_[machine]), reductions_(reductions) {}
+      : grid_(grid), machine_(machine), own_(grid.ranges_[machine]), reductions_(reductions) {}
 
   // Returns the next block to run; nothing: no block is left.
   std::optional<std::uint32_t> take() {
@@ -102,6 +108,7 @@ class BlockShare {
     }
     return take_from_others();
   }
+  void count_end() { grid_.count_end(machine_); }
   [[nodiscard]] SharedGrid& grid() const { return grid_; }
   [[nodiscard]] ReductionPages& reductions() const { return reductions_; }
 
@@ -132,6 +139,7 @@ class BlockShare {
   }
 
   SharedGrid& grid_;
+  unsigned machine_;
   SharedGrid::Range& own_;
   ReductionPages& reductions_;
 };

@@ -176,7 +176,7 @@ void Blocks::end(Slot& slot) {
   sync.has_ended = slot.live_lanes == 0;
   launch_.notify_of_block(sync);
   ++ended_;
-  if (launch_.request->share != nullptr) launch_.request->share->grid().count_end();
+  if (launch_.request->share != nullptr) launch_.request->share->count_end();
   slot.occupied = false;
   slot.ready_warps = 0;
   launch_.resident.erase(std::find(launch_.resident.begin(), launch_.resident.end(), &slot));

@@ -46,6 +46,10 @@ struct OwnThreads {
     process = ::getpid();
     threads.push_back(thread);
   }
+  void remove(pid_t thread) {
+    const std::lock_guard lock(mutex);
+    std::erase(threads, thread);
+  }
   std::vector<pid_t> all() {
     const std::lock_guard lock(mutex);
     return process == ::getpid() ? threads : std::vector<pid_t>();
@@ -53,7 +57,7 @@ struct OwnThreads {
 };
 
 OwnThreads& own_threads() {
-  static auto* const all = new OwnThreads;  // threads run until the process ends
+  static auto* const all = new OwnThreads;  // threads may run until the process ends
   return *all;
 }
 
@@ -116,6 +120,7 @@ bool start_own_thread(std::function<void()> run) {
       blocked_by_program = before;
       is_known.set_value();
       run();
+      own_threads().remove(::gettid());
     }).detach();
     known.wait();
   } catch (const std::system_error&) {

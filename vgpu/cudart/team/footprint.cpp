@@ -234,7 +234,9 @@ bool Footprint::have_met_at(std::span<Footprint* const> all, const PageOf& page)
   std::uint8_t kind = 0;
   for (Footprint* const one : all) {
     if (page.id >= one->touched_.size() || one->touched_[page.id].allocation == nullptr) continue;
-    there.push_back(&one->touched_[page.id]);
+    Touched& at = one->touched_[page.id];
+    if ((at.pages[page.page] & ~Touched::kKnown) == 0) continue;
+    there.push_back(&at);
     const std::uint8_t own = one->reduced_.kind_of(page.id, page.page);
     if (own != 0 && kind != 0 && own != kind) return true;
     if (own != 0) kind = own;
@@ -242,7 +244,6 @@ bool Footprint::have_met_at(std::span<Footprint* const> all, const PageOf& page)
   return have_met_in_page(there, page.page);
 }
 
-// Pages that a machine has not touched have no bits in it.
 bool Footprint::have_met_in_page(std::span<Touched* const> all, std::size_t page) {
   for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
     std::uint64_t read = 0, written = 0, reduced = 0;  // by earlier machines

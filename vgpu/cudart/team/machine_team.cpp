@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <set>
-#include <system_error>
-#include <thread>
 
 #include "vgpu/cudart/host/host_watch.hpp"
-#include "vgpu/cudart/host/signal_mask.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/program/flow/lone_blocks.hpp"
@@ -33,15 +29,6 @@ constexpr auto kProgressEvery = 50ms;
 // If no block has ended for this time, a block may wait for another one, which a single machine
 // would detect.
 constexpr auto kPatience = 10s;
-
-// The program's own threads handle its signals.  A thread that blocked the signals of faults would
-// be killed by them.
-sigset_t all_but_faults() {
-  sigset_t most;
-  ::sigfillset(&most);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE, SIGILL}) ::sigdelset(&most, fault);
-  return most;
-}
 
 // The tasks of a group, for the threads that run them.
 class TaskQueue {
@@ -303,46 +290,24 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
 unsigned MachineTeam::run_threads(unsigned count, vgpu::SharedGrid& attempt,
                                   const std::function<void(std::uint32_t)>& on_progress,
                                   const std::function<void(unsigned)>& run_one) {
-  std::mutex mutex;
-  std::condition_variable has_ended;
-  unsigned running = 0;
-  const auto run = [&](unsigned number) {
+  const unsigned begun = threads_.begin(count, [&](unsigned number) {
     const InEngine in_engine;
     try {
       run_one(number);
     } catch (...) {  // no memory, or an error that one machine will report again
       attempt.give_up();
     }
-    const std::lock_guard lock(mutex);
-    --running;
-    has_ended.notify_one();
-  };
-  std::vector<std::thread> threads;
-  {
-    const SignalMask blocked(SIG_BLOCK, all_but_faults());
-    for (unsigned i = 0; i < count; ++i) {
-      const std::lock_guard lock(mutex);
-      try {
-        threads.emplace_back(run, i);
-        ++running;
-      } catch (const std::system_error&) {  // continue with the threads that exist
-        break;
-      }
-    }
-  }
+  });
   auto ended = attempt.ended();
   auto ended_at = std::chrono::steady_clock::now();
-  std::unique_lock lock(mutex);
-  while (!has_ended.wait_for(lock, kProgressEvery, [&] { return running == 0; })) {
+  while (!threads_.wait_for(kProgressEvery)) {
     const auto now = std::chrono::steady_clock::now();
     if (attempt.ended() != ended) ended_at = now;
     ended = attempt.ended();
     if (now - ended_at > kPatience) attempt.give_up();
     if (on_progress) on_progress(ended);
   }
-  lock.unlock();
-  for (std::thread& thread : threads) thread.join();
-  return static_cast<unsigned>(threads.size());
+  return begun;
 }
 
 bool MachineTeam::run_together(std::vector<TeamTask>& tasks, const Settings& settings,

@@ -29,6 +29,7 @@
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/cudart/team/footprint.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
+#include "vgpu/cudart/team/team_threads.hpp"
 #include "vgpu/cudart/team/touched_words.hpp"
 #include "vgpu/cudart/team/written_words.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -146,13 +147,14 @@ class MachineTeam final : public vgpu::Observer {
                 vgpu::SharedGrid& group);
   bool run_tasks(std::vector<TeamTask>& tasks, const Settings& settings, Effect effect,
                  unsigned count);
-  static unsigned run_threads(unsigned count, vgpu::SharedGrid& attempt,
-                              const std::function<void(std::uint32_t)>& on_progress,
-                              const std::function<void(unsigned)>& run_one);
+  unsigned run_threads(unsigned count, vgpu::SharedGrid& attempt,
+                       const std::function<void(std::uint32_t)>& on_progress,
+                       const std::function<void(unsigned)>& run_one);
 
   vgpu::DeviceMemory& memory_;
   SavedPages saved_;
   std::vector<std::unique_ptr<Member>> members_;
+  TeamThreads threads_;
   std::uint32_t ids_end_ = 0;  // the first id of the members' own allocations
   std::map<const vgpu::Program*, Known> known_;
   std::set<std::uint32_t> freed_;

@@ -1,0 +1,81 @@
+#include "vgpu/cudart/team/team_threads.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "vgpu/cudart/streams/idle_progress.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using namespace std::chrono_literals;
+using Ids = std::vector<std::thread::id>;
+
+Ids run_round(TeamThreads& threads, unsigned count) {
+  Ids ids(count);
+  const unsigned begun =
+      threads.begin(count, [&](unsigned number) { ids[number] = std::this_thread::get_id(); });
+  EXPECT_EQ(begun, count);
+  while (!threads.wait_for(1s)) {
+  }
+  return ids;
+}
+
+TEST(TeamThreads, EachNumberHasItsThreadInEveryRound) {
+  TeamThreads threads;
+  const Ids first = run_round(threads, 5);
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 5u);
+  EXPECT_FALSE(std::set(first.begin(), first.end()).contains(std::this_thread::get_id()));
+  EXPECT_EQ(run_round(threads, 2), Ids(first.begin(), first.begin() + 2));
+  const Ids more = run_round(threads, 7);
+  EXPECT_EQ(Ids(more.begin(), more.begin() + 5), first);
+}
+
+TEST(TeamThreads, AreNoThreadsOfTheProgram) {
+  TeamThreads threads;
+  const std::size_t before = threads_of_program();
+  run_round(threads, 3);
+  EXPECT_EQ(threads_of_program(), before);
+}
+
+TEST(TeamThreads, BlockAllSignalsExceptThoseOfFaults) {
+  TeamThreads threads;
+  std::array<sigset_t, 2> masks{};
+  threads.begin(
+      2, [&](unsigned number) { ::pthread_sigmask(SIG_SETMASK, nullptr, &masks.at(number)); });
+  while (!threads.wait_for(1s)) {
+  }
+  for (const sigset_t& mask : masks) {
+    EXPECT_EQ(sigismember(&mask, SIGTERM), 1);
+    EXPECT_EQ(sigismember(&mask, SIGALRM), 1);
+    EXPECT_EQ(sigismember(&mask, SIGSEGV), 0);
+    EXPECT_EQ(sigismember(&mask, SIGTRAP), 0);
+  }
+}
+
+TEST(TeamThreads, AChildOfForkHasItsOwn) {
+  TeamThreads threads;
+  run_round(threads, 3);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    unsigned ran = 0;
+    threads.begin(1, [&](unsigned) { ran = 1; });
+    while (!threads.wait_for(1s)) {
+    }
+    ::_exit(ran == 1 ? 7 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  run_round(threads, 3);
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
