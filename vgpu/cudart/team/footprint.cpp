@@ -91,6 +91,17 @@ void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::
   set_bits(at.words(role), begin / 4, (end - 1) / 4 + 1);
 }
 
+// Sets the bits of some of 32 words.
+//   offset: of the first word
+inline void Footprint::set_words(Touched& at, std::uint32_t offset, std::uint32_t words,
+                                 std::uint8_t role) {
+  std::byte* const bits = at.bits(role) + offset / 4 / 8;
+  std::uint64_t found = 0;
+  std::memcpy(&found, bits, sizeof found);
+  found |= std::uint64_t{words} << offset / 4 % 8;
+  std::memcpy(bits, &found, sizeof found);
+}
+
 // Touches one word of each of some adjacent lanes.
 //   first: the offset of lane 0, whose word is touched
 inline void Footprint::touch_row(Touched& at, std::uint32_t first, std::uint32_t lanes,
@@ -98,11 +109,7 @@ inline void Footprint::touch_row(Touched& at, std::uint32_t first, std::uint32_t
   const auto last = vgpu::kWarpLanes - 1 - static_cast<std::uint32_t>(std::countl_zero(lanes));
   if (!know_pages(at, first, first + 4 * last, role)) [[unlikely]]
     touch_pages(at, first, first + 4 * last + 4, role);
-  std::byte* const bits = at.bits(role) + first / 4 / 8;
-  std::uint64_t words = 0;
-  std::memcpy(&words, bits, sizeof words);
-  words |= std::uint64_t{lanes} << first / 4 % 8;
-  std::memcpy(bits, &words, sizeof words);
+  set_words(at, first, lanes, role);
 }
 
 // Touches `bytes` bytes of each of some adjacent lanes.
@@ -168,27 +175,36 @@ void Footprint::touch_words(Touched& at, const std::uint32_t* offsets, std::uint
   close();
 }
 
+// Most rows are full rows of words in pages that have been touched before.
 bool Footprint::takes_row(const vgpu::RowAccess& row) {
   if (row.space != ptx::Space::global) return true;
-  Touched& at = touched(*row.allocation);
+  const vgpu::Allocation* const allocation = row.allocation;
   const std::uint8_t role =
       row.kind == vgpu::AccessKind::write ? Touched::kWritten : Touched::kRead;
+  const bool is_full_row = row.mask == ~0u && row.bytes == 4 && row.first % 4 == 0 &&
+                           row.pattern == vgpu::Pattern::strided;
+  if (is_full_row && allocation->id < touched_.size()) [[likely]] {
+    Touched& at = touched_[allocation->id];
+    if (at.allocation == allocation && know_pages(at, row.first, row.first + 124, role))
+        [[likely]] {
+      set_words(at, row.first, ~0u, role);
+      return true;
+    }
+  }
+  take_any_row(row, role);
+  return true;
+}
+
+void Footprint::take_any_row(const vgpu::RowAccess& row, std::uint8_t role) {
+  Touched& at = touched(*row.allocation);
   if (row.pattern == vgpu::Pattern::scattered) {
     touch_scattered(at, row.offsets, row.bytes, row.mask, role);
-    return true;
-  }
-  std::uint32_t first = row.first, lanes = 1;
-  if (row.pattern == vgpu::Pattern::strided) {
-    const auto lead = static_cast<std::uint32_t>(std::countr_zero(row.mask));
-    first += lead * row.bytes;
-    lanes = row.mask >> lead;
-  }
-  if (row.bytes == 4 && first % 4 == 0) [[likely]] {
-    touch_row(at, first, lanes, role);
+  } else if (row.pattern == vgpu::Pattern::uniform) {
+    touch_lanes(at, row.first, row.bytes, 1, role);
   } else {
-    touch_lanes(at, first, row.bytes, lanes, role);
+    const auto lead = static_cast<std::uint32_t>(std::countr_zero(row.mask));
+    touch_lanes(at, row.first + lead * row.bytes, row.bytes, row.mask >> lead, role);
   }
-  return true;
 }
 
 // Threads may wait for data that is handed over by anything but plain accesses.

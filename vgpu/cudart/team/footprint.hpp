@@ -104,6 +104,7 @@ class Footprint final : public vgpu::Observer {
   }
   Touched& begin_allocation(const vgpu::Allocation& allocation);
   void touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
+  static void set_words(Touched& at, std::uint32_t offset, std::uint32_t words, std::uint8_t role);
   void touch_row(Touched& at, std::uint32_t first, std::uint32_t lanes, std::uint8_t role);
   void touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t lanes,
                    std::uint8_t role);
@@ -113,6 +114,7 @@ class Footprint final : public vgpu::Observer {
                        std::uint32_t lanes, std::uint8_t role);
   void touch_words(Touched& at, const std::uint32_t* offsets, std::uint32_t lanes,
                    std::uint8_t role);
+  [[gnu::noinline]] void take_any_row(const vgpu::RowAccess& row, std::uint8_t role);
   // Returns whether the pages of both bytes have been touched in this role.
   static bool know_pages(const Touched& at, std::uint32_t first, std::uint32_t last,
                          std::uint8_t role) {

@@ -7,6 +7,8 @@ namespace warpcheck::cudart {
 namespace {
 
 constexpr std::size_t kBlocksKept = 64;
+// Machines would wait for each other if each page were counted.
+constexpr std::int64_t kGranted = std::int64_t{1} << 20;
 // Bytes of the race checker's shadows per byte that a machine touches.
 constexpr std::int64_t kShadowBytes = 9;
 
@@ -25,22 +27,34 @@ std::byte* KeptPages::take(std::uint32_t bytes) {
 }
 
 void KeptPages::add(std::byte* data, std::uint8_t* states, std::uint32_t bytes) {
-  std::byte* const kept = take(states == nullptr ? bytes : 2 * bytes);
+  Page page{.data = data, .states = states, .bytes = bytes};
+  const bool has_states = states != nullptr;
+  page.is_alike = has_states && std::memcmp(states, states + 1, bytes - 1) == 0;
+  if (page.is_alike) page.state = *states;
+  const bool keeps_states = has_states && !page.is_alike;
+  std::byte* const kept = take(keeps_states ? 2 * bytes : bytes);
   std::memcpy(kept, data, bytes);
-  if (states != nullptr) std::memcpy(kept + bytes, states, bytes);
-  pages_.push_back({data, states, bytes, kept});
+  if (keeps_states) std::memcpy(kept + bytes, states, bytes);
+  page.kept = kept;
+  pages_.push_back(page);
 }
 
 void KeptPages::put_back() const {
   for (const Page& page : pages_) {
     std::memcpy(page.data, page.kept, page.bytes);
-    if (page.states != nullptr) std::memcpy(page.states, page.kept + page.bytes, page.bytes);
+    if (page.states == nullptr) continue;
+    if (page.is_alike) {
+      std::memset(page.states, page.state, page.bytes);
+    } else {
+      std::memcpy(page.states, page.kept + page.bytes, page.bytes);
+    }
   }
 }
 
 void KeptPages::clear() {
   pages_.clear();
   used_ = 0;
+  granted = 0;
   if (blocks_.size() > kBlocksKept) blocks_.resize(kBlocksKept);
 }
 
@@ -76,7 +90,10 @@ bool SavedPages::keep(Flags& flags, const vgpu::Allocation& allocation, std::uin
     std::uint8_t* const states = whole_->states_of(allocation);
     by.add(allocation.data + begin, states == nullptr ? nullptr : states + begin, bytes);
     state.store(kKept, std::memory_order_release);
-    return count_bytes(2 * kTeamPageBytes);
+    by.granted -= 2 * kTeamPageBytes;
+    if (by.granted >= 0) return true;
+    by.granted += kGranted;
+    return count_bytes(kGranted);
   }
   while (seen != kKept) seen = state.load(std::memory_order_acquire);
   return true;

@@ -29,13 +29,17 @@ class KeptPages {
   void put_back() const;
   // Host memory is kept for reuse, up to a limit.
   void clear();
+  // Bytes that it may use, of those that SavedPages has counted in advance.
+  std::int64_t granted = 0;
 
  private:
   struct Page {
     std::byte* data = nullptr;
     std::uint8_t* states = nullptr;
     std::uint32_t bytes = 0;
-    const std::byte* kept = nullptr;  // followed by the states
+    bool is_alike = false;  // all states are `state`, as in most pages
+    std::uint8_t state = 0;
+    const std::byte* kept = nullptr;  // followed by the states, unless they are alike
   };
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
   using Block = std::array<std::byte, kBlockBytes>;

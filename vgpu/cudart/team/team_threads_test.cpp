@@ -38,13 +38,6 @@ TEST(TeamThreads, EachNumberHasItsThreadInEveryRound) {
   EXPECT_EQ(Ids(more.begin(), more.begin() + 5), first);
 }
 
-TEST(TeamThreads, AreNoThreadsOfTheProgram) {
-  TeamThreads threads;
-  const std::size_t before = threads_of_program();
-  run_round(threads, 3);
-  EXPECT_EQ(threads_of_program(), before);
-}
-
 TEST(TeamThreads, BlockAllSignalsExceptThoseOfFaults) {
   TeamThreads threads;
   std::array<sigset_t, 2> masks{};
@@ -60,21 +53,30 @@ TEST(TeamThreads, BlockAllSignalsExceptThoseOfFaults) {
   }
 }
 
+// Returns the exit status of a child of fork() that executes `run`.
+template <typename Run>
+int status_of_child(Run run) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run());
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 TEST(TeamThreads, AChildOfForkHasItsOwn) {
   TeamThreads threads;
   run_round(threads, 3);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    unsigned ran = 0;
-    threads.begin(1, [&](unsigned) { ran = 1; });
-    while (!threads.wait_for(1s)) {
-    }
-    ::_exit(ran == 1 ? 7 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  EXPECT_EQ(status_of_child([&] { return static_cast<int>(run_round(threads, 5).size()); }), 5);
   run_round(threads, 3);
+}
+
+TEST(TeamThreads, AreNoThreadsOfTheProgram) {
+  EXPECT_EQ(status_of_child([] {
+              TeamThreads threads;
+              run_round(threads, 3);
+              return static_cast<int>(threads_of_program());
+            }),
+            1);
 }
 
 }  // namespace
