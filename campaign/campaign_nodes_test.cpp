@@ -331,7 +331,7 @@ TEST(Slurm, TheScriptSaysAllThatSbatchNeeds) {
 # memory for instance, resumes.
 status=137
 while [ "$status" -eq 137 ]; do
-  '/opt/warpcheck' campaign '/shared/it'\''s night' --node "$SLURM_ARRAY_TASK_ID/8" --jobs 4 '--seed' '7'
+  /opt/warpcheck campaign '/shared/it'\''s night' --node "$SLURM_ARRAY_TASK_ID/8" --jobs 4 --seed 7
   status=$?
 done
 [ "$status" -eq 1 ] || exit "$status"

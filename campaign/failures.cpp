@@ -135,7 +135,7 @@ class Import {
       set_aside(entry, entry.name + ": its bytes are not those of its name");
       return true;
     }
-    fs::create_directories(directory_.corpus(pair));
+    make_directory(directory_.corpus(pair));
     save_corpus_entry(directory_.corpus(pair), bytes);
     ++outcome_.coverage;
     return true;

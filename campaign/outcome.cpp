@@ -9,6 +9,7 @@
 #include "campaign/campaign.hpp"
 #include "harness/pair/project.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -109,7 +110,7 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
                           : fmt::format(", {} of them for every schedule", for_every_schedule));
   if (!outcome.findings.empty()) {
     text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
-                        own_directory(options).string());
+                        shell_word(own_directory(options).string()));
   }
   return text;
 }

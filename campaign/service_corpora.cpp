@@ -37,7 +37,7 @@ ImportedCorpus import_service_corpus(const Directory& directory, const AnyPair& 
                                      const ArchiveContents& contents) {
   ImportedCorpus imported{.messages = contents.errors};
   const fs::path corpus = directory.corpus(pair.name());
-  fs::create_directories(corpus);
+  make_directory(corpus);
   for (const NamedBytes& entry : contents.entries) {
     const std::vector<std::uint8_t> bytes(entry.bytes.begin(), entry.bytes.end());
     if (bytes.size() > kCorpusBytesMax) {
@@ -57,7 +57,7 @@ ExportedCorpora export_service_corpora(const Directory& directory,
                                        const std::vector<const AnyPair*>& pairs,
                                        const fs::path& folder) {
   ExportedCorpora exported;
-  fs::create_directories(folder);
+  make_directory(folder);
   for (const AnyPair* pair : pairs) {
     Corpus corpus = read_corpus(directory, pair->name());
     for (std::string& message : corpus.messages) exported.messages.push_back(std::move(message));

@@ -256,7 +256,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   }
   try {
     const std::filesystem::path corpus = task.directory->corpus(task.pair->name());
-    std::filesystem::create_directories(corpus);
+    make_directory(corpus);
     const std::vector<std::string> seeds = search.begin_with_corpus();
     if (task.executions != 0) {
       arguments.push_back(fmt::format("-runs={}", task.executions + seeds.size()));

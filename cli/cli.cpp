@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <set>
 #include <span>
@@ -67,20 +68,23 @@ std::string commands(const CLI::App& app) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string before_program(const std::string& word) {
-  return word == "--" ? "a value is missing before --" : "";
+// What no option accepts: the `--` before a program, and the `-` that other tools take for standard
+// output, which has the text of the run here.
+std::string is_no_value(const std::string& word) {
+  if (word == "--") return "a value is missing before --";
+  return word == "-" ? "name a file: - is not standard output here" : "";
 }
 
 // If positional words follow the options (a program, pairs, cases), a list option takes one word
 // each time, with commas in it, or is given again.  So it takes neither the program that follows it
-// nor the `--` before that.  No option accepts `--` as a value.
+// nor the `--` before that.
 void take_one_word(CLI::App& app) {
   const auto is_positional = [](const CLI::Option* option) { return option->get_positional(); };
   const bool has_positionals = std::ranges::any_of(app.get_options(), is_positional);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_positional()) continue;
     if (has_positionals && option->get_allow_extra_args()) option->allow_extra_args(false);
-    if (option->get_items_expected_max() > 0) option->check(before_program);
+    if (option->get_items_expected_max() > 0) option->check(is_no_value);
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     take_one_word(*command);
@@ -104,37 +108,56 @@ void refuse_wrong_numbers(CLI::App& app) {
   }
 }
 
-// The first word before `--` that looks like an option but is none of the command's; else empty.
-std::string unknown_option(const CLI::App& app, std::span<const char* const> words) {
-  const CLI::App* command = &app;
+// What words name before `--`.
+struct NamedCommand {
+  const CLI::App* command = nullptr;  // the innermost one
+  std::string first_word{};           // after its name; empty: none, or an option
+  std::string
+      unknown_option{};  // the first word that looks like an option but is none of its; or empty
+};
+NamedCommand named_command(const CLI::App& app, std::span<const char* const> words) {
+  NamedCommand named{.command = &app};
+  bool follows_command = true;
   for (const std::string word : words) {
     if (word == "--") break;
     const auto is_named = [&](const CLI::App* below) { return below->get_name() == word; };
-    if (const auto below = command->get_subcommands(is_named); !below.empty()) {
-      command = below.front();
-    } else if (word.starts_with('-') && word.size() > 1) {
-      std::string name = word.substr(0, word.find('='));
-      if (command->get_option_no_throw(name) == nullptr) return name;
+    if (const auto below = named.command->get_subcommands(is_named); !below.empty()) {
+      named.command = below.front();
+      follows_command = true;
+      continue;
+    }
+    const bool is_option = word.starts_with('-') && word.size() > 1;
+    if (follows_command && !is_option) named.first_word = word;
+    follows_command = false;
+    if (!is_option) continue;
+    std::string name = word.substr(0, word.find('='));
+    if (named.unknown_option.empty() && named.command->get_option_no_throw(name) == nullptr) {
+      named.unknown_option = std::move(name);
     }
   }
-  return {};
+  return named;
 }
 
+// A wrong or missing word can make the parser complain of another one that is missing: an unknown
+// option is told first, then a word where the name of a command is expected.
 std::string usage_message(const CLI::App& app, std::span<const char* const> words,
                           const CLI::Error& error) {
-  const std::string unknown =
-      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ? unknown_option(app, words) : "";
-  const auto is_first = [&](const CLI::App* below) { return below->get_name() == words.front(); };
-  if (unknown.empty() && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr &&
-      !words.empty() && *words.front() != '-' && app.get_subcommands(is_first).empty()) {
-    return fmt::format("no such command: {}; there are {}", words.front(), commands(app));
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (!is_extra && dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  const NamedCommand named = named_command(app, words);
+  if (!named.unknown_option.empty()) {
+    const bool runs_a_program = named.command->get_option_no_throw("PROGRAM") != nullptr;
+    return fmt::format("no such option: {}{}", named.unknown_option,
+                       runs_a_program ? "; the program's own options follow --" : "");
   }
-  if (unknown.empty()) return error.what();
-  const auto first = app.get_subcommands(is_first);
-  const bool runs_a_program =
-      !first.empty() && first.front()->get_option_no_throw("PROGRAM") != nullptr;
-  return fmt::format("no such option: {}{}", unknown,
-                     runs_a_program ? "; the program's own options follow --" : "");
+  const bool expects_command =
+      named.command == &app || named.command->get_require_subcommand_min() > 0;
+  if (!expects_command) return error.what();
+  if (named.first_word.empty()) {
+    return fmt::format("no command given: {}", commands(*named.command));
+  }
+  return fmt::format("no such command: {}; there are {}", named.first_word,
+                     commands(*named.command));
 }
 
 std::vector<CommandRow>& registered_commands() {
@@ -160,6 +183,10 @@ std::optional<double> finite_number(const std::string& word) {
   const bool is_one =
       error == std::errc() && end == word.data() + word.size() && std::isfinite(number);
   return is_one ? std::optional(number) : std::nullopt;
+}
+
+[[noreturn]] void throw_unwritten_output() {
+  throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 int run_guarded(const Run& run) {
@@ -213,7 +240,11 @@ int run_cli(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kNothingFound : kCannot;
+    if (app.exit(error) != 0) return kCannot;
+    return run_guarded([] {
+      if (!std::cout.flush()) throw_unwritten_output();
+      return kNothingFound;
+    });
   }
   if (!run) {
     run = [&app]() -> int {
@@ -307,7 +338,7 @@ void complain(std::string_view message) {
 void print(const std::string& plain) {
   const std::string text = wants_color(STDOUT_FILENO) ? colored_verdicts(plain) : plain;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+    throw_unwritten_output();
   }
 }
 

@@ -71,6 +71,17 @@ TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run("fuzz naive_sum --runs 99999999999999999999"),
                         "--runs: '99999999999999999999' is not a whole number");
   expect_one_line_error(run("check --build shipped"), "shipped");
+  expect_one_line_error(run("check scan_tree --json -"),
+                        "--json: name a file: - is not standard output here (try --help)");
+  expect_one_line_error(run("shrink a.case -o -"),
+                        "--output: name a file: - is not standard output here (try --help)");
+  // An unknown option is told rather than what is missing because of it.
+  expect_one_line_error(run("shrink a.case --ouput b.case"),
+                        "no such option: --ouput (try --help)");
+  expect_one_line_error(run("replay --html"), "--html: 1 required FILE missing (try --help)");
+  expect_one_line_error(run("fuzz"), "PAIR is required (try --help)");
+  expect_one_line_error(shell("(" WARPCHECK_PROGRAM " --version >/dev/full)"),
+                        "cannot write to standard output: No space left on device");
   expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
   expect_one_line_error(run("check scan_tre"), "is it 'scan_tree'?");
   expect_one_line_error(run("fuzz no_such_pair"), "no pair 'no_such_pair'");
@@ -363,7 +374,9 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   expect_one_line_error(run("campaign"), "DIR is required");
   expect_one_line_error(run("failures list"), "there is no failure database");
   expect_one_line_error(run("failures export x.zip --failures none"), "no failure database");
-  expect_one_line_error(run("failures"), "subcommand");
+  expect_one_line_error(run("failures"), "no command given: list, import, export");
+  expect_one_line_error(run("failures lst"),
+                        "no such command: lst; there are list, import, export");
 }
 
 TEST_F(Cli, WhatIsStoredAndCannotBeReadIsNamed) {

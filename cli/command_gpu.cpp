@@ -13,6 +13,7 @@
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -116,7 +117,7 @@ class GpuReporter {
     print(report_text(report));
     if (!report.replay_path.empty()) {
       print(fmt::format("        {} replay --engine gpu {}\n", project().program,
-                        report.replay_path));
+                        shell_word(report.replay_path)));
     }
     run_.add(std::move(report));
   }

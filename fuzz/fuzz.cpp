@@ -203,8 +203,8 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   if (options.seconds == 0 && options.executions == 0 && !options.stop_when_found) {
     throw std::invalid_argument("fuzz: neither seconds nor executions end the search");
   }
-  std::filesystem::create_directories(case_directory(options.cases, *options.pair));
-  if (!options.corpus.empty()) std::filesystem::create_directories(options.corpus);
+  make_directory(case_directory(options.cases, *options.pair));
+  if (!options.corpus.empty()) make_directory(options.corpus);
   const auto tasks = run_tasks(
       options.jobs, options.jobs,
       [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop, {},

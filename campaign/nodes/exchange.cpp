@@ -102,7 +102,7 @@ std::size_t Exchange::take_corpus(const std::string& pair, std::vector<std::stri
           messages.push_back(fmt::format("damaged: corpus entry {}; left out", path.string()));
           continue;
         }
-        if (taken == 0) fs::create_directories(own);
+        if (taken == 0) make_directory(own);
         save_corpus_entry(own, bytes);
         ++taken;
       } catch (const CaseFileError& error) {

@@ -8,19 +8,10 @@
 
 #include "campaign/nodes/node_status.hpp"
 #include "harness/case/atomic_file.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;
-namespace {
-
-// One word for a shell.
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-}  // namespace
 
 std::string slurm_script(const SlurmJob& job) {
   const auto option = [](const std::string& text) { return fmt::format("#SBATCH {}\n", text); };
@@ -55,7 +46,7 @@ done
 
 std::string submit(const SlurmJob& job) {
   for (unsigned task = 1; task <= job.tasks; ++task) {
-    fs::create_directories(node_directory(job.campaign, task));
+    make_directory(node_directory(job.campaign, task));
   }
   const fs::path script = job.campaign / "slurm.sh";
   write_file_atomically(script, slurm_script(job));

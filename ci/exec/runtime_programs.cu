@@ -219,6 +219,20 @@ void forks() {
   }
 }
 
+__global__ void store_behind(int* data) { data[1] = 1; }  // behind
+
+// The child of a process that has launched kernels: it has nothing of its own to tell.
+void forks_late() {
+  int* data = nullptr;
+  cudaMalloc(&data, 4);
+  store_behind<<<1, 1>>>(data);
+  cudaDeviceSynchronize();
+  store_behind<<<1, 1>>>(data);
+  if (fork() == 0) std::exit(0);
+  wait(nullptr);
+  cudaFree(data);
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "too-much") too_much_memory();
@@ -235,5 +249,6 @@ int main(int argc, char** argv) {
   if (mode == "attributes") attributes();
   if (mode == "array-bounds") array_bounds();
   if (mode == "forks") forks();
+  if (mode == "forks-late") forks_late();
   return 0;
 }

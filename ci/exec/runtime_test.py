@@ -113,6 +113,16 @@ class FailedCalls(unittest.TestCase):
         self.assert_note(note, "after a fork", "cudaMalloc(&pointer, 128)",
                          "cudaErrorInitializationError: initialization error")
 
+    def test_a_forked_process_repeats_nothing_of_its_parent(self):
+        for options in ((), ("--leaks",)):
+            result = run(*options, "--", "./program", "forks-late")
+            self.assertIn("=========   2 times\n", result.stderr)
+            self.assertIn("========= 1 error; 2 launches of 1 kernel\n", result.stderr)
+        linked = build("linked", "-L", LIBRARIES, "-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", LIBRARIES)
+        result = subprocess.run([linked, "forks-late"], cwd=HERE, capture_output=True, text=True, check=True)
+        self.assertEqual(result.stderr.count("out-of-bounds on global memory"), 1, result.stderr)
+        self.assertTrue(result.stderr.endswith("\nwarpcheck: 1 finding\n"), result.stderr)
+
     def test_questions_are_not_told(self):
         result, found = findings("./program", "questions")
         self.assertEqual(found, [], result.stderr)

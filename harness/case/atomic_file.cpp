@@ -62,12 +62,7 @@ enum class Replace : bool { no, yes };
 
 // Writes a new file and renames it into place.  False: the path exists and is not replaced.
 bool put_file(const std::filesystem::path& path, std::string_view text, Replace replace) {
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  if (error) {
-    throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
-                                    error.message()));
-  }
+  if (path.has_parent_path()) make_directory(path.parent_path());
   // An existing path that is no regular file, as /dev/stdout, is written to and not replaced.
   std::error_code unknown;
   const auto there = std::filesystem::status(path, unknown);
@@ -101,6 +96,14 @@ bool put_file(const std::filesystem::path& path, std::string_view text, Replace 
 
 void throw_file_error(std::string_view action, const std::filesystem::path& path) {
   throw CaseFileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+}
+
+void make_directory(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return;
+  throw CaseFileError(
+      fmt::format("cannot make the directory {}: {}", path.string(), error.message()));
 }
 
 void write_file_atomically(const std::filesystem::path& given, std::string_view text) {

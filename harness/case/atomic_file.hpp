@@ -19,6 +19,9 @@ class CaseFileError : public std::runtime_error {
 // Throws CaseFileError: "cannot read PATH: " and the text of errno.
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path);
 
+// Makes a directory, and those above it.  Throws CaseFileError.
+void make_directory(const std::filesystem::path& path);
+
 // Writes a new file and renames it into place, so that no reader and no crash sees a half-written
 // file.  Creates the directory.  If the path is a link, its target is written.  A path that is no
 // regular file (a device, a pipe, /dev/stdout) is written directly.  Throws CaseFileError.

@@ -252,6 +252,17 @@ Json parse_json(std::string_view text) {
   return Json::parse(text, limit_depth);
 }
 
+// "line 3, column 1: syntax error ...": the text of the JSON library without the names of its
+// errors.
+std::string_view parse_problem(std::string_view text) {
+  for (const std::string_view before :
+       {std::string_view("] "), std::string_view("parse error at ")}) {
+    const std::size_t at = text.find(before);
+    if (at != std::string_view::npos) text.remove_prefix(at + before.size());
+  }
+  return text;
+}
+
 void check_version(ObjectReader& fields, const Json& json) {
   const Json* version = fields.optional("warpcheck_case");
   if (version == nullptr) throw FieldError("not a warpcheck case (no \"warpcheck_case\")");
@@ -419,12 +430,14 @@ std::string case_text(const CaseRecord& record) {
 }
 
 CaseRecord parse_case(std::string_view text, const std::string& name, Registry& registry) {
+  if (text.empty()) throw CaseFileError(fmt::format("{}: the file is empty", name));
   try {
     return record_from(parse_json(text), registry);
   } catch (const FieldError& error) {
     throw CaseFileError(one_line(fmt::format("{}: {}", name, error.what())));
   } catch (const Json::exception& error) {
-    throw CaseFileError(one_line(fmt::format("{}: not valid JSON: {}", name, error.what())));
+    throw CaseFileError(
+        one_line(fmt::format("{}: not valid JSON: {}", name, parse_problem(error.what()))));
   }
 }
 

@@ -238,7 +238,11 @@ TEST(CaseFile, EveryKindOfDamageIsOneClearLine) {
       std::string::npos);
   EXPECT_NE(error_of("\"quantum\": 4096", "\"quantum\": 0").find("must be at least 1"),
             std::string::npos);
-  EXPECT_NE(error_of("{", "").find("x.case: not valid JSON"), std::string::npos);
+  EXPECT_EQ(
+      error_of("{", ""),
+      "x.case: not valid JSON: line 2, column 18: syntax error while parsing value - unexpected "
+      "':'; expected end of input");
+  EXPECT_EQ(error_of(kText, ""), "x.case: the file is empty");
 }
 
 TEST(CaseFile, ForeignBytesAreRefused) {

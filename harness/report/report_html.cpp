@@ -18,13 +18,14 @@
 #include "harness/report/run_report.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
 
 constexpr std::string_view kHead =
 #include "harness/report/report_page.inc"
-#include "vgpu/text/counted.hpp"
     ;
 constexpr std::string_view kFoot = "</html>\n";
 
@@ -365,7 +366,7 @@ class Page {
 
   static void write_commands(pugi::xml_node parent, const Report& report) {
     if (report.replay_path.empty()) return;
-    const std::string& path = report.replay_path;
+    const std::string path = shell_word(report.replay_path);
     add(parent, "h4", "Again");
     add(parent, "pre",
         fmt::format("{0} replay {1}\n{0} export {1} -o finding.cu", project().program, path),
@@ -386,7 +387,8 @@ class Page {
                                             report.a_case.pair->summary(report.a_case.input),
                                             settings.empty() ? "" : "; " + settings));
       if (report.replay_path.empty()) continue;
-      add(item, "code", fmt::format(" {} replay {}", project().program, report.replay_path));
+      add(item, "code",
+          fmt::format(" {} replay {}", project().program, shell_word(report.replay_path)));
     }
   }
 

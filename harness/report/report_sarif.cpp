@@ -16,6 +16,7 @@
 #include "harness/report/finding_help.hpp"
 #include "harness/report/run_report.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -111,7 +112,8 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
     text += sentence_of(side, i + 1) + place + "\n";
   }
   if (!report.replay_path.empty()) {
-    text += fmt::format("replay: {} replay {}\n", project().program, report.replay_path);
+    text +=
+        fmt::format("replay: {} replay {}\n", project().program, shell_word(report.replay_path));
   }
   return text;
 }

@@ -13,6 +13,7 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/schedule/schedule.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -146,7 +147,8 @@ std::string report_text(const Report& report) {
       fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input), settings,
                   settings.empty() ? "" : "; ", schedule_text(report.verdict.schedule));
   if (!report.replay_path.empty()) {
-    text += fmt::format("replay: {} replay {}\n", project().program, report.replay_path);
+    text +=
+        fmt::format("replay: {} replay {}\n", project().program, shell_word(report.replay_path));
   }
   return text;
 }

@@ -188,7 +188,7 @@ TEST(ReportSarif, AMessageHoldsNoPlaceholderAndNoLink) {
   EXPECT_TRUE(
       text.starts_with("data-race on shared memory share[1], 4 bytes: in[0] (1) is {{0}}, {{a.\n"))
       << text;
-  EXPECT_TRUE(text.ends_with("replay: warpcheck replay cases/{{0}}.case\n")) << text;
+  EXPECT_TRUE(text.ends_with("replay: warpcheck replay 'cases/{{0}}.case'\n")) << text;
   // Text outside messages is not changed.
   EXPECT_EQ(result["properties"]["case"], "cases/{0}.case");
   EXPECT_EQ(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],

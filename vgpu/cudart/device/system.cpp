@@ -10,6 +10,7 @@
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/exit_report.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
@@ -94,8 +95,16 @@ void System::tell_what_is_left() const {
 
 TrialResult System::peek_result() const {
   TrialResult result = trial_.result();
-  result.findings = findings_.checkers().findings();
+  const std::vector<vgpu::Finding>& all = findings_.checkers().findings();
+  result.findings.assign(all.begin() + static_cast<std::ptrdiff_t>(findings_of_parent()),
+                         all.end());
+  if (device_was_used_before_fork()) result.launches = 0;
   return result;
+}
+
+std::size_t System::findings_of_parent() const {
+  const std::size_t all = findings_.checkers().findings().size();
+  return device_was_used_before_fork() ? std::min(first_after_fork_, all) : 0;
 }
 
 void System::enter_call(DeviceState& device) {
@@ -115,14 +124,15 @@ void System::enter_call(DeviceState& device) {
                        virtual_gpu::capability_of(asked != 0 ? asked : target_of_program()));
   start();
   print_report_at_exit();
-  if (session == nullptr) return;
   findings_.checkers().on_new_finding([this, session](std::size_t number) {
-    if (trial_.in_ambient()) session->found(number, findings_.checkers().findings()[number]);
+    if (!trial_.in_ambient()) return;
+    if (device_was_used_before_fork()) first_after_fork_ = std::min(first_after_fork_, number);
+    if (session != nullptr) session->found(number, findings_.checkers().findings()[number]);
   });
 }
 
 TrialResult System::end_ambient(bool tell_leaks) {
-  if (tell_leaks) tell_what_is_left();
+  if (tell_leaks && !device_was_used_before_fork()) tell_what_is_left();
   return peek_result();
 }
 

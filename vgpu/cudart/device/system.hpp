@@ -71,8 +71,11 @@ class System {
   // reports leaks if requested.
   void finish() { execution_.run_what_is_left(); }
   TrialResult end_ambient(bool tell_leaks);
-  // Returns the findings and refusals so far.
+  // Returns the findings and refusals so far.  A process that was forked after the first use of the
+  // device leaves what was launched and found before to its parent.
   [[nodiscard]] TrialResult peek_result() const;
+  // How many findings are left to the parent; the others have the following numbers.
+  [[nodiscard]] std::size_t findings_of_parent() const;
   // cudaDeviceReset: everything allocated or created on the device is released; the trial
   // continues.
   void reset(DeviceState& device);
@@ -106,6 +109,7 @@ class System {
   Observers observers_;
   Findings findings_;
   Trial trial_;
+  std::size_t first_after_fork_ = SIZE_MAX;  // number of a finding, in a process forked late
   PrintBuffer prints_;
   CallRecording recording_;
   VirtualClock clock_;

@@ -142,10 +142,12 @@ void ExecSession::not_checked(std::string_view what) {
   append({.process = ::getpid(), .what = NotCheckedRecord{std::string(what)}});
 }
 
-void ExecSession::end(const TrialResult& result) {
-  for (std::size_t i = 0; i < result.findings.size(); ++i) {
-    const bool is_known = i < counts_.size() && counts_[i] == result.findings[i].count;
-    if (!is_known) found(i, result.findings[i]);
+void ExecSession::end(const TrialResult& result, std::size_t first) {
+  std::size_t number = first;
+  for (const vgpu::Finding& finding : result.findings) {
+    const bool is_known = number < counts_.size() && counts_[number] == finding.count;
+    if (!is_known) found(number, finding);
+    ++number;
   }
   append({.process = ::getpid(), .what = EndRecord{result.launches, result.kernels}});
 }

@@ -49,8 +49,9 @@ class ExecSession {
   // Sets entry.call; call: empty if there is none.
   void came_to_host(Arrival entry, std::string_view call);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
-  // Records findings whose counts have grown, and the end of the process.
-  void end(const TrialResult& result);
+  // Records findings whose counts have grown, and the end of the process. first: number of the
+  // first finding
+  void end(const TrialResult& result, std::size_t first);
 
  private:
   explicit ExecSession(ExecSettings settings) : settings_(std::move(settings)) {}

@@ -9,6 +9,7 @@
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -26,11 +27,15 @@ bool wanted_at_exit = false;
 // whose session reports them.
 std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   const bool in_ambient = device.trial().in_ambient();
-  if (in_ambient) device.system().finish();
+  // Pending operations of a process that was forked later belong to its parent.
+  if (in_ambient && !device_was_used_before_fork()) device.system().finish();
   if (ExecSession* const session = ExecSession::instance()) {
     const std::string gap = device.host_accesses().not_checked();
     if (in_ambient && !gap.empty()) session->not_checked(gap);
-    if (in_ambient) session->end(device.system().end_ambient(session->wants_leaks()));
+    if (in_ambient) {
+      const TrialResult result = device.system().end_ambient(session->wants_leaks());
+      session->end(result, device.system().findings_of_parent());
+    }
     return {};
   }
   std::vector<vgpu::Finding> findings = std::move(kept_findings());
