@@ -119,7 +119,7 @@ class Programs(DriverTest):
         line = kernel_line("data[i] += offset")
         self.assert_finding(result, "use-after-free on global memory 4 bytes at byte 0 of an "
                             "allocation of 256 bytes, in kernel add_offset\n",
-                            rf"read by .* kernels\.cu:{line} ")
+                            rf"read      by .* kernels\.cu:{line} ", "host free ")
         self.assertIn("cuMemcpyDtoH of 4 bytes uses memory that has been freed", result.stderr)
 
     def test_streams_that_nothing_orders(self):

@@ -105,7 +105,7 @@ class Accesses(unittest.TestCase):
                 self.assertEqual([(side["role"], side["line"]) for side in finding["accesses"]],
                                  [("host read", SOURCE.line_of("used when freed")),
                                   ("host free", SOURCE.line_of(free))])
-                self.assertEqual(finding["message"], "(1) uses memory that (2) has freed")
+                self.assertEqual(finding["message"], "(1) uses memory that has been freed; (2) freed it")
 
 
     def test_page_locked_memory_that_is_freed_as_device_memory(self):

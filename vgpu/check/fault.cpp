@@ -161,6 +161,9 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
                                       thread_of(fault.place, fault.lane))};
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));
     finding.message = std::move(message);
+    if (fault.kind == Fault::Kind::use_after_free && cause == nullptr) {
+      add_free_by_host(finding, reporter.place_of_free(*fault.nearest));
+    }
     finding.cause = cause_of(reporter, fault);
     return finding;
   });

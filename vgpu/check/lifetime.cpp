@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -153,69 +154,78 @@ void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
   });
 }
 
-// All allocations that one line leaves behind are one finding; so are all that the host leaves
-// behind.
+// All allocations that one line leaves behind are one finding.
 void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
+  std::map<std::string, std::uint32_t> host_places;
   for (const Allocation* allocation : left) {
     const CodePlace& at = allocation->allocated_at;
-    reporter_.report({at.program, at.program == nullptr ? ptx::kNone : at.pc, ptx::kNone, 1}, [&] {
+    HostPlace by_host;
+    std::uint32_t pc = at.pc;
+    if (at.program == nullptr) {
+      by_host = reporter_.place_of_allocation(*allocation);
+      const std::string where =
+          by_host.file.empty() ? by_host.code : fmt::format("{}:{}", by_host.file, by_host.line);
+      pc = host_places.try_emplace(where, host_places.size()).first->second;
+    }
+    reporter_.report({at.program, pc, ptx::kNone, 1}, [&] {
       Finding finding;
       finding.kind = FindingKind::leak;
       finding.space = "global";
       finding.object = name_of_block(*allocation);
+      finding.message = "nothing has freed what (1) allocated";
       if (at.program == nullptr) {
         finding.accesses = {host_side("host allocate")};
+        name_place(finding, 0, by_host);
       } else {
         finding.kernel = kernel_name(at.program->kernel);
         finding.accesses = {side_at("allocate", at)};
       }
-      finding.message = "nothing has freed what (1) allocated";
       return finding;
     });
   }
 }
 
-Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest) {
+Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest,
+                          const HostPlace& freed_at) {
   Finding finding =
       finding_of(object_to_free(call, false, address, nearest), host_side("host free"));
   if (!finding.object.empty()) finding.space = "global";
+  if (finding.accesses.size() == 1) add_free_by_host(finding, freed_at);
   return finding;
 }
 
-Finding freed_twice(std::string_view call, const Allocation& allocation) {
+Finding freed_twice(std::string_view call, const Allocation& allocation,
+                    const HostPlace& freed_at) {
   Finding finding;
   finding.kind = FindingKind::invalid_free;
   finding.space = "global";
   finding.object = name_of_block(allocation);
   finding.accesses = {host_side("host free")};
   finding.message = fmt::format("{} of memory that has been freed", call);
+  add_free_by_host(finding, freed_at);
   return finding;
 }
 
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
-                           std::uint64_t bytes, const Allocation& freed) {
+                           std::uint64_t bytes, const Allocation& freed,
+                           const HostPlace& freed_at) {
   Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
   finding.message = fmt::format("{} of {} uses memory that has been {}", call,
                                 counted(bytes, "byte"), how_it_went(freed));
   if (freed.freed_at.program != nullptr) {
     finding.accesses.push_back(side_at("free", freed.freed_at));
   }
+  add_free_by_host(finding, freed_at);
   return finding;
 }
 
 Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
                           const Allocation& freed, const HostPlace& place,
-                          const HostPlace* freed_at) {
+                          const HostPlace& freed_at) {
   Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
   finding.accesses = {host_side(write, place)};
   finding.message = "(1) uses memory that has been freed" + text_of_code(place, 1);
-  if (freed_at != nullptr) {
-    finding.accesses.push_back(host_side("host free"));
-    finding.accesses.back().file = freed_at->file;
-    finding.accesses.back().line = freed_at->line;
-    finding.message =
-        "(1) uses memory that (2) has freed" + text_of_code(place, 1) + text_of_code(*freed_at, 2);
-  }
+  add_free_by_host(finding, freed_at);
   return finding;
 }
 

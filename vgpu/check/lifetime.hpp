@@ -28,22 +28,23 @@ class LifetimeChecker final : public Checker {
 // Makes the finding for a host call that frees memory which it must not free.
 //   call: the API function, e.g. "cudaFree".
 //   nearest: the device memory that the pointer probably means, or null.
-Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest);
+//   freed_at: the call of the host that freed that memory before, if any; here and below
+Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest,
+                          const HostPlace& freed_at);
 
 // Makes the finding for a host call that frees an allocation which an earlier call has already
 // freed in stream order.
-Finding freed_twice(std::string_view call, const Allocation& allocation);
+Finding freed_twice(std::string_view call, const Allocation& allocation, const HostPlace& freed_at);
 
 // Makes the finding for a host copy or fill of freed memory. host_copy_of_heap() is for memory on
 // the device heap, which no host call may access.
 //   call, write: as in host_copy_out_of_bounds().
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
-                           std::uint64_t bytes, const Allocation& freed);
+                           std::uint64_t bytes, const Allocation& freed, const HostPlace& freed_at);
 // Makes the finding for a read or write of freed memory by host code itself, not by a call.
-//   freed_at: the call that freed it; null: not known.
 Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
                           const Allocation& freed, const HostPlace& place,
-                          const HostPlace* freed_at);
+                          const HostPlace& freed_at);
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation);
 

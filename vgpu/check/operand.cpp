@@ -39,13 +39,14 @@ Finding operand_out_of_bounds(const LibraryOperand& operand, bool write, std::ui
 }
 
 Finding operand_of_freed(const LibraryOperand& operand, bool write, std::uint64_t address,
-                         std::uint64_t bytes, const Allocation& freed) {
+                         std::uint64_t bytes, const Allocation& freed, const HostPlace& freed_at) {
   Finding finding = finding_of(FindingKind::use_after_free, operand, write);
   finding.object = describe_place(&freed, address, bytes);
   finding.message = fmt::format("(1) {} is in memory that has been freed", operand.name);
   if (freed.freed_at.program != nullptr) {
     finding.accesses.push_back(side_at("free", freed.freed_at));
   }
+  add_free_by_host(finding, freed_at);
   return finding;
 }
 

@@ -17,6 +17,8 @@
 
 namespace warpcheck::vgpu {
 
+struct HostPlace;
+
 struct SourcePlace {
   std::string file;  // empty: unknown
   std::uint32_t line = 0;
@@ -65,7 +67,7 @@ AccessSide side_of(const LibraryOperand& operand, bool write);
 Finding operand_out_of_bounds(const LibraryOperand& operand, bool write, std::uint64_t address,
                               std::uint64_t bytes, const Allocation* nearest);
 Finding operand_of_freed(const LibraryOperand& operand, bool write, std::uint64_t address,
-                         std::uint64_t bytes, const Allocation& freed);
+                         std::uint64_t bytes, const Allocation& freed, const HostPlace& freed_at);
 // Makes the finding for an operand whose address is not a multiple of `element_bytes`.
 Finding operand_misaligned(const LibraryOperand& operand, bool write, const Allocation& allocation,
                            std::uint64_t offset, std::uint32_t element_bytes);

@@ -97,6 +97,13 @@ void name_place(Finding& finding, std::size_t side, const HostPlace& place, std:
   }
 }
 
+void add_free_by_host(Finding& finding, const HostPlace& freed_at) {
+  if (freed_at.file.empty() && freed_at.code.empty()) return;
+  finding.accesses.push_back(host_side("host free"));
+  finding.message += fmt::format("; ({}) freed it", finding.accesses.size());
+  name_place(finding, finding.accesses.size() - 1, freed_at);
+}
+
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";

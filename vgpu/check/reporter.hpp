@@ -55,6 +55,9 @@ std::string lack_of_host(const HostPlace& place, std::string_view other, unsigne
 void name_place(Finding& finding, std::size_t side, const HostPlace& place,
                 std::string_view call = {});
 
+// Adds the call of the host that freed the memory as another side, if it is known.
+void add_free_by_host(Finding& finding, const HostPlace& freed_at);
+
 // Makes a side for an action of a device thread.
 AccessSide side_at(std::string_view role, const CodePlace& place);
 
@@ -74,6 +77,9 @@ class Causes {
   [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
   [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
   [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
+  // Return the place of the host call that allocated or freed the memory; empty: not known.
+  [[nodiscard]] virtual HostPlace place_of_allocation(const Allocation&) const { return {}; }
+  [[nodiscard]] virtual HostPlace place_of_free(const Allocation&) const { return {}; }
   // Returns the place of the host call that is running now; empty: not known.
   [[nodiscard]] virtual HostPlace place_of_call() const { return {}; }
   // Returns a number that calls at different places do not share.
@@ -134,6 +140,12 @@ class Reporter final : public Observer {
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
   // As of Causes.
+  [[nodiscard]] HostPlace place_of_allocation(const Allocation& allocation) const {
+    return causes_ == nullptr ? HostPlace{} : causes_->place_of_allocation(allocation);
+  }
+  [[nodiscard]] HostPlace place_of_free(const Allocation& allocation) const {
+    return causes_ == nullptr ? HostPlace{} : causes_->place_of_free(allocation);
+  }
   [[nodiscard]] HostPlace place_of_call() const {
     return causes_ == nullptr ? HostPlace{} : causes_->place_of_call();
   }

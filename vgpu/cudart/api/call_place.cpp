@@ -101,15 +101,20 @@ bool passes_on(const SymbolPlace& place) {
 #ifdef WARPCHECK_BACKTRACE
 
 std::vector<const void*> callers_from(const void* return_address) {
-  std::vector<const void*> all;
+  struct Found {
+    const void* first = nullptr;
+    std::vector<const void*> callers;
+  } found{return_address, {}};
+  // Frames before the first are the runtime's own.
   const auto add = [](void* to, std::uintptr_t call) {
-    static_cast<std::vector<const void*>*>(to)->push_back(reinterpret_cast<const void*>(call + 1));
-    return 0;
+    auto& [first, callers] = *static_cast<Found*>(to);
+    const auto* const address = reinterpret_cast<const void*>(call + 1);
+    if (!callers.empty() || address == first) callers.push_back(address);
+    return callers.size() == kCallersMax ? 1 : 0;
   };
-  if (symbols() != nullptr) ::backtrace_simple(symbols(), 0, add, ignore_error, &all);
-  const auto first = std::ranges::find(all, return_address);
-  if (first == all.end()) return {return_address};
-  return {first, first + std::min<std::ptrdiff_t>(all.end() - first, kCallersMax)};
+  if (symbols() != nullptr) ::backtrace_simple(symbols(), 0, add, ignore_error, &found);
+  if (found.callers.empty()) return {return_address};
+  return found.callers;
 }
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {

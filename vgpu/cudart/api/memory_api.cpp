@@ -26,8 +26,16 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
 
 void report_invalid_free(Device& device, std::string_view call, const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  device.findings().add(
-      vgpu::invalid_host_free(told_name(call), address, device.allocations().nearest(pointer)));
+  const vgpu::Allocation* const nearest = device.allocations().nearest(pointer);
+  device.findings().add(vgpu::invalid_host_free(
+      told_name(call), address, nearest,
+      nearest == nullptr ? vgpu::HostPlace{}
+                         : device.findings().mishaps().place_of_free(*nearest)));
+}
+
+void report_freed_twice(Device& device, std::string_view call, const vgpu::Allocation& allocation) {
+  device.findings().add(vgpu::freed_twice(told_name(call), allocation,
+                                          device.findings().mishaps().place_of_free(allocation)));
 }
 
 // cudaFree waits for the device that owns the memory.
@@ -53,7 +61,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     return cudaErrorInvalidValue;
   }
   if (allocations.is_freed_later(*allocation)) {
-    device.findings().add(vgpu::freed_twice(told_name(call), *allocation));
+    report_freed_twice(device, call, *allocation);
     return cudaErrorInvalidValue;
   }
   const bool is_of_graph = allocations.of_graphs().has(*allocation);
@@ -62,7 +70,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
         "cudaFreeAsync in a captured stream, of memory that was not allocated in one");
   }
   if (stream == nullptr && allocations.of_graphs().is_unused(*allocation)) {
-    device.findings().add(vgpu::freed_twice(told_name(call), *allocation));
+    report_freed_twice(device, call, *allocation);
     return cudaErrorInvalidValue;
   }
   if (stream != nullptr) {

@@ -33,8 +33,22 @@ bool is_launch(std::string_view call) {
 
 void Mishaps::clear() {
   freed_at_.clear();
+  memory_calls_.clear();
   performing_ = nullptr;
   if (calls_ != 0 || !texts_.empty()) *this = {};
+}
+
+void Mishaps::allocated(const vgpu::Allocation& allocation) {
+  if (performing_ != nullptr) memory_calls_.allocated(allocation, callers_from(performing_));
+}
+
+void Mishaps::free_requested(const vgpu::Allocation& allocation) {
+  if (performing_ != nullptr) memory_calls_.freed(allocation, callers_from(performing_));
+}
+
+void Mishaps::freed(const vgpu::Allocation& allocation) {
+  freed_at_.emplace_back(&allocation, calls_);
+  free_requested(allocation);
 }
 
 void Mishaps::add(std::string_view call, const std::string& key, const vgpu::Allocation* target) {

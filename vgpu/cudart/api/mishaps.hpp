@@ -1,5 +1,7 @@
 // Records failed calls as possible causes of later findings: a pointer that is invalid because its
-// allocation failed, bytes that are unwritten because a copy or a launch did not happen.
+// allocation failed, bytes that are unwritten because a copy or a launch did not happen.  It also
+// knows the calls that findings name: the one that is running, and those that allocated and freed
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/api/memory_calls.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -33,12 +36,23 @@ class Mishaps final : public vgpu::Causes {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(performing_));
   }
   [[nodiscard]] static vgpu::HostPlace place_of_call(const void* return_address);
-  void freed(const vgpu::Allocation& allocation) { freed_at_.emplace_back(&allocation, calls_); }
+  // The running call has allocated the memory, or has asked for its end.
+  void allocated(const vgpu::Allocation& allocation);
+  void free_requested(const vgpu::Allocation& allocation);
+  void freed(const vgpu::Allocation& allocation);
+  [[nodiscard]] const MemoryCalls& memory_calls() const { return memory_calls_; }
 
   [[nodiscard]] std::string of_pointer_to_nothing() const override;
   // Returns the failed allocation that was to replace the freed memory.
   [[nodiscard]] std::string of_use_after_free(const vgpu::Allocation& allocation) const override;
   [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation) const override;
+  [[nodiscard]] vgpu::HostPlace place_of_allocation(
+      const vgpu::Allocation& allocation) const override {
+    return memory_calls_.place_of_allocation(allocation);
+  }
+  [[nodiscard]] vgpu::HostPlace place_of_free(const vgpu::Allocation& allocation) const override {
+    return memory_calls_.place_of_free(allocation);
+  }
 
  private:
   const void* performing_ = nullptr;
@@ -50,6 +64,7 @@ class Mishaps final : public vgpu::Causes {
   std::map<const vgpu::Allocation*, std::string> writes_;  // the latest failed write of each
   // The number of failed calls at each free, oldest first.  Most frees are never looked up.
   std::vector<std::pair<const vgpu::Allocation*, std::uint64_t>> freed_at_;
+  MemoryCalls memory_calls_;
 };
 
 }  // namespace warpcheck::cudart

@@ -26,7 +26,7 @@ class Findings {
       for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
         const vgpu::AccessSide& side = finding.accesses[i];
         const bool is_free =
-            finding.kind == vgpu::FindingKind::invalid_free && side.role == "host free";
+            finding.kind == vgpu::FindingKind::invalid_free && i == 0 && side.role == "host free";
         const bool is_copy = side.role == "host copy" || side.role == "host write";
         if ((is_free || is_copy) && side.file.empty()) {
           name_place(finding, i, mishaps_.place_of_call());

@@ -123,6 +123,7 @@ void System::enter_call(DeviceState& device) {
   trial_.begin_ambient(settings,
                        virtual_gpu::capability_of(asked != 0 ? asked : target_of_program()));
   start();
+  findings_.mishaps().perform(current_call().return_address);
   print_report_at_exit();
   findings_.checkers().on_new_finding([this, session](std::size_t number) {
     if (!trial_.in_ambient()) return;

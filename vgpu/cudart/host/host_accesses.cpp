@@ -8,7 +8,6 @@
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/streams.hpp"
-#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_place.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
@@ -229,15 +228,12 @@ void HostAccesses::freed(const vgpu::Allocation& allocation) {
   const std::uint64_t pages = (allocation.bytes + vgpu::kRedZone - 1) / vgpu::kRedZone;
   host_watch()->watch_freed(
       {allocation.address - vgpu::kRedZone, allocation.address + (pages + 1) * vgpu::kRedZone});
-  const CallPlace place = warpcheck::cudart::place_of(callers_from(current_call().return_address));
-  freed_at_[&allocation] = &places_.emplace_back(to_host_place(places_.size(), place));
 }
 
 void HostAccesses::tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed) {
-  const auto at = freed_at_.find(&freed);
   needs_.findings.add(vgpu::host_use_of_freed(seen.write, seen.address, seen.bytes, freed,
                                               place_of(seen),
-                                              at == freed_at_.end() ? nullptr : at->second));
+                                              needs_.findings.mishaps().place_of_free(freed)));
 }
 
 std::string HostAccesses::not_checked() const {
@@ -253,7 +249,6 @@ void HostAccesses::forget_all() {
   by_functions_.clear();
   knows_more_ = false;
   signals_.forget();
-  freed_at_.clear();
   if (host_watch() != nullptr) host_watch()->forget_all();
 }
 

@@ -107,7 +107,6 @@ class HostAccesses {
   std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
   // By the place in code, and whether it is in a host function.
   std::map<std::pair<std::uint32_t, bool>, const vgpu::HostPlace*> place_of_code_;
-  std::map<const vgpu::Allocation*, const vgpu::HostPlace*> freed_at_;
 };
 
 // Returns whether the host waits for a kernel by repeatedly reading what the kernel will write.

@@ -86,8 +86,8 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
     if (all.pointer == nullptr) finding.cause = findings.mishaps().of_pointer_to_nothing();
     findings.add(std::move(finding));
   } else if (!near->live && address() - near->address < near->bytes) {
-    vgpu::Finding finding =
-        vgpu::operand_of_freed(*operand_.told_as, writes, address(), bytes, *near);
+    vgpu::Finding finding = vgpu::operand_of_freed(*operand_.told_as, writes, address(), bytes,
+                                                   *near, findings.mishaps().place_of_free(*near));
     finding.cause = findings.mishaps().of_use_after_free(*near);
     findings.add(std::move(finding));
   } else {

@@ -51,6 +51,7 @@ vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
   vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name, device_);
   if (allocation == nullptr) return nullptr;
   if (CallLog* const log = recording_.log()) log->allocate(allocation->address, bytes, name);
+  if (name.empty()) findings_.mishaps().allocated(*allocation);
   tell_allocated(*allocation);
   return allocation;
 }
@@ -58,6 +59,7 @@ vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
 vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
   vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, device_);
   if (allocation == nullptr) return nullptr;
+  findings_.mishaps().allocated(*allocation);
   tell_allocated(*allocation);
   fill_from_host(*allocation);
   return allocation;
@@ -90,6 +92,11 @@ void Allocations::free(vgpu::Allocation& allocation) {
   tell_freed(allocation);
   findings_.mishaps().freed(allocation);
   memory_.free(&allocation);
+}
+
+void Allocations::free_later(const vgpu::Allocation& allocation) {
+  of_all_.to_be_freed.insert(&allocation);
+  findings_.mishaps().free_requested(allocation);
 }
 
 void Allocations::take(const vgpu::Allocation& allocation) {
@@ -136,7 +143,8 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
   const vgpu::Allocation* const near = nearest(pointer);
   if (near == nullptr) return std::nullopt;
   const bool freed = !near->live && address - near->address < near->bytes;
-  findings_.add(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *near)
+  findings_.add(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *near,
+                                                     findings_.mishaps().place_of_free(*near))
                 : on_heap ? vgpu::host_copy_of_heap(call, write, address, bytes, *found)
                           : vgpu::host_copy_out_of_bounds(call, write, address, bytes, near));
   return std::nullopt;
@@ -145,7 +153,11 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
 void Allocations::tell_what_is_left() const {
   std::vector<const vgpu::Allocation*> left = memory_.live();
   std::erase_if(left, [&](const vgpu::Allocation* one) {
-    return !one->name.empty() || one->page_locked || of_all_.of_graphs.is_unused(*one);
+    // Registered memory is the host's, and objects of a trial's pair may free memory after it.
+    const bool is_of_program =
+        one->is_mapped() && findings_.mishaps().memory_calls().has_allocated(*one);
+    const bool may_stay = one->page_locked && !is_of_program;
+    return !one->name.empty() || may_stay || of_all_.of_graphs.is_unused(*one);
   });
   observers_.tell([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }

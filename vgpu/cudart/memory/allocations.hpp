@@ -81,7 +81,7 @@ class Allocations {
                                       std::uint64_t bytes, bool write);
 
   // Memory that will be freed by a pending operation.
-  void free_later(const vgpu::Allocation& allocation) { of_all_.to_be_freed.insert(&allocation); }
+  void free_later(const vgpu::Allocation& allocation);
   void forget_later_free(const vgpu::Allocation& allocation) {
     of_all_.to_be_freed.erase(&allocation);
   }

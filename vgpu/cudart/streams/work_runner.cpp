@@ -133,7 +133,8 @@ void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   needs_.allocations.forget_later_free(allocation);
   if (!allocation.live) return;
   if (needs_.allocations.of_graphs().is_unused(allocation)) {
-    needs_.findings.add(vgpu::freed_twice(work.call, allocation));
+    needs_.findings.add(vgpu::freed_twice(work.call, allocation,
+                                          needs_.findings.mishaps().place_of_free(allocation)));
     return;
   }
   needs_.transfers.free(work.call, allocation, operation);

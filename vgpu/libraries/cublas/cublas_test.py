@@ -104,9 +104,10 @@ EXPECTED = {
     "race": ("data-race", ["write", "library read"], "allocation of 128 bytes [0]",
              "nothing orders the kernel of (1) and (2), x of cublasSaxpy, 32 elements: they are "
              "in different streams"),
-    "freed": ("use-after-free", ["library read"],
+    "freed": ("use-after-free", ["library read", "host free"],
               "32 bytes at byte 0 of an allocation of 32 bytes",
-              "(1) x of cublasScopy, 8 elements is in memory that has been freed"),
+              "(1) x of cublasScopy, 8 elements is in memory that has been freed; (2) freed "
+              "it"),
     "scalar_on_device": ("out-of-bounds", ["library read"], "alpha of cublasSscal",
                          "(1) is device memory, and the host reads it: the function is told that "
                          "the pointer is one to memory of the host"),
