@@ -247,10 +247,12 @@ LITMUS(branches_on_the_written_half) {
 __global__ void writes_all_but_z(float4* quads) {
   quads[threadIdx.x].x = quads[threadIdx.x].y = quads[threadIdx.x].w = 1;
 }
-__global__ void copies_quads(const float4* in, float4* out) { out[threadIdx.x] = in[threadIdx.x]; }
 
 // Copied as a vector, every element stays what it is.
 // expect: uninitialized-read global
+__global__ void copies_quads(const float4* in, float4* out) {
+  out[threadIdx.x] = in[threadIdx.x];  //~ read
+}
 __global__ void branches_on_z(const float4* quads, int* out) {
   if (quads[threadIdx.x].z == 1) out[threadIdx.x] = 1;  //~ read //~ branch
 }
@@ -344,8 +346,9 @@ LITMUS(looks_past_the_end) {
 }
 
 // Wide loads and stores bring padding along; what they say of the members is what was written.
+// expect: uninitialized-read global
 __global__ void copies_words(const unsigned long long* in, unsigned long long* out) {
-  out[threadIdx.x] = in[threadIdx.x];
+  out[threadIdx.x] = in[threadIdx.x];  //~ read
 }
 unsigned long long* copied_with_padding() {
   Padded* const from = unwritten<Padded>(32);
@@ -353,6 +356,13 @@ unsigned long long* copied_with_padding() {
   fills_members<<<1, 32>>>(from);
   copies_words<<<1, 32>>>(reinterpret_cast<unsigned long long*>(from), to);
   return to;
+}
+
+__global__ void compares_padding(const unsigned long long* in, int* out) {
+  if ((in[threadIdx.x] & 0xff00) == 0) out[threadIdx.x] = 1;  //~ read //~ branch
+}
+LITMUS(compares_padding_of_a_wide_copy) {
+  compares_padding<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
 }
 
 // expect: clean
@@ -364,14 +374,6 @@ __global__ void compares_members(const unsigned long long* in, int* out) {
 }
 LITMUS(compares_members_of_a_wide_copy) {
   compares_members<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
-}
-
-// expect: uninitialized-read global
-__global__ void compares_padding(const unsigned long long* in, int* out) {
-  if ((in[threadIdx.x] & 0xff00) == 0) out[threadIdx.x] = 1;  //~ read //~ branch
-}
-LITMUS(compares_padding_of_a_wide_copy) {
-  compares_padding<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
 }
 
 // Nobody knows whether the host wants it.
@@ -418,14 +420,22 @@ struct Fields {
   unsigned rank : 7;
   unsigned size : 22;
 };
+// expect: uninitialized-read global
 __global__ void writes_kind_and_size(Fields* fields) {
-  fields[threadIdx.x].kind = 2;
+  fields[threadIdx.x].kind = 2;  //~ read
   fields[threadIdx.x].size = 77;
 }
 Fields* without_rank() {
   Fields* const fields = unwritten<Fields>(32);
   writes_kind_and_size<<<1, 32>>>(fields);
   return fields;
+}
+
+__global__ void branches_on_an_unwritten_field(const Fields* fields, int* out) {
+  if (fields[threadIdx.x].rank == 2) out[threadIdx.x] = 1;  //~ read //~ branch
+}
+LITMUS(branches_on_an_unwritten_field) {
+  branches_on_an_unwritten_field<<<1, 32>>>(without_rank(), zeroed<int>(32));
 }
 
 // expect: clean
@@ -437,14 +447,6 @@ LITMUS(branches_on_written_fields) {
   int* const out = zeroed<int>(32);
   branches_on_written_fields<<<1, 32>>>(without_rank(), out);
   copy_out(out, 32);
-}
-
-// expect: uninitialized-read global
-__global__ void branches_on_an_unwritten_field(const Fields* fields, int* out) {
-  if (fields[threadIdx.x].rank == 2) out[threadIdx.x] = 1;  //~ read //~ branch
-}
-LITMUS(branches_on_an_unwritten_field) {
-  branches_on_an_unwritten_field<<<1, 32>>>(without_rank(), zeroed<int>(32));
 }
 
 // Structs with padding go from lane to lane and into functions word by word.

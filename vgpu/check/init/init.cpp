@@ -325,17 +325,19 @@ std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint3
 }
 
 // Returns the pc of the load that created the undefined value which the first of `lanes` reads at
-// byte `at` of its access: this load, unless the value has come through memory.
+// byte `at` of its access: this load, unless this kernel has stored the value itself.
 std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t lanes,
                                            const InitShadow& shadow, std::uint32_t at,
                                            std::uint32_t bytes) {
   const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))] + at;
   const std::uint32_t undefined = shadow.find_undefined(begin, begin + bytes);
+  std::uint32_t earlier = ptx::kNone;
   if (shadow.state_at(undefined) == InitShadow::kUndefined) {
-    const Origin& origin = origins_.at(shadow.taint_at(undefined).origin);
+    earlier = shadow.taint_at(undefined).origin;
+    const Origin& origin = origins_.at(earlier);
     if (origin.program == access.program) return origin.pc;
   }
-  origins_.add_load(access, lanes);
+  origins_.add_load(access, lanes, earlier);
   return access.pc;
 }
 
@@ -376,7 +378,8 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
       if (origin == ptx::kNone) {
         shadow.fill(offset, 1, InitShadow::kNeverWritten);
       } else {
-        shadow.taint(offset, {origin, static_cast<std::uint8_t>(bits), !is_whole || is_padding});
+        shadow.taint(offset, {origins_.earliest_of(origin), static_cast<std::uint8_t>(bits),
+                              !is_whole || is_padding});
       }
     }
   }

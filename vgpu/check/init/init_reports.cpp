@@ -14,6 +14,14 @@ std::string range_of(const HostAccess& access, std::uint32_t offset) {
                      counted(access.row_bytes != 0 ? access.row_bytes : access.bytes, "byte"));
 }
 
+// Text about who has left a value in memory that (1), a load of a later kernel, has found there.
+std::string stored_by(const Origin& origin) {
+  if (origin.program == nullptr) return "that (3) has left: " + origin.operand.name;
+  return fmt::format("that kernel {} has stored, made from {}{}",
+                     kernel_name(origin.program->kernel), origin.source("had written", 3),
+                     origin.is_load() ? " before (3)" : "");
+}
+
 }  // namespace
 
 AccessSide InitReports::side_of(const Origin& origin, ThreadId who) const {
@@ -29,11 +37,11 @@ void InitReports::used(const UndefinedUse& use) {
     finding.kind = FindingKind::uninitialized_read;
     finding.kernel = kernel_name(use.program->kernel);
     ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-    const std::uint32_t index = origins_.of_use(use.program, use.origin, use.place, use.lanes);
-    std::string source = "bytes that nothing has written";
-    if (index != ptx::kNone) {
-      const Origin& origin = origins_.at(index);
-      source = origin.source("has written");
+    const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
+    std::string value = "made from bytes that nothing has written";
+    if (own != ptx::kNone) {
+      const Origin& origin = origins_.at(own);
+      value = "made from " + origin.source("has written");
       ThreadId reader = origin.first;
       if (const std::uint32_t both = origin.lanes_that_read(use); both != 0) {
         user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
@@ -46,8 +54,14 @@ void InitReports::used(const UndefinedUse& use) {
     }
     finding.accesses.push_back(
         reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    finding.message = fmt::format("(2) {} made from {}",
-                                  is_branch ? "branches on a value" : "uses an address", source);
+    if (own != ptx::kNone && origins_.earliest_of(own) != own) {
+      const Origin& earlier = origins_.at(origins_.earliest_of(own));
+      value = stored_by(earlier);
+      if (!earlier.is_load()) finding.lack = earlier.lack();
+      finding.accesses.push_back(side_of(earlier, earlier.first));
+    }
+    finding.message =
+        fmt::format("(2) {} {}", is_branch ? "branches on a value" : "uses an address", value);
     return finding;
   });
 }

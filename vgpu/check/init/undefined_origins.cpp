@@ -1,17 +1,22 @@
 #include "vgpu/check/init/undefined_origins.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace warpcheck::vgpu {
 
-std::string Origin::source(const std::string& verb) const {
-  if (is_product) return "the result of (1), which wgmma.wait_group had not waited for";
+std::string Origin::source(const std::string& verb, int side) const {
+  if (is_product) {
+    return fmt::format("the result of ({}), which wgmma.wait_group had not waited for", side);
+  }
   if (!is_shuffle) return "bytes that nothing " + verb;
-  return "the register of a lane that takes no part in (1): it is not in the mask, or has "
-         "exited";
+  return fmt::format(
+      "the register of a lane that takes no part in ({}): it is not in the mask, or has exited",
+      side);
 }
 
-void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes) {
+void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes, std::uint32_t earlier) {
   std::uint32_t index = find(access.program, access.pc);
   if (index == ptx::kNone) {
     const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
@@ -26,6 +31,7 @@ void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes) {
   }
   origins_[index].place = access.place;
   origins_[index].lanes = lanes;
+  origins_[index].earlier = earlier;
 }
 
 std::uint32_t UndefinedOrigins::find(const Program* program, std::uint32_t pc) const {

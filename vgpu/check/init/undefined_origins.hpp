@@ -26,11 +26,15 @@ struct Origin {
   bool is_shuffle = false;
   bool is_product = false;
   LibraryOperand operand{};  // set for a library function
+  // Of a load: the origin of the value that it found at its latest occurrence, if another kernel or
+  // a library function had stored that.
+  std::uint32_t earlier = ptx::kNone;
 
   [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
   [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
-  // Returns text about the source of the value. verb: the action that is missing ("written").
-  [[nodiscard]] std::string source(const std::string& verb) const;
+  // Returns text about the source of the value. verb: the action that is missing ("written"); side:
+  // the number of this origin among the finding's sides
+  [[nodiscard]] std::string source(const std::string& verb, int side = 1) const;
   // Returns the lanes that executed the load themselves before they use the value; none if the
   // value came another way.
   [[nodiscard]] std::uint32_t lanes_that_read(const UndefinedUse& use) const {
@@ -43,8 +47,13 @@ class UndefinedOrigins {
  public:
   void clear() { origins_.clear(); }
   [[nodiscard]] const Origin& at(std::uint32_t index) const { return origins_[index]; }
-  // Notes that some lanes of a load read unwritten bytes.
-  void add_load(const Access& access, std::uint32_t lanes);
+  // Returns the origin of what a load of this kernel found; any other origin is its own.
+  [[nodiscard]] std::uint32_t earliest_of(std::uint32_t index) const {
+    const std::uint32_t earlier = origins_[index].earlier;
+    return earlier == ptx::kNone ? index : earlier;
+  }
+  // Notes that some lanes of a load read unwritten bytes, or a value of the `earlier` origin.
+  void add_load(const Access& access, std::uint32_t lanes, std::uint32_t earlier);
   // Return the index of an origin; it is created if it is new.
   std::uint32_t of_operand(const LibraryOperand& operand);
   // The origin at `pc` of a value that some of `lanes` hold.  kNone: no load of this trial is an
