@@ -172,6 +172,8 @@ class Execution {
   [[nodiscard]] bool can_run_next() const;
   void free_the_lock();
   void host_has_waited();
+  // Tells the runner if the host knows of everything that was requested; returns whether it does.
+  bool tell_if_host_knows_all();
   [[nodiscard]] bool may_run(const Operation& operation) const;
 
   Needs needs_;

@@ -21,6 +21,7 @@ class NotingRunner final : public OperationRunner {
  public:
   void run(const Operation& operation, const HostState& host) override {
     ran.push_back(operation.number);
+    if (operation.is_alone) were_alone.push_back(operation.number);
     last_host = host;
     if (operation.number == refuses) throw vgpu::Refusal("it cannot be run");
   }
@@ -28,7 +29,7 @@ class NotingRunner final : public OperationRunner {
   void all_done(const OperationSet&, std::uint32_t operations) override {
     all_done_at.push_back(operations);
   }
-  Numbers ran, all_done_at;
+  Numbers ran, were_alone, all_done_at;
   HostState last_host;
   int brought_out = 0;
   std::uint32_t refuses = UINT32_MAX;
@@ -83,6 +84,26 @@ TEST_F(ExecutionOfStreams, MakesProgressByOneOperation) {
   execution_.submit(one, work(), false);
   execution_.make_progress();
   EXPECT_EQ(runner_.ran, (Numbers{0}));
+}
+
+// Of an operation that is alone, no race is looked for.
+TEST_F(ExecutionOfStreams, TellsWhichOperationsAreAlone) {
+  Stream &first = stream(), &second = stream();
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);  // 0
+  execution_.wait_for(first);
+  EXPECT_EQ(runner_.were_alone, Numbers{0});
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);  // 1: another one is pending
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);  // 2
+  execution_.wait_for(first);
+  EXPECT_EQ(runner_.were_alone, (Numbers{0, 2}));
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);   // 3: nothing orders it and 4
+  EXPECT_EQ(execution_.submit(second, work(), false), cudaSuccess);  // 4
+  execution_.wait_for(first);
+  execution_.wait_for(second);
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);  // 5: the host does not wait
+  execution_.make_progress();
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(runner_.were_alone, (Numbers{0, 2}));
 }
 
 TEST_F(ExecutionOfStreams, BeginsWhereTooManyOperationsWait) {
