@@ -7,7 +7,7 @@
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/machine.hpp"
-#include "vgpu/machine/warp/warp_matrix.hpp"
+#include "vgpu/machine/matrix/warp_matrix.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,4 +1,4 @@
-#include "vgpu/machine/warp/matrix_loops.hpp"
+#include "vgpu/machine/matrix/matrix_loops.hpp"
 
 #include "vgpu/machine/compute/lane_half.hpp"
 #include "vgpu/machine/compute/lanes.hpp"

@@ -6,7 +6,7 @@
 // NVIDIA tensor cores", PeerJ Computer Science 7, 2021): products are exact; the products and the
 // addend are truncated toward zero, 25 bits below the greatest exponent among them, and added; the
 // sum is truncated to an f32.
-#include "vgpu/machine/warp/warp_matrix.hpp"
+#include "vgpu/machine/matrix/warp_matrix.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/narrow_floats.hpp"
-#include "vgpu/machine/warp/matrix_loops.hpp"
+#include "vgpu/machine/matrix/matrix_loops.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
