@@ -84,6 +84,84 @@ ret;
   }
 }
 
+// Lanes part eight ways in each round of a loop, and leave it in different rounds.  Some of the
+// ways have stores, one has a barrier of the warp for the lanes of the way, and lanes exit from
+// another.
+TEST(SameEvents, OfLanesThatPartInManyWays) {
+  const std::string text = R"(
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p;
+.reg .b32 %t, %n, %x, %way;
+.reg .b64 %out, %mine;
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+and.b32 %n, %t, 15;
+add.u32 %n, %n, 30;
+mov.u32 %x, %t;
+ROUND:
+add.u32 %way, %x, %n;
+and.b32 %way, %way, 7;
+setp.gt.u32 %p, %way, 3;
+@%p bra UPPER;
+setp.gt.u32 %p, %way, 1;
+@%p bra TWO_OR_THREE;
+setp.eq.u32 %p, %way, 1;
+@%p bra ONE;
+add.u32 %x, %x, 3;
+st.global.u32 [%mine], %x;
+bra NEXT;
+ONE:
+shl.b32 %x, %x, 1;
+bra NEXT;
+TWO_OR_THREE:
+setp.eq.u32 %p, %way, 3;
+@%p bra THREE;
+mad.lo.u32 %x, %x, 5, 1;
+bra NEXT;
+THREE:
+ld.global.u32 %way, [%mine+4];
+add.u32 %x, %x, %way;
+bra NEXT;
+UPPER:
+setp.gt.u32 %p, %way, 5;
+@%p bra SIX_OR_SEVEN;
+setp.eq.u32 %p, %way, 5;
+@%p bra FIVE;
+xor.b32 %x, %x, 21;
+bra NEXT;
+FIVE:
+activemask.b32 %way;
+bar.warp.sync %way;
+add.u32 %x, %x, %t;
+bra NEXT;
+SIX_OR_SEVEN:
+setp.eq.u32 %p, %way, 7;
+@%p bra SEVEN;
+not.b32 %x, %x;
+bra NEXT;
+SEVEN:
+add.u32 %x, %x, 11;
+setp.eq.u32 %p, %n, 9;
+@%p ret;
+NEXT:
+sub.u32 %n, %n, 1;
+setp.ne.u32 %p, %n, 0;
+@%p bra ROUND;
+st.global.u32 [%mine+4], %x;
+ret;
+}
+)";
+  for (const char* const threads : {"96", "80", "41"}) {
+    EXPECT_GT(compare_events(std::string("// threads: ") + threads + text, 1), 1'000u) << threads;
+  }
+}
+
 // In the blocks of even number, warps stop only at barriers and exits, and their lanes part and
 // meet.  In block 1 lanes part three ways; in block 3 a warp exits at a barrier of the others; in
 // block 5 threads meet, and exit, in a function.

@@ -50,6 +50,17 @@ enum class Prospect : std::uint8_t {
   repeats,  // threads change memory and change it back
 };
 
+// The instruction at which the ways of a branch meet, with what can be written in between; the one
+// with the fewest instructions in between.
+struct Diamond {
+  struct Writes {
+    std::vector<Ref> registers;
+    bool memory = false;  // there are stores; only run_ways() finds out of what
+  };
+  std::uint32_t meets_at = ptx::kNone;
+  Writes writes;
+};
+
 class Lookahead final : public Observer {
  public:
   struct Parts {
@@ -190,8 +201,9 @@ class Lookahead final : public Observer {
   std::uint64_t steps_of_round_ = 16'384;
   // visits of the round's first pc in a round, not counting the beginning
   std::size_t visits_of_round_ = 1;
-  PolledReads polled_;        // used by polls()
-  LaunchReads launch_reads_;  // used by look_at_launch()
+  PolledReads polled_;                         // used by polls()
+  LaunchReads launch_reads_;                   // used by look_at_launch()
+  std::map<std::uint32_t, Diamond> diamonds_;  // by the pc of the branch
   std::vector<Fork> forks_;
   std::vector<Fragment> branches_;  // the forks whose ways are being run
   std::uint64_t steps_of_ways_ = 0;

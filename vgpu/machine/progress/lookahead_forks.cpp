@@ -28,11 +28,7 @@ constexpr int kCallsMax = 8;  // depth of nested calls
 constexpr std::uint64_t kStepsOfWay = 4'096;
 constexpr std::uint64_t kStepsOfWays = 1u << 16;
 
-// What the code between a fork and the place where its ways meet may write.
-struct Writes {
-  std::vector<Ref> registers;
-  bool memory = false;  // there are stores; only run_ways() finds out of what
-};
+using Writes = Diamond::Writes;
 
 bool is_harmless(InstrKind kind) {
   switch (kind) {
@@ -161,13 +157,6 @@ class Region {
   std::vector<bool> is_harmless_;                          // by place
 };
 
-// The instruction at which the ways of a branch meet, with what can be written in between; the one
-// with the fewest instructions in between.
-struct Diamond {
-  std::uint32_t meets_at = ptx::kNone;
-  Writes writes;
-};
-
 Diamond diamond_of(const Program& program, std::uint32_t function, std::uint32_t branch) {
   const Region region(program, function, branch);
   Diamond best;
@@ -200,7 +189,9 @@ void set_guard(const Program& program, Warp& warp, const Fragment& branch, std::
 
 // Opens a fork.  False: its ways need not meet, or do more than compute and read.
 bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
-  const Diamond diamond = diamond_of(*launch_.program, fragment.function, fragment.pc);
+  const auto [found, is_new] = diamonds_.try_emplace(fragment.pc);
+  const Diamond& diamond = found->second;
+  if (is_new) found->second = diamond_of(*launch_.program, fragment.function, fragment.pc);
   if (diamond.meets_at == ptx::kNone) return false;
   const auto is_same = [&](const Fork& fork) {
     return fork.meets_at == diamond.meets_at && fork.callers == fragment.callers &&

@@ -1,5 +1,6 @@
 #include "vgpu/machine/warp/native_runs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "vgpu/machine/native/native_tier.hpp"
@@ -7,75 +8,89 @@
 
 namespace warpcheck::vgpu {
 
-// Handles a branch at run.pc that splits the lanes, at which machine code has stopped.  `other`
-// describes what Warps::pick() would do with the two fragments.  False: nothing was done, because
-// there would be three fragments, or one of them has no machine code.
-[[gnu::always_inline]] inline bool NativeRuns::diverge(NativeFrame& frame, RunningFragment& run,
-                                                       Diverged& other) {
+// Joins parts at the same place, as Warps::pick() does.
+void NativeRuns::Parts::join() {
+  for (std::uint32_t i = 0; i + 1 < count; ++i) {
+    for (std::uint32_t j = count - 1; j > i; --j) {
+      if (part[j].pc != part[i].pc) continue;
+      part[i].lanes |= part[j].lanes;
+      std::copy(part.begin() + j + 1, part.begin() + count, part.begin() + j);
+      --count;
+    }
+  }
+}
+
+// Chooses the part at the lowest pc, which runs next, and returns the next lowest pc.
+std::uint32_t NativeRuns::Parts::choose() {
+  std::uint32_t lowest = part[0].pc, next = ptx::kNone;
+  running = 0;
+  for (std::uint32_t i = 1; i < count; ++i) {
+    if (part[i].pc < lowest) {
+      next = std::exchange(lowest, part[i].pc);
+      running = i;
+    } else {
+      next = std::min(next, part[i].pc);
+    }
+  }
+  return next;
+}
+
+// Handles a branch at run.pc that splits the running part, at which machine code has stopped.
+// False: nothing was done, because it has no machine code.
+[[gnu::always_inline]] inline bool NativeRuns::diverge(NativeFrame& frame,
+                                                       const RunningFragment& run, Parts& parts) {
   const Instr& instr = launch_.program->code[run.pc];
-  const bool parts = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
-                     launch_.native_some != nullptr && frame.quantum_left != 0 &&
-                     !run.warp.undefined.any();
-  if (!parts) return false;
+  const bool divides = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
+                       launch_.native_some != nullptr && frame.quantum_left != 0 &&
+                       !run.warp.undefined.any();
+  if (!divides) return false;
   const std::uint32_t value = read_predicate(run.banks, instr.guard);
   const std::uint32_t taken = run.mask & (instr.guard_negated ? ~value : value);
   const std::uint32_t stay = run.mask & ~taken, next = run.pc + 1;
-  const bool taken_meet = instr.target == other.at, others_meet = next == other.at;
   if (taken == 0 || stay == 0 || instr.target == next) return false;
-  if (other.lanes != 0 && !taken_meet && !others_meet) return false;
   --frame.quantum_left;
   frame.lane_steps += lane_count(taken);
   launch_.edge(run.pc, instr.target);
   launch_.edge(run.pc, next);
-  if (others_meet) {  // the waiting one is first; lanes that branch away come after it
-    other = {other.lanes | stay, next, true};
-    run.mask = taken;
-    run.pc = instr.target;
-    return true;
-  }
-  other = {other.lanes | taken, instr.target, other.is_first};
-  run.mask = stay;
-  run.pc = next;
+  parts.part[parts.running] = {stay, next};
+  parts.part[parts.count++] = {taken, instr.target};
   return true;
 }
 
-// The lanes at the lower pc run first, as in Warps::pick().
 NativeRuns::Parted NativeRuns::run_apart(NativeFrame& frame, RunningFragment& run) {
   count_unguarded(frame, run.mask);
-  Diverged other;
-  if (!diverge(frame, run, other)) return Parted::no;
+  Parts parts;
+  parts.part[0] = {run.mask, run.pc};
+  if (!diverge(frame, run, parts)) return Parted::no;
+  std::uint32_t limit = ptx::kNone;
   do {
-    if (run.pc > other.at) {
-      std::swap(run.mask, other.lanes);
-      std::swap(run.pc, other.at);
-      other.is_first = !other.is_first;
-    }
-    const NativeCode* const code = code_for(run.mask);
-    if (can_enter(code, run)) {
-      enter(frame, *code, run, other.at);
-      count_unguarded(frame, run.mask);
-    }
-    if (run.pc == other.at) {
-      run.mask |= other.lanes;
+    parts.join();
+    limit = parts.choose();
+    Parts::Part& part = parts.part[parts.running];
+    run.mask = part.lanes;
+    run.pc = part.pc;
+    if (parts.count == 1) {
       frame.limit = ptx::kNone;
       return Parted::and_met;
     }
-  } while (run.pc > other.at || diverge(frame, run, other));
-  park(run, other);
+    const NativeCode* const code = code_for(run.mask);
+    if (can_enter(code, run)) {
+      enter(frame, *code, run, limit);
+      count_unguarded(frame, run.mask);
+      part.pc = run.pc;
+    }
+  } while (run.pc >= limit || diverge(frame, run, parts));
+  park(run.warp, parts);
   return Parted::for_good;
 }
 
-// Splits the warp's only fragment, whose lanes have diverged, into two fragments.
-void NativeRuns::park(const RunningFragment& run, const Diverged& other) {
-  Warp& warp = run.warp;
-  Fragment first = warp.fragments.front(), second = first;
-  Fragment& running = other.is_first ? second : first;
-  Fragment& waiting = other.is_first ? first : second;
-  running.pc = run.pc;
-  running.mask = run.mask;
-  waiting.pc = other.at;
-  waiting.mask = other.lanes;
-  warp.fragments.assign({std::move(first), std::move(second)});
+// Splits the warp's only fragment, whose lanes have diverged, into the parts.
+void NativeRuns::park(Warp& warp, const Parts& parts) {
+  warp.fragments.resize(parts.count, warp.fragments.front());
+  for (std::uint32_t i = 0; i < parts.count; ++i) {
+    warp.fragments[i].pc = parts.part[i].pc;
+    warp.fragments[i].mask = parts.part[i].lanes;
+  }
 }
 
 // Counts steps of partial fragments that were interpreted although the launch has machine code for

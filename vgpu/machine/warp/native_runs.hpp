@@ -1,7 +1,8 @@
-// Runs machine code for a fragment; and for lanes that part and meet again, while there are no more
-// than two parts and both have machine code.
+// Runs machine code for a fragment; and for lanes that part and meet again, while all parts have
+// machine code.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -66,11 +67,17 @@ class NativeRuns {
   void compile_for_some();
 
  private:
-  // Two fragments of a warp that were one fragment, and that will be joined where they meet.
-  struct Diverged {
-    std::uint32_t lanes = 0;        // lanes that wait; 0: there is only one fragment
-    std::uint32_t at = ptx::kNone;  // the pc at which they wait
-    bool is_first = false;          // the waiting one is first in the warp's list
+  // The fragments that one fragment of a warp has become, in the order in which the warp would
+  // list them.
+  struct Parts {
+    struct Part {
+      std::uint32_t lanes, pc;
+    };
+    std::array<Part, kWarpLanes> part;
+    std::uint32_t count = 1, running = 0;
+
+    void join();
+    std::uint32_t choose();
   };
   void begin_counts(NativeFrame& frame, const RunningFragment& run) const {
     frame.accesses_left = run.warp.ask_at - run.warp.accesses;
@@ -97,8 +104,8 @@ class NativeRuns {
     if (frame.thrown != nullptr) [[unlikely]]
       std::rethrow_exception(std::exchange(frame.thrown, nullptr));
   }
-  bool diverge(NativeFrame& frame, RunningFragment& run, Diverged& other);
-  static void park(const RunningFragment& run, const Diverged& other);
+  bool diverge(NativeFrame& frame, const RunningFragment& run, Parts& parts);
+  static void park(Warp& warp, const Parts& parts);
 
   RunningLaunch& launch_;
 };

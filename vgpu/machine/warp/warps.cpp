@@ -68,17 +68,20 @@ bool Warps::is_released(Warp& warp) {
 // inline: also in run_in_turn(), where a warp may execute little between two barriers.
 [[gnu::always_inline]] inline Stop Warps::run_one(Slot& slot, Warp& warp) {
   launch_.came_last = false;
-  while (launch_.native != nullptr) {
-    const Rounds::Departure departure = rounds_.run_to_barrier(slot, warp);
-    if (departure == Rounds::Departure::none) break;
+  while (true) {
+    const Rounds::Departure departure =
+        launch_.native == nullptr ? Rounds::Departure::none : rounds_.run_to_barrier(slot, warp);
     if (departure == Rounds::Departure::exited) {
       launch_.came_last = false;  // the warp may have released others, but not itself
       return Stop::exited;
     }
+    if (departure == Rounds::Departure::none) {
+      if (const std::optional<Stop> stop = run_fragments(slot, warp)) return *stop;
+      continue;
+    }
     if (!launch_.came_last) return Stop::blocked;
     if (is_released(warp)) return Stop::released;
   }
-  return run_fragments(slot, warp);
 }
 
 // Runs the warps of a block that are all at one place.
@@ -86,7 +89,10 @@ bool Warps::is_released(Warp& warp) {
 Stop Warps::run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   const Rounds::Departure departure = rounds_.run(slot, number, until);
   Warp& warp = slot.warps[number];
-  if (departure == Rounds::Departure::none) return run_fragments(slot, warp);
+  if (departure == Rounds::Departure::none) {
+    const std::optional<Stop> stop = run_fragments(slot, warp);
+    return stop ? *stop : run_one(slot, warp);
+  }
   if (departure == Rounds::Departure::arrived && launch_.came_last) {
     return is_released(warp) ? Stop::released : run_one(slot, warp);
   }
@@ -119,10 +125,14 @@ Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) 
 
 Stop Warps::run(Slot& slot, Warp& warp) { return run_one(slot, warp); }
 
-Stop Warps::run_fragments(Slot& slot, Warp& warp) {
-  while (true) {
+// Runs one fragment after the other.  Nothing: the lanes have met, and machine code may go on with
+// all of them.
+std::optional<Stop> Warps::run_fragments(Slot& slot, Warp& warp) {
+  for (bool were_apart = false;;) {
     std::uint32_t limit = 0;
     const std::size_t index = pick(warp, limit);
+    const bool are_apart = warp.fragments.size() != 1;
+    if (std::exchange(were_apart, are_apart) && !are_apart && launch_.native != nullptr) return {};
     last_fragment_ = index;
     if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
     switch (fragments_.run(slot, warp, index, limit)) {

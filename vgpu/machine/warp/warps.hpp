@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/warp/fragment_loop.hpp"
@@ -36,7 +37,7 @@ class Warps {
   bool is_released(Warp& warp);
   Stop run_one(Slot& slot, Warp& warp);
   Stop run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until);
-  Stop run_fragments(Slot& slot, Warp& warp);
+  std::optional<Stop> run_fragments(Slot& slot, Warp& warp);
   RunningLaunch& launch_;
   const Turns& turns_;
   FragmentLoop& fragments_;
