@@ -5,53 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/check/fake_launch.hpp"
+#include "vgpu/check/init/init_testing.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-constexpr auto kRead = AccessKind::read;
-constexpr auto kWrite = AccessKind::write;
-constexpr auto kAtomic = AccessKind::atomic;
-
-class InitTest : public testing::Test {
- protected:
-  InitTest() {
-    checker.reset(WarpModel::independent);
-    checker.on_allocate(global.allocation());
-    checker.on_allocate(local.allocation());
-    launch.start({2, 1, 1}, {64, 1, 1});
-    launch.start_block(0, 0, &shared);
-  }
-
-  void host(bool write, std::uint32_t offset, std::uint32_t bytes) {
-    checker.on_host_access({&global.allocation(), offset, bytes, write, false});
-  }
-  void branch(std::uint32_t pc, std::uint32_t lanes, std::uint32_t origin,
-              UndefinedUse::Kind kind = UndefinedUse::Kind::branch) {
-    checker.on_undefined_use({kind, &program, launch.place(0, 0), pc, lanes, origin});
-  }
-  // Stores values that are undefined in `lanes`.
-  void store_undefined(const FakeMemory& memory, std::uint32_t pc, std::uint32_t lanes,
-                       std::uint32_t origin) {
-    Access row = launch.access(kWrite, memory, 0, 0, pc);
-    row.mask = ~0u;
-    row.pattern = Pattern::strided;
-    for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = 4 * lane;
-    row.undefined = lanes;
-    row.origin = origin;
-    launch.emit(row);
-  }
-  const std::vector<Finding>& findings() { return reporter.findings(); }
-
-  Program program = fake_program();
-  Reporter reporter;
-  InitChecker checker{reporter};
-  FakeLaunch launch{program, {&reporter, &checker}};
-  FakeMemory shared{0, ptx::Space::shared, 256, "s"};
-  FakeMemory global{1, ptx::Space::global, 1024, "g"};
-  FakeMemory local{2, ptx::Space::local, 4096};
-};
 
 TEST_F(InitTest, MemoryStartsUndefined) {
   for (const FakeMemory* memory : {&shared, &global, &local}) {
@@ -192,81 +149,6 @@ TEST_F(InitTest, TheOriginSurvivesMemory) {
   EXPECT_TRUE(findings().empty());
   launch.strided(kWrite, global, 0, 0, 6);  // now defined
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, 0u);
-}
-
-// A kernel that runs after `program`, and uses at pc 8 what it loads from global memory at pc 7.
-class LaterKernelTest : public InitTest {
- protected:
-  LaterKernelTest() {
-    other.kernel = "_Z5otherPi";
-    other.files = {"", "other.cu"};
-  }
-  void load_and_branch() {
-    second.start({1, 1, 1}, {32, 1, 1});
-    EXPECT_EQ(second.strided(kRead, global, 0, 0, 7).origin, 7u);
-    checker.on_undefined_use({UndefinedUse::Kind::branch, &other, second.place(0, 0), 8, 1, 7});
-  }
-
-  Program other = fake_program();
-  FakeLaunch second{other, {&reporter, &checker}};
-  const AccessSide load{"read", {0, 0, 0}, {0, 0, 0}, "other.cu", 107, "op7", "", 0, 7};
-  const AccessSide use{"branch", {0, 0, 0}, {0, 0, 0}, "other.cu", 108, "op8", "", 0, 8};
-};
-
-TEST_F(LaterKernelTest, AUseNamesTheLoadOfTheKernelThatHasStoredTheValue) {
-  launch.strided(kRead, shared, 0, 0, 3);
-  store_undefined(global, 4, ~0u, 3);
-  load_and_branch();
-  ASSERT_EQ(findings().size(), 1u);
-  const AccessSide origin{"read", {0, 0, 0}, {0, 0, 0}, "k.cu", 103, "op3", "", 0, 3};
-  EXPECT_EQ(findings()[0].accesses, (std::vector{load, use, origin}));
-  EXPECT_EQ(findings()[0].kernel, "other");
-  EXPECT_EQ(findings()[0].space, "global");
-  EXPECT_EQ(findings()[0].object, "g[0], 4 bytes");
-  EXPECT_EQ(findings()[0].message,
-            "(2) branches on a value that kernel k has stored, made from bytes that nothing had "
-            "written before (3)");
-}
-
-TEST_F(LaterKernelTest, AUseNamesTheShuffleOfTheKernelThatHasStoredTheValue) {
-  program.code[3].opcode = ptx::Opcode::shfl_;
-  store_undefined(global, 4, ~0u, 3);
-  load_and_branch();
-  ASSERT_EQ(findings().size(), 1u);
-  const AccessSide shuffle{"shuffle", {0, 0, 0}, {0, 0, 0}, "k.cu", 103, "op3", "", 0, 3};
-  EXPECT_EQ(findings()[0].accesses, (std::vector{load, use, shuffle}));
-  EXPECT_EQ(findings()[0].message,
-            "(2) branches on a value that kernel k has stored, made from the register of a lane "
-            "that takes no part in (3): it is not in the mask, or has exited");
-}
-
-TEST_F(LaterKernelTest, AKernelThatCopiesTheValueIsNotItsOrigin) {
-  host(true, 0, 1024);
-  launch.strided(kRead, shared, 0, 0, 3);
-  store_undefined(global, 4, ~0u, 3);
-  second.start({1, 1, 1}, {32, 1, 1});
-  Access row = second.strided(kRead, global, 0, 0, 7);
-  row.kind = kWrite;
-  row.pc = 8;
-  second.emit(row);
-  host(false, 0, 1024);
-  ASSERT_EQ(findings().size(), 1u);
-  EXPECT_EQ(findings()[0].kernel, "k");
-  EXPECT_EQ(findings()[0].accesses[0].line, 103u);
-}
-
-// What one load reads may come from elsewhere the next time.
-TEST_F(LaterKernelTest, AUseNamesItsOwnLoadWhereNothingHasStoredAValue) {
-  launch.strided(kRead, shared, 0, 0, 3);
-  store_undefined(global, 4, ~0u, 3);
-  second.start({1, 1, 1}, {32, 1, 1});
-  second.strided(kRead, global, 0, 0, 7);
-  second.strided(kRead, global, 0, 0, 7, 64);
-  checker.on_undefined_use({UndefinedUse::Kind::branch, &other, second.place(0, 0), 8, 1, 7});
-  ASSERT_EQ(findings().size(), 1u);
-  EXPECT_EQ(findings()[0].accesses, (std::vector{load, use}));
-  EXPECT_EQ(findings()[0].message,
-            "(2) branches on a value made from bytes that nothing has written");
 }
 
 TEST_F(InitTest, AHostCopyOfAnUndefinedValueIsAnError) {
