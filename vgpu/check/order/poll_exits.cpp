@@ -100,6 +100,12 @@ bool decides_branch(const Program& program, std::uint32_t pc) {
 
 }  // namespace
 
+bool PollExits::may_poll_by_atomics(const Program& program) {
+  return std::ranges::any_of(program.code, [&](const Instr& instr) {
+    return instr.kind == InstrKind::atomic && may_poll(program, instr);
+  });
+}
+
 PollExits::Poll PollExits::find(const Program& program, std::uint32_t pc) {
   if (!may_poll(program, program.code[pc])) return {};
   // Loops are contiguous: the code from the target of a backward jump to the jump.

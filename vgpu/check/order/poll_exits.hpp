@@ -24,6 +24,8 @@ namespace warpcheck::vgpu {
 class PollExits {
  public:
   void reset() { *this = {}; }
+  // Returns whether an atomic operation of the program may be such a load (polls()).
+  [[nodiscard]] static bool may_poll_by_atomics(const Program& program);
   // Returns whether the access is a strong load, or an atomic operation that changes nothing, whose
   // value decides whether its loop ends.
   bool polls(const Access& access);

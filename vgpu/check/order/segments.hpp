@@ -41,6 +41,12 @@ class Segments {
   [[nodiscard]] const Ticks& ticks_of(const Segment& segment) const {
     return ticks_[segment.ticks];
   }
+  // Returns whether program order orders what one lane did in both segments.
+  [[nodiscard]] bool are_of_same_warp(SegmentId a, SegmentId b) const {
+    const Segment &one = segments_[a], &other = segments_[b];
+    return one.block == other.block && one.warp == other.warp && !one.asynchronous &&
+           !other.asynchronous;
+  }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
   SegmentId add(Segment segment, const Ticks& ticks);
   // Returns the latest segment of an agent if it equals the new one; else adds that.

@@ -106,10 +106,14 @@ void RaceChecker::on_access(Access& access) {
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
+  if (is_general_) return !collectives_.is_on() && general_->takes_row(access);
   return is_plain_ && epochs_.take(access);
 }
 
 bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
+  if (is_general_) {
+    return !collectives_.is_on() && !volatile_is_weak_ && general_->lends_notes(slot, notes);
+  }
   if (is_plain_) notes.rows = &epochs_.notes_of(slot);
   return is_plain_;
 }

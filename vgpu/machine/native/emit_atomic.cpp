@@ -65,9 +65,14 @@ void AtomicEmitter::go_unless_exclusive(const Site& site, asmjit::Label otherwis
   a.je(otherwise);
 }
 
-// Does the same for lanes whose offsets are in the frame, which are noted if possible.
+// Does the same for lanes whose offsets are in the frame, which are noted if possible.  Atomics
+// that order threads are always reported.
 void AtomicEmitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
-  if (site.instr.modifiers.space != Space::shared) return go_unless_private(site, otherwise);
+  const ptx::Order order = site.instr.modifiers.order;
+  const bool is_relaxed = order == ptx::Order::weak || order == ptx::Order::relaxed;
+  if (site.instr.modifiers.space != Space::shared || !is_relaxed) {
+    return go_unless_private(site, otherwise);
+  }
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   go_unless_exclusive(site, otherwise);
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);

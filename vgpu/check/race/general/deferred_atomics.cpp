@@ -52,14 +52,37 @@ void DeferredAtomics::begin_block(const WarpPlace& place) {
 
 // The lanes of a row do not race with atomics of the same size whose scope, like theirs, includes
 // all threads.
+bool DeferredAtomics::may_defer(const Access& access) const {
+  const bool reaches_all = !class_of(access).narrow && !parts_.order.launches().has_groups();
+  if (access.space != ptx::Space::global || !reaches_all) return false;
+  if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
+  // The values at the time of the operation decide which write a thread waits for.
+  return !parts_.polls.polls(access) && !parts_.variables.is_polled(access.allocation->id);
+}
+
+bool DeferredAtomics::defer_in_lines(const Access& access, SegmentId now, CellMemory& memory) {
+  CellLines* const lines = memory.lines();
+  if (lines == nullptr || !may_defer(access)) return false;
+  const auto comes_before = [&](SegmentId earlier) {
+    return parts_.causality.all_before(earlier, now, access.place);
+  };
+  const auto for_each_line = [&](auto visit) { return lines->for_each_line(access, visit); };
+  const bool is_quiet = for_each_line([&](CellLines::Line& line, std::uint32_t cells) {
+    return lines->may_defer(line, cells, access.bytes, comes_before);
+  });
+  if (!is_quiet) return false;
+  for_each_line([&](CellLines::Line& line, std::uint32_t cells) {
+    CellLines::defer(line, cells, access.bytes);
+    return true;
+  });
+  add(access, now);
+  return true;
+}
+
 bool DeferredAtomics::defer(CheckedRow& row) {
   const Access& access = *row.access;
   const AccessClass as = class_of(access);
-  const bool reaches_all = !as.narrow && !parts_.order.launches().has_groups();
-  if (access.space != ptx::Space::global || !reaches_all || !row.memory->is_words()) return false;
-  if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
-  // The values at the time of the operation decide which write a thread waits for.
-  if (parts_.polls.polls(access) || parts_.variables.is_polled(access.allocation->id)) return false;
+  if (!row.memory->is_words() || !may_defer(access)) return false;
   const std::uint64_t mark = Cell::deferred(access.bytes);
   bool is_quiet = true;
   for_each_bit(access.mask, [&](unsigned lane) {
@@ -71,13 +94,17 @@ bool DeferredAtomics::defer(CheckedRow& row) {
     row.for_each_cell({lane, access.offset[lane], access.bytes, as.index()},
                       [&](Cell& cell) { cell.rest = mark; });
   });
+  add(access, row.now);
+  return true;
+}
+
+void DeferredAtomics::add(const Access& access, SegmentId now) {
   AtomicLog& log = logs_[access.allocation->id];
-  log.add(access, row.now, parts_.order);
+  log.add(access, now, parts_.order);
   if (access.program->code[access.pc].opcode != ptx::Opcode::red_) {
     observers_[access.place.slot] |= 1u << access.place.warp;
   }
   if (log.rows() >= rows_max_) perform(access.allocation->id);
-  return true;
 }
 
 // A cell without entries may have had some before a weak write, and so a variable.  But what that
@@ -128,6 +155,7 @@ void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& r
                                   const CheckedRow& checked, SegmentId first,
                                   SyncVariables& variables) {
   const Access& access = *checked.access;
+  checked.memory->to_cells(access, parts_.lists, parts_.order);
   const BlockKey block = parts_.order.segments().at(row.segment).block;
   const bool is_present = parts_.order.threads().is_in_slot(block, row.slot);
   const unsigned access_class = class_of(access).index();

@@ -45,6 +45,9 @@ class DeferredAtomics {
   // Defers the row if its lanes race with nothing and its effects can wait.  False: nothing was
   // done.
   bool defer(CheckedRow& row);
+  // Does the same for a row whose lines (cell_lines.hpp) show that.
+  //   now: the segment of its lanes
+  bool defer_in_lines(const Access& access, SegmentId now, CellMemory& memory);
   // Returns whether the row touches cells of deferred rows.
   [[nodiscard]] bool meets(const CheckedRow& row) const;
   // Bytes are overwritten by an access that is not a strong write.
@@ -71,6 +74,8 @@ class DeferredAtomics {
   }
 
  private:
+  [[nodiscard]] bool may_defer(const Access& access) const;
+  void add(const Access& access, SegmentId now);
   [[nodiscard]] bool may_defer(CheckedRow& row, const LaneAccess& mine, std::uint64_t mark) const;
   void perform_observed();
   void perform_row(const AtomicLog& rows, const AtomicLog::Row& row, const CheckedRow& checked,

@@ -16,6 +16,8 @@ void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
   if (memory == nullptr) return;
   deferred_.perform(access.allocation->id);
   const std::uint32_t end = std::min(access.offset + access.bytes, memory->bytes());
+  if (access.offset >= end) return;
+  memory->to_cells(access.offset, end, lists_, order_);
   for (std::uint32_t at = access.offset; at < end; ++at) {
     if (at != access.offset && at % memory->cell_bytes() != 0) continue;
     check_cell(access, at, memory->cells()[at >> memory->shift()], operand);

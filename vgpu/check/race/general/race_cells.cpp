@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 
 namespace warpcheck::vgpu {
@@ -322,14 +323,58 @@ void CellMemory::allocate() {
   if (pages_.is_empty()) throw std::bad_alloc();
 }
 
-void CellMemory::fit(std::uint32_t bytes) {
+void CellMemory::fit(std::uint32_t bytes, bool has_lines) {
   if (bytes <= bytes_) return;
   bytes_ = bytes;
   shift_ = 2;
-  allocate();
+  pages_ = {};
+  lines_ = {};
+  has_lines ? lines_.allocate(bytes) : allocate();
 }
 
-void CellMemory::split(std::uint32_t bytes, CellLists& lists) {
+void CellMemory::to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lists,
+                          const ThreadOrder& order) {
+  if (lines_.is_empty() || begin == end) return;
+  constexpr unsigned kShift = 2 + CellLines::kCellsLog2;
+  for (std::size_t line = begin >> kShift; line <= (end - 1) >> kShift; ++line) {
+    move_to_cells(line, lists, order);
+  }
+}
+
+void CellMemory::lanes_to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
+  for_each_bit(access.mask, [&](unsigned lane) {
+    to_cells(access.offset[lane], access.offset[lane] + access.bytes, lists, order);
+  });
+}
+
+void CellMemory::move_to_cells(std::size_t number, CellLists& lists, const ThreadOrder& order) {
+  if (pages_.is_empty()) allocate();
+  CellLines::Line& line = lines_.at(number);
+  if (line.is_in_cells) return;
+  Cell* const first = cells() + number * CellLines::kCells;
+  for (std::size_t i = 0; i < line.count; ++i) {
+    const CellLines::Part& part = lines_.part_of(line, i);
+    for_each_bit(part.cells, [&](unsigned at) {
+      Cell& cell = first[at];
+      const Record record = Record::of(part.segment, part.lane_at(at), part.pc);
+      if (part.write) {
+        cell.write = record;
+      } else if (cell.rest == 0) {
+        cell.rest = record.bits;
+      } else {
+        lists.add(cell, {.segment = part.segment, .lanes = 1u << record.lane(), .pc = part.pc},
+                  order);
+      }
+    });
+  }
+  for_each_bit(line.deferred,
+               [&](unsigned at) { first[at].rest = Cell::deferred(line.deferred_bytes); });
+  lines_.leave(line);
+}
+
+void CellMemory::split(std::uint32_t bytes, CellLists& lists, const ThreadOrder& order) {
+  to_cells(0, bytes_, lists, order);
+  lines_ = {};
   const std::size_t count = size();
   const HostPages wide_cells = std::move(pages_);
   const std::size_t parts = cell_bytes() / bytes;

@@ -21,6 +21,7 @@
 
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/general/cell_lines.hpp"
 #include "vgpu/check/race/general/race_cell_rows.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
@@ -217,10 +218,17 @@ class CellMemory {
  public:
   // Provides cells for so many bytes.  A larger size means that the memory belongs to a new
   // allocation.
-  void fit(std::uint32_t bytes);
+  void fit(std::uint32_t bytes, bool has_lines);
   // Makes the cells no wider than so many bytes (at least 1).
-  void narrow_to(std::uint32_t bytes, CellLists& lists) {
-    if (bytes < cell_bytes()) split(bytes, lists);
+  void narrow_to(std::uint32_t bytes, CellLists& lists, const ThreadOrder& order) {
+    if (bytes < cell_bytes()) split(bytes, lists, order);
+  }
+  // Lines that keep rows in place of cells; null: there are none.
+  [[nodiscard]] CellLines* lines() { return lines_.is_empty() ? nullptr : &lines_; }
+  // Makes the cells of a range of bytes, or of the lanes of an access, say everything.
+  void to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lists, const ThreadOrder& order);
+  void to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
+    if (!lines_.is_empty()) lanes_to_cells(access, lists, order);
   }
   [[nodiscard]] std::uint32_t cell_bytes() const { return 1u << shift_; }
   [[nodiscard]] bool is_words() const { return shift_ == 2; }
@@ -249,9 +257,12 @@ class CellMemory {
     });
   }
   void allocate();
-  void split(std::uint32_t bytes, CellLists& lists);
+  void split(std::uint32_t bytes, CellLists& lists, const ThreadOrder& order);
+  void lanes_to_cells(const Access& access, CellLists& lists, const ThreadOrder& order);
+  void move_to_cells(std::size_t line, CellLists& lists, const ThreadOrder& order);
 
-  HostPages pages_;
+  CellLines lines_;
+  HostPages pages_;  // empty: all lines say everything
   std::uint32_t bytes_ = 0;
   unsigned shift_ = 2;
 };
@@ -259,20 +270,25 @@ class CellMemory {
 // The cells of all allocations.
 class CellMemories {
  public:
-  [[nodiscard]] CellMemory& of(std::uint32_t allocation, std::uint32_t bytes) {
+  //   has_lines: rows of global memory are kept as rows
+  explicit CellMemories(bool has_lines) : has_lines_(has_lines) {}
+
+  [[nodiscard]] CellMemory& of(std::uint32_t allocation, std::uint32_t bytes,
+                               bool has_lines = false) {
     if (allocation >= memories_.size()) memories_.resize(allocation + 1);
     CellMemory& memory = memories_[allocation];
-    memory.fit(bytes);
+    memory.fit(bytes, has_lines);
     return memory;
   }
   [[nodiscard]] CellMemory& of(const Allocation& allocation) {
-    return of(allocation.id, allocation.limit());
+    return of(allocation.id, allocation.limit(),
+              has_lines_ && allocation.space == ptx::Space::global);
   }
   // Returns null if no access to the allocation is recorded.
   [[nodiscard]] CellMemory* find(std::uint32_t allocation) {
     if (allocation >= memories_.size()) return nullptr;
     CellMemory& memory = memories_[allocation];
-    return memory.cells() == nullptr ? nullptr : &memory;
+    return memory.bytes() == 0 ? nullptr : &memory;
   }
   // Forgets the cells of an allocation: other memory may get the same id.
   void forget(std::uint32_t allocation) {
@@ -286,6 +302,7 @@ class CellMemories {
   }
 
  private:
+  bool has_lines_;
   std::deque<CellMemory> memories_;  // by Allocation::id
 };
 

@@ -15,6 +15,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
     : Checker(reporter),
       segments_kept_(limits.segments),
       tidy_at_(limits.segments),
+      memories_(limits.has_rows),
       deferred_({.order = order_,
                  .causality = causality_,
                  .variables = variables_,
@@ -77,7 +78,9 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::uint32_t early_after) {
   deferred_.begin_launch(launch, unordered);
   order_.begin_launch(launch, unordered, early_after);
-  launches_.push_back({launch.program, launch.grid, launch.block, order_.launches().first_block()});
+  launches_.push_back({launch.program, launch.grid, launch.block, order_.launches().first_block(),
+                       order_.segments().count()});
+  causality_.begin_launch(launches_[order_.launches().first_unordered()].first_segment);
   if (unordered.empty()) variables_.forget_all();
   barrier_objects_.clear();
   phases_.begin_launch(*launch.program);
@@ -110,6 +113,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       phases_.begin_phase(sync.place);
       break;
     case Sync::Kind::block_end:
+      phases_.end_block(sync.place);
       order_.end_block(sync.place);
       if (sync.shared != nullptr) end_shared(sync);
       break;
@@ -119,6 +123,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
 
 void GeneralRaceChecker::on_fence(const Fence& fence) {
   catch_up();
+  phases_.settle(fence.place);
   if (fence.controls_grids()) return order_.control_grids(fence);
   if (fence.proxy) return proxy_fences_.add(fence);
   if (fence.object_inits) return cluster_order_.fence_object_inits(fence);
@@ -183,8 +188,9 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   row.memory = &memories_.of(*access.allocation);
   if (access.bytes < row.memory->cell_bytes()) {
     deferred_.perform(access.allocation->id);
-    row.memory->narrow_to(access.bytes, lists_);
+    row.memory->narrow_to(access.bytes, lists_, order_);
   }
+  row.memory->to_cells(access, lists_, order_);
   row.now = segment_of(access);
   if (access.space == ptx::Space::shared) {
     row.first = phases_.are_ordered() ? phases_.first_segment(access.place.slot)
@@ -200,6 +206,13 @@ void GeneralRaceChecker::on_access(Access& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (order_.segments().count() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && phases_.take(access)) return;
+  if (access.space == ptx::Space::global) {
+    const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
+    const std::int64_t first =
+        std::int64_t{access.offset[access.first_lane()]} - access.first_lane() * access.bytes;
+    if (is_weak && !access.asynchronous && take_in_lines(access, first)) return;
+    if (access.kind == AccessKind::atomic && defer_in_lines(access)) return;
+  }
   CheckedRow row = row_of(access);
   if (deferred_.defer(row)) return;
   if (deferred_.meets(row)) deferred_.perform(access.allocation->id);
@@ -208,6 +221,23 @@ void GeneralRaceChecker::on_access(Access& access) {
   } else {
     weak_.check(row);
   }
+}
+
+bool GeneralRaceChecker::takes_row(const RowAccess& access) {
+  return access.space == ptx::Space::global && order_.segments().count() < tidy_at_ &&
+         take_in_lines(access, start_of(access.first));
+}
+
+//   first: the offset of lane 0, if the lanes are neighbours
+template <typename AnyAccess>
+bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, std::int64_t first) {
+  if (access.pattern != Pattern::strided || access.bytes < 4) return false;
+  CellLines* const lines = memories_.of(*access.allocation).lines();
+  if (lines == nullptr) return false;
+  CellLines::Part part;
+  part.pc = access.pc;
+  part.write = access.kind == AccessKind::write;
+  return weak_.take_in_lines(access.place, part, {first, access.mask, access.bytes}, *lines);
 }
 
 // The lanes of one row never race with each other here, because they overlap completely or not at
@@ -232,6 +262,7 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
       row.for_each_cell(mine, [&](Cell& cell) { checks_.check(row, mine, cell); });
     });
   });
+  phases_.settle(access.place);
   for_each_lane_access([&](const LaneAccess& mine) { strong_.perform(row, mine); });
 }
 
@@ -239,7 +270,8 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   catch_up();
   deferred_.perform(recalled.allocation);
   CellMemory& memory = memories_.of(recalled.allocation, recalled.allocation_bytes);
-  memory.narrow_to(recalled.bytes, lists_);
+  memory.narrow_to(recalled.bytes, lists_, order_);
+  memory.to_cells(recalled.offset, recalled.offset + recalled.bytes, lists_, order_);
   CellEntry entry;
   entry.segment = order_.segments().past(recalled.launch,
                                          launches_[recalled.launch].first_block + recalled.block,
@@ -329,6 +361,9 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
     return record.in(segment);
   };
   memories_.for_each([&](CellMemory& memory) {
+    if (CellLines* const lines = memory.lines()) {
+      lines->for_each_part([&](CellLines::Part& part) { visit(part.segment); });
+    }
     memory.for_each_seen([&](Cell& cell, std::size_t) {
       if (cell.write.bits != 0) cell.write = visit_record(cell.write);
       if (cell.rest != 0 && !cell.has_list()) cell.rest = visit_record({cell.rest}).bits;
@@ -352,6 +387,8 @@ void GeneralRaceChecker::tidy_up() {
   const std::vector<SegmentId> renewed = order_.forget_segments(std::move(live));
   for_each_segment([&](SegmentId& id) { id = renewed[id]; });
   lists_.for_each([](CellList& list) { list.forget_answers(); });
+  for (CheckedLaunch& launch : launches_) launch.first_segment = renewed[launch.first_segment];
+  causality_.renew_thresholds(renewed);
   phases_.renew_thresholds(renewed);
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();

@@ -53,13 +53,23 @@ class GeneralRaceChecker final : public Checker {
   // event of it.  No earlier launch is unordered with it.
   void count_launch(const LaunchShape& shape) { counted_.add(shape); }
   void on_access(Access& access) override;
+  bool takes_row(const RowAccess& access) override;
+  bool lends_notes(std::uint32_t slot, RowNotes& notes) override {
+    notes.rows = phases_.notes_of(slot);
+    return notes.rows != nullptr;
+  }
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
+    phases_.settle(meeting.place);
     deferred_.perform_observed_by_block(meeting.place);
     order_.meet(meeting);
   }
-  void on_device_launch(const DeviceLaunch& event) override { order_.launch_from(event); }
+  void on_device_launch(const DeviceLaunch& event) override {
+    phases_.settle(event.place);
+    order_.launch_from(event);
+  }
   void on_barrier_object(const BarrierObject& event) override {
+    phases_.settle(event.place);
     barrier_objects_.pass(event, owners_.block_of(*event.allocation));
   }
   void on_cluster_barrier(const ClusterBarrier& event) override { cluster_order_.pass(event); }
@@ -87,6 +97,11 @@ class GeneralRaceChecker final : public Checker {
   void end_shared(const Sync& sync);
   void catch_up();
   [[nodiscard]] SegmentId segment_of(const Access& access);
+  bool defer_in_lines(const Access& access) {
+    return deferred_.defer_in_lines(access, segment_of(access), memories_.of(*access.allocation));
+  }
+  template <typename AnyAccess>
+  bool take_in_lines(const AnyAccess& access, std::int64_t first);
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "vgpu/check/order/barrier_object_order.hpp"
 #include "vgpu/check/order/thread_order.hpp"
@@ -24,21 +25,24 @@ class RowCausality {
   void forget_answers() {
     if (std::exchange(has_recent_, false)) recent_ = {};
   }
+  // All segments below `first` come before the current launch.
+  void begin_launch(SegmentId first) { first_unordered_ = first; }
+  //   renewed: the new numbers of segments, by their old numbers
+  void renew_thresholds(const std::vector<SegmentId>& renewed) {
+    first_unordered_ = renewed[first_unordered_];
+  }
   // Completes a row that has its access, `now` and `first`.
   void begin(CheckedRow& row) {
-    row.known.first = row.first;
+    row.known.first = std::max(row.first, first_unordered_);
     // An earlier asynchronous copy of the same lane is not ordered by program order, so here no
     // segment counts as the lane's own.
     row.known.own = row.access->asynchronous ? kSegmentsMax - 1 : row.now;
-    has_recent_ = true;
-    Recent& recent = recent_[row.now % kRecent];
-    if (recent.now != row.now) recent = {row.now, {}};
-    std::ranges::copy(recent.before, row.known.segments);
+    std::ranges::copy(recent_of(row.now).before, row.known.segments);
   }
 
   // Returns whether what a lane did in an earlier segment comes before what a lane of the row does.
   bool is_before(CheckedRow& row, SegmentId earlier, unsigned earlier_lane, unsigned lane) {
-    if (earlier < row.first) return true;
+    if (earlier < row.known.first) return true;
     const WarpPlace& place = row.access->place;
     if (earlier == row.now && !row.access->asynchronous) {
       return order_.threads().actor_of(earlier_lane) == order_.threads().actor_of(lane) ||
@@ -55,9 +59,20 @@ class RowCausality {
   }
   // Returns whether the segment's lanes come before all lanes of the row; false: not known.
   bool all_before(CheckedRow& row, SegmentId earlier) {
-    if (earlier < row.first) return true;
+    if (earlier < row.known.first) return true;
     if (earlier == row.now && !row.access->asynchronous) return false;
     return ask(row, earlier) == ThreadOrder::Before::all_lanes;
+  }
+
+  // Does the same for lanes of a warp in the segment `now`, which is not asynchronous.
+  bool all_before(SegmentId earlier, SegmentId now, const WarpPlace& place) {
+    if (earlier < first_unordered_) return true;
+    if (earlier == now) return order_.threads().is_lockstep();
+    Recent& recent = recent_of(now);
+    if (std::ranges::find(recent.before, earlier) != recent.before.end()) return true;
+    if (order_.before(earlier, now, place) != ThreadOrder::Before::all_lanes) return false;
+    recent.add(earlier);
+    return true;
   }
 
  private:
@@ -65,9 +80,19 @@ class RowCausality {
   struct Recent {
     SegmentId now = 0;
     std::array<SegmentId, 4> before{};
+    void add(SegmentId earlier) {
+      std::ranges::copy_backward(std::span(before).first<3>(), before.end());
+      before[0] = earlier;
+    }
   };
   static constexpr std::size_t kRecent = 256;
 
+  Recent& recent_of(SegmentId now) {
+    has_recent_ = true;
+    Recent& recent = recent_[now % kRecent];
+    if (recent.now != now) recent = {now, {}};
+    return recent;
+  }
   ThreadOrder::Before ask(CheckedRow& row, SegmentId earlier) {
     CheckedRow::Answer& answer = row.answers[earlier % row.answers.size()];
     if (answer.earlier != earlier) {
@@ -79,8 +104,7 @@ class RowCausality {
   void remember(CheckedRow& row, SegmentId earlier) {
     Recent& recent = recent_[row.now % kRecent];
     if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
-    std::ranges::copy_backward(std::span(recent.before).first<3>(), recent.before.end());
-    recent.before[0] = earlier;
+    recent.add(earlier);
     std::ranges::copy(recent.before, row.known.segments);
   }
   // Returns whether a lane that begins a copy has waited for an arrival that comes after the
@@ -98,6 +122,7 @@ class RowCausality {
   const BarrierObjectOrder& barrier_objects_;
   std::array<Recent, kRecent> recent_{};  // indexed by the segment `now`
   bool has_recent_ = false;
+  SegmentId first_unordered_ = 0;
 };
 
 }  // namespace warpcheck::vgpu

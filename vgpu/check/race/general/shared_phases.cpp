@@ -24,12 +24,16 @@ void SharedPhases::close() {
 }
 
 void SharedPhases::begin_launch(const Program& program) {
+  close();
+  program_ = &program;
   are_ordered_ = barriers_are_enough_in_shared_memory(program);
+  polls_by_atomics_ = PollExits::may_poll_by_atomics(program);
 }
 
 void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared) {
   if (place.slot >= phases_.size()) phases_.resize(place.slot + 1);
   phases_[place.slot].shared = shared;
+  phases_[place.slot].place = place;
   begin_phase(place);
 }
 
@@ -39,15 +43,28 @@ void SharedPhases::begin_phase(const WarpPlace& place) {
   if (are_ordered_) {
     phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(),
                     order_.threads().ordered_threads());
+    // Accesses to memory with synchronisation variables are looked at one by one.
+    const bool lends = phase.shared != nullptr && variables_.is_empty(phase.shared->id);
+    phase.log.lend(lends, lends && !polls_by_atomics_ && deferred_.rows_max() != 0);
   } else {
     phase.log.close();
   }
+}
+
+void SharedPhases::settle(Phase& phase) {
+  Access like;
+  like.allocation = phase.shared;
+  like.program = program_;
+  like.place = phase.place;
+  phase.log.settle(like, order_,
+                   [&](const WarpPlace& place) { return order_.segment_of(place, false); });
 }
 
 bool SharedPhases::take(const Access& access) {
   Phase& phase = phases_[access.place.slot];
   if (!phase.log.is_open()) return false;
   const SegmentId now = order_.segment_of(access.place, false);
+  if (access.kind == AccessKind::atomic) settle(access.place);
   if (take_atomics(phase, access)) return true;
   // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
@@ -65,6 +82,7 @@ bool SharedPhases::take_atomics(Phase& phase, const Access& access) {
 }
 
 void SharedPhases::move_to_cells(Phase& phase) {
+  settle(phase);
   phase.log.close();
   CellMemory& memory = memories_.of(*phase.shared);
   const unsigned shift = 2 - memory.shift();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "vgpu/check/race/general/deferred_atomics.hpp"
@@ -27,6 +28,18 @@ class SharedPhases {
   void begin_block(const WarpPlace& place, const Allocation* shared);
   // A block begins, or completes a barrier.
   void begin_phase(const WarpPlace& place);
+  void end_block(const WarpPlace& place) { phases_[place.slot].log.close(); }
+  // Returns the structure through which machine code adds rows; null: it must report each row.
+  [[nodiscard]] NotedRows* notes_of(std::uint32_t slot) {
+    return are_ordered_ ? &phases_[slot].log.notes() : nullptr;
+  }
+  // Completes the rows that machine code has added.  Must be called before a warp of the block
+  // releases or learns anything, because the rows belong to the segments before that.
+  void settle(const WarpPlace& place) {
+    if (place.slot >= phases_.size()) return;  // only the epoch checker has seen the block
+    Phase& phase = phases_[place.slot];
+    if (phase.log.is_open() && !phase.log.is_settled()) settle(phase);
+  }
   // Returns whether, in this launch, a barrier of a block orders everything before it that the
   // block has done with its shared memory.
   [[nodiscard]] bool are_ordered() const { return are_ordered_; }
@@ -38,8 +51,8 @@ class SharedPhases {
   bool take(const Access& access);
   // Returns whether the log has atomics that are not performed yet.
   [[nodiscard]] bool has_atomics(std::uint32_t slot) const {
-    const Phase& phase = phases_[slot];
-    return phase.log.is_open() && !phase.log.atomics().is_empty();
+    const RowLog& log = phases_[slot].log;
+    return log.is_open() && !(log.atomics().is_empty() && log.updates().empty());
   }
   // Performs the atomics of the log; all its rows move to the cells.
   void perform_atomics(std::uint32_t slot) {
@@ -51,6 +64,7 @@ class SharedPhases {
   void for_each_segment(Visit visit) {
     for (Phase& phase : phases_) {
       if (!phase.log.is_open()) continue;
+      settle(phase);
       for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
       phase.log.atomics().for_each_segment(visit);
     }
@@ -66,10 +80,12 @@ class SharedPhases {
   struct Phase {
     RowLog log;
     const Allocation* shared = nullptr;
+    WarpPlace place;  // of the block
     SegmentId first = 0;
   };
 
   bool take_atomics(Phase& phase, const Access& access);
+  void settle(Phase& phase);
   void move_to_cells(Phase& phase);
   void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);
 
@@ -79,8 +95,10 @@ class SharedPhases {
   CellMemories& memories_;
   CellLists& lists_;
   DeferredAtomics& deferred_;
+  const Program* program_ = nullptr;
   bool are_ordered_ = false;
-  std::vector<Phase> phases_;  // by slot
+  bool polls_by_atomics_ = false;  // some atomic may be a poll
+  std::deque<Phase> phases_;       // by slot; machine code keeps pointers to the logs
 };
 
 }  // namespace warpcheck::vgpu

@@ -62,6 +62,19 @@ void WeakAccesses::check(CheckedRow& row) {
   });
 }
 
+bool WeakAccesses::take_in_lines(const WarpPlace& place, CellLines::Part part,
+                                 const CellLines::Row& row, CellLines& lines) {
+  part.segment = order_.segment_of(place, false);
+  const auto comes_before = [&](const CellLines::Part& earlier, const CellLines::Part& later) {
+    return (earlier.has_lanes_of(later) &&
+            order_.segments().are_of_same_warp(earlier.segment, later.segment)) ||
+           causality_.all_before(earlier.segment, later.segment, place);
+  };
+  return lines.for_each_line(row, part, [&](CellLines::Line& line, const CellLines::Part& in_line) {
+    return lines.add(line, in_line, comes_before);
+  });
+}
+
 void WeakAccesses::record(CheckedRow& row, const LaneAccess& mine) {
   if (row.access->kind != AccessKind::write) {
     return row.for_each_cell(mine, [&](Cell& cell) { record_read(row, mine.lane, cell); });

@@ -24,6 +24,11 @@ class WeakAccesses {
         checks_(checks) {}
 
   void check(CheckedRow& row);
+  // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
+  // must be checked; a part of it may have been recorded.
+  //   part: has its pc and role
+  bool take_in_lines(const WarpPlace& place, CellLines::Part part, const CellLines::Row& row,
+                     CellLines& lines);
 
  private:
   bool take_neighbours(CheckedRow& row);

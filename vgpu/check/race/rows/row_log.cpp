@@ -111,7 +111,8 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
   notes_.lanes = in_lockstep_ ? &kWarp : &kThreads;
   notes_.next = rows_.data();
   notes_.next_update = updates_.data();
-  marked_ = notes_.scattered = 0;
+  marked_ = settled_ = notes_.scattered = 0;
+  lends_rows_ = lends_updates_ = true;
   atomics_.clear();
   open_ = true;
   set_limits();
@@ -148,7 +149,29 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
   if (atomics_.rows() == kAtomicsMax || !may_update(access.bytes) || has_met(access)) return false;
   mark_updates(access.offset, access.mask);
   atomics_.add(access, segment, order);
+  if (lends_updates_ && updates_.empty()) {
+    updates_.resize(kNotedAtomics);
+    forget_updates();
+  }
   return true;
+}
+
+void RowLog::add_update(const UpdateRow& update, Access& like, std::uint32_t segment,
+                        const ThreadOrder& order) {
+  mark_updates(update.offset, update.mask);
+  like.pc = update.pc;
+  like.mask = update.mask;
+  like.bytes = like.element_bytes = update.bytes;
+  like.scope = update.scope;
+  like.offset = update.offset;
+  like.pattern = pattern_of(update);
+  atomics_.add(like, segment, order);
+}
+
+void RowLog::forget_updates() {
+  notes_.next_update = updates_.data();
+  marked_ = 0;
+  set_limits();
 }
 
 // Most phases with atomics have no other accesses, so words are marked only when another access

@@ -45,6 +45,12 @@ class RowLog {
     set_limits();
   }
   [[nodiscard]] bool is_open() const { return open_; }
+  // Which rows of this phase machine code may note by itself; after begin(), all.
+  void lend(bool rows, bool updates) {
+    lends_rows_ = rows;
+    lends_updates_ = updates;
+    set_limits();
+  }
 
   // Adds a row.  False: the row is not of a kind that the log takes, it might race with an existing
   // row, or the log is full.  The caller must then close the log.
@@ -85,6 +91,24 @@ class RowLog {
   }
   // Adds a row of atomics that AtomicLog takes; for the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
+  // Completes the rows that machine code has noted: sets their segments, and turns its updates into
+  // rows of atomics().  For the general checker, before a segment of the block ends.
+  //   like: has the allocation, the program and the block of the rows
+  //   segment_of(place): the present segment of a warp
+  template <typename SegmentOf>
+  void settle(Access& like, const ThreadOrder& order, SegmentOf segment_of) {
+    for (; settled_ < count(); ++settled_) {
+      Row& row = rows_[settled_];
+      like.place.warp = row.warp;
+      if (row.segment == 0) row.segment = segment_of(like.place);
+    }
+    for (const UpdateRow& update : updates()) {
+      like.place.warp = update.warp;
+      add_update(update, like, segment_of(like.place), order);
+    }
+    forget_updates();
+  }
+  [[nodiscard]] bool is_settled() const { return settled_ == count() && updated() == 0; }
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
   [[nodiscard]] const AtomicLog& atomics() const { return atomics_; }
   // Returns the rows in the order in which they were taken.
@@ -95,6 +119,7 @@ class RowLog {
   static constexpr std::size_t kRowsMax = 8192;
   static constexpr std::size_t kScatteredMax = 2048;
   static constexpr std::size_t kAtomicsMax = 2048;
+  static constexpr std::size_t kNotedAtomics = 64;  // before the general checker settles them
   static constexpr std::int64_t kSlackCells = NotedRows::kSlackCells;
 
   // Takes an Access or a RowAccess.
@@ -119,13 +144,16 @@ class RowLog {
     return static_cast<std::size_t>(notes_.next_update - updates_.data());
   }
   void set_limits() {
-    const bool takes_new = open_ && marked_ == updated();
+    const bool takes_new = open_ && lends_rows_ && marked_ == updated();
     notes_.limit = takes_new ? rows_.data() + rows_.size() : nullptr;
-    notes_.update_limit = open_ ? updates_.data() + updates_.size() : nullptr;
+    notes_.update_limit = open_ && lends_updates_ ? updates_.data() + updates_.size() : nullptr;
     notes_.first = rows_.data();
     notes_.offsets = offsets_.data();
     notes_.scattered_limit = static_cast<std::uint32_t>(offsets_.size());
   }
+  void add_update(const UpdateRow& update, Access& like, std::uint32_t segment,
+                  const ThreadOrder& order);
+  void forget_updates();
   bool mark_lanes(const Row& row, const std::uint32_t* offsets);
   bool mark_uniform(const Row& row);
   bool may_update(std::uint8_t bytes);
@@ -134,9 +162,11 @@ class RowLog {
 
   bool open_ = false;
   bool in_lockstep_ = false;
+  bool lends_rows_ = true, lends_updates_ = true;
   std::vector<std::uint16_t> storage_;  // memory of the marks
   NotedRows notes_;                     // refers to storage_ and rows_
   std::vector<Row> rows_;               // the first count() are used
+  std::size_t settled_ = 0;             // the number of rows that have their segments
   std::vector<Offsets> offsets_;        // of scattered rows
   AtomicLog atomics_;
   std::vector<UpdateRow> updates_;  // the first updated() are used
