@@ -1,6 +1,7 @@
 #include "vgpu/check/order/fence_order.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "vgpu/check/order/bits.hpp"
 
@@ -65,16 +66,22 @@ void FenceOrder::complete_barrier(const WarpPlace& place) {
 }
 
 void FenceOrder::gather(const WarpPlace& place, std::uint32_t lanes, Told& all) const {
-  for_each_bit(threads_.actors_of(lanes), [&](unsigned lane) {
+  //   count: of threads with the same state, from the lane on
+  const auto add = [&](unsigned lane, std::uint32_t count) {
     const ThreadState& self = threads_.at(place, lane);
     all.observed.join(self.sc_observed);
     all.fenced.join(self.fence.sc_of_others);
     if (!self.fence.sc.is_set) return;
     all.fenced.join(self.fence.sc.knows);
     all.times.push_back(
-        {threads_.thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase});
+        {threads_.thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase, count});
     all.phase = std::max(all.phase, self.fence.sc.phase);
-  });
+  };
+  const std::uint32_t actors = threads_.actors_of(lanes & threads_.lanes_of(place.warp));
+  if (threads_.are_alike(place, lanes)) {
+    return add(0, static_cast<std::uint32_t>(std::popcount(actors)));
+  }
+  for_each_bit(actors, [&](unsigned lane) { add(lane, 1); });
 }
 
 void FenceOrder::hand_on(const WarpPlace& place, std::uint32_t lanes, Told& all) {

@@ -1,6 +1,7 @@
 #include "vgpu/check/order/thread_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "vgpu/check/order/agents.hpp"
@@ -120,7 +121,8 @@ void ThreadOrder::gather(const Meeting& meeting, const WarpPlace& place, std::ui
     threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
       const Moment moment = threads_.release(place, self);
       all.common.join(moment.knows);
-      for_each_bit(lanes, [&](unsigned lane) { add(lane, moment); });
+      const auto count = static_cast<std::uint32_t>(std::popcount(lanes));
+      all.times.push_back({threads_.thread_at(place, 0), moment.ticks, moment.phase, count});
     });
     return;
   }
@@ -174,9 +176,12 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
   if (threads_.is_lockstep() || segment.is_object)
     return known.ticks_of(first) > ticks[0] ? ~0u : 0;
   std::uint32_t lanes = 0;
-  const auto begin = std::ranges::lower_bound(known.threads, first, {}, &ThreadTime::thread);
+  const auto begin = std::ranges::upper_bound(known.threads, first, {}, &ThreadTime::end);
   for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
-    if (at->ticks > ticks[at->thread - first]) lanes |= 1u << (at->thread - first);
+    const std::uint32_t end = std::min(at->end(), first + kWarpLanes);
+    for (std::uint32_t thread = std::max(at->thread, first); thread < end; ++thread) {
+      if (at->ticks > ticks[thread - first]) lanes |= 1u << (thread - first);
+    }
   }
   return lanes;
 }

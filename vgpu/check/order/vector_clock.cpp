@@ -8,6 +8,49 @@ namespace {
 
 constexpr unsigned kHeightMax = 16;  // spans all keys
 
+// Adds what is known of the next threads.
+void append(std::vector<ThreadTime>& times, const ThreadTime& next) {
+  if (!times.empty()) {
+    ThreadTime& last = times.back();
+    const bool is_alike =
+        last.end() == next.thread && last.ticks == next.ticks && last.phase == next.phase;
+    if (is_alike) {
+      last.count += next.count;
+      return;
+    }
+  }
+  times.push_back(next);
+}
+
+// What is known of threads in ascending order, read thread by thread.
+class Times {
+ public:
+  explicit Times(std::span<const ThreadTime> rest) : rest_(rest) { begin(); }
+  [[nodiscard]] bool is_empty() const { return rest_.empty(); }
+  // Returns what is known of the next threads.
+  [[nodiscard]] const ThreadTime& next() const { return next_; }
+  void skip(std::uint32_t threads) {
+    next_.thread += threads;
+    next_.count -= threads;
+    if (next_.count != 0) return;
+    rest_ = rest_.subspan(1);
+    begin();
+  }
+  ThreadTime take(std::uint32_t threads) {
+    ThreadTime taken = next_;
+    taken.count = threads;
+    skip(threads);
+    return taken;
+  }
+
+ private:
+  void begin() {
+    if (!rest_.empty()) next_ = rest_.front();
+  }
+  std::span<const ThreadTime> rest_;
+  ThreadTime next_;
+};
+
 }  // namespace
 
 struct VectorClock::Fork : Node {
@@ -20,8 +63,8 @@ struct VectorClock::Leaf : Node {
 };
 
 Tick VectorClock::Knowledge::ticks_of(std::uint32_t thread) const {
-  const auto found = std::ranges::lower_bound(threads, thread, {}, &ThreadTime::thread);
-  return found != threads.end() && found->thread == thread ? found->ticks : 0;
+  const auto found = std::ranges::upper_bound(threads, thread, {}, &ThreadTime::end);
+  return found != threads.end() && found->thread <= thread ? found->ticks : 0;
 }
 
 VectorClock::Knowledge VectorClock::of_block(BlockKey block) const {
@@ -64,8 +107,11 @@ bool VectorClock::knows_all_of(const Leaf& a, const Leaf& b) {
   auto at = a.threads.begin();
   return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
     if (time.phase < a.phases) return true;
-    while (at != a.threads.end() && at->thread < time.thread) ++at;
-    return at != a.threads.end() && at->thread == time.thread && at->ticks >= time.ticks;
+    for (std::uint32_t thread = time.thread; thread < time.end(); thread = at->end()) {
+      while (at != a.threads.end() && at->end() <= thread) ++at;
+      if (at == a.threads.end() || at->thread > thread || at->ticks < time.ticks) return false;
+    }
+    return true;
   });
 }
 
@@ -74,19 +120,24 @@ VectorClock::Leaf* VectorClock::join_leaves(const Leaf& a, const Leaf& b) {
   joined->phases = std::max(a.phases, b.phases);
   joined->threads.reserve(a.threads.size() + b.threads.size());
   const auto add = [&](const ThreadTime& time) {
-    if (time.phase >= joined->phases) joined->threads.push_back(time);
+    if (time.phase >= joined->phases) append(joined->threads, time);
   };
-  auto left = a.threads.begin(), right = b.threads.begin();
-  while (left != a.threads.end() && right != b.threads.end()) {
-    if (left->thread == right->thread) {
-      add(left->ticks >= right->ticks ? *left : *right);
-      ++left, ++right;
+  Times left(a.threads), right(b.threads);
+  while (!left.is_empty() && !right.is_empty()) {
+    const ThreadTime &one = left.next(), &other = right.next();
+    if (one.thread == other.thread) {
+      const std::uint32_t both = std::min(one.count, other.count);
+      const bool is_left = one.ticks >= other.ticks;
+      add((is_left ? left : right).take(both));
+      (is_left ? right : left).skip(both);
     } else {
-      add(left->thread < right->thread ? *left++ : *right++);
+      const bool is_left = one.thread < other.thread;
+      const std::uint32_t before = is_left ? other.thread - one.thread : one.thread - other.thread;
+      add((is_left ? left : right).take(std::min(before, (is_left ? one : other).count)));
     }
   }
-  std::for_each(left, a.threads.end(), add);
-  std::for_each(right, b.threads.end(), add);
+  for (; !left.is_empty();) add(left.take(left.next().count));
+  for (; !right.is_empty();) add(right.take(right.next().count));
   return joined;
 }
 
@@ -148,8 +199,9 @@ void VectorClock::learn(BlockKey block, Tick phases, std::span<const ThreadTime>
   auto* const leaf = new Leaf;
   leaf->owners = 1;
   leaf->phases = phases;
-  leaf->threads.assign(threads.begin(), threads.end());
-  std::erase_if(leaf->threads, [&](const ThreadTime& time) { return time.phase < phases; });
+  for (const ThreadTime& time : threads) {
+    if (time.phase >= phases) append(leaf->threads, time);
+  }
   Node* node = leaf;
   for (unsigned at = 0; at < height; ++at) {
     auto* const fork = new Fork;

@@ -23,11 +23,13 @@ namespace warpcheck::vgpu {
 using BlockKey = std::uint64_t;
 using Tick = std::uint64_t;
 
-// What is known of one thread of a block.
+// What is known of one thread of a block, or of each of several consecutive threads.
 struct ThreadTime {
-  std::uint32_t thread = 0;
-  Tick ticks = 0;  // everything that it did before this tick
-  Tick phase = 0;  // the last phase in which it can have done that; kAnyPhase: not bounded
+  std::uint32_t thread = 0;  // the first
+  Tick ticks = 0;            // everything that it did before this tick
+  Tick phase = 0;           // the last phase in which it can have done that; kAnyPhase: not bounded
+  std::uint32_t count = 1;  // of threads
+  [[nodiscard]] std::uint32_t end() const { return thread + count; }
   friend bool operator==(const ThreadTime&, const ThreadTime&) = default;
 };
 inline constexpr Tick kAnyPhase = ~Tick{0};
@@ -49,8 +51,9 @@ class VectorClock {
 
   // What is known of one block.
   struct Knowledge {
-    Tick phases = 0;                      // everything its threads did before this phase
-    std::span<const ThreadTime> threads;  // ascending; knowledge beyond `phases`
+    Tick phases = 0;  // everything its threads did before this phase
+    // knowledge beyond `phases`: ascending, no thread twice, as few elements as possible
+    std::span<const ThreadTime> threads;
     [[nodiscard]] Tick ticks_of(std::uint32_t thread) const;
   };
   [[nodiscard]] Knowledge of_block(BlockKey block) const;
@@ -58,7 +61,7 @@ class VectorClock {
   // Adds everything that `other` knows.
   void join(const VectorClock& other);
   // Adds knowledge about one block.
-  //   threads: ascending
+  //   threads: ascending, no thread twice
   void learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
   [[nodiscard]] bool is_empty() const { return root_ == nullptr; }

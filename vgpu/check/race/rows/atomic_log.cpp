@@ -5,7 +5,6 @@
 #include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
-namespace {}  // namespace
 
 bool AtomicLog::takes(const Access& access) {
   const bool is_relaxed = access.order == ptx::Order::weak || access.order == ptx::Order::relaxed;
@@ -57,8 +56,10 @@ std::uint32_t AtomicLog::snapshot(const Access& access, SegmentId now, const Thr
   });
   if (!is_needed) return latest_;
   Snapshot& made = snapshots_.emplace_back();
+  made.first = released_.size();
   order.threads().for_each_lane_of_warp(
-      access.place, [&](const ThreadState& lane) { made.lanes.push_back(lane.fence); });
+      access.place, [&](const ThreadState& lane) { released_.push_back(lane.fence); });
+  made.is_common = released_.size() == made.first + 1;
   latest_ = static_cast<std::uint32_t>(snapshots_.size());
   return latest_;
 }
@@ -66,7 +67,7 @@ std::uint32_t AtomicLog::snapshot(const Access& access, SegmentId now, const Thr
 const ReleasedFences* AtomicLog::fences_of(const Row& row, unsigned lane) const {
   if (row.fences == 0) return nullptr;
   const Snapshot& snapshot = snapshots_[row.fences - 1];
-  return &snapshot.lanes[snapshot.lanes.size() == 1 ? 0 : lane];
+  return &released_[snapshot.first + (snapshot.is_common ? 0 : lane)];
 }
 
 void AtomicLog::describe(const Row& row, Access& access) const {
@@ -94,6 +95,7 @@ void AtomicLog::clear_rows() {
   rows_.clear();
   offsets_.clear();
   snapshots_.clear();
+  released_.clear();
   eras_.clear();
   snapshot_of_ = 0;
   extent_ = {};

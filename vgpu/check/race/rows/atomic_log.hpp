@@ -96,9 +96,11 @@ class AtomicLog {
 
  private:
   using Offsets = std::array<std::uint32_t, kWarpLanes>;
-  // What the lanes of a segment have released: one entry for all lanes, or one for each.
+  // What the lanes of a segment have released: one element of released_ for all lanes, or one for
+  // each.
   struct Snapshot {
-    std::vector<ReleasedFences> lanes;
+    std::size_t first = 0;
+    bool is_common = false;
   };
 
   void clear_rows();
@@ -109,6 +111,7 @@ class AtomicLog {
   std::vector<Row> rows_;
   std::vector<Offsets> offsets_;
   std::vector<Snapshot> snapshots_;
+  std::vector<ReleasedFences> released_;
   SegmentId snapshot_of_ = 0;      // the segment of the latest snapshot; 0: none
   std::uint32_t latest_ = 0;       // the number that its rows have as `fences`
   std::vector<std::size_t> eras_;  // the ends of completed eras
