@@ -32,6 +32,20 @@ TEST(VectorClock, APhaseOfTheBlockReplacesWhatItSaysOfItsThreads) {
   EXPECT_EQ(clock.of_block(41).phases, 0u);
 }
 
+TEST(VectorClock, NeighboursOfWhichTheSameIsKnownAreOneElement) {
+  VectorClock clock;
+  const std::array times{ThreadTime{0, 4, kAnyPhase}, ThreadTime{1, 4, kAnyPhase},
+                         ThreadTime{2, 4, kAnyPhase, 30}};
+  clock.learn(7, 0, times);
+  EXPECT_EQ(clock.of_block(7).threads.size(), 1u);
+  const ThreadTime later{8, 5, kAnyPhase, 8};
+  clock.learn(7, 0, {&later, 1});
+  const auto known = clock.of_block(7).threads;
+  EXPECT_EQ(std::vector(known.begin(), known.end()),
+            (std::vector<ThreadTime>{
+                {0, 4, kAnyPhase, 8}, {8, 5, kAnyPhase, 8}, {16, 4, kAnyPhase, 16}}));
+}
+
 TEST(VectorClock, LearningWhatIsKnownChangesNothing) {
   VectorClock clock;
   for (const std::uint32_t block : {0u, 17u, 300u, 70'000u}) clock.learn(block, block + 2, {});
@@ -59,6 +73,7 @@ TEST(VectorClock, JoinsAreTheLargestOfBoth) {
     Ticks ticks;
   };
   std::mt19937 random(1);
+  constexpr std::uint32_t kThreads = 6;
   constexpr Tick kLate = Tick{1} << 40;  // times and blocks beyond 32 bits
   const std::array<BlockKey, 8> blocks{0,           1, 15, 16, 300, 5'000'000, BlockKey{1} << 33,
                                        ~BlockKey{0}};
@@ -74,11 +89,14 @@ TEST(VectorClock, JoinsAreTheLargestOfBoth) {
         break;
       }
       case 1: {
-        const ThreadTime time{static_cast<std::uint32_t>(random() % 3),
-                              random() % 1'000 + random() % 2 * kLate, kAnyPhase};
+        const auto first = static_cast<std::uint32_t>(random() % kThreads);
+        const ThreadTime time{first, random() % 5 + random() % 2 * kLate, kAnyPhase,
+                              static_cast<std::uint32_t>(1 + random() % (kThreads - first))};
         one.clock.learn(block, 0, {&time, 1});
-        Tick& ticks = one.ticks[{block, time.thread}];
-        ticks = std::max(ticks, time.ticks);
+        for (std::uint32_t thread = first; thread < time.end(); ++thread) {
+          Tick& ticks = one.ticks[{block, thread}];
+          ticks = std::max(ticks, time.ticks);
+        }
         break;
       }
       case 2: one = pairs[random() % pairs.size()]; break;
@@ -96,7 +114,7 @@ TEST(VectorClock, JoinsAreTheLargestOfBoth) {
     }
     for (const BlockKey at : blocks) {
       ASSERT_EQ(one.clock.of_block(at).phases, one.phases[at]) << step;
-      for (std::uint32_t thread = 0; thread < 3; ++thread) {
+      for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
         ASSERT_EQ(one.clock.of_block(at).ticks_of(thread), (one.ticks[{at, thread}])) << step;
       }
     }
