@@ -120,6 +120,7 @@ __global__ void __cluster_dims__(2, 1, 1) count_in_the_cluster(int* out) {
   MAPPED(there, &s, 0);
   ADD_REMOTE(".relaxed.cluster", there, 1);
   DO("barrier.cluster.arrive; barrier.cluster.wait;");
+  if (threadIdx.x == 0 && s != (blockIdx.x == 0 ? 64 : 0)) __trap();
   if (threadIdx.x == 0) out[blockIdx.x] = s;
 }
 LITMUS(count_in_the_cluster) { count_in_the_cluster<<<2, 32>>>(zeroed<int>(2)); }

@@ -1,5 +1,5 @@
-// Runs every litmus program, in both builds and both warp models, and compares the findings with
-// what its text expects.
+// Runs every litmus program, in both builds and both warp models, interpreted and as machine code,
+// and compares the findings with what its text expects.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,14 +54,14 @@ using Parameter = std::tuple<Program, cudart::Build, vgpu::WarpModel>;
 
 class LitmusTest : public testing::TestWithParam<Parameter> {};
 
-TEST_P(LitmusTest, FindsWhatItsTextExpects) {
-  const auto& [program, build, model] = GetParam();
-  const Listing listing = listing_of(program);
-
+// Runs a program and compares what was found.
+void expect_findings(const Parameter& parameter, const Listing& listing, vgpu::Compile compile) {
+  const auto& [program, build, model] = parameter;
   cudart::TrialSettings settings;
   settings.build = build;
   settings.warp_model = model;
   settings.limits.steps_max = kStepsMax;
+  settings.limits.compile = compile;
   cudart::begin_trial(settings);
   program.run();
   release_all();
@@ -91,6 +91,13 @@ TEST_P(LitmusTest, FindsWhatItsTextExpects) {
   if (!expected.empty()) {
     EXPECT_EQ(marks, listing.marks) << report;
   }
+}
+
+TEST_P(LitmusTest, FindsWhatItsTextExpects) {
+  const Listing listing = listing_of(std::get<0>(GetParam()));
+  expect_findings(GetParam(), listing, vgpu::Compile::never);
+  SCOPED_TRACE("as machine code");
+  expect_findings(GetParam(), listing, vgpu::Compile::at_once);
 }
 
 std::string name_of(const testing::TestParamInfo<Parameter>& test) {

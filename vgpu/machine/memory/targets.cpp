@@ -83,9 +83,11 @@ void Targets::remember(std::uint32_t pc, const Instr& instr, std::uint32_t bytes
 bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane_bytes,
                         const Target& target, const Allocation* shared) {
   const bool is_shared = instr.modifiers.space == Space::shared;
-  const bool is_known = is_shared
-                            ? target.allocation == shared
-                            : target.space == Space::global || target.space == Space::constant;
+  // Another block of a cluster may use the same address of .shared::cluster, for which this
+  // memory is not its own.
+  const bool is_own = target.allocation == shared && target.base < kWindowBytes;
+  const bool is_known =
+      is_shared ? is_own : target.space == Space::global || target.space == Space::constant;
   const bool is_settled =
       instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
   const std::uint32_t bytes = target.limit - target.begin;
