@@ -1,7 +1,10 @@
 // Threads of one block that meet in parts: warps at __syncwarp(), producers and consumers at named
 // barriers.
+#include "vgpu/litmus/flags.cuh"
 #include "vgpu/litmus/litmus.hpp"
 
+using warpcheck::litmus::set;
+using warpcheck::litmus::wait_for;
 using warpcheck::litmus::zeroed;
 
 // expect: clean
@@ -97,3 +100,94 @@ __global__ void producer_that_does_not_wait(int* out) {
   }
 }
 LITMUS(producer_that_does_not_wait) { producer_that_does_not_wait<<<1, 64>>>(zeroed<int>(32)); }
+
+// Each lane of the first warp hands a word of shared memory to a lane of the second one: by a fence
+// and a flag.
+// expect: clean
+__global__ void words_handed_on_by_fences(int* flags, int* out) {
+  __shared__ int words[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) words[lane] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    words[lane] = lane;
+    __threadfence_block();
+    set(flags + lane, 1);
+  } else {
+    wait_for(flags + lane, 1);
+    __threadfence_block();
+    out[lane] = words[lane];
+  }
+}
+LITMUS(words_handed_on_by_fences) {
+  words_handed_on_by_fences<<<1, 64>>>(zeroed<int>(32), zeroed<int>(32));
+}
+
+// The words are written after the fence.
+// expect: data-race shared
+__global__ void words_written_after_the_fence(int* flags, int* out) {
+  __shared__ int words[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) words[lane] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    __threadfence_block();
+    words[lane] = lane;                         //~ write
+    set(flags + lane, 1);
+  } else {
+    wait_for(flags + lane, 1);
+    __threadfence_block();
+    out[lane] = words[lane];                    //~ read
+  }
+}
+LITMUS(words_written_after_the_fence) {
+  words_written_after_the_fence<<<1, 64>>>(zeroed<int>(32), zeroed<int>(32));
+}
+
+__device__ void release(int* flag) {
+  asm volatile("st.release.cta.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+__device__ void wait_and_acquire(const int* flag) {
+  int seen;
+  do {
+    asm volatile("ld.acquire.cta.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+  } while (seen == 0);
+}
+
+// By a flag that releases and acquires.
+// expect: clean
+__global__ void words_handed_on_by_releases(int* flags, int* out) {
+  __shared__ int words[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) words[lane] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    words[lane] = lane;
+    release(flags + lane);
+  } else {
+    wait_and_acquire(flags + lane);
+    out[lane] = words[lane];
+  }
+}
+LITMUS(words_handed_on_by_releases) {
+  words_handed_on_by_releases<<<1, 64>>>(zeroed<int>(32), zeroed<int>(32));
+}
+
+// The words are written after the release.
+// expect: data-race shared
+__global__ void words_written_after_the_release(int* flags, int* out) {
+  __shared__ int words[32];
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x < 32) words[lane] = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    release(flags + lane);
+    words[lane] = lane;                         //~ write
+  } else {
+    wait_and_acquire(flags + lane);
+    out[lane] = words[lane];                    //~ read
+  }
+}
+LITMUS(words_written_after_the_release) {
+  words_written_after_the_release<<<1, 64>>>(zeroed<int>(32), zeroed<int>(32));
+}
