@@ -37,6 +37,7 @@ struct EpochLimits {
   std::uint32_t segments = 1u << 21;      // of the general checker, before it forgets unused ones
   std::uint32_t deferred = 1u << 18;      // deferred rows of atomics per allocation
   bool has_rows = true;                   // rows of global memory are kept as rows
+  bool has_lines = true;                  // by the general checker, too
 };
 
 // The number of consecutive threads of a block that are ordered among themselves.

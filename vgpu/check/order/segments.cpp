@@ -8,6 +8,7 @@ void Segments::reset() {
   segments_.assign(1, {});
   ticks_.assign(1, {});
   past_.clear();
+  latest_past_id_ = 0;
   last_agent_ = 0;
 }
 
@@ -35,13 +36,16 @@ SegmentId Segments::add_of_agent(const Segment& segment, const Ticks& ticks) {
 }
 
 SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t warp) {
-  SegmentId& id = past_[{launch, block, warp}];
-  if (id != 0) return id;
+  const Past past{launch, block, warp};
+  if (latest_past_id_ != 0 && latest_past_ == past) return latest_past_id_;
+  latest_past_ = past;
+  SegmentId& id = past_[past];
+  if (id != 0) return latest_past_id_ = id;
   Segment segment;
   segment.block = segment.agent_block = block;
   segment.launch = launch;
   segment.warp = static_cast<std::uint16_t>(warp);
-  return id = add(segment, {});
+  return latest_past_id_ = id = add(segment, {});
 }
 
 std::vector<SegmentId> Segments::forget(std::vector<bool> live) {
@@ -65,6 +69,7 @@ std::vector<SegmentId> Segments::forget(std::vector<bool> live) {
   segments_.resize(next);
   ticks_ = std::move(ticks);
   last_agent_ = renewed[last_agent_];
+  latest_past_id_ = 0;
   return renewed;
 }
 

@@ -64,8 +64,11 @@ class Segments {
 
   std::vector<Segment> segments_;  // the first is none
   std::vector<Ticks> ticks_;
-  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;  // by launch, block, warp
-  SegmentId last_agent_ = 0;                                // the latest segment of an agent
+  using Past = std::array<std::uint64_t, 3>;  // launch, block, warp
+  std::map<Past, SegmentId> past_;
+  Past latest_past_{};
+  SegmentId latest_past_id_ = 0;  // 0: not known
+  SegmentId last_agent_ = 0;      // the latest segment of an agent
 };
 
 }  // namespace warpcheck::vgpu

@@ -84,6 +84,7 @@ class EpochNumbers {
         if (launch >= recorded_.size()) return;
         visit(epoch, RecalledAccess{.allocation = id,
                                     .allocation_bytes = shadows_[id].capacity(),
+                                    .is_global = shadows_[id].period().global,
                                     .offset = offset,
                                     .bytes = bytes,
                                     .access_class = access_class,

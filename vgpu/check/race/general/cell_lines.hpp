@@ -99,6 +99,9 @@ class CellLines {
     line.count = static_cast<std::uint16_t>(left);
     return true;
   }
+  // Adds an access to one cell by an earlier launch, which the line does not have yet.  False:
+  // nothing was done, and the cells must record it.
+  bool add_past(Line& line, const Part& part, const Segments& segments);
   // Returns whether atomics may be deferred in the cells: no access was made there but deferred
   // atomics of the same size, and writes that come before.
   //   comes_before(segment): what the segment's lanes did comes before the atomics
@@ -167,6 +170,7 @@ class CellLines {
     return static_cast<std::uint32_t>(cells_log2 == 1 ? twice(lanes & 0xffff)
                                                       : twice(twice(lanes & 0xff)));
   }
+  static bool extend(Part& part, const Part& cell);
   void put(Line& line, std::size_t i, const Part& part) {
     if (i < Line::kFirst) {
       line.first[i] = part;

@@ -97,6 +97,28 @@ TEST_F(Lines, DeferAtomicsWhereNothingElseMatters) {
   EXPECT_EQ(seen(), std::vector<Seen>{});
 }
 
+TEST_F(Lines, AddPastAccessesInTheOrderOfTheirLaunches) {
+  Segments segments;
+  segments.reset();
+  const SegmentId first = segments.past(0, 7, 0), second = segments.past(1, 9, 0);
+  CellLines::Line& line = lines.at(0);
+  const auto add_past = [&](SegmentId segment, unsigned cell, unsigned lane, bool write) {
+    const auto of_cell_0 =
+        static_cast<std::int16_t>(static_cast<int>(lane) - static_cast<int>(cell));
+    return lines.add_past(
+        line, {.segment = segment, .cells = 1u << cell, .lane = of_cell_0, .write = write},
+        segments);
+  };
+  EXPECT_TRUE(add_past(second, 3, 3, false));
+  EXPECT_TRUE(add_past(second, 4, 4, false));
+  EXPECT_TRUE(add_past(first, 8, 2, true));  // two cells of each lane
+  EXPECT_TRUE(add_past(first, 9, 2, true));
+  EXPECT_TRUE(add_past(first, 10, 3, true));
+  EXPECT_FALSE(add_past(second, 10, 3, true));  // two writes of one cell
+  EXPECT_EQ(seen(), (std::vector<Seen>{{first, 0x700, -2, true}, {second, 0x18, 0, false}}));
+  EXPECT_EQ(lines.part_of(line, 0).cells_log2, 1);
+}
+
 TEST_F(Lines, HoldTheReadsOfManyWarps) {
   for (SegmentId segment = 1; segment <= 128; ++segment) {
     EXPECT_TRUE(add(segment, 0, false, kNever));
@@ -118,7 +140,7 @@ class Executions {
       : random_(seed),
         with_lines_(reporter, race_row_functions("baseline"), limits),
         with_cells_(other_reporter, race_row_functions("baseline"),
-                    {.segments = limits.segments, .has_rows = false}) {
+                    {.segments = limits.segments, .has_lines = false}) {
     with_lines_.reset(model);
     with_cells_.reset(model);
     program_.synchronizes_threads = true;

@@ -341,6 +341,21 @@ void CellMemory::to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lis
   }
 }
 
+bool CellMemory::take_past(const RecalledAccess& recalled, SegmentId segment,
+                           const Segments& segments) {
+  const bool is_weak = recalled.access_class == kWeakRead || recalled.access_class == kWeakWrite;
+  if (lines_.is_empty() || recalled.bytes != cell_bytes() || !is_weak) return false;
+  const std::uint32_t number = recalled.offset >> shift_, cell = number % CellLines::kCells;
+  CellLines::Part part;
+  part.segment = segment;
+  part.pc = recalled.pc;
+  part.cells = 1u << cell;
+  part.lane = static_cast<std::int16_t>(static_cast<int>(recalled.thread % kWarpLanes) -
+                                        static_cast<int>(cell));
+  part.write = recalled.access_class == kWeakWrite;
+  return lines_.add_past(lines_.at(number / CellLines::kCells), part, segments);
+}
+
 void CellMemory::lanes_to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
   for_each_bit(access.mask, [&](unsigned lane) {
     to_cells(access.offset[lane], access.offset[lane] + access.bytes, lists, order);

@@ -225,6 +225,8 @@ class CellMemory {
   }
   // Lines that keep rows in place of cells; null: there are none.
   [[nodiscard]] CellLines* lines() { return lines_.is_empty() ? nullptr : &lines_; }
+  // Records an access of an earlier launch in a line.  False: it needs cells.
+  bool take_past(const RecalledAccess& recalled, SegmentId segment, const Segments& segments);
   // Makes the cells of a range of bytes, or of the lanes of an access, say everything.
   void to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lists, const ThreadOrder& order);
   void to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
@@ -273,16 +275,14 @@ class CellMemories {
   //   has_lines: rows of global memory are kept as rows
   explicit CellMemories(bool has_lines) : has_lines_(has_lines) {}
 
-  [[nodiscard]] CellMemory& of(std::uint32_t allocation, std::uint32_t bytes,
-                               bool has_lines = false) {
+  [[nodiscard]] CellMemory& of(std::uint32_t allocation, std::uint32_t bytes, bool is_global) {
     if (allocation >= memories_.size()) memories_.resize(allocation + 1);
     CellMemory& memory = memories_[allocation];
-    memory.fit(bytes, has_lines);
+    memory.fit(bytes, has_lines_ && is_global);
     return memory;
   }
   [[nodiscard]] CellMemory& of(const Allocation& allocation) {
-    return of(allocation.id, allocation.limit(),
-              has_lines_ && allocation.space == ptx::Space::global);
+    return of(allocation.id, allocation.limit(), allocation.space == ptx::Space::global);
   }
   // Returns null if no access to the allocation is recorded.
   [[nodiscard]] CellMemory* find(std::uint32_t allocation) {

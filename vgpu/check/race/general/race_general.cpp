@@ -15,7 +15,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
     : Checker(reporter),
       segments_kept_(limits.segments),
       tidy_at_(limits.segments),
-      memories_(limits.has_rows),
+      memories_(limits.has_lines),
       deferred_({.order = order_,
                  .causality = causality_,
                  .variables = variables_,
@@ -269,14 +269,18 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   catch_up();
   deferred_.perform(recalled.allocation);
-  CellMemory& memory = memories_.of(recalled.allocation, recalled.allocation_bytes);
+  CellMemory& memory =
+      memories_.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
   memory.narrow_to(recalled.bytes, lists_, order_);
+  const unsigned lane = recalled.thread % kWarpLanes;
+  const SegmentId segment = order_.segments().past(
+      recalled.launch, launches_[recalled.launch].first_block + recalled.block,
+      recalled.thread / kWarpLanes);
+  if (memory.take_past(recalled, segment, order_.segments())) return;
   memory.to_cells(recalled.offset, recalled.offset + recalled.bytes, lists_, order_);
   CellEntry entry;
-  entry.segment = order_.segments().past(recalled.launch,
-                                         launches_[recalled.launch].first_block + recalled.block,
-                                         recalled.thread / kWarpLanes);
-  entry.lanes = 1u << recalled.thread % kWarpLanes;
+  entry.segment = segment;
+  entry.lanes = 1u << lane;
   entry.pc = recalled.pc;
   entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
   const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
