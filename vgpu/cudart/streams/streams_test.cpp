@@ -409,8 +409,8 @@ TEST_F(Streams, AFreeInAnotherStreamRacesWithAKernel) {
   for (const std::size_t index : {1u, 2u, 3u}) {
     EXPECT_EQ(result.findings[index].kind, vgpu::FindingKind::data_race);
   }
-  EXPECT_EQ(result.findings[1].accesses[0].role, "read");
-  EXPECT_EQ(result.findings[2].accesses[0].role, "write");
+  EXPECT_EQ(result.findings[1].accesses[0].role, "write");
+  EXPECT_EQ(result.findings[2].accesses[0].role, "read");
   for (const std::size_t index : {1u, 2u, 3u}) {
     EXPECT_EQ(result.findings[index].accesses[1].role, "host free");
   }
