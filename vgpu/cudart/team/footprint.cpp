@@ -145,9 +145,14 @@ void Footprint::touch_runs(Touched& at, std::uint32_t first, std::uint32_t bytes
 void Footprint::touch_scattered(Touched& at, const std::uint32_t* offsets, std::uint32_t bytes,
                                 std::uint32_t lanes, std::uint8_t role) {
   const vgpu::LaneRuns runs = runs_of_(offsets, lanes, bytes);
-  if (runs.count > kRunsMax && bytes == 4) return touch_words(at, offsets, lanes, role);
+  const bool is_of_words = bytes == 4;
+  if (runs.count > kRunsMax && is_of_words) return touch_words(at, offsets, lanes, role);
   vgpu::for_each_run(runs.begins, lanes, [&](unsigned first, std::uint32_t run) {
-    touch_lanes(at, offsets[first], bytes, run >> first, role);
+    if (is_of_words) {
+      touch_row(at, offsets[first], run >> first, role);
+    } else {
+      touch_lanes(at, offsets[first], bytes, run >> first, role);
+    }
     return true;
   });
 }
@@ -155,24 +160,16 @@ void Footprint::touch_scattered(Touched& at, const std::uint32_t* offsets, std::
 // Touches one word of each lane.
 void Footprint::touch_words(Touched& at, const std::uint32_t* offsets, std::uint32_t lanes,
                             std::uint8_t role) {
-  std::uint64_t* const bits = at.words(role);
-  std::uint32_t group = offsets[std::countr_zero(lanes)] / 4 / 64;
-  std::uint64_t touched = 0;
-  const auto close = [&] {
-    const std::uint32_t begin = group * 256;
-    if (!know_pages(at, begin, begin, role)) touch_pages(at, begin, begin + 1, role);
-    bits[group] |= touched;
-  };
+  std::byte* const bits = at.bits(role);
+  std::uint32_t page = ~0u;
   for (; lanes != 0; lanes &= lanes - 1) {
-    const std::uint32_t word = offsets[std::countr_zero(lanes)] / 4;
-    if (word / 64 != group) {
-      close();
-      group = word / 64;
-      touched = 0;
+    const std::uint32_t offset = offsets[std::countr_zero(lanes)];
+    if (offset / kTeamPageBytes != page) {
+      page = offset / kTeamPageBytes;
+      if (!know_pages(at, offset, offset, role)) touch_pages(at, offset, offset + 1, role);
     }
-    touched |= std::uint64_t{1} << word % 64;
+    bits[offset / 4 / 8] |= std::byte{1} << offset / 4 % 8;
   }
-  close();
 }
 
 // Most rows are full rows of words in pages that have been touched before.
