@@ -135,12 +135,31 @@ std::uint64_t offset_of(const TexelBox& box, std::uint32_t texel_bytes, std::uin
   return box.offset + layer * box.slice + y * box.pitch + std::uint64_t{x} * texel_bytes;
 }
 
+template <class T>
+T channel_as(const std::array<std::byte, 16>& texel, std::uint32_t channel) {
+  T value = 0;
+  std::memcpy(&value, texel.data() + channel * sizeof value, sizeof value);
+  return value;
+}
+
 std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelFormat& format,
                          std::uint32_t channel) {
-  std::uint32_t value = 0;
-  const std::size_t bytes = format.bits / 8;
-  std::memcpy(&value, texel.data() + channel * bytes, bytes);
-  return value;
+  switch (format.bits) {
+    case 8: return channel_as<std::uint8_t>(texel, channel);
+    case 16: return channel_as<std::uint16_t>(texel, channel);
+    default: return channel_as<std::uint32_t>(texel, channel);
+  }
+}
+
+// Copies a texel: a number of bytes that the compiler knows is no call.
+void copy_texel(std::array<std::byte, 16>& to, const std::byte* from, std::uint32_t bytes) {
+  switch (bytes) {
+    case 1: to[0] = *from; break;
+    case 2: std::memcpy(to.data(), from, 2); break;
+    case 4: std::memcpy(to.data(), from, 4); break;
+    case 8: std::memcpy(to.data(), from, 8); break;
+    default: std::memcpy(to.data(), from, 16); break;
+  }
 }
 
 }  // namespace
@@ -187,8 +206,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
     }
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      std::memcpy(fetch.texel[lane][use].data(), box.memory->data + current_.access.offset[lane],
-                  bytes);
+      copy_texel(fetch.texel[lane][use], box.memory->data + current_.access.offset[lane], bytes);
     }
     for (std::uint32_t channel = 0; current_.access.undefined != 0 && channel < format.channels;
          ++channel) {
