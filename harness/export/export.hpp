@@ -13,7 +13,7 @@
 
 #include "harness/case/case_file.hpp"
 #include "harness/pair/plain_output.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 
 namespace warpcheck {
 

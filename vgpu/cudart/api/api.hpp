@@ -7,7 +7,7 @@
 #include <new>
 #include <string_view>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"

@@ -2,7 +2,7 @@
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
-#include "vgpu/cudart/api/call_arguments.hpp"
+#include "vgpu/cudart/api/calls/call_arguments.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are described
 

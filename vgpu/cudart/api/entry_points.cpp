@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 
 #ifndef __x86_64__
 #error "The jumps of the runtime API's functions are written for x86-64."

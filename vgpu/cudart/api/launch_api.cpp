@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/clusters.hpp"

@@ -7,7 +7,7 @@
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 
 namespace warpcheck::cudart {
 

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/api/calls/api_errors.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/attributes.hpp"
 #include "vgpu/cudart/device/findings.hpp"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/trial.hpp"

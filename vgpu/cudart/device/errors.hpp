@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/api/calls/api_errors.hpp"
 #include "vgpu/cudart/device/last_errors.hpp"
 
 namespace warpcheck::cudart {

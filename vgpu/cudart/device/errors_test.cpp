@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/testing/device_parts.hpp"
 
 namespace warpcheck::cudart {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "vgpu/check/checkers.hpp"
-#include "vgpu/cudart/api/mishaps.hpp"
+#include "vgpu/cudart/api/calls/mishaps.hpp"
 
 namespace warpcheck::cudart {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device.hpp"

@@ -10,7 +10,7 @@
 
 #include <mutex>
 
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/kernel_runner.hpp"

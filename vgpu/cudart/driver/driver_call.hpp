@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/driver/contexts.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"

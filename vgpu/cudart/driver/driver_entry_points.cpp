@@ -1,6 +1,7 @@
 // The functions of the driver API as libcuda.so.1 calls them, warpcheck_cuMemAlloc_v2 for
-// cuMemAlloc_v2: each records the call (vgpu/cudart/api/api_call.hpp) and jumps to the function of
-// this folder, virtual_cuMemAlloc_v2.  If there is none, the function is refused by name.
+// cuMemAlloc_v2: each records the call (vgpu/cudart/api/calls/api_call.hpp) and jumps to the
+// function of this folder, virtual_cuMemAlloc_v2.  If there is none, the function is refused by
+// name.
 //
 // The function for a per-thread default stream (..._ptsz, ..._ptds) is the function without this
 // suffix: the frame of all functions evaluates the name of the call (driver_call.hpp).

@@ -4,7 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/api/calls/api_errors.hpp"
 
 namespace warpcheck::cudart {
 

@@ -2,7 +2,7 @@
 #include <cuda.h>
 #include <cudaProfiler.h>
 
-#include "vgpu/cudart/api/call_arguments.hpp"
+#include "vgpu/cudart/api/calls/call_arguments.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old and new functions are described
 

@@ -8,7 +8,7 @@
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/streams.hpp"
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/host/shared_objects.hpp"

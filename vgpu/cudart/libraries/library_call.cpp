@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 
 namespace warpcheck::cudart {
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/libraries/library_call.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"

@@ -7,7 +7,7 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/check/lifetime.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "vgpu/cudart/api/api_call.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/copy_sides.hpp"

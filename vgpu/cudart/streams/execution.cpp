@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "vgpu/check/streams.hpp"
-#include "vgpu/cudart/api/api_call.hpp"
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/trial.hpp"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/kernel_runner.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"

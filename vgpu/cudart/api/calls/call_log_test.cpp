@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/api/calls/call_log.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 
 extern "C" {
 [[gnu::tls_model(

@@ -1,10 +1,10 @@
-#include "vgpu/cudart/api/mishaps.hpp"
+#include "vgpu/cudart/api/calls/mishaps.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 
 namespace warpcheck::cudart {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 

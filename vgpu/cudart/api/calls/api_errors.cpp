@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/api/calls/api_errors.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "vgpu/cudart/api/api_call.hpp"
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
