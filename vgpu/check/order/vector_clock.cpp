@@ -141,6 +141,16 @@ VectorClock::Leaf* VectorClock::join_leaves(const Leaf& a, const Leaf& b) {
   return joined;
 }
 
+// Returns whether two different nodes say the same and share all that is below them.
+bool VectorClock::are_alike(const Node* a, const Node* b, unsigned height) {
+  if (a == b || a == nullptr || b == nullptr) return false;
+  if (height == 0) {
+    const auto &left = *static_cast<const Leaf*>(a), &right = *static_cast<const Leaf*>(b);
+    return left.phases == right.phases && left.threads == right.threads;
+  }
+  return static_cast<const Fork*>(a)->child == static_cast<const Fork*>(b)->child;
+}
+
 // Returns a reference to the join: to `a` or `b` itself if one knows everything that the other
 // knows.
 VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
@@ -163,9 +173,15 @@ VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
   bool is_a = true, is_b = true;
   for (unsigned i = 0; i < kFan; ++i) {
     Node* const left = static_cast<Fork*>(a)->child[i];
-    Node* const right = static_cast<Fork*>(b)->child[i];
+    Node*& right = static_cast<Fork*>(b)->child[i];
     if (left == nullptr && right == nullptr) continue;
     fork.child[i] = join_nodes(left, right, height - 1);
+    if (are_alike(left, right, height - 1)) {
+      // From now on both share one node, so that the next join does not visit it.
+      ++left->owners;
+      if (--right->owners == 0) drop(right, height - 1);
+      right = left;
+    }
     is_a &= fork.child[i] == left;
     is_b &= fork.child[i] == right;
   }
