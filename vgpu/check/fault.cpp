@@ -128,10 +128,10 @@ bool is_nowhere(const Fault& fault) {
 
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
   const std::string size = counted(bytes, "byte");
-  if (address >= kFunctionBase && address < kFunctionEnd) {
-    return fmt::format("{} at the address of a function", size);
-  }
   if (nearest == nullptr || !is_near(*nearest, address)) {
+    if (address >= kFunctionBase && address < kFunctionEnd) {
+      return fmt::format("{} at the address of a function", size);
+    }
     return fmt::format("{} at address {:#x}", size, address);
   }
   const std::string name = name_with_size(*nearest);

@@ -135,6 +135,19 @@ TEST_F(MemoryApi, ReportsACopyPastTheEnd) {
   EXPECT_EQ(found[0].message, "cudaMemcpy of 128 bytes is not inside one allocation");
 }
 
+TEST_F(MemoryApi, ReportsACopyThatBeginsBeforeTheFirstAllocation) {
+  int* const device = allocate_ints(32);
+  EXPECT_EQ(cudaMemcpy(host_.data(), device - 1, 128, cudaMemcpyDefault), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(device - 1, host_.data(), 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemset(device - 2, 0, 4), cudaErrorInvalidValue);
+  const std::vector<vgpu::Finding> found = findings();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].object, "128 bytes, 4 bytes before an allocation of 128 bytes");
+  EXPECT_EQ(found[1].object, "8 bytes, 4 bytes before an allocation of 128 bytes");
+  EXPECT_EQ(found[2].object, "4 bytes, 8 bytes before an allocation of 128 bytes");
+  EXPECT_EQ(found[2].kind, FindingKind::out_of_bounds);
+}
+
 TEST_F(MemoryApi, ReportsAFillAndAReadPastTheEnd) {
   int* const device = allocate_ints(32);
   EXPECT_EQ(cudaMemset(device, 0, 129), cudaErrorInvalidValue);

@@ -122,10 +122,13 @@ vgpu::Allocation* Allocations::find(const void* pointer) const {
 }
 
 const vgpu::Allocation* Allocations::nearest(const void* pointer) const {
-  const vgpu::Allocation* const nearest = memory_.nearest(address_of(pointer));
-  const bool is_near = nearest != nullptr &&
-                       address_of(pointer) - nearest->address <= nearest->bytes + kOverrunBytesMax;
-  return is_near ? nearest : nullptr;
+  const std::uint64_t address = address_of(pointer);
+  const vgpu::Allocation* const closest = memory_.closest(address);
+  if (closest == nullptr) return nullptr;
+  const bool is_near = address < closest->address
+                           ? closest->address - address <= vgpu::kRedZone
+                           : address - closest->address <= closest->bytes + kOverrunBytesMax;
+  return is_near ? closest : nullptr;
 }
 
 std::optional<DeviceRange> Allocations::range_at(std::string_view call, const void* pointer,

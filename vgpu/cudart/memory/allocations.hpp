@@ -70,10 +70,11 @@ class Allocations {
 
   // Returns the live allocation that contains the address, or nullptr.
   [[nodiscard]] vgpu::Allocation* find(const void* pointer) const;
-  // Returns the nearest allocation at or below, live or freed; nullptr: it is no device address.
+  // Returns the nearest allocation, live or freed, if the address is in it, just before or after
+  // it; nullptr: it is no device address.
   [[nodiscard]] const vgpu::Allocation* nearest(const void* pointer) const;
-  // Returns whether an address that a program passed belongs to a device (live, freed, or just past
-  // an allocation) and not to the host.
+  // Returns whether an address that a program passed belongs to a device (live, freed, or just
+  // beside an allocation) and not to the host.
   [[nodiscard]] bool owns(const void* pointer) const { return nearest(pointer) != nullptr; }
   // Returns the range of `bytes` at `pointer`, for the API function `call`; nothing, with a
   // finding, if it is not inside one allocation.

@@ -501,7 +501,8 @@ const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
 
 const Allocation* DeviceMemory::closest(std::uint64_t address) const {
   const Allocation* const below = nearest(address);
-  const auto& list = arena_->list_at(address, devices_.size());
+  // Just before a region, the first allocation of the region is above.
+  const auto& list = arena_->list_at(address + kRedZone, devices_.size());
   const auto after = std::upper_bound(
       list.begin(), list.end(), address,
       [](std::uint64_t at, const auto& allocation) { return at < allocation->address; });

@@ -46,6 +46,16 @@ TEST(DeviceMemory, TellsWhoseBytesAreCloserToAnAddressBetweenTwoAllocations) {
   EXPECT_EQ(memory.closest(second->address + 100 + gap), second);
 }
 
+TEST(DeviceMemory, AnAddressBeforeTheFirstAllocationIsClosestToIt) {
+  DeviceMemory memory;
+  const Allocation* const constant = memory.allocate(4, ptx::Space::constant);
+  const Allocation* const global = memory.allocate(4);
+  const Allocation* const heap = memory.allocate_on_heap(4);
+  EXPECT_EQ(memory.closest(constant->address - 4), constant);
+  EXPECT_EQ(memory.closest(global->address - 4), global);
+  EXPECT_EQ(memory.closest(heap->address - 4), heap);
+}
+
 TEST(DeviceMemory, RefusesMoreThanItHas) {
   DeviceMemory memory;
   EXPECT_EQ(memory.allocate(memory.capacity_bytes()), nullptr);
