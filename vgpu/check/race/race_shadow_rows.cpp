@@ -10,7 +10,7 @@ namespace {
 
 // Limits of a record, whose cells are words.
 constexpr unsigned kCellsLog2Max = 2;
-constexpr unsigned kLineBytesLog2 = RowLines::kCellsLog2 + 2;
+constexpr unsigned kLineBytesLog2 = kLineCellsLog2 + 2;
 
 // The lane that stands for a uniform row.
 unsigned first_lane_of(const RaceRow& row) {
@@ -36,17 +36,15 @@ template <typename Visit>
   const std::uint32_t tag = RowLines::Record::tag_of(row.pc, row.cells_log2, role);
   if (pattern == Pattern::uniform) {
     const unsigned first = first_lane_of(row), last = last_lane_of(row);
-    const std::int64_t line = row.cell >> RowLines::kCellsLog2;
+    const std::int64_t line = row.cell >> kLineCellsLog2;
     return visit(line, uniform_record(row, tag, first)) &&
            (first == last || visit(line, uniform_record(row, tag, last)));
   }
-  const std::int64_t end = row.cell + (std::int64_t{32} << row.cells_log2);
-  for (std::int64_t line = row.cell >> RowLines::kCellsLog2; line << RowLines::kCellsLog2 < end;
-       ++line) {
-    const RowLines::Record record = strided_record(row, tag, line);
-    if (record.cells != 0 && !visit(line, record)) return false;
-  }
-  return true;
+  const RowOfCells lanes{row.cell, row.mask, row.cells_log2};
+  return for_each_line_of(lanes, [&](std::int64_t line, const CellsInLine& part) {
+    const Epoch epoch = row.epoch + static_cast<std::uint64_t>(part.lane);
+    return visit(line, RowLines::Record{epoch, tag, part.cells});
+  });
 }
 
 }  // namespace
@@ -121,7 +119,7 @@ void Shadow::put(std::int64_t line, const RowLines::Record& record) {
                                                            : update_class_;
   const History& history = history_at(kWord, access_class, is_other);
   const CellEpochs& cells = is_other ? history.other : history.last;
-  const std::int64_t first = line << RowLines::kCellsLog2;
+  const std::int64_t first = line << kLineCellsLog2;
   for_each_bit(record.cells, [&](unsigned cell) {
     cells.epoch[first + cell] = record.epoch_at(cell);
     cells.pc[first + cell] = record.pc();

@@ -13,8 +13,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/order/segments.hpp"
+#include "vgpu/check/race/cells_in_line.hpp"
+#include "vgpu/check/race/line_pool.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
@@ -22,8 +23,6 @@ namespace warpcheck::vgpu {
 
 class CellLines {
  public:
-  static constexpr unsigned kCellsLog2 = 5, kCells = 1u << kCellsLog2;  // of a line
-
   // The weak accesses of one row to the cells of one line.
   struct Part {
     SegmentId segment = 0;
@@ -40,18 +39,13 @@ class CellLines {
       return lane == other.lane && cells_log2 == other.cells_log2;
     }
   };
-  // Lanes with neighbouring cells.
-  struct Row {
-    std::int64_t first = 0;  // the offset of lane 0, active or not
-    std::uint32_t mask = 0;
-    std::uint32_t bytes = 0;  // per lane: 4, 8 or 16
-  };
+  using Parts = std::vector<Part>;
   struct Line {
     static constexpr std::size_t kFirst = 3;
     std::array<Part, kFirst> first;  // in order of execution; further parts are in `more`
     std::uint32_t deferred = 0;      // cells that only deferred atomics have accessed (AtomicLog)
-    std::uint32_t more = 0;          // one plus the number of a list of parts; 0: none
-    std::uint16_t count = 0;         // of all parts
+    std::uint32_t more = LinePool<Parts>::kNone;  // the number of further parts
+    std::uint16_t count = 0;                      // of all parts
     std::uint8_t deferred_bytes = 0;
     bool is_in_cells = false;  // the cells say everything, and this line nothing
   };
@@ -72,7 +66,7 @@ class CellLines {
     });
   }
   [[nodiscard]] Part& part_of(Line& line, std::size_t i) {
-    return i < Line::kFirst ? line.first[i] : more_[line.more - 1][i - Line::kFirst];
+    return i < Line::kFirst ? line.first[i] : more_.at(line.more)[i - Line::kFirst];
   }
 
   // Adds a part if no access of it can race.  False: nothing was done, and the cells must decide.
@@ -123,6 +117,12 @@ class CellLines {
   // Empties a line whose content has moved to the cells.
   void leave(Line& line);
 
+  // Returns the row of lanes with neighbouring words.
+  //   first: the offset of lane 0, active or not
+  //   bytes: of one lane: 4, 8 or 16
+  static RowOfCells row_of(std::int64_t first, std::uint32_t mask, std::uint32_t bytes) {
+    return {first >> 2, mask, static_cast<unsigned>(std::countr_zero(bytes)) - 2};
+  }
   // Calls visit(line, cells) for the lines of lanes in any order, until it returns false.
   // Returns whether all calls have returned true.
   template <typename Visit>
@@ -130,13 +130,13 @@ class CellLines {
     if (access.pattern == Pattern::strided) {
       const unsigned lane = access.first_lane();
       const std::int64_t first = std::int64_t{access.offset[lane]} - lane * access.bytes;
-      return for_each_line({first, access.mask, access.bytes}, {},
+      return for_each_line(row_of(first, access.mask, access.bytes), {},
                            [&](Line& line, const Part& part) { return visit(line, part.cells); });
     }
     for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
       const std::uint32_t cell = access.offset[std::countr_zero(rest)] / 4;
       const std::uint32_t cells = (1u << access.bytes / 4) - 1;
-      if (!visit(at(cell >> kCellsLog2), cells << cell % kCells)) return false;
+      if (!visit(at(cell >> kLineCellsLog2), cells << cell % kLineCells)) return false;
       if (access.pattern == Pattern::uniform) break;
     }
     return true;
@@ -145,31 +145,18 @@ class CellLines {
   //   part: its segment, pc and role
   // Returns whether all calls have returned true.
   template <typename Visit>
-  bool for_each_line(const Row& row, Part part, Visit visit) {
-    part.cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(row.bytes) - 2);
-    const std::int64_t cell = row.first >> 2;  // of lane 0
-    const auto lowest = static_cast<unsigned>(__builtin_ctz(row.mask));
-    const auto highest = 31 - static_cast<unsigned>(__builtin_clz(row.mask));
-    const std::int64_t begin = cell + (std::int64_t{lowest} << part.cells_log2);
-    const std::int64_t last = cell + (std::int64_t{highest + 1} << part.cells_log2) - 1;
-    for (std::int64_t line = begin >> kCellsLog2; line <= last >> kCellsLog2; ++line) {
-      const std::int64_t lane = ((line << kCellsLog2) - cell) >> part.cells_log2;
-      part.lane = static_cast<std::int16_t>(lane);
-      part.cells = cells_of(lane >= 0 ? row.mask >> lane : row.mask << -lane, part.cells_log2);
-      if (part.cells != 0 && !visit(at(static_cast<std::size_t>(line)), part)) return false;
-    }
-    return true;
+  bool for_each_line(const RowOfCells& row, Part part, Visit visit) {
+    part.cells_log2 = static_cast<std::uint8_t>(row.cells_log2);
+    return for_each_line_of(row, [&](std::int64_t line, const CellsInLine& in_line) {
+      part.lane = static_cast<std::int16_t>(in_line.lane);
+      part.cells = in_line.cells;
+      return visit(at(static_cast<std::size_t>(line)), part);
+    });
   }
 
  private:
   static constexpr std::size_t kPartsMax = 128;
 
-  // Returns the cells of lanes, the lowest of which has cell 0.
-  static std::uint32_t cells_of(std::uint32_t lanes, unsigned cells_log2) {
-    if (cells_log2 == 0) return lanes;
-    return static_cast<std::uint32_t>(cells_log2 == 1 ? twice(lanes & 0xffff)
-                                                      : twice(twice(lanes & 0xff)));
-  }
   static bool extend(Part& part, const Part& cell);
   void put(Line& line, std::size_t i, const Part& part) {
     if (i < Line::kFirst) {
@@ -181,8 +168,7 @@ class CellLines {
   void put_more(Line& line, std::size_t i, const Part& part);
 
   HostPages pages_;
-  std::vector<std::vector<Part>> more_;
-  std::vector<std::uint32_t> free_;  // lists of more_ that no line uses
+  LinePool<Parts> more_;
 };
 
 }  // namespace warpcheck::vgpu

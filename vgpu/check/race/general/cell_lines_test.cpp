@@ -39,7 +39,8 @@ class Lines : public testing::Test {
   template <typename ComesBefore>
   bool add(SegmentId segment, std::int64_t first, bool write, ComesBefore comes_before,
            std::uint32_t bytes = 4, std::uint32_t mask = ~0u) {
-    return lines.for_each_line({first, mask, bytes}, {.segment = segment, .write = write},
+    return lines.for_each_line(CellLines::row_of(first, mask, bytes),
+                               {.segment = segment, .write = write},
                                [&](CellLines::Line& line, const Part& part) {
                                  return lines.add(line, part, comes_before);
                                });

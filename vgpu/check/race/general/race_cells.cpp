@@ -335,7 +335,7 @@ void CellMemory::fit(std::uint32_t bytes, bool has_lines) {
 void CellMemory::to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lists,
                           const ThreadOrder& order) {
   if (lines_.is_empty() || begin == end) return;
-  constexpr unsigned kShift = 2 + CellLines::kCellsLog2;
+  constexpr unsigned kShift = 2 + kLineCellsLog2;
   for (std::size_t line = begin >> kShift; line <= (end - 1) >> kShift; ++line) {
     move_to_cells(line, lists, order);
   }
@@ -345,7 +345,7 @@ bool CellMemory::take_past(const RecalledAccess& recalled, SegmentId segment,
                            const Segments& segments) {
   const bool is_weak = recalled.access_class == kWeakRead || recalled.access_class == kWeakWrite;
   if (lines_.is_empty() || recalled.bytes != cell_bytes() || !is_weak) return false;
-  const std::uint32_t number = recalled.offset >> shift_, cell = number % CellLines::kCells;
+  const std::uint32_t number = recalled.offset >> shift_, cell = number % kLineCells;
   CellLines::Part part;
   part.segment = segment;
   part.pc = recalled.pc;
@@ -353,7 +353,7 @@ bool CellMemory::take_past(const RecalledAccess& recalled, SegmentId segment,
   part.lane = static_cast<std::int16_t>(static_cast<int>(recalled.thread % kWarpLanes) -
                                         static_cast<int>(cell));
   part.write = recalled.access_class == kWeakWrite;
-  return lines_.add_past(lines_.at(number / CellLines::kCells), part, segments);
+  return lines_.add_past(lines_.at(number / kLineCells), part, segments);
 }
 
 void CellMemory::lanes_to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
@@ -366,7 +366,7 @@ void CellMemory::move_to_cells(std::size_t number, CellLists& lists, const Threa
   if (pages_.is_empty()) allocate();
   CellLines::Line& line = lines_.at(number);
   if (line.is_in_cells) return;
-  Cell* const first = cells() + number * CellLines::kCells;
+  Cell* const first = cells() + number * kLineCells;
   for (std::size_t i = 0; i < line.count; ++i) {
     const CellLines::Part& part = lines_.part_of(line, i);
     for_each_bit(part.cells, [&](unsigned at) {

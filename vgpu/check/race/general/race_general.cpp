@@ -237,7 +237,8 @@ bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, std::int64_t fir
   CellLines::Part part;
   part.pc = access.pc;
   part.write = access.kind == AccessKind::write;
-  return weak_.take_in_lines(access.place, part, {first, access.mask, access.bytes}, *lines);
+  return weak_.take_in_lines(access.place, part,
+                             CellLines::row_of(first, access.mask, access.bytes), *lines);
 }
 
 // The lanes of one row never race with each other here, because they overlap completely or not at

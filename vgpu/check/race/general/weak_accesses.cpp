@@ -63,7 +63,7 @@ void WeakAccesses::check(CheckedRow& row) {
 }
 
 bool WeakAccesses::take_in_lines(const WarpPlace& place, CellLines::Part part,
-                                 const CellLines::Row& row, CellLines& lines) {
+                                 const RowOfCells& row, CellLines& lines) {
   part.segment = order_.segment_of(place, false);
   const auto comes_before = [&](const CellLines::Part& earlier, const CellLines::Part& later) {
     return (earlier.has_lanes_of(later) &&

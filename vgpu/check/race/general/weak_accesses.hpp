@@ -27,7 +27,7 @@ class WeakAccesses {
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
   // must be checked; a part of it may have been recorded.
   //   part: has its pc and role
-  bool take_in_lines(const WarpPlace& place, CellLines::Part part, const CellLines::Row& row,
+  bool take_in_lines(const WarpPlace& place, CellLines::Part part, const RowOfCells& row,
                      CellLines& lines);
 
  private:

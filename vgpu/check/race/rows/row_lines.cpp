@@ -18,16 +18,11 @@ bool RowLines::allocate(std::uint32_t bytes) {
   return !pages_.is_empty();
 }
 
-std::size_t RowLines::host_bytes() const { return pages_.bytes() + more_.size() * sizeof(Slab); }
+std::size_t RowLines::host_bytes() const { return pages_.bytes() + more_.host_bytes(); }
 
 void RowLines::clear() {
   if (!is_empty()) pages_.fill(0, pages_.bytes(), std::byte{0});
-  more_used_ = 0;
-}
-
-void RowLines::make_more(Line& line) {
-  if (more_used_ == more_.size() * kSlab) more_.push_back(std::make_unique<Slab>());
-  line.more = ++more_used_;
+  more_.clear();
 }
 
 // A write replaces earlier writes completely.
@@ -54,8 +49,8 @@ RowLines::Added RowLines::add_write(Line& line, const Record& record,
     if (earlier.role() == Role::write) earlier.cells &= ~record.cells;
     if (earlier.cells != 0) records[left++] = earlier;
   }
-  if (left != 0 && line.more == 0) {
-    make_more(line);
+  if (left != 0 && line.more == LinePool<More>::kNone) {
+    line.more = more_.take();
     records = records_of(line);
   }
   records[left] = record;
@@ -102,8 +97,8 @@ RowLines::Added RowLines::add_shared(Line& line, const Record& record,
     left += (records[i].cells & stays[static_cast<std::size_t>(records[i].role())]) != 0 ? 1 : 0;
   }
   if (left > kMore + 1) return Added::full;
-  if (left > 1 && line.more == 0) {
-    make_more(line);
+  if (left > 1 && line.more == LinePool<More>::kNone) {
+    line.more = more_.take();
     records = records_of(line);
   }
   line.count = left;

@@ -16,11 +16,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
-#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/race/cells_in_line.hpp"
+#include "vgpu/check/race/line_pool.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
@@ -28,7 +27,6 @@ namespace warpcheck::vgpu {
 
 class RowLines {
  public:
-  static constexpr unsigned kCellsLog2 = 5, kCells = 1u << kCellsLog2;  // of a line
   static constexpr std::uint32_t kPcsMax = 1u << 27;
   // Updates are atomics of one access class that do not race with each other.
   enum class Role : std::uint8_t { write, last_read, other_read, last_update, other_update };
@@ -57,11 +55,13 @@ class RowLines {
       return epoch_at(static_cast<unsigned>(std::countr_zero(some)));
     }
   };
+  static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
+  using More = std::array<Record, kMore>;
   struct Line {
     Record first;
     std::uint32_t period = 0;  // the low bits of the period in which its records are valid
-    std::uint32_t more = 0;    // one plus the index in more_ of its other records; 0: none
-    std::uint32_t count = 0;   // the number of records
+    std::uint32_t more = LinePool<More>::kNone;  // the number of its other records
+    std::uint32_t count = 0;                     // the number of records
   };
 
   //   bytes: of the allocation
@@ -148,10 +148,6 @@ class RowLines {
     return true;
   }
 
-  static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
-  using More = std::array<Record, kMore>;
-  static constexpr std::size_t kSlab = 64;
-  using Slab = std::array<More, kSlab>;
   using Cells = std::array<std::uint32_t, 5>;  // by role
 
   // The records of one line.
@@ -161,35 +157,20 @@ class RowLines {
     Record& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
   };
   [[nodiscard]] Records records_of(Line& line) const {
-    if (line.more == 0) return {&line.first, &line.first};  // no further records
-    const std::uint32_t more = line.more - 1;
-    return {&line.first, (*more_[more / kSlab])[more % kSlab].data() - 1};
+    if (line.more == LinePool<More>::kNone) return {&line.first, &line.first};
+    return {&line.first, more_.at(line.more).data() - 1};
   }
-  void make_more(Line& line);
   Added add_write(Line& line, const Record& record, std::uint64_t ordered_threads);
   template <Role last>
   Added add_shared(Line& line, const Record& record, std::uint64_t ordered_threads);
 
   HostPages pages_;
-  std::vector<std::unique_ptr<Slab>> more_;
-  std::uint32_t more_used_ = 0;
+  LinePool<More> more_;
 };
 
-// Returns the part of a strided row, or of one lane of a uniform row, that lies in a line.
-[[gnu::always_inline]] inline RowLines::Record strided_record(const RaceRow& row, std::uint32_t tag,
-                                                              std::int64_t line) {
-  const unsigned log2 = row.cells_log2;
-  // The lane that cell 0 of the line would belong to.
-  const std::int64_t lane = (line * RowLines::kCells - row.cell) >> log2;
-  std::uint32_t cells = lane >= 0 ? row.mask >> lane : row.mask << -lane;
-  if (log2 != 0) {
-    cells =
-        static_cast<std::uint32_t>(log2 == 1 ? twice(cells & 0xffff) : twice(twice(cells & 0xff)));
-  }
-  return {row.epoch + static_cast<std::uint64_t>(lane), tag, cells};
-}
+// Returns the part of one lane of a uniform row.
 inline RowLines::Record uniform_record(const RaceRow& row, std::uint32_t tag, unsigned lane) {
-  const auto cell = static_cast<unsigned>(row.cell % RowLines::kCells);
+  const auto cell = static_cast<unsigned>(row.cell % kLineCells);
   const std::uint32_t cells = ((1u << (1u << row.cells_log2)) - 1) << cell;
   return {row.epoch + lane - (cell >> row.cells_log2), tag, cells};
 }
