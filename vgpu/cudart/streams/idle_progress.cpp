@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -20,18 +23,39 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// The interval between looks.
 constexpr auto kLook = 20ms;
 // The interval while a suspended kernel waits.
 constexpr auto kSoon = 100us;
-// The interval between looks, while all threads sleep; and the time after which a host that
-// computes or polls counts as idle.
-constexpr auto kAwake = 5ms;
-constexpr auto kSilence = 1s;
 
 std::chrono::nanoseconds process_time() {
   timespec time{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Returns whether a thread has a processor, or waits for one: the field behind the name of its
+// program in /proc/self/task/T/stat.
+bool can_run(const std::filesystem::path& thread) {
+  std::string text;
+  std::getline(std::ifstream(thread / "stat"), text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.compare(name_end, 3, ") R") == 0;
+}
+
+// Returns how long the threads of this process, without the calling one, have waited for a
+// processor: the second number of /proc/self/task/T/schedstat, which does not contain a wait that
+// has not ended.  nullopt: one of them can run.
+std::optional<std::chrono::nanoseconds> time_without_processor() {
+  std::uint64_t total = 0;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    if (std::atoi(thread.path().filename().c_str()) == ::gettid()) continue;
+    if (can_run(thread.path())) return std::nullopt;
+    std::uint64_t used = 0, waited = 0;
+    if (std::ifstream(thread.path() / "schedstat") >> used >> waited) total += waited;
+  }
+  return std::chrono::nanoseconds(total);
 }
 
 // This library's own threads in a process; a child of fork() has none of its parent's threads.
@@ -66,11 +90,45 @@ thread_local std::optional<sigset_t> blocked_by_program;
 
 }  // namespace
 
+// ---- Idleness ----
+
+bool Idleness::is_idle(const Look& look) {
+  const bool slept = has_slept(look);
+  if (look.calls != calls_) {
+    calls_ = look.calls;
+    silent_since_ = look.now;
+    used_when_silent_ = look.used;
+    return false;
+  }
+  if (slept || look.polls) return true;
+  return look.now - silent_since_ >= kSilence && look.used - used_when_silent_ >= kSilence;
+}
+
+// The process has used little time of processors, and wanted little more.
+bool Idleness::has_slept(const Look& look) {
+  const auto used = look.used - std::exchange(used_, look.used);
+  if (used >= kAwake) {
+    lacked_before_.reset();
+    return false;
+  }
+  const std::optional<std::chrono::nanoseconds> lacked = lacked_();
+  const std::optional<std::chrono::nanoseconds> before = std::exchange(lacked_before_, lacked);
+  return lacked && before && used + (*lacked - *before) < kAwake;
+}
+
+void Idleness::begin_again(std::chrono::nanoseconds now, std::chrono::nanoseconds used) {
+  silent_since_ = now;
+  used_ = used_when_silent_ = used;
+  lacked_before_ = lacked_();
+}
+
+// ---- IdleProgress ----
+
 void IdleProgress::look_after() const {
-  std::uint64_t calls = 0;
-  std::chrono::nanoseconds spent{0};
-  auto silent_since = std::chrono::steady_clock::now();
-  auto next_look = silent_since + kLook;
+  const auto clock = [] { return std::chrono::steady_clock::now(); };
+  Idleness idleness(&time_without_processor);
+  auto next_look = clock() + kLook;
+  idleness.begin_again(clock().time_since_epoch(), process_time());
   while (true) {
     const bool soon = looks_soon_.load(std::memory_order_relaxed);
     if (soon) {
@@ -79,23 +137,14 @@ void IdleProgress::look_after() const {
     } else {
       std::this_thread::sleep_until(next_look);
     }
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = clock();
     if (soon && now < next_look) continue;
     next_look = now + kLook;
-    const auto spent_now = process_time();
-    const bool sleeps = spent_now - spent < kAwake;
-    spent = spent_now;
     const bool polls = host_polls_ != nullptr && host_polls_();
-    if (const std::uint64_t calls_now = calls_.load(std::memory_order_relaxed);
-        calls_now != calls) {
-      calls = calls_now;
-      silent_since = now;
-      continue;
-    }
-    if (!sleeps && !polls && now - silent_since < kSilence) continue;
+    const std::uint64_t calls = calls_.load(std::memory_order_relaxed);
+    if (!idleness.is_idle({now.time_since_epoch(), process_time(), calls, polls})) continue;
     run_();
-    silent_since = now;
-    spent = process_time();
+    idleness.begin_again(clock().time_since_epoch(), process_time());
   }
 }
 

@@ -3,7 +3,8 @@
 // Operations run when the host waits for them by a call.  A program may also wait by other means:
 // for a condition variable that a callback sets, or in a loop until a kernel has written a flag in
 // page-locked memory.  A GPU continues meanwhile, and so does the device of a plain program once
-// its process has slept or made no call for a while.  In trials this does not happen.
+// its process has slept or computed for a while without a call (Idleness).  In trials this does not
+// happen.
 //
 // The time at which this happens depends on the machine; the order in which operations run does
 // not.
@@ -12,14 +13,51 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "vgpu/cudart/host/signal_mask.hpp"
 
 namespace warpcheck::cudart {
+
+// Decides whether the host is idle from what a thread sees that looks at it repeatedly.  A host
+// that lacks a processor, because the machine has other work, does not count as sleeping.
+class Idleness {
+ public:
+  struct Look {
+    std::chrono::nanoseconds now{0};
+    std::chrono::nanoseconds used{0};  // processor time of the process
+    std::uint64_t calls = 0;           // of the API, so far
+    bool polls = false;                // the host polls what a kernel will write
+  };
+  // After so much time, by the clock and on processors, a host that computes or polls is idle.
+  static constexpr std::chrono::nanoseconds kSilence = std::chrono::seconds(1);
+  // A host that was awake for less than this between two looks has slept.
+  static constexpr std::chrono::nanoseconds kAwake = std::chrono::milliseconds(5);
+
+  // Returns the time for which threads of the process, together, have waited for a processor so
+  // far; nullopt: one could run at the moment.
+  using Lacked = std::function<std::optional<std::chrono::nanoseconds>()>;
+
+  //   lacked: called only where it decides
+  explicit Idleness(Lacked lacked) : lacked_(std::move(lacked)) {}
+  bool is_idle(const Look& look);
+  // What was pending has run since the last look.
+  void begin_again(std::chrono::nanoseconds now, std::chrono::nanoseconds used);
+
+ private:
+  bool has_slept(const Look& look);
+
+  Lacked lacked_;
+  std::uint64_t calls_ = 0;
+  std::chrono::nanoseconds used_{0};                       // at the last look
+  std::optional<std::chrono::nanoseconds> lacked_before_;  // at the last look; nullopt: not known
+  std::chrono::nanoseconds silent_since_{0}, used_when_silent_{0};
+};
 
 class IdleProgress {
  public:
