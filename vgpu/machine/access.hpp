@@ -14,6 +14,7 @@
 
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
+#include "vgpu/machine/pattern.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -21,11 +22,6 @@ namespace warpcheck::vgpu {
 struct RowNotes;  // native/noted_rows.hpp
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
-
-// How the offsets of the active lanes are arranged. strided: offset[l] == offset[0] + l * bytes for
-// every active lane (if lane 0 is inactive, offset[0] is nominal and may wrap below 0); uniform:
-// all offsets are equal; scattered: anything else.
-enum class Pattern : std::uint8_t { scattered, strided, uniform };
 
 // The position of a warp in its launch, which identifies the thread of every lane.
 struct WarpPlace {
@@ -44,8 +40,8 @@ struct Access {
   std::uint32_t mask = 0;                  // active lanes, all inside the allocation and aligned
   ptx::Space space = ptx::Space::generic;  // of the allocation, never generic
   AccessKind kind = AccessKind::read;
-  Pattern pattern = Pattern::scattered;
-  std::uint8_t bytes = 0;  // per lane: 1 2 4 8 16 (a vector access is one access)
+  Pattern pattern = Pattern::scattered;  // of the offsets
+  std::uint8_t bytes = 0;                // per lane: 1 2 4 8 16 (a vector access is one access)
   ptx::Order order = ptx::Order::weak;
   ptx::Scope scope = ptx::Scope::none;
   // The access is part of a cp.async: no thread's program order contains it.  It comes after what

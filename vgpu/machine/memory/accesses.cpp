@@ -55,23 +55,21 @@ Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr
   const bool may_be = plan.kind == Plan::Kind::plain && site.bytes == plan.bytes;
   if (!may_be) return Again::elsewhere;
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
-  const MemoryRowFunctions& rows = launch_.rows;
-  const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
-                                           : rows.order_of_words(addresses, plan.bytes, active);
-  if (order == RowOrder::scattered) return execute_scattered_again(run, instr, active);
+  const Pattern pattern = pattern_of(plan, addresses, active);
+  if (pattern == Pattern::scattered) return execute_scattered_again(run, instr, active);
   const auto lead = static_cast<unsigned>(__builtin_ctz(active));
   const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
   const std::uint64_t offset =
       address_of({addresses, plan.wide_address, static_cast<std::uint64_t>(instr.displacement), 0},
                  lead) -
       site.base;
-  const bool strided = order == RowOrder::strided;
+  const bool strided = pattern == Pattern::strided;
   const std::uint32_t step = strided ? plan.bytes : 0;
   const bool is_there = offset <= site.lane_room &&
                         (last - lead) * step <= site.lane_room - offset &&
                         (offset & (plan.bytes - 1u)) == 0;
   if (!is_there) return Again::elsewhere;
-  set_row(run, run.pc, offset - lead * step, strided ? Pattern::strided : Pattern::uniform);
+  set_row(run, run.pc, offset - lead * step, pattern);
   row_.mask = active;
   const bool is_defined = tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
   row_.mask = ~0u;
@@ -136,7 +134,7 @@ inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& pl
           .first = row.first,
           .space = allocation.space,
           .kind = plan.is_load ? AccessKind::read : AccessKind::write,
-          .pattern = row.strided ? Pattern::strided : Pattern::uniform,
+          .pattern = row.pattern,
           .bytes = plan.bytes,
           .element_bytes = plan.bytes};
 }
@@ -150,10 +148,8 @@ inline bool Accesses::tell_plain(const RunningFragment& run, const Instr& instr,
 bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& plan,
                              std::uint32_t active) {
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
-  const MemoryRowFunctions& rows = launch_.rows;
-  const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
-                                           : rows.order_of_words(addresses, plan.bytes, active);
-  if (order == RowOrder::scattered) {
+  const Pattern pattern = pattern_of(plan, addresses, active);
+  if (pattern == Pattern::scattered) {
     plan.skips = kSkips;
     return false;
   }
@@ -170,7 +166,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   if (!plan.is_load && target.allocation->read_only) return false;
 
   // All addresses are between those of the first and the last active lane.
-  const bool strided = order == RowOrder::strided;
+  const bool strided = pattern == Pattern::strided;
   const std::uint32_t step = strided ? plan.bytes : 0;
   const std::uint64_t offset = address - target.base;
   const std::uint64_t reach =
@@ -188,7 +184,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   const bool is_defined =
       !current_.is_watched() ||
       tell_plain(run, instr, plan,
-                 row_access(run, plan, *target.allocation, {first, strided, active}));
+                 row_access(run, plan, *target.allocation, {first, pattern, active}));
   move(plan, strided, value, memory, active);
   if (!is_defined) [[unlikely]]
     current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);
@@ -280,9 +276,10 @@ void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
   target.space = site.space;
   current_.access.offset = offsets;
   const auto* const row = reinterpret_cast<const std::byte*>(offsets.data());
-  const RowOrder order = launch_.rows.order_of_words(row, site.bytes, ~0u);
-  const RowScan scan{
-      .inside = true, .strided = order == RowOrder::strided, .uniform = order == RowOrder::uniform};
+  const Pattern pattern = launch_.rows.pattern_of_words(row, site.bytes, ~0u);
+  const RowScan scan{.inside = true,
+                     .strided = pattern == Pattern::strided,
+                     .uniform = pattern == Pattern::uniform};
   perform(run, launch_.program->code[pc], target, scan, ~0u);
 }
 

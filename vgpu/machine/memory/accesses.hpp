@@ -89,6 +89,12 @@ class Accesses {
     std::uint8_t skips = 0;
   };
   static Plan plan_of(const Instr& instr);
+  [[nodiscard]] Pattern pattern_of(const Plan& plan, const std::byte* addresses,
+                                   std::uint32_t active) const {
+    const MemoryRowFunctions& rows = launch_.rows;
+    return plan.wide_address ? rows.pattern_of_wides(addresses, plan.bytes, active)
+                             : rows.pattern_of_words(addresses, plan.bytes, active);
+  }
   // execute_again() for lanes with scattered addresses.
   Again execute_scattered_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a plain access on the fast path.  False: nothing was done, because some lane needs the
@@ -96,7 +102,7 @@ class Accesses {
   bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
   struct PlainRow {
     std::uint32_t first;  // offset of lane 0, active or not
-    bool strided;         // false: all offsets are equal
+    Pattern pattern;      // not scattered
     std::uint32_t active;
   };
   [[nodiscard]] RowAccess row_access(const RunningFragment& run, const Plan& plan,

@@ -75,9 +75,9 @@ template <class Cell>
 // Nearly all rows have consecutive or equal addresses.  Two passes detect that, and then two lanes
 // represent the row.
 template <class Address, bool kAll>
-[[gnu::always_inline]] inline RowOrder order_of_lanes(const Address* row, std::uint32_t bytes,
-                                                      std::uint32_t mask) {
-  if (!kAll && (mask & (mask - 1)) == 0) return RowOrder::uniform;
+[[gnu::always_inline]] inline Pattern pattern_of_lanes(const Address* row, std::uint32_t bytes,
+                                                       std::uint32_t mask) {
+  if (!kAll && (mask & (mask - 1)) == 0) return Pattern::uniform;
   const unsigned lead = kAll ? 0 : static_cast<unsigned>(__builtin_ctz(mask));
   const auto log2 = static_cast<unsigned>(__builtin_ctz(bytes));
   Vector<Address> expected =
@@ -89,21 +89,21 @@ template <class Address, bool kAll>
     unstrided |= difference;
     expected += Address{kCells<Address>} << log2;
   }
-  if (is_zero<Address>(unstrided)) return RowOrder::strided;
+  if (is_zero<Address>(unstrided)) return Pattern::strided;
   Vector<Address> different{};
   for (unsigned lane = 0; lane < kLanes; lane += kCells<Address>) {
     Vector<Address> difference = load_vector(row + lane) ^ row[lead];
     if constexpr (!kAll) difference &= active_cells<Address>(mask, lane);
     different |= difference;
   }
-  return is_zero<Address>(different) ? RowOrder::uniform : RowOrder::scattered;
+  return is_zero<Address>(different) ? Pattern::uniform : Pattern::scattered;
 }
 
 template <class Address>
-RowOrder order_of(const std::byte* row, std::uint32_t bytes, std::uint32_t mask) {
+Pattern pattern_of(const std::byte* row, std::uint32_t bytes, std::uint32_t mask) {
   const auto* addresses = reinterpret_cast<const Address*>(row);
-  return mask == kFull ? order_of_lanes<Address, true>(addresses, bytes, mask)
-                       : order_of_lanes<Address, false>(addresses, bytes, mask);
+  return mask == kFull ? pattern_of_lanes<Address, true>(addresses, bytes, mask)
+                       : pattern_of_lanes<Address, false>(addresses, bytes, mask);
 }
 
 void count_up(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step) {
@@ -131,14 +131,14 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   const std::uint64_t highest = size >= bytes ? size - bytes : 0;
   bool inside = first - begin <= highest && size >= bytes && (low & (bytes - 1)) == 0;
 
-  const RowOrder order = order_of_lanes<Address, kAll>(row, bytes, mask);
+  const Pattern pattern = pattern_of_lanes<Address, kAll>(row, bytes, mask);
   const bool is_single = lead == last;
-  if (order == RowOrder::strided || is_single) {
+  if (pattern == Pattern::strided || is_single) {
     count_up(offsets, low - lead * bytes, bytes);
     inside = inside && offset_of(last) - begin <= highest;
     return {inside, true, is_single};
   }
-  if (order == RowOrder::uniform) {
+  if (pattern == Pattern::uniform) {
     count_up(offsets, low, 0);
     return {inside, false, true};
   }
@@ -316,8 +316,8 @@ void broadcast(std::byte* row, bool wide, std::uint64_t value, std::uint32_t mas
 
 template <bool kConcurrent>
 constexpr MemoryRowFunctions kFunctions{
-    .order_of_words = order_of<std::uint32_t>,
-    .order_of_wides = order_of<std::uint64_t>,
+    .pattern_of_words = pattern_of<std::uint32_t>,
+    .pattern_of_wides = pattern_of<std::uint64_t>,
     .count_up = count_up,
     .scan = scan,
     .strided_load =

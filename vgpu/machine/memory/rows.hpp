@@ -6,14 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace warpcheck::vgpu {
+#include "vgpu/machine/pattern.hpp"
 
-// How the addresses of the active lanes are arranged.
-enum class RowOrder : std::uint8_t {
-  scattered,
-  strided,  // ascending; the distance is the size of a lane's access
-  uniform,  // all equal; also for a single lane
-};
+namespace warpcheck::vgpu {
 
 // What scan() finds about the active lanes.
 struct RowScan {
@@ -65,8 +60,8 @@ inline constexpr std::size_t kRowMoves = 16;
 
 struct MemoryRowFunctions {
   // For rows of 32 x 4 bytes, and of 32 x 8 bytes.
-  RowOrder (*order_of_words)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
-  RowOrder (*order_of_wides)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
+  Pattern (*pattern_of_words)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
+  Pattern (*pattern_of_wides)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
   // offsets[l] = first + l * step
   void (*count_up)(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step);
   // Writes offsets[32]; unless strided, inactive lanes get the offset of the first active one.

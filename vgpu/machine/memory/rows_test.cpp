@@ -28,9 +28,9 @@ std::vector<const MemoryRowFunctions*> functions_of_levels() {
 
 bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
 
-// Classifies a row directly by the definition of RowOrder.
+// Classifies a row directly by the definition of Pattern.
 template <class Address>
-RowOrder order_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::uint32_t mask) {
+Pattern pattern_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::uint32_t mask) {
   const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
   bool strided = (mask & (mask - 1)) != 0, uniform = true;
   for (unsigned lane = lead; lane < kWarpLanes; ++lane) {
@@ -38,13 +38,13 @@ RowOrder order_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::
     uniform &= row[lane] == row[lead];
     strided &= row[lane] == static_cast<Address>(row[lead] + (lane - lead) * bytes);
   }
-  if (uniform) return RowOrder::uniform;
-  return strided ? RowOrder::strided : RowOrder::scattered;
+  if (uniform) return Pattern::uniform;
+  return strided ? Pattern::strided : Pattern::scattered;
 }
 
 // Tests rows that are in order except for one lane, which may be inactive.
 template <class Address>
-void expect_orders(RowOrder (*order_of)(const std::byte*, std::uint32_t, std::uint32_t)) {
+void expect_patterns(Pattern (*pattern_of)(const std::byte*, std::uint32_t, std::uint32_t)) {
   for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
     for (const std::uint32_t step : {0u, bytes}) {
       for (const std::uint32_t mask : kMasks) {
@@ -54,8 +54,8 @@ void expect_orders(RowOrder (*order_of)(const std::byte*, std::uint32_t, std::ui
             row[lane] = static_cast<Address>(Address{0} - 8 * bytes + lane * step);  // wraps
           }
           if (odd < kWarpLanes) row[odd] ^= Address{1} << (8 * sizeof(Address) - 1);
-          EXPECT_EQ(order_of(reinterpret_cast<const std::byte*>(row.data()), bytes, mask),
-                    order_by_lanes<Address>(row, bytes, mask))
+          EXPECT_EQ(pattern_of(reinterpret_cast<const std::byte*>(row.data()), bytes, mask),
+                    pattern_by_lanes<Address>(row, bytes, mask))
               << bytes << " bytes, step " << step << ", mask " << mask << ", odd lane " << odd;
         }
       }
@@ -65,8 +65,8 @@ void expect_orders(RowOrder (*order_of)(const std::byte*, std::uint32_t, std::ui
 
 TEST(MemoryRows, KnowTheOrderOfAddresses) {
   for (const MemoryRowFunctions* functions : functions_of_levels()) {
-    expect_orders<std::uint32_t>(functions->order_of_words);
-    expect_orders<std::uint64_t>(functions->order_of_wides);
+    expect_patterns<std::uint32_t>(functions->pattern_of_words);
+    expect_patterns<std::uint64_t>(functions->pattern_of_wides);
   }
 }
 
