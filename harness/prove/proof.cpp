@@ -27,13 +27,6 @@ std::string_view name_of(Proof proof) {
   return "";
 }
 
-std::optional<Proof> find_proof(std::string_view name) {
-  for (const Proof proof : kProofs) {
-    if (name_of(proof) == name) return proof;
-  }
-  return std::nullopt;
-}
-
 std::string_view text_of(Proof proof) {
   switch (proof) {
     case Proof::failed: return "failed";

@@ -20,7 +20,6 @@ enum class Proof : std::uint8_t {
   all_data,        // and every other of the same sizes and scalars, under every schedule
 };
 [[nodiscard]] std::string_view name_of(Proof proof);  // "every-schedule"
-[[nodiscard]] std::optional<Proof> find_proof(std::string_view name);
 [[nodiscard]] std::string_view text_of(Proof proof);  // "proved for this data and all schedules"
 
 template <>

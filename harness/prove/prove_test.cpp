@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/input/json.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck {
@@ -102,10 +103,14 @@ TEST(SampleProof, SaysWhatItRestsOn) {
 }
 
 TEST(Proof, NamesComeBack) {
-  for (const Proof proof : {Proof::failed, Proof::tried, Proof::every_schedule, Proof::all_data}) {
-    EXPECT_EQ(find_proof(name_of(proof)), proof);
+  const FieldPath path("proof");
+  for (const Proof proof : {Proof::failed, Proof::tried, Proof::every_execution,
+                            Proof::every_schedule, Proof::all_data}) {
+    Json json;
+    FieldTraits<Proof>::write(json, proof);
+    EXPECT_EQ(FieldTraits<Proof>::read(json, path), proof);
   }
-  EXPECT_EQ(find_proof("most"), std::nullopt);
+  EXPECT_THROW(FieldTraits<Proof>::read(Json("most"), path), FieldError);
 }
 
 }  // namespace
