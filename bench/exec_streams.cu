@@ -40,14 +40,8 @@ void launch_chain(const Lane& lane, int launches) {
   }
 }
 
-int main(int, char** argv) {
-  const char* const what = argv[1];
-  const int rounds = std::atoi(argv[2]);
-  const auto is = [&](const char* name) { return std::strcmp(what, name) == 0; };
+std::vector<Lane> make_lanes(int devices) {
   std::vector<Lane> lanes(kStreams);
-  std::vector<int> counters(kStreams);
-  int devices = 1;
-  if (is("devices")) cudaGetDeviceCount(&devices);
   for (int s = 0; s < kStreams; ++s) {
     Lane& lane = lanes[s];
     cudaSetDevice(s % devices);
@@ -59,6 +53,17 @@ int main(int, char** argv) {
     for (int i = 0; i < kCount; ++i) lane.host[i] = static_cast<float>(i * 7919 % 1000 + s);
     cudaMemcpy(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice);
   }
+  return lanes;
+}
+
+int main(int, char** argv) {
+  const char* const what = argv[1];
+  const int rounds = std::atoi(argv[2]);
+  const auto is = [&](const char* name) { return std::strcmp(what, name) == 0; };
+  std::vector<int> counters(kStreams);
+  int devices = 1;
+  if (is("devices")) cudaGetDeviceCount(&devices);
+  const std::vector<Lane> lanes = make_lanes(devices);
   cudaStream_t last;
   cudaStreamCreateWithFlags(&last, cudaStreamNonBlocking);
   cudaGraph_t graph = nullptr;

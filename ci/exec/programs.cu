@@ -189,6 +189,16 @@ void outputs(const std::string& mode) {
   }
 }
 
+void wait_for_signal() {
+  std::signal(SIGTERM, [](int) {
+    constexpr char kText[] = "terminated\n";
+    _exit(write(STDOUT_FILENO, kText, sizeof kText - 1) > 0 ? 9 : 8);
+  });
+  std::puts("waiting");
+  std::fflush(stdout);
+  while (true) pause();
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "race") race();
@@ -250,13 +260,7 @@ int main(int argc, char** argv) {
   }
   if (mode == "wait") {
     doubled();
-    std::signal(SIGTERM, [](int) {
-      constexpr char kText[] = "terminated\n";
-      _exit(write(STDOUT_FILENO, kText, sizeof kText - 1) > 0 ? 9 : 8);
-    });
-    std::puts("waiting");
-    std::fflush(stdout);
-    while (true) pause();
+    wait_for_signal();
   }
   return 0;
 }

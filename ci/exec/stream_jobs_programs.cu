@@ -358,16 +358,9 @@ bool find_in_turn(const char* mode) {  // launches report, print or fail
   return true;
 }
 
-int main(int, char** argv) {
-  const char* const mode = argv[1];
+void branch_out(const char* mode) {  // branches of a graph, or streams that wait for events
   const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
-  int devices = 1;
-  if (is("devices")) cudaGetDeviceCount(&devices);
-  set_up(devices);
-  const Lane &first = lanes[0], &third = lanes[2];
-  const bool is_known =
-      take_turns(mode) || meet_in_turn(mode) || copy_in_turn(mode) || find_in_turn(mode);
-  if (is_known && is("turns-never")) return 0;
+  const Lane& first = lanes[0];
   if (is("branches")) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;
@@ -382,6 +375,10 @@ int main(int, char** argv) {
     for (int round = 0; round < 3; ++round) fork_and_join(kStreams);
     cudaStreamSynchronize(first.stream);
   }
+}
+
+void launch_chains(const char* mode, int devices) {  // streams that do not meet
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
   if (is("chains") || is("one-by-one") || is("devices") || is("dies") || is("beyond") ||
       is("unwritten") || is("prints") || is("tickets")) {
     for (int s = 0; s < kStreams; ++s) {
@@ -405,6 +402,11 @@ int main(int, char** argv) {
       cudaStreamSynchronize(lanes[s].stream);
     }
   }
+}
+
+void meet(const char* mode) {  // a launch of one stream uses what another stream computes
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane &first = lanes[0], &third = lanes[2];
   if (is("met") || is("missing")) {
     for (const Lane& lane : lanes) launch_chain(lane);
     if (is("missing")) cudaEventRecord(first.event, first.stream);
@@ -423,6 +425,11 @@ int main(int, char** argv) {
     cudaStreamSynchronize(first.stream);
     add<<<kBlocks, kThreads, 0, first.stream>>>(first.b, third.b);  // the late launch
   }
+}
+
+void copy(const char* mode) {  // copies beside launches
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  const Lane &first = lanes[0], &third = lanes[2];
   if (is("met-by-copy") || is("met-by-late-copy")) {
     for (const Lane& lane : lanes) launch_chain(lane);
     if (is("met-by-late-copy")) cudaStreamSynchronize(first.stream);
@@ -475,6 +482,23 @@ int main(int, char** argv) {
         cudaEventRecord(lane.event, lane.stream);
       }
     }
+  }
+}
+
+int main(int, char** argv) {
+  const char* const mode = argv[1];
+  const auto is = [&](const char* name) { return std::strcmp(mode, name) == 0; };
+  int devices = 1;
+  if (is("devices")) cudaGetDeviceCount(&devices);
+  set_up(devices);
+  const bool is_known =
+      take_turns(mode) || meet_in_turn(mode) || copy_in_turn(mode) || find_in_turn(mode);
+  if (is_known && is("turns-never")) return 0;
+  if (!is_known) {
+    branch_out(mode);
+    launch_chains(mode, devices);
+    meet(mode);
+    copy(mode);
   }
   for (int device = 0; device < devices; ++device) {
     cudaSetDevice(device);

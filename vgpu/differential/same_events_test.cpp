@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random_program.hpp"
@@ -387,8 +388,7 @@ xor.b64 %w64, %w64, %own;
 // Values that live across instructions: more values than vector registers; across calls; with
 // guards of no, some and all lanes; with faults; vectors that are read in halves; and results that
 // replace a source.
-TEST(SameEvents, OfRowsThatStayInVectors) {
-  std::string text = R"(// threads: 64
+constexpr std::string_view kValuesBegin = R"(// threads: 64
 .version 8.7
 .target sm_90
 .address_size 64
@@ -421,11 +421,7 @@ and.b32 %y, %t, 3;
 setp.eq.u32 %some, %y, %i;
 setp.lt.u32 %all, %i, 99;
 )";
-  for (int i = 0; i < 20; ++i) {
-    const std::string a = "%a" + std::to_string(i);
-    text += "mad.lo.u32 " + a + ", %t, " + std::to_string(2 * i + 3) + ", %x;\n";
-  }
-  text += R"(
+constexpr std::string_view kValuesMeet = R"(
 mul.wide.s32 %w0, %a1, %a2;
 cvt.s64.s32 %w1, %a19;
 xor.b64 %w2, %w0, %w1;
@@ -502,11 +498,7 @@ ld.shared.v2.u32 {%a17, %a18}, [%at];
 selp.b64 %w5, %w3, %w2, %some;
 max.s32 %a0, %a0, %a18;
 )";
-  for (int i = 0; i < 20; ++i) {
-    const std::string a = "%a" + std::to_string(i * 7 % 20);
-    text += (i % 2 == 0 ? "xor.b32 %x, %x, " : "add.u32 %x, %x, ") + a + ";\n";
-  }
-  text += R"(
+constexpr std::string_view kValuesEnd = R"(
 bar.sync 0;
 ld.global.u64 %w0, [%mine];
 xor.b64 %w0, %w0, %w5;
@@ -519,6 +511,19 @@ setp.lt.u32 %p, %i, 4;
 ret;
 }
 )";
+
+TEST(SameEvents, OfRowsThatStayInVectors) {
+  std::string text(kValuesBegin);
+  for (int i = 0; i < 20; ++i) {
+    const std::string a = "%a" + std::to_string(i);
+    text += "mad.lo.u32 " + a + ", %t, " + std::to_string(2 * i + 3) + ", %x;\n";
+  }
+  text += kValuesMeet;
+  for (int i = 0; i < 20; ++i) {
+    const std::string a = "%a" + std::to_string(i * 7 % 20);
+    text += (i % 2 == 0 ? "xor.b32 %x, %x, " : "add.u32 %x, %x, ") + a + ";\n";
+  }
+  text += kValuesEnd;
   EXPECT_GT(compare_events(text, 1), 1'000u);
 }
 

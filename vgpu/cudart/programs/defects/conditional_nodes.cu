@@ -58,12 +58,45 @@ cudaGraphNode_t add_choice(cudaGraph_t graph, const cudaGraphNode_t* after,
 
 void note_end(void* ended) { ++*static_cast<int*>(ended); }
 
+bool keeps_attribute(cudaGraphNode_t node) {
+  cudaLaunchAttributeValue value{}, back{};
+  value.priority = -1;
+  require(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, &value));
+  require(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &back));
+  return back.priority == -1;
+}
+
+bool has_picture(cudaGraph_t graph, const std::string& file) {
+  require(cudaGraphDebugDotPrint(graph, file.c_str(), 0));
+  std::string text;
+  std::getline(std::ifstream(file), text);
+  std::remove(file.c_str());
+  return text == "digraph dot {";
+}
+
+// Returns the sum for five rounds of the loop.
+int run(cudaGraphExec_t executable, cudaStream_t stream, int* left, int* sum) {
+  const int start[2] = {5, 0};
+  void* targets[] = {left, sum};
+  const void* sources[] = {&start[0], &start[1]};
+  const std::size_t sizes[] = {sizeof(int), sizeof(int)};
+  std::size_t at[] = {0};
+  cudaMemcpyAttributes attributes{};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  require(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, at, 1, stream));
+  require(cudaGraphLaunch(executable, stream));
+  int result = 0;
+  require(cudaMemcpyAsync(&result, sum, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  require(cudaStreamSynchronize(stream));
+  return result;
+}
+
 int main(int count, char** arguments) {
   const auto has = [&](const char* defect) {
     return count > 1 && std::strcmp(arguments[1], defect) == 0;
   };
   int *left, *sum, ended = 0;
-  const int two = 2, start[2] = {5, 0};
+  const int two = 2;
   require(cudaMalloc(&left, sizeof(int)));
   require(cudaMalloc(&sum, sizeof(int)));
   cudaStream_t stream;
@@ -74,11 +107,11 @@ int main(int count, char** arguments) {
   cudaGraphNode_t set;
   require(cudaGraphAddMemcpyNodeToSymbol(&set, graph, nullptr, 0, bonus, &two, sizeof(int), 0,
                                          cudaMemcpyHostToDevice));
-  // While: adds 10 + bonus five times.
   cudaGraphConditionalHandle loop, chosen, never;
   require(cudaGraphConditionalHandleCreate(&loop, graph, 1, cudaGraphCondAssignDefault));
   require(cudaGraphConditionalHandleCreate(&chosen, graph, 0, 0));
   require(cudaGraphConditionalHandleCreate(&never, graph, 0, cudaGraphCondAssignDefault));
+  // While: adds 10 + bonus five times.
   const cudaGraphNode_t during = add_choice(graph, &set, loop, cudaGraphCondTypeWhile, 1, &body);
   const cudaGraphNode_t first = add_kernel(body, nullptr, 10, sum, has("body_bounds") ? 4096 : 0);
   if (has("branches")) add_kernel(body, nullptr, 1, sum);  // beside the first
@@ -104,39 +137,16 @@ int main(int count, char** arguments) {
   add_kernel(branch[0], nullptr, 100000, sum);
   add_kernel(branch[1], nullptr, 20000, sum);
 
-  // What else belongs to graphs.
-  cudaLaunchAttributeValue value{}, back{};
-  value.priority = -1;
-  require(cudaGraphKernelNodeSetAttribute(first, cudaLaunchAttributePriority, &value));
-  require(cudaGraphKernelNodeGetAttribute(first, cudaLaunchAttributePriority, &back));
-  bool is_right = back.priority == -1;
+  bool is_right = keeps_attribute(first) && has_picture(graph, std::string(arguments[0]) + ".dot");
   cudaUserObject_t object;
   require(cudaUserObjectCreate(&object, &ended, note_end, 1, cudaUserObjectNoDestructorSync));
   require(cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove));
-  const std::string picture = std::string(arguments[0]) + ".dot";
-  require(cudaGraphDebugDotPrint(graph, picture.c_str(), 0));
-  std::string text;
-  std::getline(std::ifstream(picture), text);
-  is_right &= text == "digraph dot {";
-  std::remove(picture.c_str());
-
   cudaGraphExec_t executable;
   require(cudaGraphInstantiate(&executable, graph, 0));
   require(cudaGraphDestroy(graph));
   is_right &= ended == 0;  // the executable graph has it, too
   for (int i = 0; i < 2; ++i) {
-    void* targets[] = {left, sum};
-    const void* sources[] = {&start[0], &start[1]};
-    const std::size_t sizes[] = {sizeof(int), sizeof(int)};
-    std::size_t at[] = {0};
-    cudaMemcpyAttributes attributes{};
-    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
-    require(cudaMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, at, 1, stream));
-    require(cudaGraphLaunch(executable, stream));
-    int result = 0;
-    require(cudaMemcpyAsync(&result, sum, sizeof(int), cudaMemcpyDeviceToHost, stream));
-    require(cudaStreamSynchronize(stream));
-    is_right &= result == 5 * 12 + 1002 + 20002;
+    is_right &= run(executable, stream, left, sum) == 5 * 12 + 1002 + 20002;
   }
   require(cudaGraphExecDestroy(executable));
   is_right &= ended == 1;

@@ -56,6 +56,16 @@ bool knows_itself(int device, const int* memory) {
   return attributes.device == device && found == device && current == device && of_variable == 1;
 }
 
+// A launch needs a stream of the current device, and an event one of its own.
+bool refuses_other_devices(int* memory, cudaStream_t other, cudaEvent_t event) {
+  require(cudaSetDevice(0));
+  fill<<<1, 1, 0, other>>>(memory, 0);
+  return cudaGetLastError() == cudaErrorInvalidResourceHandle &&
+         cudaEventRecord(event, other) == cudaErrorInvalidResourceHandle &&
+         cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice &&
+         cudaSetDevice(2) == cudaErrorInvalidDevice;
+}
+
 int main(int count, char** arguments) {
   const auto has = [&](const char* defect) {
     return count > 1 && std::strcmp(arguments[1], defect) == 0;
@@ -120,13 +130,7 @@ int main(int count, char** arguments) {
   }
   is_right &= total == 256;
 
-  // A launch needs a stream of the current device, and an event one of its own.
-  require(cudaSetDevice(0));
-  fill<<<1, 1, 0, stream[1]>>>(memory[0], 0);
-  is_right &= cudaGetLastError() == cudaErrorInvalidResourceHandle;
-  is_right &= cudaEventRecord(event[0], stream[1]) == cudaErrorInvalidResourceHandle;
-  is_right &= cudaDeviceEnablePeerAccess(0, 0) == cudaErrorInvalidDevice;
-  is_right &= cudaSetDevice(2) == cudaErrorInvalidDevice;
+  is_right &= refuses_other_devices(memory[0], stream[1], event[0]);
   for (int device = 0; device < 2; ++device) require(cudaFree(memory[device]));
   return verdict(is_right);
 }
