@@ -16,6 +16,20 @@
 
 namespace warpcheck::libraries {
 
+// The cudaDataType of T.
+template <typename T>
+inline constexpr cudaDataType kTypeOf = CUDA_R_32F;
+template <>
+inline constexpr cudaDataType kTypeOf<double> = CUDA_R_64F;
+template <>
+inline constexpr cudaDataType kTypeOf<cuComplex> = CUDA_C_32F;
+template <>
+inline constexpr cudaDataType kTypeOf<cuDoubleComplex> = CUDA_C_64F;
+template <>
+inline constexpr cudaDataType kTypeOf<__half> = CUDA_R_16F;
+template <>
+inline constexpr cudaDataType kTypeOf<__nv_bfloat16> = CUDA_R_16BF;
+
 // Returns 0 for an unsupported type.
 inline std::uint32_t bytes_of(cudaDataType type) {
   switch (static_cast<int>(type)) {

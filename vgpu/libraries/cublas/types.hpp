@@ -13,20 +13,6 @@
 
 namespace warpcheck::libraries::cublas {
 
-// The cudaDataType of T.
-template <typename T>
-inline constexpr cudaDataType kTypeOf = CUDA_R_32F;
-template <>
-inline constexpr cudaDataType kTypeOf<double> = CUDA_R_64F;
-template <>
-inline constexpr cudaDataType kTypeOf<cuComplex> = CUDA_C_32F;
-template <>
-inline constexpr cudaDataType kTypeOf<cuDoubleComplex> = CUDA_C_64F;
-template <>
-inline constexpr cudaDataType kTypeOf<__half> = CUDA_R_16F;
-template <>
-inline constexpr cudaDataType kTypeOf<__nv_bfloat16> = CUDA_R_16BF;
-
 template <typename T>
 T number_at(cudaDataType type, const void* from, std::int64_t index) {
   T value{};

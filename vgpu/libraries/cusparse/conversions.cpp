@@ -18,15 +18,6 @@ struct csrilu02Info {
 namespace warpcheck::libraries::sparse {
 namespace {
 
-template <typename T>
-inline constexpr cudaDataType kTypeOf = CUDA_R_32F;
-template <>
-inline constexpr cudaDataType kTypeOf<double> = CUDA_R_64F;
-template <>
-inline constexpr cudaDataType kTypeOf<cuComplex> = CUDA_C_32F;
-template <>
-inline constexpr cudaDataType kTypeOf<cuDoubleComplex> = CUDA_C_64F;
-
 // A descriptor for a CSR matrix with 32-bit indices that a function receives as plain arrays.
 cusparseSpMatDescr csr(std::int64_t rows, std::int64_t columns, std::int64_t nonzeros,
                        const int* offsets, const int* indices, const void* values,
