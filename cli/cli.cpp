@@ -32,6 +32,7 @@
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/process/terminal.hpp"
+#include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -59,13 +60,35 @@ std::set<std::string> allowed(const Names& names) {
   return list;
 }
 
-// "list, hunt, ..."
-std::string commands(const CLI::App& app) {
+std::vector<std::string> commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
     if (!command->get_group().empty()) names.push_back(command->get_name());
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
+}
+
+// "no command given: list, hunt, ..."
+std::string missing_command(const CLI::App& app) {
+  return fmt::format("no command given: {}", fmt::join(commands(app), ", "));
+}
+
+// "warpcheck check --help"
+std::string help_of(const CLI::App& command) {
+  std::string words = "--help";
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    words = app->get_name() + " " + words;
+  }
+  return words;
+}
+
+// Returns the text that asks whether another option was meant; empty if none is near.
+std::string is_it_option(const CLI::App& command, const std::string& option) {
+  std::vector<std::string> names;
+  for (const CLI::Option* one : command.get_options()) {
+    for (const std::string& name : one->get_lnames()) names.push_back("--" + name);
+  }
+  return is_it(option, names);
 }
 
 // What no option accepts: the `--` before a program, and the `-` that other tools take for standard
@@ -147,17 +170,20 @@ std::string usage_message(const CLI::App& app, std::span<const char* const> word
   const NamedCommand named = named_command(app, words);
   if (!named.unknown_option.empty()) {
     const bool runs_a_program = named.command->get_option_no_throw("PROGRAM") != nullptr;
-    return fmt::format("no such option: {}{}", named.unknown_option,
+    return fmt::format("no such option: {}{}{}", named.unknown_option,
+                       is_it_option(*named.command, named.unknown_option),
                        runs_a_program ? "; the program's own options follow --" : "");
   }
   const bool expects_command =
       named.command == &app || named.command->get_require_subcommand_min() > 0;
-  if (!expects_command) return error.what();
-  if (named.first_word.empty()) {
-    return fmt::format("no command given: {}", commands(*named.command));
+  if (!expects_command && is_extra) {
+    return fmt::format("not expected: {}", fmt::join(app.remaining(true), " "));
   }
-  return fmt::format("no such command: {}; there are {}", named.first_word,
-                     commands(*named.command));
+  if (!expects_command) return error.what();
+  if (named.first_word.empty()) return missing_command(*named.command);
+  const std::vector<std::string> known = commands(*named.command);
+  return fmt::format("no such command: {}{}; there are {}", named.first_word,
+                     is_it(named.first_word, known), fmt::join(known, ", "));
 }
 
 std::vector<CommandRow>& registered_commands() {
@@ -220,8 +246,8 @@ int run_cli(int argc, const char* const* argv) {
       "no wider instructions than these.");
   const std::span<const char* const> words(argv + std::min(argc, 1), argv + argc);
   app.failure_message([words](const CLI::App* root, const CLI::Error& error) {
-    return fmt::format("{}: {} (try --help)\n", project().program,
-                       usage_message(*root, words, error));
+    return fmt::format("{}: {} (try {})\n", project().program, usage_message(*root, words, error),
+                       help_of(*named_command(*root, words).command));
   });
   set_expectation_capture(run_capturing);
   Run run;
@@ -248,7 +274,7 @@ int run_cli(int argc, const char* const* argv) {
   }
   if (!run) {
     run = [&app]() -> int {
-      throw UsageError(fmt::format("no command given: {} (try --help)", commands(app)));
+      throw UsageError(fmt::format("{} (try {})", missing_command(app), help_of(app)));
     };
   }
   return run_guarded(run);
@@ -271,10 +297,8 @@ std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const AnyPair* pair = registry.find(name);
     if (pair == nullptr) {
-      const std::string nearest = registry.nearest_name(name);
       throw UsageError(fmt::format("no pair '{}'{}; `{} list` names them all", name,
-                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest),
-                                   project().program));
+                                   registry.is_it(name), project().program));
     }
     pairs.push_back(pair);
   }

@@ -56,30 +56,39 @@ TEST_F(Cli, ListNamesEveryPair) {
 TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run(""), "no command given: list, hunt, check");
   expect_one_line_error(run("frobnicate"), "no such command: frobnicate; there are list, hunt");
-  expect_one_line_error(run("frobnicate"), "new, completion (try --help)");
+  expect_one_line_error(run("frobnicate"), "new, completion (try warpcheck --help)");
+  expect_one_line_error(run("chek scan_tree"), "no such command: chek (is it 'check'?); there");
+  expect_one_line_error(run("failures"), "import, export (try warpcheck failures --help)");
+  expect_one_line_error(run("export a.case b.case c.case -o a.cu"),
+                        "not expected: b.case c.case (try warpcheck export --help)");
   expect_one_line_error(run("check --seconds -5"),
-                        "--seconds: -5 is not 0 or a positive number (try --help)");
-  expect_one_line_error(run("exec --memory lots -- /bin/true"),
-                        "--memory: lots is not a size, such as 512M or 16G (try --help)");
+                        "--seconds: -5 is not 0 or a positive number (try warpcheck check --help)");
+  expect_one_line_error(
+      run("exec --memory lots -- /bin/true"),
+      "--memory: lots is not a size, such as 512M or 16G (try warpcheck exec --help)");
   expect_one_line_error(run("check --trials many"), "--trials: many is not a positive number (try");
   for (const char* wrong : {"-1", "many", "0x10", "1.5", "18446744073709551616"}) {
-    expect_one_line_error(run(std::string("check --seed=") + wrong),
-                          std::string("--seed: '") + wrong +
-                              "' is not a whole number from 0 to 2^64 - 1 (try --help)");
+    expect_one_line_error(
+        run(std::string("check --seed=") + wrong),
+        std::string("--seed: '") + wrong +
+            "' is not a whole number from 0 to 2^64 - 1 (try warpcheck check --help)");
   }
   expect_one_line_error(run("check --seed ''"), "--seed: '' is not a whole number");
   expect_one_line_error(run("fuzz naive_sum --runs 99999999999999999999"),
                         "--runs: '99999999999999999999' is not a whole number");
   expect_one_line_error(run("check --build shipped"), "shipped");
   expect_one_line_error(run("check scan_tree --json -"),
-                        "--json: name a file: - is not standard output here (try --help)");
-  expect_one_line_error(run("shrink a.case -o -"),
-                        "--output: name a file: - is not standard output here (try --help)");
+                        "--json: name a file: - is not standard output here (try warpcheck check");
+  expect_one_line_error(
+      run("shrink a.case -o -"),
+      "--output: name a file: - is not standard output here (try warpcheck shrink");
   // An unknown option is told rather than what is missing because of it.
-  expect_one_line_error(run("shrink a.case --ouput b.case"),
-                        "no such option: --ouput (try --help)");
-  expect_one_line_error(run("replay --html"), "--html: 1 required FILE missing (try --help)");
-  expect_one_line_error(run("fuzz"), "PAIR is required (try --help)");
+  expect_one_line_error(
+      run("shrink a.case --ouput b.case"),
+      "no such option: --ouput (is it '--output'?) (try warpcheck shrink --help)");
+  expect_one_line_error(run("replay --html"),
+                        "--html: 1 required FILE missing (try warpcheck replay --help)");
+  expect_one_line_error(run("fuzz"), "PAIR is required (try warpcheck fuzz --help)");
   expect_one_line_error(shell("(" WARPCHECK_PROGRAM " --version >/dev/full)"),
                         "cannot write to standard output: No space left on device");
   expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
@@ -376,7 +385,7 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   expect_one_line_error(run("failures export x.zip --failures none"), "no failure database");
   expect_one_line_error(run("failures"), "no command given: list, import, export");
   expect_one_line_error(run("failures lst"),
-                        "no such command: lst; there are list, import, export");
+                        "no such command: lst (is it 'list'?); there are list, import, export");
 }
 
 TEST_F(Cli, WhatIsStoredAndCannotBeReadIsNamed) {

@@ -282,13 +282,14 @@ class Programs(unittest.TestCase):
     def test_what_is_wrong_with_the_options_is_named(self):
         for words, message in (
                 (["--runz", "3", "--", "./shared"],
-                 "no such option: --runz; the program's own options follow -- (try --help)"),
+                 "no such option: --runz (is it '--runs'?); the program's own options follow -- "
+                 "(try warpcheck exec --help)"),
                 (["./shared", "--n=1"],
-                 "no such option: --n; the program's own options follow -- (try --help)"),
+                 "no such option: --n; the program's own options follow -- (try warpcheck exec --help)"),
                 (["--json", "--", "./shared"],
-                 "--json: a value is missing before -- (try --help)"),
+                 "--json: a value is missing before -- (try warpcheck exec --help)"),
                 (["--runs", "0", "--", "./shared"],
-                 "--runs: 0 is not a positive number (try --help)")):
+                 "--runs: 0 is not a positive number (try warpcheck exec --help)")):
             with self.subTest(words):
                 result = run(*words)
                 self.assertEqual((result.returncode, result.stderr, result.stdout),

@@ -274,9 +274,7 @@ void check_version(ObjectReader& fields, const Json& json) {
 
 const AnyPair& known_pair(const std::string& name, Registry& registry) {
   if (const AnyPair* pair = registry.find(name)) return *pair;
-  const std::string nearest = registry.nearest_name(name);
-  throw FieldError(fmt::format("no pair '{}' in this program{}", name,
-                               nearest.empty() ? "" : " (is it '" + nearest + "'?)"));
+  throw FieldError(fmt::format("no pair '{}' in this program{}", name, registry.is_it(name)));
 }
 
 CaseRecord record_from(const Json& json, Registry& registry) {

@@ -3,25 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck {
 namespace {
-
-// Levenshtein distance.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-    }
-  }
-  return row.back();
-}
 
 void check_required_classes(const AnyPair& pair) {
   if (pair.required_classes().empty()) return;
@@ -100,17 +87,10 @@ const AnyPair* Registry::find(std::string_view name) {
   return found == all.end() ? nullptr : *found;
 }
 
-std::string Registry::nearest_name(std::string_view name) {
-  const AnyPair* nearest = nullptr;
-  std::size_t edits_least = name.size() / 3 + 2;
-  for (const AnyPair* pair : pairs()) {
-    const std::size_t edits = edits_between(name, pair->name());
-    if (edits < edits_least) {
-      edits_least = edits;
-      nearest = pair;
-    }
-  }
-  return nearest == nullptr ? "" : nearest->name();
+std::string Registry::is_it(std::string_view name) {
+  std::vector<std::string> names;
+  for (const AnyPair* pair : pairs()) names.push_back(pair->name());
+  return warpcheck::is_it(name, names);
 }
 
 }  // namespace warpcheck

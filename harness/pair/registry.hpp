@@ -30,8 +30,9 @@ class Registry {
   [[nodiscard]] const std::vector<const AnyPair*>& pairs();
   // Null if there is none of this name.
   [[nodiscard]] const AnyPair* find(std::string_view name);
-  // The registered name most similar to `name`, for "did you mean"; empty if none is similar.
-  [[nodiscard]] std::string nearest_name(std::string_view name);
+  // Returns the text that asks whether the most similar registered name was meant; empty if none is
+  // similar.
+  [[nodiscard]] std::string is_it(std::string_view name);
 
  private:
   struct PendingProperty {

@@ -62,8 +62,8 @@ TEST(Registry, KnowsWhatANameWasMeantToBe) {
   Registry registry;
   static const FakePair plain{};
   registry.add(entry("scan_tree", plain));
-  EXPECT_EQ(registry.nearest_name("scan_tre"), "scan_tree");
-  EXPECT_EQ(registry.nearest_name("reduce"), "");
+  EXPECT_EQ(registry.is_it("scan_tre"), " (is it 'scan_tree'?)");
+  EXPECT_EQ(registry.is_it("reduce"), "");
 }
 
 }  // namespace
