@@ -44,7 +44,9 @@ std::string settings_summary(const Settings& settings) {
   const auto limit = [&](std::string_view name, auto value, auto usual) {
     if (value != usual) parts.push_back(fmt::format("{} {}", name, value));
   };
-  limit("steps_max", settings.limits.steps_max, normal.limits.steps_max);
+  if (settings.limits.steps_max != vgpu::kNoLimit) {  // the usual one of `exec`
+    limit("steps_max", settings.limits.steps_max, normal.limits.steps_max);
+  }
   limit("quantum", settings.limits.quantum, normal.limits.quantum);
   limit("resident_blocks", settings.limits.resident_blocks, normal.limits.resident_blocks);
   return fmt::format("{}", fmt::join(parts, "; "));

@@ -151,9 +151,9 @@ class Page {
       const Claim& claim = *each;
       pugi::xml_node row = add(rows, "tr", {}, name_of(claim.status));
       add(row, "td", claim.case_file.empty() ? claim.title() : claim.case_file);
-      add(row, "td", claim.expects.empty() ? "clean" : show_kinds(claim.expects));
-      add(row, "td", claim.found.empty() ? "-" : show_kinds(claim.found));
-      add(row, "td", fmt::format("{}", claim.trials), "number");
+      add(row, "td", claim.expects.empty() ? "clean" : show_kinds(claim.expects), "expects");
+      add(row, "td", claim.found.empty() ? "-" : show_kinds(claim.found), "found");
+      add(row, "td", fmt::format("{}", claim.trials), "number trials");
       const bool failed = claim.status == Claim::Status::failed;
       add(row, "td", failed ? claim.verdict : claim.verdict + claim.beyond.text(), "verdict");
     }
