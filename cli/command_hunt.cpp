@@ -90,8 +90,10 @@ void add_hunt_to(CLI::App& command, Run& run) {
   hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
   command.add_option("--pairs", arguments->pairs, "Hunt only in these pairs")->delimiter(',');
   command
-      .add_option("--seconds", hunt.seconds,
-                  "Continue for this many seconds with pairs that have not failed")
+      .add_option(
+          "--seconds", hunt.seconds,
+          "After these trials, go on with pairs that have not failed until this many seconds "
+          "have passed")
       ->check(non_negative_number);
   command.add_option("--seed", hunt.seed, "Seed; the same seed gives the same findings")
       ->capture_default_str();
@@ -111,7 +113,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck hunt                                   all pairs\n"
       "  warpcheck hunt --pairs scan_tree,scan_pairs --seed 7\n"
-      "  warpcheck hunt --seconds 600                     for ten minutes\n"
+      "  warpcheck hunt --seconds 600                     for at least ten minutes\n"
       "\n"
       "Exit status: 0 every pair as expected, 1 some are not, 2 bad usage, a file that cannot be\n"
       "written, or a pair that cannot be run, 130 interrupted.");

@@ -213,7 +213,6 @@ void ProgramRunner::poll_once(pid_t process, ProgramRun& run) {
   show_progress(process, run);
 }
 
-// First reads the records, as the processes have left them.
 void ProgramRunner::end_late(ProgramRun& run) {
   if (ends_at_ms_ == 0 || now_ms() < ends_at_ms_ || run.timed_out) return;
   run.timed_out = true;
