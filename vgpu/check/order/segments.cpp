@@ -1,5 +1,7 @@
 #include "vgpu/check/order/segments.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -13,24 +15,33 @@ void Segments::reset() {
 }
 
 SegmentId Segments::add(Segment segment, const Ticks& ticks) {
-  segment.ticks = row_of(ticks);
+  set_ticks(segment, ticks);
   segments_.push_back(segment);
   return count() - 1;
 }
 
-// Mostly the ticks equal those of the segment before.
-std::uint32_t Segments::row_of(const Ticks& ticks) {
-  if (ticks == Ticks{}) return 0;
+// Mostly the ticks of all lanes are the same, or equal those of the segment before.
+void Segments::set_ticks(Segment& segment, const Ticks& ticks) {
+  if (std::ranges::adjacent_find(ticks, std::ranges::not_equal_to{}) == ticks.end()) {
+    segment.tick = ticks[0];
+    return;
+  }
   if (ticks_.back() != ticks) ticks_.push_back(ticks);
-  return static_cast<std::uint32_t>(ticks_.size() - 1);
+  segment.ticks = static_cast<std::uint32_t>(ticks_.size() - 1);
 }
 
 SegmentId Segments::add_of_agent(const Segment& segment, const Ticks& ticks) {
   const Segment& last = segments_[last_agent_];
+  const auto has_ticks = [&] {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if (tick_of(last, lane) != ticks[lane]) return false;
+    }
+    return true;
+  };
   const bool is_same = last_agent_ != 0 && last.block == segment.block &&
                        last.launch == segment.launch && last.warp == segment.warp &&
                        last.async_proxy == segment.async_proxy && last.agent == segment.agent &&
-                       last.agent_block == segment.agent_block && ticks_of(last) == ticks;
+                       last.agent_block == segment.agent_block && has_ticks();
   if (!is_same) last_agent_ = add(segment, ticks);
   return last_agent_;
 }

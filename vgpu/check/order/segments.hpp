@@ -19,7 +19,8 @@ struct Segment {
   BlockKey block = 0;
   Tick phase = 0;
   std::uint32_t launch = 0;  // in the trial
-  std::uint32_t ticks = 0;   // index into the rows of ticks
+  std::uint32_t ticks = 0;   // index into the rows of ticks; 0: `tick` is that of all lanes
+  Tick tick = 0;
   std::uint16_t warp = 0;
   bool asynchronous = false;
   bool async_proxy = false;
@@ -38,8 +39,8 @@ class Segments {
   // Begins a trial.
   void reset();
   [[nodiscard]] const Segment& at(SegmentId id) const { return segments_[id]; }
-  [[nodiscard]] const Ticks& ticks_of(const Segment& segment) const {
-    return ticks_[segment.ticks];
+  [[nodiscard]] Tick tick_of(const Segment& segment, unsigned lane) const {
+    return segment.ticks == 0 ? segment.tick : ticks_[segment.ticks][lane];
   }
   // Returns whether program order orders what one lane did in both segments.
   [[nodiscard]] bool are_of_same_warp(SegmentId a, SegmentId b) const {
@@ -60,10 +61,10 @@ class Segments {
   std::vector<SegmentId> forget(std::vector<bool> live);
 
  private:
-  std::uint32_t row_of(const Ticks& ticks);
+  void set_ticks(Segment& segment, const Ticks& ticks);
 
-  std::vector<Segment> segments_;  // the first is none
-  std::vector<Ticks> ticks_;
+  std::vector<Segment> segments_;             // the first is none
+  std::vector<Ticks> ticks_;                  // of segments whose lanes differ
   using Past = std::array<std::uint64_t, 3>;  // launch, block, warp
   std::map<Past, SegmentId> past_;
   Past latest_past_{};

@@ -81,9 +81,13 @@ void ThreadOrder::meet(const Meeting& meeting) {
     }
     return;
   }
-  Told all;
   FenceOrder::Told fences;
   const bool has_sc = fences_.has_sc(place);
+  if (!has_sc && is_of_one_warp(meeting)) {
+    place.warp = meeting.arrived[0].warp;
+    return threads_.tell_each_other(place, threads_.actors_of(meeting.arrived[0].lanes));
+  }
+  Told all;
   for (const WarpLanes& of_warp : meeting.arrived) {
     place.warp = of_warp.warp;
     const std::uint32_t lanes = threads_.actors_of(of_warp.lanes);
@@ -94,10 +98,19 @@ void ThreadOrder::meet(const Meeting& meeting) {
   all.common.learn(launches_.block_key(place), threads_.phase_of(place), all.times);
   for (const WarpLanes& of_warp : meeting.released) {
     place.warp = of_warp.warp;
-    threads_.for_each_actor(place, of_warp.lanes,
-                            [&](ThreadState& self) { threads_.learn(place, self, all.common); });
+    threads_.learn_together(place, of_warp.lanes, all.common);
     if (has_sc) fences_.hand_on(place, of_warp.lanes, fences);
   }
+}
+
+// Returns whether the lanes of one warp meet, all of them, and all have done the same.
+bool ThreadOrder::is_of_one_warp(const Meeting& meeting) const {
+  if (meeting.arrived.size() != 1 || meeting.released.size() != 1) return false;
+  const WarpLanes &arrived = meeting.arrived[0], &released = meeting.released[0];
+  WarpPlace place = meeting.place;
+  place.warp = arrived.warp;
+  return arrived.warp == released.warp && arrived.lanes == released.lanes &&
+         arrivals_[place.slot].empty() && threads_.are_alike(place, arrived.lanes);
 }
 
 // Some lanes of a warp arrive at a barrier that is not complete.
@@ -126,6 +139,7 @@ void ThreadOrder::gather(const Meeting& meeting, const WarpPlace& place, std::ui
     });
     return;
   }
+  VectorClock last;
   const auto waits = [&](unsigned lane) {
     return std::ranges::any_of(meeting.released, [&](const WarpLanes& of_warp) {
       return of_warp.warp == place.warp &&
@@ -139,7 +153,8 @@ void ThreadOrder::gather(const Meeting& meeting, const WarpPlace& place, std::ui
     const bool is_early = early != arrivals.end() && !early->second.empty();
     const Moment moment = is_early ? early->second.front() : threads_.release(place, lane);
     if (is_early) early->second.erase(early->second.begin());
-    all.common.join(moment.knows);
+    if (!last.is_same(moment.knows)) all.common.join(moment.knows);
+    last = moment.knows;
     add(lane, moment);
   });
 }
@@ -172,15 +187,14 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
   if (!segment.asynchronous && segment.phase < known.phases) return ~0u;
   if (known.threads.empty()) return 0;
   const std::uint32_t first = segment.asynchronous ? segment.agent : segment.warp * kWarpLanes;
-  const Segments::Ticks& ticks = segments_.ticks_of(segment);
   if (threads_.is_lockstep() || segment.is_object)
-    return known.ticks_of(first) > ticks[0] ? ~0u : 0;
+    return known.ticks_of(first) > segments_.tick_of(segment, 0) ? ~0u : 0;
   std::uint32_t lanes = 0;
   const auto begin = std::ranges::upper_bound(known.threads, first, {}, &ThreadTime::end);
   for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
     const std::uint32_t end = std::min(at->end(), first + kWarpLanes);
     for (std::uint32_t thread = std::max(at->thread, first); thread < end; ++thread) {
-      if (at->ticks > ticks[thread - first]) lanes |= 1u << (thread - first);
+      if (at->ticks > segments_.tick_of(segment, thread - first)) lanes |= 1u << (thread - first);
     }
   }
   return lanes;

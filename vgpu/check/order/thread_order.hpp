@@ -95,6 +95,7 @@ class ThreadOrder {
     std::vector<ThreadTime> times;
   };
 
+  [[nodiscard]] bool is_of_one_warp(const Meeting& meeting) const;
   void arrive(const Meeting& meeting, const WarpPlace& place, std::uint32_t lanes);
   void gather(const Meeting& meeting, const WarpPlace& place, std::uint32_t lanes, Told& all);
   void forget_answers();

@@ -1,6 +1,7 @@
 #include "vgpu/check/order/threads.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "vgpu/check/order/agents.hpp"
@@ -69,6 +70,34 @@ void Threads::learn(const WarpPlace& place, ThreadState& self, const VectorClock
   if (joined.is_same(self.knows)) return;
   self.knows = std::move(joined);
   slots_[place.slot].alike = false;
+  changed(place);
+}
+
+// Mostly the lanes know the same, so their clocks are joined once.
+void Threads::learn_together(const WarpPlace& place, std::uint32_t lanes,
+                             const VectorClock& clock) {
+  bool has_joined = false;
+  VectorClock before, joined;
+  for_each_actor(place, lanes, [&](ThreadState& self) {
+    if (!has_joined || !self.knows.is_same(before)) {
+      before = joined = self.knows;
+      joined.join(clock);
+      has_joined = true;
+    }
+    if (joined.is_same(before)) return;
+    self.knows = joined;
+    slots_[place.slot].alike = false;
+    changed(place);
+  });
+}
+
+void Threads::tell_each_other(const WarpPlace& place, std::uint32_t lanes) {
+  Slot& slot = slots_[place.slot];
+  ThreadState& self = slot.warps[place.warp].common;
+  const ThreadTime own{thread_at(place, 0), ++self.tick, slot.phase,
+                       static_cast<std::uint32_t>(std::popcount(lanes))};
+  self.knows.learn(launches_.block_key(place), slot.phase, {&own, 1});
+  slot.alike = false;
   changed(place);
 }
 

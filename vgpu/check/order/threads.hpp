@@ -115,6 +115,11 @@ class Threads {
   }
   void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
   void learn(const WarpPlace& place, ThreadState& self, const VectorClock& clock);
+  // The same for some lanes of a warp.
+  void learn_together(const WarpPlace& place, std::uint32_t lanes, const VectorClock& clock);
+  // The lanes of a warp, which are alike, release and learn what they have released.
+  //   lanes: that stand for them
+  void tell_each_other(const WarpPlace& place, std::uint32_t lanes);
   // Returns everything that any thread of a block has done and knows.
   [[nodiscard]] VectorClock knowledge_of_block(const WarpPlace& place) const;
 

@@ -209,23 +209,55 @@ void VectorClock::join(const VectorClock& other) {
   *this = VectorClock(join_nodes(root_, lifted.root_, height), height);
 }
 
-void VectorClock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
-  unsigned height = 0;
-  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
-  auto* const leaf = new Leaf;
-  leaf->owners = 1;
-  leaf->phases = phases;
-  for (const ThreadTime& time : threads) {
-    if (time.phase >= phases) append(leaf->threads, time);
+// Adds what `news` says of a block to the clock below a node, and returns the node that says both.
+// Takes over the caller's reference to `node`.  What no other clock shares is changed in place.
+VectorClock::Node* VectorClock::learn_in(Node* node, unsigned height, BlockKey block, Leaf& news) {
+  const bool is_shared = node != nullptr && node->owners > 1;
+  if (height == 0) {
+    auto* const leaf = static_cast<Leaf*>(node);
+    Leaf* const joined =
+        leaf == nullptr || knows_all_of(news, *leaf) ? nullptr : join_leaves(*leaf, news);
+    Leaf& known = joined == nullptr ? news : *joined;
+    Leaf* const own = leaf == nullptr || is_shared ? new Leaf : leaf;
+    own->owners = 1;
+    own->phases = known.phases;
+    own->threads.swap(known.threads);
+    delete joined;
+    if (is_shared) --leaf->owners;
+    return own;
   }
-  Node* node = leaf;
-  for (unsigned at = 0; at < height; ++at) {
-    auto* const fork = new Fork;
+  auto* fork = static_cast<Fork*>(node);
+  if (fork == nullptr) {
+    fork = new Fork;
     fork->owners = 1;
-    fork->child[block >> (kBits * at) & (kFan - 1)] = node;
-    node = fork;
+  } else if (is_shared) {
+    --fork->owners;
+    fork = new Fork(*fork);
+    fork->owners = 1;
+    for (Node* child : fork->child) {
+      if (child != nullptr) ++child->owners;
+    }
   }
-  join(VectorClock(node, height));
+  Node*& child = fork->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+  child = learn_in(child, height - 1, block, news);
+  return fork;
+}
+
+void VectorClock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
+  Leaf news;
+  news.phases = phases;
+  for (const ThreadTime& time : threads) {
+    if (time.phase >= phases) append(news.threads, time);
+  }
+  unsigned height = height_;
+  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
+  const Node* node = height == height_ ? root_ : nullptr;
+  for (unsigned at = height; node != nullptr && at > 0; --at) {
+    node = static_cast<const Fork*>(node)->child[block >> (kBits * (at - 1)) & (kFan - 1)];
+  }
+  if (node != nullptr && knows_all_of(*static_cast<const Leaf*>(node), news)) return;
+  root_ = learn_in(lift(root_, height_, height), height, block, news);
+  height_ = height;
 }
 
 }  // namespace warpcheck::vgpu

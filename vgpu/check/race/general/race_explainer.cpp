@@ -172,7 +172,7 @@ RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const Lane
       missed_.find(place.slot, {.block = segment.block,
                                 .thread = thread,
                                 .phase = segment.phase,
-                                .ticks = order_.segments().ticks_of(segment)[earlier.lane],
+                                .ticks = order_.segments().tick_of(segment, earlier.lane),
                                 .by_thread = segment.block == order_.launches().block_key(place)});
   if (found == nullptr) return {};
   return explain_miss(found->missed,

@@ -34,7 +34,7 @@ void StrongOperations::perform(const CheckedRow& row, StrongOperation operation,
   const Access& access = *row.access;
   const Segment& segment = order_.segments().at(row.now);
   operation.phase = segment.phase;
-  operation.ticks = order_.segments().ticks_of(segment)[operation.lane];
+  operation.ticks = order_.segments().tick_of(segment, operation.lane);
   Miss miss;
   // An asynchronous operation is not part of the synchronisation patterns of the thread that began
   // it.
