@@ -68,9 +68,7 @@ struct CheckedRow {
   }
   // Returns whether all entries of a list are older than the block's ownership of this shared
   // memory, or than its latest barrier.
-  [[nodiscard]] bool is_after(const CellList& list) const {
-    return list.entries.back().segment < first;
-  }
+  [[nodiscard]] bool is_after(const CellList& list) const { return list.last_segment < first; }
 };
 
 }  // namespace warpcheck::vgpu

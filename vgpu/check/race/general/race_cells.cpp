@@ -275,10 +275,9 @@ void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& 
 
 void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
   CellList& list = made_list(cell, order);
-  if (!list.entries.empty()) {
+  if (!list.entries.empty() && list.last_segment == entry.segment) {
     CellEntry& last = list.entries.back();
-    const bool same = last.segment == entry.segment && last.pc == entry.pc &&
-                      last.access_class == entry.access_class &&
+    const bool same = last.pc == entry.pc && last.access_class == entry.access_class &&
                       last.place.chain == entry.place.chain;
     const bool is_read = !AccessClass::of_index(entry.access_class).write;
     const std::uint32_t lowest = entry.lanes & (0u - entry.lanes);
@@ -294,8 +293,7 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
   const BlockKey block = order.segments().at(entry.segment).block;
   if (list.entries.empty()) list.block = block;
   if (list.block != block) list.block = CellList::kManyBlocks;
-  list.entries.push_back(entry);
-  list.include_last();
+  list.add(entry);
   if (list.entries.size() >= list.prune_at) prune(list, order);
 }
 

@@ -87,7 +87,8 @@ struct CellList {
   };
 
   std::vector<CellEntry> entries;
-  std::uint32_t classes = 0;  // of the entries, one bit each
+  std::uint32_t classes = 0;   // of the entries, one bit each
+  SegmentId last_segment = 0;  // of the last entry, which is far from here
   std::array<Extent, kClassGroups.size()> extents{};
   std::size_t prune_at = 16;
   BlockKey block = kManyBlocks;  // the block of all entries
@@ -108,28 +109,39 @@ struct CellList {
     }
     return extent;
   }
-  // Called after an entry was added at the end.
-  void include_last() { include(static_cast<std::uint32_t>(entries.size() - 1)); }
+  // Adds an entry at the end.
+  void add(const CellEntry& entry) {
+    const auto place = static_cast<std::uint32_t>(entries.size());
+    entries.push_back(entry);
+    include(entry, place);
+  }
   // Called after entries were inserted or removed.
   void include_all() {
     forget_answers();
     classes = 0;
+    last_segment = 0;
     extents = {};
-    for (std::uint32_t i = 0; i < entries.size(); ++i) include(i);
+    for (std::uint32_t i = 0; i < entries.size(); ++i) include(entries[i], i);
   }
+  // Called after segments were renumbered.
+  void renumber() {
+    forget_answers();
+    last_segment = entries.back().segment;
+  }
+
+ private:
   // Forgets which entries were settled or passed.
   void forget_answers() {
     settled = passed = 0;
     settled_launch = kNoLaunch;
     passed_by = 0;
   }
-
- private:
-  void include(std::uint32_t entry) {
-    const std::uint32_t bit = 1u << entries[entry].access_class;
+  void include(const CellEntry& entry, std::uint32_t place) {
+    const std::uint32_t bit = 1u << entry.access_class;
     classes |= bit;
+    last_segment = entry.segment;
     for (std::size_t group = 0; group < extents.size(); ++group) {
-      if ((bit & kClassGroups[group]) != 0) extents[group].include({entry, entry + 1});
+      if ((bit & kClassGroups[group]) != 0) extents[group].include({place, place + 1});
     }
   }
 };
@@ -159,17 +171,20 @@ class CellLists {
   void add(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
   // Adds weak reads to a cell that has a list, as if their lanes were added one by one.
   void add_reads(Cell& cell, const CellEntry& reads, const ThreadOrder& order) {
-    CellEntry& last = at(cell).entries.back();
-    const bool same = last.segment == reads.segment && last.pc == reads.pc &&
-                      last.access_class == reads.access_class && last.place.chain == 0;
-    if (same) {
-      last.lanes |= reads.lanes;
-      return;
+    CellList& list = at(cell);
+    if (list.last_segment == reads.segment) {
+      CellEntry& last = list.entries.back();
+      const bool same =
+          last.pc == reads.pc && last.access_class == reads.access_class && last.place.chain == 0;
+      if (same) {
+        last.lanes |= reads.lanes;
+        return;
+      }
     }
     CellEntry first = reads;
     first.lanes &= 0u - first.lanes;
     add(cell, first, order);
-    at(cell).entries.back().lanes |= reads.lanes;
+    if (first.lanes != reads.lanes) at(cell).entries.back().lanes |= reads.lanes;
   }
   // Adds an access of an earlier launch that the list does not contain yet.
   void add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order);

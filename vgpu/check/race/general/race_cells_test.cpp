@@ -17,8 +17,7 @@ constexpr unsigned kAtomicClass =
 CellList list_of(std::initializer_list<unsigned> classes) {
   CellList list;
   for (const unsigned one : classes) {
-    list.entries.push_back({.access_class = static_cast<std::uint8_t>(one)});
-    list.include_last();
+    list.add({.access_class = static_cast<std::uint8_t>(one)});
   }
   return list;
 }
@@ -56,6 +55,18 @@ TEST(CellLists, EachClassIsInOneGroup) {
   }
   EXPECT_EQ(all, ~0u);
   EXPECT_EQ(kClassGroups[4] >> kAtomicClass & 1, 1u);
+}
+
+TEST(CellList, KnowsTheSegmentOfItsLastEntry) {
+  CellList list = list_of({kWeakRead, kWeakRead});
+  list.add({.segment = 7});
+  EXPECT_EQ(list.last_segment, 7U);
+  list.entries.back().segment = 3;
+  list.renumber();
+  EXPECT_EQ(list.last_segment, 3U);
+  list.entries.pop_back();
+  list.include_all();
+  EXPECT_EQ(list.last_segment, 0U);
 }
 
 }  // namespace

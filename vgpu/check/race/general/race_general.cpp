@@ -391,7 +391,7 @@ void GeneralRaceChecker::tidy_up() {
   for_each_segment([&](SegmentId id) { live[id] = true; });
   const std::vector<SegmentId> renewed = order_.forget_segments(std::move(live));
   for_each_segment([&](SegmentId& id) { id = renewed[id]; });
-  lists_.for_each([](CellList& list) { list.forget_answers(); });
+  lists_.for_each([](CellList& list) { list.renumber(); });
   for (CheckedLaunch& launch : launches_) launch.first_segment = renewed[launch.first_segment];
   causality_.renew_thresholds(renewed);
   phases_.renew_thresholds(renewed);

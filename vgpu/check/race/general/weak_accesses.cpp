@@ -44,6 +44,7 @@ void WeakAccesses::check(CheckedRow& row) {
   if (is_plain && access.pattern == Pattern::strided && take_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && take_common_read(row)) return;
+  if (access.pattern != Pattern::uniform) fetch_records(row);
   std::uint32_t read = 0;  // lanes that are done
   for_each_bit(access.mask, [&](unsigned lane) {
     if ((read >> lane & 1) != 0) return;
@@ -59,6 +60,31 @@ void WeakAccesses::check(CheckedRow& row) {
     checks_.run(
         row, [&] { row.for_each_cell(mine, [&](Cell& cell) { checks_.check(row, mine, cell); }); });
     record(row, mine);
+  });
+}
+
+// Records of lanes in no order are far apart, so the caches fetch them for all lanes at once.
+void WeakAccesses::fetch_records(const CheckedRow& row) {
+  constexpr std::size_t kCacheLine = 64;
+  const Access& access = *row.access;
+  const unsigned shift = row.memory->shift();
+  const Cell* const cells = row.memory->cells();
+  const auto cell_of = [&](unsigned lane) { return cells + (access.offset[lane] >> shift); };
+  for_each_bit(access.mask, [&](unsigned lane) { __builtin_prefetch(cell_of(lane), 1); });
+  std::uint32_t in_lists = 0;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const Cell& cell = *cell_of(lane);
+    if (!cell.has_list() || cell.is_deferred()) return;
+    in_lists |= 1u << lane;
+    const auto* const list = reinterpret_cast<const std::byte*>(&lists_.at(cell));
+    for (std::size_t at = 0; at < sizeof(CellList); at += kCacheLine) {
+      __builtin_prefetch(list + at, 1);
+    }
+  });
+  for_each_bit(in_lists, [&](unsigned lane) {
+    const CellList& list = lists_.at(*cell_of(lane));
+    __builtin_prefetch(&list.entries.back(), 1);
+    __builtin_prefetch(&list.entries.back() + 1, 1);
   });
 }
 

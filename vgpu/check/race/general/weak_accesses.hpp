@@ -31,6 +31,7 @@ class WeakAccesses {
                      CellLines& lines);
 
  private:
+  void fetch_records(const CheckedRow& row);
   bool take_neighbours(CheckedRow& row);
   bool take_common_read(CheckedRow& row);
   bool take_read(CheckedRow& row, const LaneAccess& mine, std::uint32_t lanes);
