@@ -1,4 +1,5 @@
-// Atomics that the race checker defers until another access needs them (atomic_log.hpp).  The same
+// Atomics, and volatile or relaxed accesses to shared memory, that the race checker defers until
+// another access needs them (atomic_log.hpp).  The same
 // random executions, with and without deferral and mostly of converged warps, must give the same
 // findings.
 #include <gtest/gtest.h>
@@ -42,9 +43,17 @@ class Launches {
   Launches(std::uint64_t seed, WarpModel model, Twins& twins) : random_(seed), twins_(twins) {
     twins_.tell([&](RaceChecker& checker) { checker.reset(model); });
     program_.synchronizes_threads = true;
-    program_.data_reads.assign(program_.code.size(), false);
     places_ = 1 + below(8);
-    weak_percent_ = chance(50) ? 4 : 25;
+    atomics_percent_ = std::array{96, 75, 20}[below(3)];
+    shared_percent_ = chance(50) ? 30 : 80;
+    are_apart_ = chance(50);
+    const std::uint32_t strong = chance(50) ? 30 : 80, data = chance(50) ? 0 : 50;
+    for (Instr& instr : program_.code) {
+      program_.data_reads.push_back(chance(data));
+      instr.modifiers.order = !chance(strong) ? Order::weak
+                              : chance(50)    ? Order::volatile_
+                                              : Order::relaxed;
+    }
     wide_percent_ = chance(60) ? 0 : 8;
     narrow_percent_ = chance(60) ? 0 : 10;
   }
@@ -89,15 +98,15 @@ class Launches {
 
   void access(std::uint32_t block, std::uint32_t warp) {
     constexpr std::array kKinds{AccessKind::atomic, AccessKind::read, AccessKind::write};
-    const AccessKind kind = kKinds[chance(weak_percent_) ? 1 + below(2) : 0];
+    const AccessKind kind = kKinds[chance(atomics_percent_) ? 0 : 1 + below(2)];
     const bool wide = chance(wide_percent_);
     const std::uint32_t pc = 1 + below(8) * 3 + static_cast<std::uint32_t>(kind);
-    const FakeMemory& memory = chance(30) ? shared_[block % 2] : global_[below(2)];
+    const FakeMemory& memory = chance(shared_percent_) ? shared_[block % 2] : global_[below(2)];
     Access row = launch_.access(kind, memory, block, warp, pc, wide ? 8 : 4);
     row.mask = mask(warp);
     place(row);
-    if (kind == AccessKind::atomic || chance(30)) {
-      row.order = Order::relaxed;
+    row.order = kind == AccessKind::atomic ? Order::relaxed : program_.code[pc].modifiers.order;
+    if (row.order != Order::weak) {
       row.scope = chance(narrow_percent_) ? Scope::cta : Scope::gpu;
       if (chance(5)) row.order = kind == AccessKind::read ? Order::acquire : Order::release;
     }
@@ -109,6 +118,7 @@ class Launches {
   void place(Access& row) {
     const std::uint32_t words = row.bytes / 4;
     const std::uint32_t at = below(places_) * 2;
+    const std::uint32_t of_warp = are_apart_ ? row.place.warp * 40 : 0;
     const std::uint32_t how = below(3);
     row.pattern = how == 0 ? Pattern::uniform : how == 1 ? Pattern::strided : Pattern::scattered;
     // Lanes of a weak write do not overlap, because this checker reports no such race.
@@ -118,7 +128,7 @@ class Launches {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       const std::uint32_t word = is_scattered ? below(places_) * 2
                                  : how == 0   ? at
-                                              : at % 4 + lane * words;
+                                              : of_warp + at % 4 + lane * words;
       row.offset[lane] = word * 4;
     }
   }
@@ -163,7 +173,9 @@ class Launches {
   std::array<FakeMemory, 2> global_{FakeMemory{2, ptx::Space::global, 512, "g"},
                                     FakeMemory{3, ptx::Space::global, 512, "h"}};
   std::array<std::uint32_t, 2> present_{};  // the present blocks, by slot
-  std::uint32_t places_ = 1, weak_percent_ = 0, wide_percent_ = 0, narrow_percent_ = 0;
+  std::uint32_t places_ = 1, wide_percent_ = 0, narrow_percent_ = 0;
+  std::uint32_t atomics_percent_ = 0, shared_percent_ = 0;
+  bool are_apart_ = false;  // the rows of warps
 };
 
 // Thread 0 of a block writes data[0] and releases g[1]; a thread of another block reads g[1] by an

@@ -64,8 +64,11 @@ bool SharedPhases::take(const Access& access) {
   Phase& phase = phases_[access.place.slot];
   if (!phase.log.is_open()) return false;
   const SegmentId now = order_.segment_of(access.place, false);
-  if (access.kind == AccessKind::atomic) settle(access.place);
-  if (take_atomics(phase, access)) return true;
+  const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
+  if (is_strong) {
+    settle(access.place);
+    if (take_atomics(phase, access) || take_strong(phase, access)) return true;
+  }
   // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
       access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
@@ -79,6 +82,13 @@ bool SharedPhases::take_atomics(Phase& phase, const Access& access) {
   return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
          variables_.is_empty(access.allocation->id) && !polls_.polls(access) &&
          phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
+}
+
+// Nothing that the rows may release or observe in the phase is the work of another thread.
+bool SharedPhases::take_strong(Phase& phase, const Access& access) {
+  return AtomicLog::takes_strong(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
+         variables_.is_empty(access.allocation->id) && !polls_.polls(access) &&
+         phase.log.take_strong(access, order_.segment_of(access.place, false), order_);
 }
 
 void SharedPhases::move_to_cells(Phase& phase) {

@@ -85,6 +85,7 @@ class SharedPhases {
   };
 
   bool take_atomics(Phase& phase, const Access& access);
+  bool take_strong(Phase& phase, const Access& access);
   void settle(Phase& phase);
   void move_to_cells(Phase& phase);
   void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);

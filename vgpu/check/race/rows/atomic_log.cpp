@@ -14,6 +14,15 @@ bool AtomicLog::takes(const Access& access) {
          access.program->code[access.pc].kind == InstrKind::atomic;
 }
 
+bool AtomicLog::takes_strong(const Access& access) {
+  const bool is_relaxed =
+      access.order == ptx::Order::relaxed || access.order == ptx::Order::volatile_;
+  const InstrKind kind = access.program->code[access.pc].kind;
+  return is_relaxed && (kind == InstrKind::load || kind == InstrKind::store) &&
+         !access.asynchronous && access.sources == nullptr &&
+         (access.bytes == 4 || access.bytes == 8) && access.elements() == 1;
+}
+
 void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& order) {
   allocation_ = access.allocation;
   Row row;
@@ -23,6 +32,7 @@ void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& orde
   row.mask = access.mask;
   row.slot = access.place.slot;
   row.pattern = access.pattern;
+  row.kind = access.kind;
   row.bytes = access.bytes;
   row.scope = access.scope;
   const unsigned lane = access.first_lane();
@@ -74,7 +84,7 @@ void AtomicLog::describe(const Row& row, Access& access) const {
   access.allocation = allocation_;
   access.program = row.program;
   access.space = allocation_->space;
-  access.kind = AccessKind::atomic;
+  access.kind = row.kind;
   access.order = ptx::Order::relaxed;
   access.place.slot = row.slot;
   access.pc = row.pc;

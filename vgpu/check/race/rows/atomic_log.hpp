@@ -6,6 +6,9 @@
 // thread acquires what they may have released, or when a race is explained.  Until then, this log
 // keeps one record for each row of lanes.
 //
+// The log of a phase of shared memory also has strong loads and stores that order nothing by
+// themselves, volatile or relaxed ones, of words that no other thread has written.
+//
 // A row also keeps what its threads had released by fences at the time (ReleasedFences).  Rows
 // of one segment share this, because a fence ends a segment; and so do lanes that are alike.
 #pragma once
@@ -32,6 +35,7 @@ class AtomicLog {
         0;  // strided or uniform: the offset of lane 0; else where the offsets lie
     std::uint32_t fences = 0;  // 0: its threads had released nothing
     Pattern pattern = Pattern::scattered;
+    AccessKind kind = AccessKind::atomic;
     std::uint8_t bytes = 0;
     ptx::Scope scope = ptx::Scope::none;
   };
@@ -48,6 +52,8 @@ class AtomicLog {
 
   // Returns whether an access is such a row.
   static bool takes(const Access& access);
+  // Returns whether an access is a row of strong loads or stores.
+  static bool takes_strong(const Access& access);
   [[nodiscard]] bool is_empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   // Returns the allocation of the log, which must not be empty.

@@ -113,6 +113,7 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
   notes_.next_update = updates_.data();
   marked_ = settled_ = notes_.scattered = 0;
   lends_rows_ = lends_updates_ = true;
+  has_updates_ = false;
   atomics_.clear();
   open_ = true;
   set_limits();
@@ -121,7 +122,7 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
 // Returns whether atomics of so many bytes may be taken; from then on, only this size.
 bool RowLog::may_update(std::uint8_t bytes) {
   if (bytes != 4 && bytes != 8) return false;
-  if (updated() == 0 && atomics_.is_empty()) notes_.update_bytes = bytes;
+  if (updated() == 0 && !has_updates_) notes_.update_bytes = bytes;
   return bytes == notes_.update_bytes;
 }
 
@@ -149,6 +150,7 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
   if (atomics_.rows() == kAtomicsMax || !may_update(access.bytes) || has_met(access)) return false;
   mark_updates(access.offset, access.mask);
   atomics_.add(access, segment, order);
+  has_updates_ = true;
   if (lends_updates_ && updates_.empty()) {
     updates_.resize(kNotedAtomics);
     forget_updates();
@@ -156,9 +158,42 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
   return true;
 }
 
+// Machine code does not look at marks when it notes atomics, so from now on it reports them.
+bool RowLog::take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
+  if (atomics_.rows() == kAtomicsMax || !mark_strong(access)) return false;
+  lends_updates_ = false;
+  set_limits();
+  atomics_.add(access, segment, order);
+  return true;
+}
+
+bool RowLog::mark_strong(const Access& access) {
+  if (of_strong_.size() < storage_.size()) of_strong_.resize(storage_.size());
+  const std::uint16_t* const lanes = notes_.lanes->of_words[0];
+  const std::uint32_t mine = notes_.phase + access.place.warp * kWarpLanes * Mark::kThread;
+  const auto strong = static_cast<std::uint16_t>(notes_.phase | Mark::kStrong);
+  const bool write = access.kind == AccessKind::write;
+  bool marked = true;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    for (std::uint32_t i = 0; i < access.bytes / 4U; ++i) {
+      const std::size_t word = access.offset[lane] / 4 + i;
+      std::uint16_t& of_strong = of_strong_[word];
+      if (notes_.marks[word] != strong) {
+        marked &= (notes_.marks[word] ^ notes_.phase) >= Mark::kPhase;
+        notes_.marks[word] = strong;
+        of_strong = 0;
+      }
+      marked &= mark_word(of_strong, static_cast<std::uint16_t>(mine + lanes[lane]), write);
+    }
+  });
+  return marked;
+}
+
 void RowLog::add_update(const UpdateRow& update, Access& like, std::uint32_t segment,
                         const ThreadOrder& order) {
   mark_updates(update.offset, update.mask);
+  has_updates_ = true;
+  like.kind = AccessKind::atomic;
   like.pc = update.pc;
   like.mask = update.mask;
   like.bytes = like.element_bytes = update.bytes;

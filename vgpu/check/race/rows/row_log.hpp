@@ -8,7 +8,9 @@
 //
 // The log takes weak reads and writes of whole words, in any order of lanes.  It also takes atomics
 // of one size in words that nothing else accesses; for the general checker, only relaxed ones
-// (atomic_log.hpp).
+// (atomic_log.hpp).  For the general checker it also takes volatile and relaxed loads and stores,
+// in words that nothing else accesses.  As long as each of these words is accessed by one thread,
+// or only read, they neither race nor hand anything on before the barrier.
 #pragma once
 
 #include <array>
@@ -91,6 +93,9 @@ class RowLog {
   }
   // Adds a row of atomics that AtomicLog takes; for the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
+  // Does the same for a row of strong loads or stores that AtomicLog takes.  The rows that machine
+  // code has noted must be complete.
+  bool take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   // Completes the rows that machine code has noted: sets their segments, and turns its updates into
   // rows of atomics().  For the general checker, before a segment of the block ends.
   //   like: has the allocation, the program and the block of the rows
@@ -157,17 +162,20 @@ class RowLog {
   bool mark_lanes(const Row& row, const std::uint32_t* offsets);
   bool mark_uniform(const Row& row);
   bool may_update(std::uint8_t bytes);
+  bool mark_strong(const Access& access);
   [[nodiscard]] bool has_met(const Access& access) const;
   void mark_updates(const Offsets& offset, std::uint32_t mask);
 
   bool open_ = false;
   bool in_lockstep_ = false;
   bool lends_rows_ = true, lends_updates_ = true;
-  std::vector<std::uint16_t> storage_;  // memory of the marks
-  NotedRows notes_;                     // refers to storage_ and rows_
-  std::vector<Row> rows_;               // the first count() are used
-  std::size_t settled_ = 0;             // the number of rows that have their segments
-  std::vector<Offsets> offsets_;        // of scattered rows
+  bool has_updates_ = false;              // atomics_ has atomics
+  std::vector<std::uint16_t> storage_;    // memory of the marks
+  std::vector<std::uint16_t> of_strong_;  // marks of words that are marked as kStrong
+  NotedRows notes_;                       // refers to storage_ and rows_
+  std::vector<Row> rows_;                 // the first count() are used
+  std::size_t settled_ = 0;               // the number of rows that have their segments
+  std::vector<Offsets> offsets_;          // of scattered rows
   AtomicLog atomics_;
   std::vector<UpdateRow> updates_;  // the first updated() are used
   std::size_t marked_ = 0;          // the number of updates whose words are marked

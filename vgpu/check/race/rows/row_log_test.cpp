@@ -215,5 +215,85 @@ TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
   }
 }
 
+// Volatile loads and stores of one word a lane.
+class StrongRows : public RowLogTest {
+ protected:
+  StrongRows() {
+    program_.code.resize(2);
+    program_.code[0].kind = InstrKind::load;
+    program_.code[1].kind = InstrKind::store;
+    order_.reset(WarpModel::independent);
+    LaunchShape shape;
+    shape.program = &program_;
+    shape.grid = {1, 1, 1};
+    shape.block = {64, 1, 1};
+    order_.begin_launch(shape);
+    order_.begin_block({});
+  }
+  bool take_strong(std::uint32_t warp, std::uint32_t cell, bool write, std::uint32_t mask = ~0u) {
+    Access access;
+    access.program = &program_;
+    access.place.warp = warp;
+    access.pc = write ? 1 : 0;
+    access.kind = write ? AccessKind::write : AccessKind::read;
+    access.order = ptx::Order::volatile_;
+    access.bytes = access.element_bytes = 4;
+    access.mask = mask;
+    access.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) access.offset[lane] = 4 * (cell + lane);
+    return AtomicLog::takes_strong(access) &&
+           log_.take_strong(access, order_.segment_of(access.place, false), order_);
+  }
+  Program program_;
+  ThreadOrder order_;
+};
+
+TEST_F(StrongRows, AreTakenInWordsOfTheirThreads) {
+  EXPECT_TRUE(take_strong(0, 0, kWrite));
+  EXPECT_TRUE(take_strong(0, 0, kRead));
+  EXPECT_TRUE(take_strong(1, 32, kWrite));
+  EXPECT_TRUE(take_strong(0, 64, kRead));
+  EXPECT_TRUE(take_strong(1, 80, kRead));
+  EXPECT_EQ(log_.atomics().rows(), 5U);
+  EXPECT_FALSE(take_strong(0, 1, kRead, 1));  // a word of the next lane
+}
+
+TEST_F(StrongRows, AreNotTakenInWordsThatOthersReadOrWrite) {
+  EXPECT_TRUE(take_strong(0, 0, kRead));
+  EXPECT_TRUE(take_strong(1, 0, kRead));
+  EXPECT_FALSE(take_strong(1, 0, kWrite, 1));
+  begin();
+  EXPECT_TRUE(take_strong(0, 0, kWrite));  // another phase
+  EXPECT_FALSE(take_strong(1, 31, kRead, 1));
+}
+
+TEST_F(StrongRows, ShareNoWordWithOtherRows) {
+  EXPECT_TRUE(take_strong(0, 0, kRead));
+  EXPECT_TRUE(take(row_of(0, 32, kRead)));
+  EXPECT_FALSE(take(row_of(0, 31, kRead, 1)));
+  begin();
+  EXPECT_TRUE(take(row_of(0, 0, kRead)));
+  EXPECT_FALSE(take_strong(0, 31, kRead));
+}
+
+// The code that notes atomics looks at no marks.
+TEST_F(StrongRows, KeepMachineCodeFromNotingAtomics) {
+  program_.code[0].kind = InstrKind::atomic;
+  Access atomic;
+  atomic.program = &program_;
+  atomic.kind = AccessKind::atomic;
+  atomic.bytes = atomic.element_bytes = 4;
+  atomic.mask = 1;
+  EXPECT_TRUE(log_.take_atomics(atomic, order_.segment_of({}, false), order_));
+  EXPECT_TRUE(take(row_of(0, 32, kRead)));
+  begin();
+  log_.lend(true, true);
+  EXPECT_NE(log_.notes().update_limit, nullptr);
+  program_.code[0].kind = InstrKind::load;
+  EXPECT_TRUE(take_strong(0, 0, kRead));
+  EXPECT_EQ(log_.notes().update_limit, nullptr);
+  EXPECT_NE(log_.notes().limit, nullptr);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
