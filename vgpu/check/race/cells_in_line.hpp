@@ -1,7 +1,7 @@
 // The cells of a row that lie in one line of 32 neighbouring cells.
 //
 // Row after row of 32 lanes accesses neighbouring cells, so the race checkers keep what one row
-// leaves in a line as one record (rows/row_lines.hpp, general/cell_lines.hpp).
+// leaves in a line as one record (rows/row_lines.hpp, general/cells/cell_lines.hpp).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 #include "vgpu/check/race/general/row_check.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/general/race_cells.hpp"
+#include "vgpu/check/race/general/cells/race_cells.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/general/cell_lines.hpp"
+#include "vgpu/check/race/general/cells/cell_lines.hpp"
 
 #include <bit>
 #include <new>

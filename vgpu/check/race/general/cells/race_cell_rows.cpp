@@ -1,4 +1,4 @@
-#include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 
 namespace warpcheck::vgpu {
 

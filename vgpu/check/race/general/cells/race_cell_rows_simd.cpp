@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "vgpu/check/race/general/race_cell_rows.hpp"
+#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 #include "vgpu/machine/simd_vector.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {

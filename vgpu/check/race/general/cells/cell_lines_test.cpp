@@ -1,6 +1,6 @@
 // Records of rows in place of cells (cell_lines.hpp).  The same random executions, with and without
 // lines, must give the same findings.
-#include "vgpu/check/race/general/cell_lines.hpp"
+#include "vgpu/check/race/general/cells/cell_lines.hpp"
 
 #include <gtest/gtest.h>
 
