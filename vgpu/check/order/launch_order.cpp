@@ -23,17 +23,15 @@ void LaunchOrder::begin(const LaunchShape& launch, std::span<const std::uint32_t
   if (early_after != ptx::kNone) waited_for_ = next_first_block_++;
   unordered_.assign(unordered.begin(), unordered.end());
   unordered_.insert(unordered_.end(), early_.open_at_start().begin(), early_.open_at_start().end());
-  first_unordered_ = launch_;
-  for (const std::uint32_t earlier : unordered_) {
-    first_unordered_ = std::min(first_unordered_, earlier);
-  }
+  if (!std::ranges::is_sorted(unordered_)) std::ranges::sort(unordered_);  // mostly they are
+  first_unordered_ = unordered_.empty() ? launch_ : std::min(launch_, unordered_.front());
   ended_.assign(launch.grid.count(), false);
   grid_ = launch.grid;
   cluster_ = launch.cluster;
 }
 
 bool LaunchOrder::is_ordered(std::uint32_t launch) const {
-  return launch != launch_ && std::ranges::find(unordered_, launch) == unordered_.end();
+  return launch != launch_ && !std::ranges::binary_search(unordered_, launch);
 }
 
 BlockKey LaunchOrder::cluster_of(BlockKey block) const {

@@ -95,8 +95,8 @@ class LaunchOrder {
   BlockKey first_block_ = 0, next_first_block_ = 0;
   BlockKey waited_for_ = 0;
   Dim3 grid_, cluster_;
-  std::vector<std::uint32_t> unordered_;
-  std::uint32_t first_unordered_ = 0;  // the present one, if there are none
+  std::vector<std::uint32_t> unordered_;  // ascending
+  std::uint32_t first_unordered_ = 0;     // the present one, if there are none
   EarlyLaunches early_;
   std::vector<bool> ended_;  // by block of the launch
 };

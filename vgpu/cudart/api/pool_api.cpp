@@ -12,14 +12,6 @@
 
 namespace warpcheck::cudart {
 
-std::uint64_t MemoryPool::used_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const vgpu::Allocation* const allocation : allocations) {
-    if (allocation->live) bytes += allocation->bytes;
-  }
-  return bytes;
-}
-
 MemoryPool* MemoryPools::find(cudaMemPool_t handle) {
   const auto found =
       std::ranges::find_if(pools_, [&](const auto& pool) { return handle_of(*pool) == handle; });
@@ -54,7 +46,7 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std:
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  if (pool.bytes_max != 0 && pool.used_bytes() + bytes > pool.bytes_max) {
+  if (pool.bytes_max != 0 && pool.used_bytes + bytes > pool.bytes_max) {
     return cudaErrorMemoryAllocation;
   }
   Device owner = device.other(static_cast<int>(pool.device));
@@ -63,7 +55,9 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std:
   allocation->of_pool = true;
   allocation->open_to = pool.open_to;
   pool.allocations.push_back(allocation);
-  pool.used_high = std::max(pool.used_high, pool.used_bytes());
+  pool.used_bytes += bytes;
+  allocation->counted_in = &pool.used_bytes;
+  pool.used_high = std::max(pool.used_high, pool.used_bytes);
   *pointer = reinterpret_cast<void*>(allocation->address);
   return cudaSuccess;
 }
@@ -218,7 +212,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
     switch (number) {
       case cudaMemPoolAttrReleaseThreshold: bytes = pool.release_threshold; break;
       case cudaMemPoolAttrReservedMemCurrent:
-      case cudaMemPoolAttrUsedMemCurrent: bytes = pool.used_bytes(); break;
+      case cudaMemPoolAttrUsedMemCurrent: bytes = pool.used_bytes; break;
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh: bytes = pool.used_high; break;
       default: return cudaErrorInvalidValue;
@@ -243,7 +237,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
       case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh:
         if (bytes != 0) return cudaErrorInvalidValue;
-        pool.used_high = pool.used_bytes();
+        pool.used_high = pool.used_bytes;
         return cudaSuccess;
       default: return cudaErrorInvalidValue;
     }

@@ -183,12 +183,11 @@ void DeviceCode::place_variables(Allocations& allocations) {
       continue;
     }
     vgpu::Allocation* place =
-        variable.managed ? allocations.allocate_mapped(variable.bytes)
+        variable.managed ? allocations.allocate_mapped(variable.bytes, variable.name)
                          : allocations.allocate(variable.bytes, variable.space, variable.name);
     if (place == nullptr) throw std::bad_alloc();
     if (variable.managed) {
       place->managed = true;
-      place->name = variable.name;
       for (const auto& [name, host_pointer] : managed_) {
         if (name == variable.name) *host_pointer = reinterpret_cast<void*>(place->address);
       }

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "vgpu/cudart/device/this_process.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -122,7 +123,7 @@ void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
 }
 
 ExecLog& ExecSession::log() {
-  if (const int process = ::getpid(); log_process_ != process) {
+  if (const int process = this_process(); log_process_ != process) {
     const auto path = exec_log_path(settings_.records, process);
     if (!log_.emplace(path).is_open()) {
       refuse_to_run(fmt::format("cannot write to {}: {}", path.string(), std::strerror(errno)));

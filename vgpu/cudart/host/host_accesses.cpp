@@ -64,8 +64,8 @@ void HostAccesses::launch_ended(std::uint32_t launch, const Operation& operation
 
 void HostAccesses::launch_left(const Operation& operation) {
   if (!are_watched()) return;
-  const bool was_left = std::ranges::find(ended_, running_, &Ended::launch) != ended_.end();
-  if (!was_left) ended_.push_back({running_, operation.number, operation.clock});
+  const bool is_first = left_.insert(running_).second;
+  if (is_first) ended_.push_back({running_, operation.number, operation.clock});
 }
 
 // After the host has read a location that a kernel had written strongly, it may know everything
@@ -218,6 +218,7 @@ void HostAccesses::host_knows_all() {
   knows_more_ = false;
   if (!are_watched()) return;
   ended_.clear();
+  left_.clear();
   signals_.forget();
   host_watch()->stop();
 }
@@ -244,6 +245,7 @@ std::string HostAccesses::not_checked() const {
 
 void HostAccesses::forget_all() {
   ended_.clear();
+  left_.clear();
   functions_.clear();
   may_know_.clear();
   by_functions_.clear();

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -104,7 +105,8 @@ class HostAccesses {
   std::uint32_t running_ = 0;  // the launch that has begun
   // Launches that have run or were suspended, and that the host may not know of.
   std::vector<Ended> ended_;
-  std::deque<vgpu::HostPlace> places_;  // a deque, because pointers to its elements are kept
+  std::unordered_set<std::uint32_t> left_;  // their numbers
+  std::deque<vgpu::HostPlace> places_;      // a deque, because pointers to its elements are kept
   // By the place in code, and whether it is in a host function.
   std::map<std::pair<std::uint32_t, bool>, const vgpu::HostPlace*> place_of_code_;
 };

@@ -16,15 +16,19 @@ AddressRange range_of(const vgpu::Allocation& allocation) {
 
 class Followed {
  public:
-  explicit Followed(vgpu::DeviceMemory& memory) : memory_(memory) {}
+  explicit Followed(vgpu::DeviceMemory& memory) : memory_(memory), end_(memory.live_mapped_end()) {}
 
   void follow_words(const std::byte* data, std::size_t bytes) {
     bytes = std::min(bytes, left_);
     left_ -= bytes;
-    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, data + at, sizeof word);
-      if (word >= vgpu::kHeapBase) add(memory_.find(word));
+    for (std::size_t at = 0; at < bytes; at += kStretch) {
+      const std::size_t stretch = std::min(kStretch, bytes - at);
+      if (stretch == kStretch && !may_have_addresses(data + at)) continue;
+      for (std::size_t i = 0; i + sizeof(std::uint64_t) <= stretch; i += sizeof(std::uint64_t)) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data + at + i, sizeof word);
+        if (word >= vgpu::kHeapBase && word < end_) add(memory_.find(word));
+      }
     }
   }
   void add(const vgpu::Allocation* found) {
@@ -35,7 +39,24 @@ class Followed {
   std::vector<AddressRange> ranges() && { return std::move(ranges_); }
 
  private:
+  // Most memory contains no addresses, and is passed over by vectors of the halves of its words:
+  // the upper half of an address lies between those of the first and of the last one.
+  static constexpr std::size_t kStretch = 128;
+  [[nodiscard]] bool may_have_addresses(const std::byte* data) const {
+    using Halves [[gnu::vector_size(16)]] = std::uint32_t;
+    constexpr std::uint32_t kFirst = vgpu::kHeapBase >> 32;
+    const auto count = static_cast<std::uint32_t>(end_ >> 32) - kFirst;
+    Halves found{};
+    for (std::size_t at = 0; at < kStretch; at += sizeof(Halves)) {
+      Halves halves;
+      std::memcpy(&halves, data + at, sizeof halves);
+      found |= reinterpret_cast<Halves>(halves - kFirst <= count);
+    }
+    return (found[1] | found[3]) != 0;  // the upper ones
+  }
+
   vgpu::DeviceMemory& memory_;
+  std::uint64_t end_;  // of all addresses
   std::size_t left_ = kBytesFollowedInAll;
   std::set<const vgpu::Allocation*> objects_;
   std::vector<AddressRange> ranges_;
@@ -87,7 +108,7 @@ std::vector<AddressRange> ranges_of(vgpu::DeviceMemory& memory, const LibraryCal
 
 std::vector<AddressRange> shared_ranges(vgpu::DeviceMemory& memory, const Work& work) {
   std::vector<AddressRange> ranges;
-  if (!memory.has_mapped()) return ranges;
+  if (memory.live_mapped_end() == 0) return ranges;
   if (const auto* const copy = std::get_if<CopyWork>(&work)) {
     add_rows(memory, copy->target, copy->box, ranges);
     if (!copy->staged) add_rows(memory, copy->source, copy->box, ranges);

@@ -56,8 +56,8 @@ vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
   return allocation;
 }
 
-vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
-  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, device_);
+vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes, std::string_view name) {
+  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, name, device_);
   if (allocation == nullptr) return nullptr;
   findings_.mishaps().allocated(*allocation);
   tell_allocated(*allocation);

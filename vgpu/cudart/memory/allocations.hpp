@@ -50,7 +50,7 @@ class Allocations {
                              std::string_view name = {});
   // Allocates memory at one address for host and device.  Its bytes count as written, because the
   // host's writes are not seen.  Returns nullptr if it is out of memory.
-  vgpu::Allocation* allocate_mapped(std::uint64_t bytes);
+  vgpu::Allocation* allocate_mapped(std::uint64_t bytes, std::string_view name = {});
   // Allocates memory without an address (cuMemCreate), or maps it at one.  Return nullptr if it is
   // out of memory.
   vgpu::Allocation* allocate_unmapped(std::uint64_t bytes);

@@ -134,9 +134,8 @@ TEST_F(OfDevice, AGenerationHasANumberOfItsOwn) {
 }
 
 TEST_F(OfDevice, AllOfItIsFreedAtOnceButVariablesOfAllDevices) {
-  vgpu::Allocation* const variable = allocations.allocate_mapped(4);
+  vgpu::Allocation* const variable = allocations.allocate_mapped(4, "shared_by_all");
   variable->managed = true;
-  variable->name = "shared_by_all";
   const vgpu::Allocation* const own = allocations.allocate(16);
   memory.set_devices(2);
   Allocations other(memory, observers, findings, recording, of_all, 1);

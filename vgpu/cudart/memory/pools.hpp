@@ -25,7 +25,7 @@ struct MemoryPool {
   std::array<int, 3> reuse{1, 1, 1};  // follow events, opportunistic, internal dependencies
   bool destroyed = false;             // its allocations remain valid
   std::vector<vgpu::Allocation*> allocations;
-  [[nodiscard]] std::uint64_t used_bytes() const;
+  std::uint64_t used_bytes = 0;  // of those that are live
 };
 
 class MemoryPools {

@@ -163,6 +163,37 @@ TEST_F(ExecutionOfStreams, NotesWhenOperationsEnd) {
   EXPECT_EQ(one.last->ended_at, virtual_gpu::kLaunchCycles + 10);
 }
 
+// The legacy stream waits for what blocking streams were asked for, whether or not they still
+// exist.
+TEST_F(ExecutionOfStreams, OfTheLegacyStreamComesAfterDestroyedStreams) {
+  Queues& queues = execution_.queues();
+  Stream &gone = *queues.find(queues.create_stream(0, 0)),
+         &stays = *queues.find(queues.create_stream(0, 0)),
+         &apart = *queues.find(queues.create_stream(cudaStreamNonBlocking, 0));
+  for (Stream* const one : {&gone, &stays, &apart}) execution_.submit(*one, work(), false);
+  gone.destroyed = apart.destroyed = true;
+  Stream& legacy = *queues.find(nullptr);
+  for (int i = 0; i < 3; ++i) {
+    execution_.submit(legacy, work(), false);
+    EXPECT_TRUE(legacy.last->clock.covers(gone.last->stamp)) << i;
+    EXPECT_TRUE(legacy.last->clock.covers(stays.last->stamp)) << i;
+    EXPECT_FALSE(legacy.last->clock.covers(apart.last->stamp)) << i;
+    execution_.submit(stays, work(), false);
+  }
+}
+
+TEST_F(ExecutionOfStreams, OfTheLegacyStreamFailsWhileADestroyedStreamIsCaptured) {
+  Queues& queues = execution_.queues();
+  Stream& gone = *queues.find(queues.create_stream(0, 0));
+  gone.capture = std::make_shared<Capture>();
+  gone.destroyed = true;
+  std::vector<OperationPtr> before;
+  queues.before_next(*queues.find(nullptr), before);
+  EXPECT_TRUE(queues.captures_blocking_stream(0));
+  gone.capture = nullptr;
+  EXPECT_FALSE(queues.captures_blocking_stream(0));
+}
+
 TEST_F(ExecutionOfStreams, KnowsStreamsThatAreDestroyed) {
   const cudaStream_t handle = execution_.queues().create_stream(0, 0);
   ASSERT_NE(execution_.find_stream("cudaStreamQuery", handle), nullptr);

@@ -1,5 +1,6 @@
 #include "vgpu/cudart/streams/queues.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "vgpu/cudart/device/current_device.hpp"
@@ -22,6 +23,7 @@ cudaStream_t Queues::create_stream(unsigned flags, int priority) {
   stream->id = next_stream_id_++;
   stream->device = current_device();
   auto* const handle = reinterpret_cast<cudaStream_t>(stream.get());
+  current_.push_back(stream.get());
   streams_.emplace(handle, std::move(stream));
   return handle;
 }
@@ -86,11 +88,16 @@ void Queues::add_latest(const Stream& stream, std::vector<OperationPtr>& list) {
   if (stream.last != nullptr) list.push_back(stream.last);
 }
 
-void Queues::add_blocking(std::vector<OperationPtr>& list, unsigned device) const {
+void Queues::add_blocking(std::vector<OperationPtr>& list, unsigned device) {
   const auto add = [&](const Stream& stream) {
     if (stream.device == device && stream.is_blocking()) add_latest(stream, list);
   };
-  for (const auto& [handle, stream] : streams_) add(*stream);
+  for (const Stream* const stream : current_) add(*stream);
+  // What comes after this operation comes after the last ones of these streams, too.
+  std::erase_if(current_, [&](const Stream* stream) {
+    const bool is_ordered = stream->device == device || !stream->is_blocking();
+    return stream->destroyed && is_ordered && stream->capture == nullptr;
+  });
   for (const auto& [thread, stream] : per_thread_) add(*stream);
 }
 
@@ -103,12 +110,12 @@ void Queues::before_next(Stream& stream, std::vector<OperationPtr>& list) {
   if (stream.is_blocking()) add_latest(legacy(stream.device), list);
 }
 
-bool Queues::captures_blocking_stream(unsigned device) {
-  bool found = false;
-  for_each_stream([&](const Stream& stream) {
-    found |= stream.device == device && stream.is_blocking() && stream.capture != nullptr;
-  });
-  return found;
+bool Queues::captures_blocking_stream(unsigned device) const {
+  const auto captures = [&](const Stream& stream) {
+    return stream.device == device && stream.is_blocking() && stream.capture != nullptr;
+  };
+  return std::ranges::any_of(current_, [&](const Stream* one) { return captures(*one); }) ||
+         std::ranges::any_of(per_thread_, [&](const auto& one) { return captures(*one.second); });
 }
 
 void Queues::forget(unsigned device) {
@@ -125,6 +132,7 @@ void Queues::forget(unsigned device) {
 void Queues::clear() {
   // Most programs create no streams, and clearing an empty table takes as long as its largest size.
   if (!streams_.empty()) streams_.clear();
+  current_.clear();
   if (!per_thread_.empty()) per_thread_.clear();
   if (!events_.empty()) events_.clear();
   if (!destroyed_events_.empty()) destroyed_events_.clear();

@@ -88,7 +88,7 @@ class Queues {
     });
   }
   // Returns whether an operation of the device's legacy stream would depend on captured work.
-  [[nodiscard]] bool captures_blocking_stream(unsigned device);
+  [[nodiscard]] bool captures_blocking_stream(unsigned device) const;
 
   void clear();
   // Streams and events of the device are remembered as destroyed.
@@ -96,12 +96,15 @@ class Queues {
 
  private:
   static void add_latest(const Stream& stream, std::vector<OperationPtr>& list);
-  void add_blocking(std::vector<OperationPtr>& list, unsigned device) const;
+  void add_blocking(std::vector<OperationPtr>& list, unsigned device);
   Stream& legacy(unsigned device);
 
   std::deque<Stream> legacy_;  // by device
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
+  // Those of them that operations of their legacy stream depend on: a destroyed stream does until
+  // the next such operation.
+  std::vector<Stream*> current_;
   std::map<std::pair<unsigned, std::thread::id>, std::unique_ptr<Stream>> per_thread_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
   std::deque<cudaEvent_t> destroyed_events_;  // oldest first

@@ -136,6 +136,25 @@ vgpu::HostOperation operation_of(const Touch& touch) {
   return {touch.call, touch.write, touch.frees, touch.operand.operand.get(), touch.place};
 }
 
+// Sorts numbers of which there are ascending sequences, one for each chain.
+void merge_sequences(std::vector<std::uint32_t>& numbers) {
+  std::vector<std::ptrdiff_t> begins{0};
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    if (numbers[i] < numbers[i - 1]) begins.push_back(static_cast<std::ptrdiff_t>(i));
+  }
+  const auto at = [&](std::size_t sequence) {
+    return sequence < begins.size() ? numbers.begin() + begins[sequence] : numbers.end();
+  };
+  while (begins.size() > 1) {
+    std::vector<std::ptrdiff_t> merged;
+    for (std::size_t i = 0; i < begins.size(); i += 2) {
+      std::inplace_merge(at(i), at(i + 1), at(i + 2));
+      merged.push_back(begins[i]);
+    }
+    begins = std::move(merged);
+  }
+}
+
 bool is_one_row(const Rows& rows) { return rows.box.height * rows.box.depth == 1; }
 
 }  // namespace
@@ -174,7 +193,7 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
   std::vector<std::uint32_t> launches;
   launches_.visit_unordered(operation.clock,
                             [&](std::uint32_t launch) { launches.push_back(launch); });
-  std::ranges::sort(launches);
+  merge_sequences(launches);
   return launches;
 }
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -193,6 +195,26 @@ TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
   EXPECT_EQ(events.events, Events{});
   transfers_.free("cudaFreeAsync", allocation, *operation());
   EXPECT_EQ(events.events, (Events{"host free 0+16, unordered 4"}));
+}
+
+TEST_F(TransfersOfStreams, GiveUnorderedLaunchesInTheirSequence) {
+  std::array<OperationPtr, 5> last;  // of five streams
+  std::uint32_t launch = 0;
+  for (int round = 0; round < 7; ++round) {
+    for (std::size_t stream = 0; stream < last.size(); ++stream) {
+      if (round % 3 == 1 && stream % 2 == 0) continue;  // the streams do not just alternate
+      last.at(stream) = operation({last.at(stream)});
+      transfers_.launched(launch++, *last.at(stream));
+    }
+  }
+  std::vector<std::uint32_t> all(launch);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(transfers_.unordered_launches(*operation()), all);
+  operations_.host_waited_for(*last[4]);
+  const std::vector<std::uint32_t> others = transfers_.unordered_launches(*operation());
+  EXPECT_EQ(others.size(), launch - 5u);  // of which it has 5: not in rounds 1 and 4
+  EXPECT_TRUE(std::ranges::is_sorted(others));
+  EXPECT_TRUE(transfers_.unordered_launches(*operation({last.begin(), last.end()})).empty());
 }
 
 TEST_F(TransfersOfStreams, ThatTheHostHasWaitedForAreForgotten) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <future>
 #include <set>
 #include <thread>
 #include <vector>
@@ -77,6 +78,20 @@ TEST(TeamThreads, AreNoThreadsOfTheProgram) {
               return static_cast<int>(threads_of_program());
             }),
             1);
+}
+
+TEST(TeamThreads, OfTheProgramAreCountedWithTheirParent) {
+  EXPECT_EQ(status_of_child([] {
+              TeamThreads threads;
+              run_round(threads, 3);
+              std::promise<void> end;
+              std::thread of_program([&] { end.get_future().wait(); });
+              const auto count = static_cast<int>(threads_of_program());
+              end.set_value();
+              of_program.join();
+              return count;
+            }),
+            2);
 }
 
 }  // namespace

@@ -168,6 +168,8 @@ struct DeviceMemory::Arena {
   List heap, mapped, private_ones;
   List unmapped, views;       // of allocate_unmapped(), and their mappings, by ascending address
   std::vector<Chunk> chunks;  // of mapped memory, by address
+  std::vector<const Allocation*> mapped_variables;  // with a name, live or freed
+  std::size_t live_mapped = 0;
   std::vector<Allocation*> freed;                     // heap memory, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // for reuse
   std::vector<std::uint32_t> free_ids;                // freed ids, reused lowest first
@@ -219,6 +221,8 @@ struct DeviceMemory::Arena {
   void drop_mapped() {
     for (const auto& allocation : mapped) give_ids(*allocation);
     mapped.clear();
+    mapped_variables.clear();
+    live_mapped = 0;
     for (const Chunk& chunk : chunks) {
       ::munmap(chunk.bytes.at_address, chunk.size);
       if (chunk.bytes.data != chunk.bytes.at_address) ::munmap(chunk.bytes.data, chunk.size);
@@ -353,15 +357,20 @@ void DeviceMemory::move(Allocation& allocation, std::byte* data, ProcessLock* sh
 
 bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
 
+std::uint64_t DeviceMemory::live_mapped_end() const {
+  if (arena_->live_mapped == 0) return 0;
+  const Allocation& last = *arena_->mapped.back();
+  return last.address + last.bytes;
+}
+
 std::vector<const Allocation*> DeviceMemory::mapped_variables() const {
   std::vector<const Allocation*> found;
-  for (const auto& allocation : arena_->mapped) {
-    if (allocation->live && !allocation->name.empty()) found.push_back(allocation.get());
-  }
+  std::ranges::copy_if(arena_->mapped_variables, std::back_inserter(found), &Allocation::live);
   return found;
 }
 
-Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) {
+Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, std::string_view name,
+                                          unsigned device) {
   if (!has_room_for(bytes, device)) return nullptr;
   auto& list = arena_->mapped;
   const MappedBytes mapped = arena_->map_next(mapped_bytes(bytes), two_views_);
@@ -378,9 +387,12 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) 
   allocation->address = reinterpret_cast<std::uint64_t>(mapped.at_address) + kRedZone;
   allocation->bytes = bytes;
   allocation->device = static_cast<std::uint8_t>(device);
+  allocation->name = name;
   make_parts(*allocation);
   devices_[device].used += bytes;
+  ++arena_->live_mapped;
   list.push_back(std::move(allocation));
+  if (!name.empty()) arena_->mapped_variables.push_back(list.back().get());
   return list.back().get();
 }
 
@@ -480,8 +492,10 @@ void DeviceMemory::free(Allocation* allocation) {
     free_on_heap(*allocation);
   } else {
     devices_[allocation->device].used -= allocation->bytes;
+    if (allocation->counted_in != nullptr) *allocation->counted_in -= allocation->bytes;
     for (Allocation& part : allocation->parts) part.live = false;
     if (allocation->is_mapped()) {
+      --arena_->live_mapped;
       give_back_pages(*allocation);
     } else {
       // The addresses stay reserved, because programs allocate and free in loops.

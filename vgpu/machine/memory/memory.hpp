@@ -105,6 +105,8 @@ struct Allocation {
   // Memory of a pool: access depends not on peer access but on the devices (one bit each) that the
   // pool is open to.
   bool of_pool = false;
+  // Where the pool counts its bytes until it is freed; null: nowhere.
+  std::uint64_t* counted_in = nullptr;
   std::uint16_t open_to = 0;
   // For pitched memory (cudaMallocPitch): the length and the distance of rows, in bytes; otherwise
   // 0.
@@ -206,7 +208,8 @@ class DeviceMemory {
                        std::string_view name = {}, unsigned device = 0);
   // Allocates memory that the host reads and writes at the allocation's address (managed and
   // page-locked memory). nullptr: the host cannot map that address, or no memory is left.
-  Allocation* allocate_mapped(std::uint64_t bytes, unsigned device = 0);
+  //   name: of a program variable
+  Allocation* allocate_mapped(std::uint64_t bytes, std::string_view name = {}, unsigned device = 0);
   // Allocates memory without an address; nullptr as in allocate().
   Allocation* allocate_unmapped(std::uint64_t bytes, unsigned device);
   // Frees it: its bytes, and their states, are gone at every address where it is mapped.
@@ -258,8 +261,11 @@ class DeviceMemory {
   // Returns a number above all ids given so far.
   [[nodiscard]] std::uint32_t ids_end() const;
 
-  // Returns whether there is memory that the host can write.
+  // Returns whether there is, or has been, memory that the host can write.
   [[nodiscard]] bool has_mapped() const;
+  // Returns the end of the last such memory if some of it is live, otherwise 0.  No allocation has
+  // a higher address.
+  [[nodiscard]] std::uint64_t live_mapped_end() const;
   // Returns the live program variables in that memory.
   [[nodiscard]] std::vector<const Allocation*> mapped_variables() const;
   // Gives the allocation other bytes, which the caller keeps, with slack at both ends, until
