@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "fuzz/feedback.hpp"
-
 // LLVM 14, compiler-rt/include/fuzzer/FuzzerInterface.h.
 extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv,
                                    int (*callback)(const std::uint8_t* data, std::size_t size));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "model/operators.hpp"
-
 namespace warpcheck::model {
 namespace {
 

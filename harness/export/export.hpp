@@ -51,7 +51,7 @@ struct ExportedCase {
 // The program's text.  `name`: its file name, for #line.  Throws ExportError.
 [[nodiscard]] std::string program_text(const ExportedCase& exported, const std::string& name);
 
-// The parts that all programs share (export_program.cpp).
+// The parts that all programs share (program_parts.cpp).
 [[nodiscard]] std::string_view program_helpers();
 [[nodiscard]] std::string_view program_main();
 // The function that compares an element of an output with its reference's under a rule.

@@ -6,7 +6,6 @@
 #include <span>
 #include <string_view>
 
-#include "harness/input/input_summary.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/report/report.hpp"
 #include "vgpu/check/finding_groups.hpp"

@@ -9,7 +9,6 @@
 
 #include "model/enumerate.hpp"
 #include "model/parser.hpp"
-#include "model/print.hpp"
 
 namespace warpcheck::model {
 namespace {

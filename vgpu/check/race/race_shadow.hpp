@@ -23,8 +23,8 @@
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/row_lines.hpp"
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
+#include "vgpu/machine/pattern.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -6,7 +6,6 @@
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/trial.hpp"
-#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
 

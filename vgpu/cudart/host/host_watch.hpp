@@ -1,7 +1,7 @@
 // The interface of a watch: it sees the ordinary loads and stores of a program, without calls of
 // the API, to memory that it shares with kernels.
 //
-// Such a watch protects pages and handles the program's page faults (page_watch.hpp).  It is linked
+// Such a watch protects pages and handles the program's page faults (page_watch.cpp).  It is linked
 // into the libraries that replace the toolkit's, and not into the harness, which has no watch.
 #pragma once
 

@@ -47,7 +47,7 @@ struct TestedInstruction {
 // Returns values that are critical for arithmetic on the type.
 std::vector<std::uint64_t> extremes(ptx::Type type);
 
-// Returns the instruction with operands in the places where run_form() puts them.
+// Returns the instruction with operands in the places where expect_agrees() puts them.
 Instr make_instr(const TestedInstruction& form);
 
 // Fails the current test unless every instruction set gives the bits of the reference in the lanes

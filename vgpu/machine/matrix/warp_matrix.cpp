@@ -150,7 +150,7 @@ std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
   return static_cast<std::uint32_t>(x);
 }
 
-// Returns whether the operands are 8-bit floats of mma: see product_of_bytes().
+// Returns whether the operands are 8-bit floats of mma: see multiply_bytes().
 bool is_in_halves(const MatrixProduct& product, Type type) {
   const bool is_byte = type == Type::e4m3x2 || type == Type::e5m2x2;
   return is_byte && !product.of_group && !product.in_bytes;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "vgpu/machine/memory/target.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
-#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 
 namespace warpcheck::vgpu {

@@ -4,7 +4,6 @@
 
 #include "vgpu/program/barrier_token.hpp"
 #include "vgpu/program/emit/families.hpp"
-#include "vgpu/program/emit/steps.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
-#include "vgpu/program/emit/steps.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "vgpu/program/emit/families.hpp"
-#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/video.hpp"
 
 namespace warpcheck::vgpu {

@@ -9,7 +9,6 @@
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/matrix.hpp"
-#include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

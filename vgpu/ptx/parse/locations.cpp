@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "vgpu/ptx/parse/constant.hpp"
-
 namespace warpcheck::ptx {
 namespace {
 

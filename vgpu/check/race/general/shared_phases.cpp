@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/check/race/race_class.hpp"
-
 namespace warpcheck::vgpu {
 namespace {
 

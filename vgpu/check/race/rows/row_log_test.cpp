@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "vgpu/check/race/race_class.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 
 namespace warpcheck::vgpu {
