@@ -339,6 +339,17 @@ TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
   EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
 }
 
+TEST_F(Cli, AnInterruptedCheckHasNotPassed) {
+  const Outcome outcome =
+      shell("(timeout --foreground --preserve-status -s INT -k 60 4 " WARPCHECK_PROGRAM
+            " check scan_tree --trials 1000000000 --json found.json)");
+  EXPECT_EQ(outcome.status, 130) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("warpcheck: scan_tree: interrupted after ")) << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with(" of 1000000000 trials\n")) << outcome.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["claims"][0]["status"], "cannot-run");
+}
+
 TEST_F(Cli, ReportsGoToAPipe) {
   const Outcome outcome = run(std::string(
       "check scan_hillis_steele --trials 5 --junit /proc/self/fd/1 | grep -c '</testsuites>'"));

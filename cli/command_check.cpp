@@ -15,7 +15,6 @@
 #include "cli/cli.hpp"
 #include "cli/gpu_command.hpp"
 #include "cli/report_options.hpp"
-#include "harness/case/case_file.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/input/json.hpp"
 #include "harness/process/progress.hpp"
@@ -188,7 +187,7 @@ class Checker {
     TrialRunner runner(engine_.engine());
     bool runs = check(pair, "", runner);
     for (const PropertyEntry& property : pair.properties()) {
-      runs = runs && check(pair, property.name, runner);
+      if (!interrupted()) runs = runs && check(pair, property.name, runner);
     }
     if (arguments_.health) {
       if (runs) check_reference(pair);
@@ -218,7 +217,9 @@ class Checker {
     Claim& claim = claim_of(pair, property);
     claim.trials += outcome.trials;
     claim.beyond.for_every_schedule += outcome.for_every_schedule;
-    if (outcome.passed()) {
+    if (outcome.passed() && interrupted() && claim.trials < asked_trials()) {
+      add_interruption(claim);
+    } else if (outcome.passed()) {
       if (property.empty() && pair.clean()) prove(pair, claim);
       if (arguments_.seconds == 0) print_passed(claim);
     }
@@ -239,6 +240,17 @@ class Checker {
       add_failure(claim, std::move(report));
     }
     return runs;
+  }
+
+  [[nodiscard]] std::uint64_t asked_trials() const {
+    return static_cast<std::uint64_t>(options_.trials);
+  }
+
+  void add_interruption(Claim& claim) const {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict =
+        fmt::format("interrupted after {} of {}", claim.trials, counted(asked_trials(), "trial"));
+    complain(fmt::format("{}: {}", claim_, claim.verdict));
   }
 
   // Once, for any number of rounds.  Proofs are with the default --volatile.
