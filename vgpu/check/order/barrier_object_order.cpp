@@ -1,6 +1,6 @@
 #include "vgpu/check/order/barrier_object_order.hpp"
 
-#include <bit>
+#include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -46,46 +46,63 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
     return;
   }
   if (event.kind == Kind::wait) state.seen = state.arrived;
-  for (std::uint32_t rest = event.mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (event.for_copies) {
-      into.join(order_.copies().release(event.place, lane));
-    } else if (event.kind == Kind::arrive) {
-      const VectorClock done = arrive(event, lane, reaches ? &into : nullptr);
+  //   lanes: one lane, or lanes that are alike
+  const auto pass_lanes = [&](std::uint32_t lanes) {
+    if (event.kind == Kind::arrive) {
+      const VectorClock done = arrive(event, lanes, reaches ? &into : nullptr);
       state.arrived.join(done);
       state.current.all.join(done);
     } else {
-      wait(event, lane, event.phase < state.phase ? state.before : state.current);
+      wait(event, lanes, event.phase < state.phase ? state.before : state.current);
     }
+  };
+  if (event.for_copies) {
+    for_each_bit(event.mask,
+                 [&](unsigned lane) { into.join(order_.copies().release(event.place, lane)); });
+  } else if (order_.threads().are_alike(event.place, event.mask)) {
+    pass_lanes(event.mask);
+  } else {
+    for_each_bit(event.mask, [&](unsigned lane) { pass_lanes(1u << lane); });
   }
 }
 
-// A relaxed arrival releases what an earlier fence has released.  Returns what the lane has done.
-VectorClock BarrierObjectOrder::arrive(const BarrierObject& event, unsigned lane,
+// A relaxed arrival releases what an earlier fence has released.  Returns what the lanes have done.
+VectorClock BarrierObjectOrder::arrive(const BarrierObject& event, std::uint32_t lanes,
                                        VectorClock* into) {
   const auto reach = static_cast<std::size_t>(order_.launches().reach_of(event.scope));
-  const Moment fence = order_.threads().at(event.place, lane).fence[reach];
-  VectorClock released =
-      order_.threads().clock_of(order_.threads().release(event.place, lane), event.place, lane);
-  if (into == nullptr) return released;
-  if (!event.relaxed) {
-    into->join(released);
-  } else if (fence.is_set) {
-    into->join(order_.threads().clock_of(fence, event.place, lane));
-  }
+  Threads& threads = order_.threads();
+  VectorClock released;
+  threads.for_each_actor(event.place, lanes, [&](ThreadState& self) {
+    const Moment fence = self.fence[reach];
+    released = threads.clock_of_alike(threads.release(event.place, self), event.place, lanes);
+    if (into == nullptr) return;
+    if (!event.relaxed) {
+      into->join(released);
+    } else if (fence.is_set) {
+      into->join(threads.clock_of_alike(fence, event.place, lanes));
+    }
+  });
   return released;
 }
 
 // A later fence completes a relaxed wait.
-void BarrierObjectOrder::wait(const BarrierObject& event, unsigned lane, const Released& released) {
+void BarrierObjectOrder::wait(const BarrierObject& event, std::uint32_t lanes,
+                              const Released& released) {
   VectorClock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
   if (order_.launches().has_clusters()) {
-    awaited_[key_of(event.place, lane)].join(released.all);
+    for_each_bit(lanes,
+                 [&](unsigned lane) { awaited_[key_of(event.place, lane)].join(released.all); });
   }
-  if (!event.relaxed) return order_.threads().learn(event.place, lane, all);
-  ReleasedClocks released_clocks{released.near, all, all};
-  order_.threads().own(event.place, lane).observed.join(released_clocks);
+  Threads& threads = order_.threads();
+  if (!event.relaxed) {
+    const bool is_one = (lanes & (lanes - 1)) == 0;
+    if (is_one) return threads.learn(event.place, static_cast<unsigned>(__builtin_ctz(lanes)), all);
+    return threads.learn_together(event.place, lanes, all);
+  }
+  const ReleasedClocks released_clocks{released.near, all, all};
+  threads.for_each_actor(event.place, lanes,
+                         [&](ThreadState& self) { self.observed.join(released_clocks); });
 }
 
 }  // namespace warpcheck::vgpu

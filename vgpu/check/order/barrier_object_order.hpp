@@ -43,8 +43,8 @@ class BarrierObjectOrder {
     VectorClock arrived;       // all threads that have arrived, even without a release
     VectorClock seen;          // of that: before the latest completed wait
   };
-  VectorClock arrive(const BarrierObject& event, unsigned lane, VectorClock* into);
-  void wait(const BarrierObject& event, unsigned lane, const Released& released);
+  VectorClock arrive(const BarrierObject& event, std::uint32_t lanes, VectorClock* into);
+  void wait(const BarrierObject& event, std::uint32_t lanes, const Released& released);
 
   [[nodiscard]] std::uint64_t key_of(const WarpPlace& place, unsigned lane) const {
     return order_.launches().block_key(place) << 16 | order_.threads().thread_at(place, lane);

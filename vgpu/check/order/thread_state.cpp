@@ -5,9 +5,10 @@
 
 namespace warpcheck::vgpu {
 
-VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread) {
+VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread,
+                     std::uint32_t count) {
   VectorClock clock = moment.knows;
-  const ThreadTime own{thread, moment.ticks, moment.phase};
+  const ThreadTime own{thread, moment.ticks, moment.phase, count};
   clock.learn(block, moment.phase, {&own, 1});
   return clock;
 }

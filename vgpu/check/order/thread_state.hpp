@@ -35,8 +35,9 @@ struct Moment {
   Tick phase = 0, ticks = 0;
   bool is_set = false;
 };
-// Returns a clock that knows what a thread of a block had done and knew.
-VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread);
+// Returns a clock that knows what a thread of a block, or several neighbours, had done and knew.
+VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread,
+                     std::uint32_t count = 1);
 
 // What a thread has released by fences.
 struct ReleasedFences {

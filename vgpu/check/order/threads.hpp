@@ -113,6 +113,13 @@ class Threads {
                                      unsigned lane) const {
     return vgpu::clock_of(moment, launches_.block_key(place), thread_at(place, lane));
   }
+  // The same for several lanes that are alike, or for one.
+  [[nodiscard]] VectorClock clock_of_alike(const Moment& moment, const WarpPlace& place,
+                                           std::uint32_t lanes) const {
+    const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
+    const auto count = static_cast<std::uint32_t>(__builtin_popcount(actors_of(lanes)));
+    return vgpu::clock_of(moment, launches_.block_key(place), thread_at(place, first), count);
+  }
   void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
   void learn(const WarpPlace& place, ThreadState& self, const VectorClock& clock);
   // The same for some lanes of a warp.
