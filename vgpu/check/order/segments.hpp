@@ -42,11 +42,11 @@ class Segments {
   [[nodiscard]] Tick tick_of(const Segment& segment, unsigned lane) const {
     return segment.ticks == 0 ? segment.tick : ticks_[segment.ticks][lane];
   }
-  // Returns whether program order orders what one lane did in both segments.
+  // Returns whether program order orders what a lane did in segment `a` before what it does, or
+  // what copies that it begins do, in segment `b`.
   [[nodiscard]] bool are_of_same_warp(SegmentId a, SegmentId b) const {
     const Segment &one = segments_[a], &other = segments_[b];
-    return one.block == other.block && one.warp == other.warp && !one.asynchronous &&
-           !other.asynchronous;
+    return one.block == other.block && one.warp == other.warp && !one.asynchronous;
   }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
   SegmentId add(Segment segment, const Ticks& ticks);

@@ -30,6 +30,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
                           .cluster_order = cluster_order_,
                           .missed = missed_,
                           .launches = launches_}),
+      runs_(race_row_functions(simd_level()).runs),
       checks_({.order = order_,
                .causality = causality_,
                .relations = relations_,
@@ -210,7 +211,8 @@ void GeneralRaceChecker::on_access(Access& access) {
     const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
     const std::int64_t first =
         std::int64_t{access.offset[access.first_lane()]} - access.first_lane() * access.bytes;
-    if (is_weak && !access.asynchronous && take_in_lines(access, first)) return;
+    const bool is_plain = is_weak && !access.async_proxy;
+    if (is_plain && take_in_lines(access, segment_of(access), first, access.offset.data())) return;
     if (access.kind == AccessKind::atomic && defer_in_lines(access)) return;
   }
   CheckedRow row = row_of(access);
@@ -225,20 +227,34 @@ void GeneralRaceChecker::on_access(Access& access) {
 
 bool GeneralRaceChecker::takes_row(const RowAccess& access) {
   return access.space == ptx::Space::global && order_.segments().count() < tidy_at_ &&
-         take_in_lines(access, start_of(access.first));
+         take_in_lines(access, order_.segment_of(access.place, false), start_of(access.first),
+                       access.offsets);
 }
 
+// Tiles with rows shorter than a warp give a few runs of neighbouring lanes, each of which is taken
+// as a row.
 //   first: the offset of lane 0, if the lanes are neighbours
 template <typename AnyAccess>
-bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, std::int64_t first) {
-  if (access.pattern != Pattern::strided || access.bytes < 4) return false;
+bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, SegmentId now, std::int64_t first,
+                                       const std::uint32_t* offsets) {
+  constexpr std::uint32_t kRunsMax = 8;
+  if (access.pattern == Pattern::uniform || access.bytes < 4) return false;
   CellLines* const lines = memories_.of(*access.allocation).lines();
   if (lines == nullptr) return false;
   CellLines::Part part;
+  part.segment = now;
   part.pc = access.pc;
   part.write = access.kind == AccessKind::write;
-  return weak_.take_in_lines(access.place, part,
-                             CellLines::row_of(first, access.mask, access.bytes), *lines);
+  const auto take = [&](std::int64_t start, std::uint32_t lanes) {
+    const RowOfCells row = CellLines::row_of(start, lanes, access.bytes);
+    return weak_.take_in_lines(access.place, part, row, *lines);
+  };
+  if (access.pattern == Pattern::strided) return take(first, access.mask);
+  const LaneRuns runs = runs_(offsets, access.mask, access.bytes);
+  if (runs.count > kRunsMax) return false;
+  return for_each_run(runs.begins, access.mask, [&](unsigned lane, std::uint32_t lanes) {
+    return take(std::int64_t{offsets[lane]} - std::int64_t{lane} * access.bytes, lanes);
+  });
 }
 
 // The lanes of one row never race with each other here, because they overlap completely or not at

@@ -101,7 +101,8 @@ class GeneralRaceChecker final : public Checker {
     return deferred_.defer_in_lines(access, segment_of(access), memories_.of(*access.allocation));
   }
   template <typename AnyAccess>
-  bool take_in_lines(const AnyAccess& access, std::int64_t first);
+  bool take_in_lines(const AnyAccess& access, SegmentId now, std::int64_t first,
+                     const std::uint32_t* offsets);
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
@@ -136,6 +137,7 @@ class GeneralRaceChecker final : public Checker {
   SharedPhases phases_{order_, variables_, polls_, memories_, lists_, deferred_};
   // the checks
   RaceReports reports_;
+  RunsFn runs_;
   RowCheck checks_;
   WeakAccesses weak_;
   HostRaces host_;

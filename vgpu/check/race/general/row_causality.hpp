@@ -64,10 +64,12 @@ class RowCausality {
     return ask(row, earlier) == ThreadOrder::Before::all_lanes;
   }
 
-  // Does the same for lanes of a warp in the segment `now`, which is not asynchronous.
+  // Does the same for lanes of a warp, or for their copies, in the segment `now`.
   bool all_before(SegmentId earlier, SegmentId now, const WarpPlace& place) {
     if (earlier < first_unordered_) return true;
-    if (earlier == now) return order_.threads().is_lockstep();
+    if (earlier == now) {  // copies of one warp are not ordered among themselves
+      return order_.threads().is_lockstep() && !order_.segments().at(now).asynchronous;
+    }
     Recent& recent = recent_of(now);
     if (std::ranges::find(recent.before, earlier) != recent.before.end()) return true;
     if (order_.before(earlier, now, place) != ThreadOrder::Before::all_lanes) return false;

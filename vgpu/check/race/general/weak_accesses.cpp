@@ -88,9 +88,8 @@ void WeakAccesses::fetch_records(const CheckedRow& row) {
   });
 }
 
-bool WeakAccesses::take_in_lines(const WarpPlace& place, CellLines::Part part,
+bool WeakAccesses::take_in_lines(const WarpPlace& place, const CellLines::Part& part,
                                  const RowOfCells& row, CellLines& lines) {
-  part.segment = order_.segment_of(place, false);
   const auto comes_before = [&](const CellLines::Part& earlier, const CellLines::Part& later) {
     return (earlier.has_lanes_of(later) &&
             order_.segments().are_of_same_warp(earlier.segment, later.segment)) ||

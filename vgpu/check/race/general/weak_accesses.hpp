@@ -26,8 +26,8 @@ class WeakAccesses {
   void check(CheckedRow& row);
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
   // must be checked; a part of it may have been recorded.
-  //   part: has its pc and role
-  bool take_in_lines(const WarpPlace& place, CellLines::Part part, const RowOfCells& row,
+  //   part: has its segment, pc and role
+  bool take_in_lines(const WarpPlace& place, const CellLines::Part& part, const RowOfCells& row,
                      CellLines& lines);
 
  private:

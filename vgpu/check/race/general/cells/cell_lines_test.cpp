@@ -135,7 +135,7 @@ TEST_F(Lines, HoldTheReadsOfManyWarps) {
 class Executions {
  public:
   static constexpr std::uint32_t kBlocks = 4, kWarps = 2, kWords = 160, kOwnWords = 20,
-                                 kLastPc = 100;
+                                 kCopyPc = 30, kLastPc = 100;
 
   Executions(std::uint64_t seed, WarpModel model, const EpochLimits& limits)
       : random_(seed),
@@ -150,6 +150,9 @@ class Executions {
     begins_alike_ = chance(50);
     write_percent_ = 5 + below(60);
     atomic_percent_ = chance(50) ? 0 : 20;
+    tile_percent_ = chance(65) ? 0 : 50;
+    copy_percent_ = chance(75) ? 0 : 30;
+    shape_tile();
   }
 
   // The last launch is unordered with all others and writes every word, each at a line of its own,
@@ -189,7 +192,8 @@ class Executions {
   void step() {
     const std::uint32_t block = below(kBlocks), warp = below(kWarps), what = below(100);
     if (what < 80) return access(block, warp);
-    if (what < 90) return message(block, warp);
+    if (what < 87) return message(block, warp);
+    if (what < 90) return end_copies(block, warp);
     if (what < 97) return launch_.barrier(block);
     Fence fence = fence_of(block, warp);
     with_lines_.on_fence(fence);
@@ -201,6 +205,11 @@ class Executions {
     if (chance(60)) return all;
     const std::uint32_t some = static_cast<std::uint32_t>(random_()) & all;
     return some == 0 ? 1 : some;
+  }
+
+  void shape_tile() {
+    tile_lanes_ = 2u << below(4);
+    tile_gap_ = chance(tile_percent_) ? 1 + below(3) : 0;
   }
 
   // Rows begin in the words that belong to the warp, or to another one.
@@ -218,12 +227,19 @@ class Executions {
     row.pattern = is_atomic && chance(30) ? Pattern::scattered : Pattern::strided;
     const std::uint32_t begin = (owner * kOwnWords + (begins_alike_ ? 0 : below(8))) * 4 / bytes;
     const std::uint32_t end = own_percent_ == 100 ? (owner + 1) * kOwnWords : kWords;
-    const bool is_strided = row.pattern == Pattern::strided;
+    const bool is_mixed = row.pattern == Pattern::scattered;
+    if (!begins_alike_) shape_tile();
+    if (tile_gap_ != 0 && !is_atomic) row.pattern = Pattern::scattered;  // a tile
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      row.offset[lane] = (begin + (is_strided ? lane : below(4))) * bytes;
+      const std::uint32_t in_tile = lane + (is_atomic ? 0 : lane / tile_lanes_ * tile_gap_);
+      row.offset[lane] = (begin + (is_mixed ? below(4) : in_tile)) * bytes;
       if (row.offset[lane] + bytes > 4 * end) row.mask &= ~(1u << lane);
     }
     if (row.mask == 0) return;
+    if (kind == AccessKind::read && chance(copy_percent_)) {
+      row.asynchronous = true;
+      row.pc += kCopyPc;
+    }
     if (is_atomic) {
       row.order = ptx::Order::relaxed;
       row.scope = ptx::Scope::gpu;
@@ -231,6 +247,24 @@ class Executions {
       program_.code[pc].opcode = ptx::Opcode::red_;
     }
     launch_.emit(row);
+  }
+
+  // The warp closes its group of copies, and waits for some groups or not.
+  void end_copies(std::uint32_t block, std::uint32_t warp) {
+    CopyCommit commit;
+    commit.program = &program_;
+    commit.place = launch_.place(block, warp);
+    commit.mask = warp == 0 ? ~0u : 0xff;
+    CopyWait wait;
+    wait.program = commit.program;
+    wait.place = commit.place;
+    wait.mask = chance(70) ? commit.mask : 1;
+    wait.groups_left = below(2);
+    const bool waits = chance(60);
+    for (RaceChecker* checker : {&with_lines_, &with_cells_}) {
+      checker->on_copy_commit(commit);
+      if (waits) checker->on_copy_wait(wait);
+    }
   }
 
   Fence fence_of(std::uint32_t block, std::uint32_t warp) {
@@ -270,7 +304,9 @@ class Executions {
   FakeMemory global_{4, ptx::Space::global, 4 * kWords, "g"};
   FakeMemory flag_{5, ptx::Space::global, 64, "f"};
   bool begins_alike_ = false;  // the rows of a warp, so that its lanes keep their words
-  std::uint32_t own_percent_ = 0, write_percent_ = 0, atomic_percent_ = 0;
+  std::uint32_t own_percent_ = 0, write_percent_ = 0, atomic_percent_ = 0, tile_percent_ = 0,
+                copy_percent_ = 0;
+  std::uint32_t tile_lanes_ = 32, tile_gap_ = 0;  // of a row of a tile, and words between rows
 };
 
 // Returns the lines of the last launch that race with an earlier access, and 0 if other accesses
