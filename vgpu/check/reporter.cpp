@@ -185,8 +185,7 @@ void Reporter::on_sync(const Sync& sync) {
 
 AccessSide Reporter::side(std::string_view role, const Program& program, std::uint32_t pc,
                           ThreadId who) const {
-  return side_at(role,
-                 {&program, pc, grid_.position_of(who.block), block_.position_of(who.thread)});
+  return side_at(role, place_of(program, pc, who));
 }
 
 std::uint32_t& Reporter::finding_of(const Key& key) {

@@ -127,6 +127,10 @@ class Reporter final : public Observer {
     ++findings_[index].count;
   }
 
+  // Returns the place of a thread of the launch that runs.
+  [[nodiscard]] CodePlace place_of(const Program& program, std::uint32_t pc, ThreadId who) const {
+    return {&program, pc, grid_.position_of(who.block), block_.position_of(who.thread)};
+  }
   [[nodiscard]] AccessSide side(std::string_view role, const Program& program, std::uint32_t pc,
                                 ThreadId who) const;
 

@@ -81,7 +81,7 @@ class InitChecker final : public Checker {
   std::vector<InitShadow> shadows_;  // by Allocation::id
   NotedStates noted_;                // of the current launch
   StoreShapes shapes_;
-  UndefinedOrigins origins_;
+  UndefinedOrigins origins_{reporter_};
   MovedPadding padding_{shapes_};
   InitReports reports_{reporter_, origins_};
   InitChecker* whole_ = nullptr;  // set in a part

@@ -24,10 +24,11 @@ std::string stored_by(const Origin& origin) {
 
 }  // namespace
 
-AccessSide InitReports::side_of(const Origin& origin, ThreadId who) const {
+// The launch of the origin may be an earlier one, with other extents.
+AccessSide InitReports::side_of(const Origin& origin) const {
   if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
   const char* const role = origin.is_load() ? "read" : origin.is_shuffle ? "shuffle" : "product";
-  return reporter_.side(role, *origin.program, origin.pc, who);
+  return side_at(role, {origin.program, origin.pc, origin.block, origin.thread});
 }
 
 void InitReports::used(const UndefinedUse& use) {
@@ -42,15 +43,17 @@ void InitReports::used(const UndefinedUse& use) {
     if (own != ptx::kNone) {
       const Origin& origin = origins_.at(own);
       value = "made from " + origin.source("has written");
-      ThreadId reader = origin.first;
-      if (const std::uint32_t both = origin.lanes_that_read(use); both != 0) {
-        user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+      AccessSide side = side_of(origin);
+      const std::uint32_t both = origin.lanes_that_read(use);
+      if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+      if (both != 0 || !origin.is_load()) {
+        side = reporter_.side(side.role, *origin.program, origin.pc, user);
       }
       finding.space = origin.is_load() ? space_name(origin.space) : "";
       finding.object = origin.object;
       finding.variable = origin.variable;
       if (!origin.is_load()) finding.lack = origin.lack();
-      finding.accesses.push_back(side_of(origin, origin.is_load() ? reader : user));
+      finding.accesses.push_back(std::move(side));
     }
     finding.accesses.push_back(
         reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
@@ -58,7 +61,7 @@ void InitReports::used(const UndefinedUse& use) {
       const Origin& earlier = origins_.at(origins_.earliest_of(own));
       value = stored_by(earlier);
       if (!earlier.is_load()) finding.lack = earlier.lack();
-      finding.accesses.push_back(side_of(earlier, earlier.first));
+      finding.accesses.push_back(side_of(earlier));
     }
     finding.message =
         fmt::format("(2) {} {}", is_branch ? "branches on a value" : "uses an address", value);
@@ -126,7 +129,7 @@ Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
   finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
-  finding.accesses = {side_of(origin, origin.first)};
+  finding.accesses = {side_of(origin)};
   finding.variable = origin.variable;
   if (!origin.is_load()) finding.lack = origin.lack();
   return finding;

@@ -25,7 +25,7 @@ class InitReports {
   void copied_bytes(const HostAccess& access, std::uint32_t offset);
 
  private:
-  [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
+  [[nodiscard]] AccessSide side_of(const Origin& origin) const;
   void add_copy(const HostAccess& access, Finding& finding) const;
   [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
                                     const Origin& origin) const;

@@ -21,17 +21,24 @@ void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes, std::
   if (index == ptx::kNone) {
     const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
     index = static_cast<std::uint32_t>(origins_.size());
-    Origin& origin = origins_.emplace_back();
-    origin.program = access.program;
-    origin.pc = access.pc;
+    Origin& origin = add(access.program, access.pc, thread_of(access.place, first));
     origin.space = access.space;
     origin.object = describe_element(access, first);
     origin.variable = variable_of(*access.allocation, access.offset[first]);
-    origin.first = thread_of(access.place, first);
   }
   origins_[index].place = access.place;
   origins_[index].lanes = lanes;
   origins_[index].earlier = earlier;
+}
+
+Origin& UndefinedOrigins::add(const Program* program, std::uint32_t pc, ThreadId first) {
+  Origin& origin = origins_.emplace_back();
+  origin.program = program;
+  origin.pc = pc;
+  const CodePlace place = reporter_.place_of(*program, pc, first);
+  origin.block = place.block;
+  origin.thread = place.thread;
+  return origin;
 }
 
 std::uint32_t UndefinedOrigins::find(const Program* program, std::uint32_t pc) const {
@@ -47,10 +54,7 @@ std::uint32_t UndefinedOrigins::of_use(const Program* program, std::uint32_t pc,
   if (known != ptx::kNone || pc == ptx::kNone) return known;
   const bool is_product = program->code[pc].kind == InstrKind::group_pending;
   if (program->code[pc].opcode != ptx::Opcode::shfl_ && !is_product) return ptx::kNone;
-  Origin& origin = origins_.emplace_back();
-  origin.program = program;
-  origin.pc = pc;
-  origin.first = thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes)));
+  Origin& origin = add(program, pc, thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes))));
   origin.is_shuffle = !is_product;
   origin.is_product = is_product;
   return static_cast<std::uint32_t>(origins_.size() - 1);

@@ -20,8 +20,8 @@ struct Origin {
   ptx::Space space = ptx::Space::generic;
   std::string object;  // at its first occurrence
   std::string variable;
-  ThreadId first;   // at its first occurrence
-  WarpPlace place;  // at its latest occurrence
+  Dim3 block, thread;  // of its first occurrence
+  WarpPlace place;     // at its latest occurrence
   std::uint32_t lanes = 0;
   bool is_shuffle = false;
   bool is_product = false;
@@ -45,6 +45,8 @@ struct Origin {
 
 class UndefinedOrigins {
  public:
+  explicit UndefinedOrigins(const Reporter& reporter) : reporter_(reporter) {}
+
   void clear() { origins_.clear(); }
   [[nodiscard]] const Origin& at(std::uint32_t index) const { return origins_[index]; }
   // Returns the origin of what a load of this kernel found; any other origin is its own.
@@ -63,8 +65,10 @@ class UndefinedOrigins {
 
  private:
   [[nodiscard]] std::uint32_t find(const Program* program, std::uint32_t pc) const;
+  Origin& add(const Program* program, std::uint32_t pc, ThreadId first);
 
   std::vector<Origin> origins_;
+  const Reporter& reporter_;  // knows the extents of the launch
 };
 
 }  // namespace warpcheck::vgpu

@@ -70,6 +70,16 @@ TEST_F(LaterKernelTest, AKernelThatCopiesTheValueIsNotItsOrigin) {
   EXPECT_EQ(findings()[0].accesses[0].line, 103u);
 }
 
+TEST_F(LaterKernelTest, TheThreadOfAnOriginIsOneOfItsOwnLaunch) {
+  launch.strided(kRead, shared, 0, 1, 3);
+  store_undefined(global, 4, ~0u, 3);
+  second.start({1, 1, 1}, {32, 1, 1});
+  host(false, 0, 128);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].accesses[0],
+            (AccessSide{"read", {0, 0, 0}, {32, 0, 0}, "k.cu", 103, "op3", "", 0, 3}));
+}
+
 // What one load reads may come from elsewhere the next time.
 TEST_F(LaterKernelTest, AUseNamesItsOwnLoadWhereNothingHasStoredAValue) {
   launch.strided(kRead, shared, 0, 0, 3);
