@@ -52,7 +52,11 @@ __global__ void wait_for_host(const int* data, volatile int* flag, int* result) 
   *result = data[0];
 }
 __managed__ int counter;
-__global__ void count() { counter += 1; }  // the update
+__global__ void count() { counter += 1; }                      // the update
+__global__ void add_up(int* result) { atomicAdd(result, 1); }  // the addition
+__global__ void add_for_all(int* result) { atomicAdd_system(result, 1); }
+__constant__ int factor;
+__global__ void scale(int* result) { *result *= factor; }  // the constant is read
 
 struct Node {
   Node* next;
@@ -89,6 +93,18 @@ static void races(const std::string& mode) {
   } else if (mode == "variable") {
     count<<<1, 1>>>();
     std::printf("%d\n", counter == -1);  // the variable is read
+  } else if (mode == "addition") {
+    *result = 0;
+    add_up<<<2, 32>>>(result);
+    std::printf("%d\n", *result == -1);  // the result is read
+  } else if (mode == "constant") {
+    static const int two = 2;
+    cudaStream_t each, other;
+    cudaStreamCreate(&each);
+    cudaStreamCreate(&other);
+    scale<<<1, 1, 0, each>>>(result);
+    const auto kind = cudaMemcpyHostToDevice;
+    cudaMemcpyToSymbolAsync(factor, &two, sizeof two, 0, kind, other);  // the constant is written
   } else if (mode == "list") {
     Node* nodes[2];
     for (Node*& node : nodes) cudaMallocManaged(&node, sizeof *node);
@@ -159,6 +175,31 @@ static void clean(const std::string& mode) {
     std::unique_lock lock(mutex);
     is_told.wait(lock, [] { return told; });
     std::printf("%d\n", values[17]);
+  } else if (mode == "progress") {
+    *result = 0;
+    add_up<<<2, 32>>>(result);
+    while (*static_cast<volatile int*>(result) < 64) {
+    }
+    std::printf("%d\n", *result);
+  } else if (mode == "progress-asked-for-between") {
+    *result = 0;
+    add_up<<<2, 32>>>(result);
+    int last = 0;
+    do {
+      last = *static_cast<volatile int*>(result);
+    } while (cudaStreamQuery(nullptr) == cudaErrorNotReady);
+    last = *static_cast<volatile int*>(result);
+    std::printf("%d\n", last);
+  } else if (mode == "progress-for-the-system") {
+    *result = 0;
+    add_for_all<<<2, 32>>>(result);
+    std::printf("%d\n", *static_cast<volatile int*>(result) <= 64);
+  } else if (mode == "addition-before-and-after") {
+    *result = 0;
+    std::printf("%d\n", *result);
+    add_up<<<2, 32>>>(result);
+    cudaDeviceSynchronize();
+    std::printf("%d\n", *result);
   } else if (mode == "query") {
     fill<<<kCount / 256, 256>>>(values, kCount);
     while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {

@@ -69,6 +69,20 @@ class Accesses(unittest.TestCase):
         self.assertEqual([(one["kind"], one["object"], one["accesses"][1]["line"]) for one in found],
                          [("data-race", "counter[0]", SOURCE.line_of("the variable is read"))])
 
+    def test_the_result_of_atomic_operations_of_the_device(self):
+        result, finding = self.assert_race(
+            "addition", [("atomic", "the addition"), ("host read", "the result is read")],
+            self.KERNEL)
+        self.assertEqual(result.stdout, "0\n")
+        self.assertEqual((finding["object"], finding["kernel"]),
+                         ("allocation of 4 bytes [0]", "add_up"))
+
+    def test_a_constant_is_written_through_a_template_of_the_toolkit(self):
+        self.assert_race(
+            "constant", [("read", "the constant is read"), ("host write", "the constant is written")],
+            "nothing orders the kernel of (1) and cudaMemcpyToSymbolAsync (2): they are in different "
+            "streams")
+
     def test_what_structures_lead_to(self):
         result, found = findings("list")
         self.assertEqual(result.returncode, 66)
@@ -134,6 +148,12 @@ class WhatIsRight(unittest.TestCase):
         self.assert_silent("flag-to-host", "42\n")
         self.assert_silent("flag-of-a-block", "42\n")
         self.assert_silent("flag-to-kernel", "7\n")
+
+    def test_the_host_polls_what_atomic_operations_change(self):
+        self.assert_silent("progress", "64\n")
+        self.assert_silent("progress-asked-for-between", "64\n")
+        self.assert_silent("progress-for-the-system", "1\n")
+        self.assert_silent("addition-before-and-after", "0\n64\n")
 
     def test_waits_without_a_call_that_waits(self):
         self.assert_silent("callback", "17\n")

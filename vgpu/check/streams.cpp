@@ -28,6 +28,20 @@ std::string message_of(const HostOperation& earlier, const HostOperation& later)
   return lack_of_host(*host.place, operation.name(), own);
 }
 
+// Makes the finding for an access of a kernel and a read by the host, without its message.
+Finding race_with_host_read(AccessKind kind, const CodePlace& access, const Allocation& allocation,
+                            std::uint64_t offset, const HostPlace& read) {
+  Finding finding;
+  finding.kind = FindingKind::data_race;
+  finding.space = "global";
+  finding.kernel = kernel_name(access.program->kernel);
+  finding.object = describe(allocation, offset, 1);
+  finding.accesses = {side_at(role_name(kind), access), host_side(false, read)};
+  finding.variable = variable_of(allocation, static_cast<std::uint32_t>(offset));
+  finding.relation = Relation::host;
+  return finding;
+}
+
 }  // namespace
 
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
@@ -68,18 +82,19 @@ void add_call(const Reporter& reporter, const HostAccess& access, Finding& findi
 
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
                             std::uint64_t offset, const HostPlace& read) {
-  Finding finding;
-  finding.kind = FindingKind::data_race;
-  finding.space = "global";
-  finding.kernel = kernel_name(write.program->kernel);
-  finding.object = describe(allocation, offset, 1);
-  finding.accesses = {side_at(role_name(AccessKind::write), write), host_side(false, read)};
-  finding.variable = variable_of(allocation, static_cast<std::uint32_t>(offset));
-  finding.relation = Relation::host;
+  Finding finding = race_with_host_read(AccessKind::write, write, allocation, offset, read);
   finding.lack = Lack::host_release;
   finding.message =
       "between (1) and the thread's signal to the host, nothing releases (1) at system scope" +
       text_of_code(read, 2);
+  return finding;
+}
+
+Finding read_too_early(const CodePlace& atomic, const Allocation& allocation, std::uint64_t offset,
+                       const HostPlace& read) {
+  Finding finding = race_with_host_read(AccessKind::atomic, atomic, allocation, offset, read);
+  finding.lack = Lack::wait_of_host;
+  finding.message = lack_of_host(read, "the kernel of", 2);
   return finding;
 }
 

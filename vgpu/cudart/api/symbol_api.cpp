@@ -6,6 +6,8 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
@@ -70,6 +72,12 @@ cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target
   return copy(device, call, {target}, {source}, {bytes}, kind, stream, waiting);
 }
 
+// Programs call the following functions through templates of the toolkit's headers.
+void ask_for_program() {
+  ApiCall& call = current_call();
+  call.return_address = beyond_forwarding(call.return_address);
+}
+
 // A copy to or from a variable, for a graph node.
 struct SymbolCopy {
   const void* shadow = nullptr;
@@ -120,6 +128,7 @@ cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t by
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+  ask_for_program();
   return on_stream("cudaMemcpyToSymbolAsync", stream, [&](Device& device, Stream& found) {
     return copy_to_symbol(device, "cudaMemcpyToSymbolAsync", symbol, source, bytes, offset,
                           number_of(kind), found, Waiting::asynchronous);
@@ -136,6 +145,7 @@ cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes,
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
+  ask_for_program();
   return on_stream("cudaMemcpyFromSymbolAsync", stream, [&](Device& device, Stream& found) {
     return copy_from_symbol(device, "cudaMemcpyFromSymbolAsync", target, symbol, bytes, offset,
                             number_of(kind), found, Waiting::asynchronous);

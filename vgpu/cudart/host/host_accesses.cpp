@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <variant>
 
@@ -149,6 +150,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
       operations.step_of_host(step, may_know_);
       is_new = false;
     }
+    if (!access.write && !is_of_function) note_early(access, *at.part, at.offset, step);
     Touch touch;
     touch.rows = {found, offset, 0, 0, {bytes}};
     touch.write = access.write;
@@ -211,12 +213,54 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
   return last;
 }
 
+void HostAccesses::note_early(const SeenAccess& access, const vgpu::Allocation& part,
+                              std::uint32_t offset, const Operation& step) {
+  constexpr std::size_t kEarlyMax = 4096;
+  if (early_reads_.size() >= kEarlyMax) return;
+  const auto [known, is_new] = early_reads_.try_emplace(
+      {access.code, access.address}, EarlyRead{access, &part, offset, step.stamp, step.clock});
+  known->second.access.is_repeated |= !is_new;
+}
+
+// The host's machine code does not show whether a read is atomic, so strong accesses of kernels do
+// not race with it (host_races.cpp).  But an atomic operation that reaches the device only, and a
+// read that was too early for it and came once, hand nothing on.
+void HostAccesses::tell_early_reads() {
+  const std::vector<AddressRange> given = host_watch()->given();
+  const auto reads = std::exchange(early_reads_, {});
+  std::set<std::uint64_t> polled;  // addresses
+  for (const auto& [place, read] : reads) {
+    if (read.access.is_repeated) polled.insert(place.second);
+  }
+  for (const auto& [place, read] : reads) {
+    const std::uint64_t address = read.access.address;
+    const bool is_given = std::ranges::any_of(given, [&](const AddressRange& range) {
+      return address >= range.begin && address < range.end;
+    });
+    if (polled.contains(address) || is_given) continue;
+    for (const Ended& ended : ended_) {
+      const bool was_early = read.access.launches <= ended.launch;
+      if (!was_early || ended.clock.covers(read.stamp) || read.clock.includes(ended.clock))
+        continue;
+      const vgpu::CodePlace* const atomic =
+          signals_.device_atomic(ended.launch, *read.part, read.offset, read.access.bytes);
+      if (atomic == nullptr) continue;
+      needs_.findings.add(
+          vgpu::read_too_early(*atomic, *read.part, read.offset, place_of(read.access)));
+      break;
+    }
+  }
+}
+
 // If the memory is not watched, only the knowledge of host functions is discarded.
-void HostAccesses::host_knows_all() {
+void HostAccesses::host_knows_all(bool has_waited) {
   may_know_.clear();
   by_functions_.clear();
   knows_more_ = false;
   if (!are_watched()) return;
+  // The host that asks whether work has ended may be watching how it goes on.
+  if (has_waited) tell_early_reads();
+  early_reads_.clear();
   ended_.clear();
   left_.clear();
   signals_.forget();
@@ -246,6 +290,7 @@ std::string HostAccesses::not_checked() const {
 void HostAccesses::forget_all() {
   ended_.clear();
   left_.clear();
+  early_reads_.clear();
   functions_.clear();
   may_know_.clear();
   by_functions_.clear();

@@ -65,7 +65,8 @@ class HostAccesses {
   // Reports the accesses seen so far.
   void tell(Operations& operations);
   // The host has waited for all operations.
-  void host_knows_all();
+  //   has_waited: in a call; otherwise a call has told it
+  void host_knows_all(bool has_waited);
   // The API frees the allocation, or everything.
   void freed(const vgpu::Allocation& allocation);
   void forget_all();
@@ -84,6 +85,18 @@ class HostAccesses {
     OperationSet clock;
     bool has_ended = false;
   };
+  // A read by the host before an unfinished launch that may change what it reads.  It is a race if
+  // no code of the host has read it twice when the host has waited for everything: nothing polls.
+  struct EarlyRead {
+    SeenAccess access;
+    const vgpu::Allocation* part = nullptr;
+    std::uint32_t offset = 0;
+    Stamp stamp;
+    OperationSet clock;
+  };
+  void note_early(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
+                  const Operation& step);
+  void tell_early_reads();
   void pass_over_given();
   void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
@@ -101,6 +114,7 @@ class HostAccesses {
   // have told it.
   OperationSet may_know_, by_functions_;
   bool knows_more_ = false;  // through a signal of a launch, or of a host function
+  std::map<std::pair<std::uint32_t, std::uint64_t>, EarlyRead> early_reads_;  // by code, address
   std::vector<Function> functions_;
   std::uint32_t running_ = 0;  // the launch that has begun
   // Launches that have run or were suspended, and that the host may not know of.

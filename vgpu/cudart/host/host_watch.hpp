@@ -23,6 +23,7 @@ struct SeenAccess {
   std::uint32_t launches = 0;  // that had begun to run
   std::uint32_t code = 0;      // the place, as its number in HostWatch::code()
   std::uint32_t function = 0;  // the host function that made it (InHostFunction); 0: none
+  bool is_repeated = false;    // the program has then made the same access again
 };
 
 class HostWatch {

@@ -415,6 +415,7 @@ bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
                           last.launches == access.launches && last.function == access.function;
     if (is_alike && last.address == address && last.bytes == access.bytes) {
       if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
+      last.is_repeated = true;
       return false;
     }
     // Consecutive accesses are merged.

@@ -29,6 +29,7 @@ void SignalsOfKernels::begin(std::uint32_t launch) {
 void SignalsOfKernels::forget() {
   places_.clear();
   unreleased_.clear();
+  device_atomics_.clear();
 }
 
 bool SignalsOfKernels::watches_accesses_of(const vgpu::Program& program) const {
@@ -57,13 +58,17 @@ void SignalsOfKernels::on_access(vgpu::Access& access) {
   if (releases(access.order) && access.scope == ptx::Scope::sys) release_all();
   if (!is_shared) return;
   if (access.kind != vgpu::AccessKind::read) note_signal(access);
+  const bool is_of_device =
+      access.kind == vgpu::AccessKind::atomic && access.scope != ptx::Scope::sys;
   const auto note = [&](bool write) {
     std::set<std::uint32_t>& places = places_[{launch_, access.allocation->id, write}];
     vgpu::for_each_bit(access.mask, [&](unsigned lane) {
       const std::uint32_t first = access.offset[lane] / 4;
       const std::uint32_t last = (access.offset[lane] + access.bytes - 1) / 4;
       for (std::uint32_t word = first; word <= last && places.size() < kPlacesMax; ++word) {
-        places.insert(word);
+        if (!places.insert(word).second || !write || !is_of_device) continue;
+        device_atomics_.try_emplace({launch_, {access.allocation->id, word}},
+                                    place_of(access, lane, access.pc));
       }
     });
   };
@@ -103,21 +108,25 @@ void SignalsOfKernels::note_signal(const vgpu::Access& access) {
     const auto writes = open_.find({who.block, who.thread});
     if (writes == open_.end()) return;
     for (const auto& [place, pc] : writes->second) {
-      unreleased_[{launch_, place}] = {access.program, pc, grid_.position_of(who.block),
-                                       block_.position_of(who.thread)};
+      unreleased_[{launch_, place}] = place_of(access, lane, pc);
     }
     open_.erase(writes);
   });
 }
 
-const vgpu::CodePlace* SignalsOfKernels::unreleased(std::uint32_t launch,
-                                                    const vgpu::Allocation& allocation,
-                                                    std::uint32_t offset,
-                                                    std::uint32_t bytes) const {
-  const auto found = unreleased_.lower_bound({launch, Word{allocation.id, offset / 4}});
+vgpu::CodePlace SignalsOfKernels::place_of(const vgpu::Access& access, unsigned lane,
+                                           std::uint32_t pc) const {
+  const vgpu::ThreadId who = vgpu::thread_of(access.place, lane);
+  return {access.program, pc, grid_.position_of(who.block), block_.position_of(who.thread)};
+}
+
+const vgpu::CodePlace* SignalsOfKernels::place_in(const Places& places, std::uint32_t launch,
+                                                  const vgpu::Allocation& allocation,
+                                                  std::uint32_t offset, std::uint32_t bytes) {
+  const auto found = places.lower_bound({launch, Word{allocation.id, offset / 4}});
   const Word last{allocation.id, (offset + std::max(bytes, 1u) - 1) / 4};
   const bool is_there =
-      found != unreleased_.end() && found->first.first == launch && found->first.second <= last;
+      found != places.end() && found->first.first == launch && found->first.second <= last;
   return is_there ? &found->second : nullptr;
 }
 

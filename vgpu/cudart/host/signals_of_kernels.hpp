@@ -44,11 +44,21 @@ class SignalsOfKernels final : public vgpu::Observer {
   // Returns whether any launch has made strong accesses to memory that it shares with the host.
   [[nodiscard]] bool has_any() const { return !places_.empty(); }
 
+  // Returns an atomic operation of the launch on the bytes that is not of system scope; null: none.
+  [[nodiscard]] const vgpu::CodePlace* device_atomic(std::uint32_t launch,
+                                                     const vgpu::Allocation& allocation,
+                                                     std::uint32_t offset,
+                                                     std::uint32_t bytes) const {
+    return place_in(device_atomics_, launch, allocation, offset, bytes);
+  }
+
   // Returns a write of the launch to the bytes by a thread that has then signalled without a
   // release; null: none.
   [[nodiscard]] const vgpu::CodePlace* unreleased(std::uint32_t launch,
                                                   const vgpu::Allocation& allocation,
-                                                  std::uint32_t offset, std::uint32_t bytes) const;
+                                                  std::uint32_t offset, std::uint32_t bytes) const {
+    return place_in(unreleased_, launch, allocation, offset, bytes);
+  }
 
   [[nodiscard]] bool watches_accesses_of(const vgpu::Program& program) const override;
   [[nodiscard]] bool watches_blocks() const override { return false; }
@@ -64,6 +74,12 @@ class SignalsOfKernels final : public vgpu::Observer {
   };
   using Thread = std::pair<std::uint32_t, std::uint32_t>;  // block, thread
   using Word = std::pair<std::uint32_t, std::uint32_t>;    // allocation, word of 4 bytes
+  using Places = std::map<std::pair<std::uint32_t, Word>, vgpu::CodePlace>;  // by launch
+  [[nodiscard]] static const vgpu::CodePlace* place_in(const Places& places, std::uint32_t launch,
+                                                       const vgpu::Allocation& allocation,
+                                                       std::uint32_t offset, std::uint32_t bytes);
+  [[nodiscard]] vgpu::CodePlace place_of(const vgpu::Access& access, unsigned lane,
+                                         std::uint32_t pc) const;
   [[nodiscard]] bool has(const Key& key, std::uint32_t offset, std::uint32_t bytes) const;
   void note_weak_write(const vgpu::Access& access);
   void note_signal(const vgpu::Access& access);
@@ -78,7 +94,8 @@ class SignalsOfKernels final : public vgpu::Observer {
   // followed by a signal.
   std::map<Thread, std::vector<std::pair<Word, std::uint32_t>>> open_;  // with their pc
   std::size_t open_count_ = 0;
-  std::map<std::pair<std::uint32_t, Word>, vgpu::CodePlace> unreleased_;  // by launch
+  Places unreleased_;
+  Places device_atomics_;
 };
 
 }  // namespace warpcheck::cudart

@@ -165,19 +165,19 @@ void Execution::wait_for_all() {
 
 void Execution::host_knows(const Operation& operation) {
   operations_.host_waited_for(operation);
-  tell_if_host_knows_all();
+  tell_if_host_knows_all(false);
 }
 
-bool Execution::tell_if_host_knows_all() {
+bool Execution::tell_if_host_knows_all(bool has_waited) {
   const bool knows_all = suspended_.empty() && operations_.host_knows_all();
-  if (knows_all) needs_.runner.host_knows_all();
+  if (knows_all) needs_.runner.host_knows_all(has_waited);
   return knows_all;
 }
 
 void Execution::host_has_waited() {
   needs_.runner.bring_out_prints();
   if (all_done_at_ == operations_.asked_for()) return;
-  const bool knows_all = tell_if_host_knows_all();
+  const bool knows_all = tell_if_host_knows_all(true);
   if (operations_.pending() != 0) return;
   needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
   if (knows_all) all_done_at_ = operations_.asked_for();

@@ -74,7 +74,7 @@ class OperationRunner {
   // Returns whether other processes may write to memory.
   virtual bool has_other_processes() { return false; }
   // The host has waited for everything that it has requested.
-  virtual void host_knows_all() {}
+  virtual void host_knows_all(bool /*has_waited*/) {}
   // The host may now see what has been printed so far.
   virtual void bring_out_prints() = 0;
   // All requested operations have run; `operations` is their number.
@@ -173,7 +173,7 @@ class Execution {
   void free_the_lock();
   void host_has_waited();
   // Tells the runner if the host knows of everything that was requested; returns whether it does.
-  bool tell_if_host_knows_all();
+  bool tell_if_host_knows_all(bool has_waited);
   [[nodiscard]] bool may_run(const Operation& operation) const;
 
   Needs needs_;

@@ -181,7 +181,9 @@ const OperationSet* WorkRunner::host_may_know() { return needs_.host_accesses.ma
 
 bool WorkRunner::has_other_processes() { return needs_.memory.is_shared_by_processes(); }
 
-void WorkRunner::host_knows_all() { needs_.host_accesses.host_knows_all(); }
+void WorkRunner::host_knows_all(bool has_waited) {
+  needs_.host_accesses.host_knows_all(has_waited);
+}
 
 void WorkRunner::bring_out_prints() { needs_.trial.bring_out(needs_.prints); }
 

@@ -63,7 +63,7 @@ class WorkRunner final : public OperationRunner {
   void signalled(const Operation& operation) override;
   const OperationSet* host_may_know() override;
   bool has_other_processes() override;
-  void host_knows_all() override;
+  void host_knows_all(bool has_waited) override;
   void bring_out_prints() override;
   void all_done(const OperationSet& known_to_host, std::uint32_t operations) override;
 

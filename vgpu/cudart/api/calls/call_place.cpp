@@ -117,6 +117,14 @@ std::vector<const void*> callers_from(const void* return_address) {
   return found.callers;
 }
 
+const void* beyond_forwarding(const void* return_address) {
+  if (!passes_on(symbol_at(return_address))) return return_address;
+  const std::vector<const void*> callers = callers_from(return_address);
+  const auto own = std::ranges::find_if_not(
+      callers, [](const void* address) { return passes_on(symbol_at(address)); });
+  return own == callers.end() ? return_address : *own;
+}
+
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
   CallPlace place;
   for (const void* const address : return_addresses) {
@@ -142,6 +150,7 @@ CallPlace place_of(const std::vector<const void*>& return_addresses) {
 #else
 
 std::vector<const void*> callers_from(const void* return_address) { return {return_address}; }
+const void* beyond_forwarding(const void* return_address) { return return_address; }
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
   return {.file = {}, .line = 0, .code = place_in_module(return_addresses.front())};
