@@ -389,6 +389,69 @@ LITMUS(host_copies_padding_of_a_wide_copy) {  //~ host copy
   copy_out(to, 32);
 }
 
+// A byte at a time, as structs are read from the middle of a message.
+// expect: uninitialized-read global note
+__global__ void assembles_structs(const unsigned char* in, unsigned long long* out) {
+  unsigned long long whole = 0;
+  for (int i = 0; i < 8; ++i) {
+    whole |= static_cast<unsigned long long>(in[8 * threadIdx.x + i]) << (8 * i);  //~ read
+  }
+  out[threadIdx.x] = whole;
+}
+LITMUS(host_copies_padding_of_assembled_structs) {  //~ host copy
+  Padded* const from = unwritten<Padded>(32);
+  auto* const to = unwritten<unsigned long long>(32);
+  fills_members<<<1, 32>>>(from);
+  assembles_structs<<<1, 32>>>(reinterpret_cast<unsigned char*>(from), to);
+  copy_out(to, 32);
+}
+
+// What was read as a whole is no padding of the wider value that it becomes.
+// expect: uninitialized-read global
+__global__ void widens_words(const unsigned* in, unsigned long long* out) {
+  out[threadIdx.x] = in[threadIdx.x];  //~ read
+}
+LITMUS(host_copies_widened_words) {  //~ host copy
+  auto* const out = unwritten<unsigned long long>(32);
+  widens_words<<<1, 32>>>(unwritten<unsigned>(32), out);
+  copy_out(out, 32);
+}
+
+// expect: uninitialized-read global
+__global__ void widens_bytes(const unsigned char* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x];  //~ read
+}
+LITMUS(host_copies_widened_bytes) {  //~ host copy
+  int* const out = unwritten<int>(32);
+  widens_bytes<<<1, 32>>>(unwritten<unsigned char>(32), out);
+  copy_out(out, 32);
+}
+
+// expect: uninitialized-read shared
+__global__ void widens_counts(unsigned long long* out) {
+  __shared__ unsigned counts[32];
+  atomicAdd(&counts[threadIdx.x / 2], 1u);  //~ read
+  __syncthreads();
+  out[threadIdx.x] = threadIdx.x < 16 ? counts[threadIdx.x] : 0;
+}
+LITMUS(host_copies_widened_counts) {  //~ host copy
+  auto* const out = unwritten<unsigned long long>(32);
+  widens_counts<<<1, 32>>>(out);
+  copy_out(out, 32);
+}
+
+// Nor is what was calculated, wherever it is packed.
+// expect: uninitialized-read global
+__global__ void packs_pixels(const float* red, unsigned* out) {
+  const auto value = static_cast<unsigned>(__saturatef(red[threadIdx.x]) * 255);  //~ read
+  out[threadIdx.x] = value << 8 | threadIdx.x;
+}
+LITMUS(host_copies_packed_pixels) {  //~ host copy
+  auto* const out = unwritten<unsigned>(32);
+  packs_pixels<<<1, 32>>>(unwritten<float>(32), out);
+  copy_out(out, 32);
+}
+
 __global__ void writes_low_halves(unsigned* halves) { halves[2 * threadIdx.x] = threadIdx.x; }
 unsigned long long* half_written() {
   auto* const data = unwritten<unsigned long long>(32);

@@ -76,6 +76,7 @@ struct Access {
   // that first read undefined bytes (kNone: none).
   std::uint32_t undefined = 0;
   std::uint32_t origin = ptx::kNone;
+  ValueLanes of_values{};  // those of `undefined` whose undefined bits are a value
   // The undefined lanes of each element of a vector access; valid only if `undefined`, their union,
   // is not 0.
   std::array<UndefinedLanes, 4> of_element{};
@@ -97,7 +98,7 @@ struct Access {
     return undefined_bits[byte / 8][lane] >> (8 * (byte % 8)) & ones_of(count);
   }
   [[nodiscard]] UndefinedLanes undefined_in(std::uint32_t element) const {
-    return undefined == 0 || elements() == 1 ? UndefinedLanes{undefined, origin}
+    return undefined == 0 || elements() == 1 ? UndefinedLanes{undefined, origin, of_values}
                                              : of_element[element];
   }
 };

@@ -296,19 +296,26 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
   if (shadow.extent() == InitShadow::Extent::some) tell_bits(access, lanes, shadow);
 }
 
-// Sets which bits of the bytes that `lanes` read are undefined.
+// Sets which bits of the bytes that `lanes` read are undefined, and which lanes read results of
+// calculations alone.
 void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow) {
   access.is_partial = true;
+  access.of_values = {0, lanes};
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     std::array<std::uint64_t, 2> bits{};
     for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
-      const std::uint64_t of_byte = shadow.undefined_bits_at(access.offset[lane] + byte);
+      const std::uint32_t at = access.offset[lane] + byte;
+      const std::uint64_t of_byte = shadow.undefined_bits_at(at);
       bits[byte / 8] |= of_byte << (8 * (byte % 8));
+      const bool is_calculated = of_byte == 0 || (shadow.state_at(at) == InitShadow::kUndefined &&
+                                                  shadow.taint_at(at).calculated);
+      if (!is_calculated) access.of_values.calculated &= ~(1u << lane);
     }
     access.undefined_bits[0][lane] = bits[0];
     access.undefined_bits[1][lane] = bits[1];
   }
+  for (UndefinedLanes& element : access.of_element) element.values = access.of_values;
 }
 
 // Returns those of `lanes` whose element at byte `at` of the access is not completely defined.
@@ -371,6 +378,8 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const bool is_whole = !access.is_partial || undefined_as_a_whole(access, at, bytes, lane);
+    const bool is_calculated = (value.values.calculated >> lane & 1u) != 0;
+    const bool is_value = is_whole || (value.values.any() >> lane & 1u) != 0;
     for (std::uint32_t byte = at; byte < at + bytes; ++byte) {
       const std::uint64_t bits = is_whole ? 0xff : access.undefined_bits_at(byte, 1, lane);
       if (bits == 0) continue;
@@ -379,7 +388,7 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
         shadow.fill(offset, 1, InitShadow::kNeverWritten);
       } else {
         shadow.taint(offset, {origins_.earliest_of(origin), static_cast<std::uint8_t>(bits),
-                              !is_whole || is_padding});
+                              !is_value || is_padding, is_calculated});
       }
     }
   }
@@ -390,8 +399,10 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   UndefinedLanes written{std::exchange(access.undefined, 0),
-                         std::exchange(access.origin, ptx::kNone)};
-  const bool exchanges = access.program->code[access.pc].modifiers.atom_op == ptx::AtomOp::exch;
+                         std::exchange(access.origin, ptx::kNone),
+                         std::exchange(access.of_values, {})};
+  const ptx::AtomOp operation = access.program->code[access.pc].modifiers.atom_op;
+  const bool exchanges = operation == ptx::AtomOp::exch;
   const bool writes_partially = std::exchange(access.is_partial, false) && exchanges;
   std::array<LaneBits, 2> bits;  // of the values in transit
   if (writes_partially) bits = access.undefined_bits;
@@ -399,15 +410,18 @@ void InitChecker::on_update(Access& access, InitShadow& shadow) {
   if (!exchanges) {
     written.mask |= access.undefined;
     if (access.undefined != 0) written.origin = access.origin;
+    if (operation != ptx::AtomOp::cas) written.values = {0, ~0u};
   }
   const UndefinedLanes read{std::exchange(access.undefined, written.mask),
-                            std::exchange(access.origin, written.origin)};
+                            std::exchange(access.origin, written.origin),
+                            std::exchange(access.of_values, written.values)};
   const bool reads_partially = std::exchange(access.is_partial, writes_partially);
   if (writes_partially) std::swap(access.undefined_bits, bits);
   on_write(access, shadow);
   if (writes_partially) std::swap(access.undefined_bits, bits);
   access.undefined = read.mask;
   access.origin = read.origin;
+  access.of_values = read.values;
   access.is_partial = reads_partially;
 }
 

@@ -84,7 +84,8 @@ void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
   writable_states()[offset] = kUndefined;
   settled_ = std::min(settled_, offset);
   make_taints();
-  taints_[offset] = taint.origin << 9 | std::uint32_t{taint.next_to_defined} << 8 | taint.bits;
+  taints_[offset] = taint.origin << 10 | std::uint32_t{taint.calculated} << 9 |
+                    std::uint32_t{taint.next_to_defined} << 8 | taint.bits;
 }
 
 void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,

@@ -49,10 +49,11 @@ class InitShadow {
   void fill(std::uint32_t offset, std::uint32_t bytes, State state);
   // Details about a byte that was written with an undefined value.
   struct Taint {
-    std::uint32_t origin = 0;  // index of a checker's origin, below 1 << 23
+    std::uint32_t origin = 0;  // index of a checker's origin, below 1 << 22
     std::uint8_t bits = 0xff;  // the undefined bits; not 0
     // Other bits of the value were defined, so the byte may be padding that was copied along.
     bool next_to_defined = false;
+    bool calculated = false;  // part of the result of a calculation
   };
   void taint(std::uint32_t offset, const Taint& taint);
 
@@ -75,7 +76,8 @@ class InitShadow {
   // Only valid if state_at(offset) is kUndefined.
   [[nodiscard]] Taint taint_at(std::uint32_t offset) const {
     const std::uint32_t taint = taints_[offset];
-    return {taint >> 9, static_cast<std::uint8_t>(taint), (taint >> 8 & 1) != 0};
+    return {taint >> 10, static_cast<std::uint8_t>(taint), (taint >> 8 & 1) != 0,
+            (taint >> 9 & 1) != 0};
   }
   // Returns which bits of a byte are undefined; only valid if extent() is `some`.
   [[nodiscard]] std::uint8_t undefined_bits_at(std::uint32_t offset) const {
@@ -95,7 +97,7 @@ class InitShadow {
   HostPages pages_;
   std::uint8_t* states_ = nullptr;
   HostPages taint_pages_;            // empty until a byte is undefined
-  std::uint32_t* taints_ = nullptr;  // per byte: origin << 9 | next_to_defined << 8 | bits
+  std::uint32_t* taints_ = nullptr;  // per byte: see taint_at()
   std::uint32_t bytes_ = 0;
   std::uint32_t settled_ = 0;  // the number of leading bytes that settle() has found defined
   std::uint32_t capacity_ = 0;

@@ -59,6 +59,7 @@ UndefinedLanes CurrentAccess::take_undefined_of(const RunningFragment& run, cons
   }
   access.undefined |= value.mask;
   if (value.mask != 0) access.origin = value.origin;
+  access.of_values = value.values;
   return value;
 }
 
@@ -70,16 +71,18 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
   const unsigned unused = 64 - 8 * bytes;
   LaneBits bits{};
+  ValueLanes values = value.values;
   for (std::uint32_t rest = value.mask & mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     bits[lane] =
         access.is_partial ? access.undefined_bits_at(element * bytes, bytes, lane) : ones_of(bytes);
+    values.whole |= std::uint32_t{bits[lane] == ones_of(bytes)} << lane;
     if (ptx::is_signed(instr.modifiers.type)) {
       bits[lane] =
           static_cast<std::uint64_t>(static_cast<std::int64_t>(bits[lane] << unused) >> unused);
     }
   }
-  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program);
+  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program, values);
 }
 
 void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Target& target,
@@ -103,6 +106,7 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
   access.undefined = 0;
   access.is_partial = false;
   access.origin = ptx::kNone;
+  access.of_values = {};
   access.unwritten = 0;
   const bool asks_swaps =
       launch_.program->synchronizes_threads || launch_.observers.weak_memory != nullptr;

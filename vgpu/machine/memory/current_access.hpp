@@ -54,6 +54,7 @@ class CurrentAccess {
     access.undefined = 0;
     access.is_partial = false;
     access.origin = ptx::kNone;
+    access.of_values = {};
     access.unwritten = 0;
   }
   // Marks the undefined bits of an element that has been read in its destination register.

@@ -102,6 +102,8 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   const std::size_t index = index_of(frame, ref);
   UndefinedLanes& row = rows_[index];
   row.mask = (row.mask & ~mask) | (value.mask & mask);
+  row.values.whole = (row.values.whole & ~mask) | (value.values.whole & mask);
+  row.values.calculated = (row.values.calculated & ~mask) | (value.values.calculated & mask);
   if ((value.mask & mask) == 0) return;
   row.origin = value.origin;
   if (ref.bank == Bank::predicate) return;
@@ -118,15 +120,15 @@ void UndefinedRegisters::forget(std::uint32_t origin, std::uint32_t lanes) {
 }
 
 void UndefinedRegisters::set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits,
-                                  std::uint32_t origin, std::uint32_t mask,
-                                  const Program& program) {
+                                  std::uint32_t origin, std::uint32_t mask, const Program& program,
+                                  const ValueLanes& values) {
   const std::uint64_t row_bits = ones_of(ref.bank == Bank::wide ? 8 : 4);
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     lanes |= std::uint32_t{(bits[lane] & row_bits) != 0} << lane;
   }
   lanes &= mask;
-  set(frame, ref, {lanes, origin}, mask, program);
+  set(frame, ref, {lanes, origin, values}, mask, program);
   if (lanes == 0 || holds_no_register(ref) || ref.bank == Bank::predicate) return;
   LaneBits& row = bits_[index_of(frame, ref)];
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

@@ -22,10 +22,20 @@
 
 namespace warpcheck::vgpu {
 
+// The lanes whose undefined bits are known to be a value, and not padding that was moved with its
+// struct.
+struct ValueLanes {
+  std::uint32_t whole = 0;       // all bits of what was loaded, perhaps widened since
+  std::uint32_t calculated = 0;  // results of calculations, perhaps packed with other bits since
+
+  [[nodiscard]] std::uint32_t any() const { return whole | calculated; }
+};
+
 // The undefined lanes of a row, and the pc of the load that the undefined bits come from.
 struct UndefinedLanes {
   std::uint32_t mask = 0;
   std::uint32_t origin = ptx::kNone;
+  ValueLanes values{};
 };
 
 using LaneBits = std::array<std::uint64_t, kWarpLanes>;
@@ -75,7 +85,7 @@ class UndefinedRegisters {
   // Sets the lanes bit by bit.
   //   origin: of the lanes that have an undefined bit
   void set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits, std::uint32_t origin,
-                std::uint32_t mask, const Program& program);
+                std::uint32_t mask, const Program& program, const ValueLanes& values = {});
   // Makes the lanes defined in every row in which their undefined bits come from that load.
   void forget(std::uint32_t origin, std::uint32_t lanes);
   // Computes what a compute, warp or move instruction is about to do to its destinations.

@@ -184,6 +184,7 @@ struct UndefinedRegisters::Flow {
   UndefinedLanes any{};  // lanes with an undefined bit in some source
   // lanes whose result is completely undefined: by the guard or a control operand
   UndefinedLanes all{};
+  ValueLanes of_result{0, ~0u};
 
   void add(UndefinedLanes& to, const UndefinedLanes& from, std::uint32_t lanes) const {
     if ((from.mask & lanes) == 0) return;
@@ -195,7 +196,8 @@ struct UndefinedRegisters::Flow {
     return registers.bits_of(frame, instr[source]);
   }
   template <OperandName Name>
-  void set(Name destination, const UndefinedLanes& value) const {
+  void set(Name destination, UndefinedLanes value) const {
+    value.values = of_result;
     registers.set(frame, instr[destination], value, mask, program);
   }
   void set_bits(ComputeOperand destination, LaneBits value) const {
@@ -204,14 +206,17 @@ struct UndefinedRegisters::Flow {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if ((all.mask >> lane & 1u) != 0) value[lane] = ~std::uint64_t{0};
     }
-    registers.set_bits(frame, ref, value, origin_of(value), mask, program);
+    registers.set_bits(frame, ref, value, origin_of(value), mask, program,
+                       {of_result.whole, of_result.calculated | all.mask});
   }
 
   void read_operands();
   [[nodiscard]] std::uint32_t origin_of(const LaneBits& result) const;
+  [[nodiscard]] std::ptrdiff_t moved_sources(OperandSet moved) const;
   void set_whole(const UndefinedLanes& value) const;
+  void take_values(OperandSet moved);
   void move(OperandSet moved);
-  void decide(std::uint32_t table) const;
+  void decide(std::uint32_t table);
   void calculate() const;
   void carry_on() const;
   void by_halves() const;
@@ -252,6 +257,12 @@ std::uint32_t UndefinedRegisters::Flow::origin_of(const LaneBits& result) const 
   return any.origin;
 }
 
+std::ptrdiff_t UndefinedRegisters::Flow::moved_sources(OperandSet moved) const {
+  return std::ranges::count_if(kComputeSources, [&](ComputeOperand source) {
+    return moved.has(source) && instr[source].bank != Bank::none;
+  });
+}
+
 void UndefinedRegisters::Flow::set_whole(const UndefinedLanes& value) const {
   set(ComputeOperand::d, value);
   set(ComputeOperand::e, value);
@@ -260,8 +271,24 @@ void UndefinedRegisters::Flow::set_whole(const UndefinedLanes& value) const {
   set(kUnpackedParts[3], value);
 }
 
+// The result is a value as far as what is moved is one.  Bits of several registers, and some bits
+// of one, are no longer what was loaded as a whole.
+void UndefinedRegisters::Flow::take_values(OperandSet moved) {
+  const bool packs = instr.opcode == Opcode::mov_ && (unpacks(instr) || moved_sources(moved) > 1);
+  const bool passes_on =
+      instr.opcode == Opcode::mov_ || instr.opcode == Opcode::cvt_ || instr.opcode == Opcode::selp_;
+  of_result = {passes_on && !packs ? ~0u : 0, ~0u};
+  for (const ComputeOperand source : kComputeSources) {
+    if (!moved.has(source)) continue;
+    const UndefinedLanes& from = operand[source];
+    of_result.whole &= ~from.mask | from.values.whole;
+    of_result.calculated &= ~from.mask | from.values.calculated;
+  }
+}
+
 // Executes the instruction on the undefined bits of the operands that it moves.
 void UndefinedRegisters::Flow::move(OperandSet moved) {
+  take_values(moved);
   alignas(64) std::array<std::byte, 6 * kWideRowBytes> rows{};
   LaneBanks there;
   there.base.fill(rows.data());
@@ -300,7 +327,8 @@ void UndefinedRegisters::Flow::move(OperandSet moved) {
 
 // A bit of the result is undefined if the undefined bits of the operands could make it both 0 and
 // 1.
-void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
+void UndefinedRegisters::Flow::decide(std::uint32_t table) {
+  take_values({ComputeOperand::a, ComputeOperand::b, ComputeOperand::c});
   std::array<LaneBits, 3> unknown{}, value{};
   for (std::size_t i = 0; i < 3; ++i) {
     const Ref& ref = instr[ComputeOperand::a + i];
@@ -320,6 +348,12 @@ void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
       could_be[table >> row & 1u] |= possible;
     }
     result[lane] = could_be[0] & could_be[1];
+    // A mask that keeps all undefined bits: how unoptimised code widens a byte.
+    const bool keeps = instr.opcode == Opcode::and_ && result[lane] != 0 &&
+                       (result[lane] == unknown[0][lane] || result[lane] == unknown[1][lane]);
+    const UndefinedLanes &a = operand[ComputeOperand::a], &b = operand[ComputeOperand::b];
+    const std::uint32_t whole = (~a.mask | a.values.whole) & (~b.mask | b.values.whole);
+    of_result.whole |= whole & std::uint32_t{keeps} << lane;
   }
   set_bits(ComputeOperand::d, result);
 }
@@ -495,7 +529,7 @@ void UndefinedRegisters::Flow::multiply_matrices() const {
                      [&](unsigned lane, std::uint64_t bits, MatrixPlace at) {
                        if ((columns_of_row[at.row] >> at.column & 1u) != 0) result[lane] |= bits;
                      });
-    registers.set_bits(frame, ref, result, origin, mask, program);
+    registers.set_bits(frame, ref, result, origin, mask, program, of_result);
   });
 }
 

@@ -22,10 +22,13 @@ class BitsWatcher final : public Observer {
       stored = (access.undefined & 1) == 0 ? 0
                : access.is_partial         ? access.undefined_bits_at(0, access.bytes, 0)
                                            : ones_of(access.bytes);
+      is_whole = (access.of_values.whole & 1) != 0;
+      is_calculated = (access.of_values.calculated & 1) != 0;
     }
   }
   void on_undefined_use(const UndefinedUse& /*use*/) override { ++uses; }
   Bits stored = 0;
+  bool is_whole = false, is_calculated = false;  // what was stored last
   int uses = 0;
 
  private:
@@ -99,6 +102,40 @@ TEST_F(UndefinedBits, LogicDecidesBits) {
   EXPECT_EQ(word("not.b32 %r5, %r2;", 0xffff), 0xffffu);
   EXPECT_EQ(word("lop3.b32 %r5, %r2, 0xf0, 0, 0xc0;", 0xffff), 0xf0u) << "a & b";
   EXPECT_EQ(word("lop3.b32 %r5, 0xf0, %r1, %r2, 0xca;", 0xffff), 0xff0fu) << "a ? b : c";
+}
+
+TEST_F(UndefinedBits, AreAValueIfTheyWereLoadedAsAWhole) {
+  const auto is_whole = [&](const std::string& body, Bits loaded) {
+    const BitsWatcher seen = watch(body, loaded);
+    EXPECT_FALSE(seen.is_calculated) << body;
+    return seen.is_whole;
+  };
+  const std::string load = "ld.global.u32 %r2, [%rd1]; ", load_byte = "ld.global.u8 %h1, [%rd1]; ";
+  const std::string store = " st.global.u32 [%rd1], %r5;", wide = " st.global.u64 [%rd1], %rd5;";
+  EXPECT_TRUE(is_whole(load + "cvt.u64.u32 %rd5, %r2;" + wide, 0xffffffff));
+  EXPECT_FALSE(is_whole(load + "cvt.u64.u32 %rd5, %r2;" + wide, 0xffffff00)) << "padding";
+  EXPECT_TRUE(is_whole(load_byte + "cvt.u32.u16 %r5, %h1;" + store, 0xff));
+  EXPECT_TRUE(is_whole(load_byte + "cvt.u32.u16 %r2, %h1; and.b32 %r5, %r2, 255;" + store, 0xff));
+  EXPECT_TRUE(is_whole(load + "shfl.sync.idx.b32 %r5, %r2, 0, 31, 1; cvt.u64.u32 %rd5, %r5;" + wide,
+                       0xffffffff));
+  EXPECT_FALSE(is_whole(load + "mov.b64 %rd5, {%r1, %r2};" + wide, 0xffffffff)) << "packed";
+  EXPECT_FALSE(is_whole(load + "and.b32 %r5, %r2, 0xff;" + store, 0xffffffff)) << "a part of it";
+  EXPECT_FALSE(is_whole(load_byte + "cvt.u32.u16 %r2, %h1; or.b32 %r5, %r2, 0x100;" + store, 0xff));
+}
+
+TEST_F(UndefinedBits, AreAValueIfTheyWereCalculated) {
+  const auto is_calculated = [&](const std::string& body) {
+    const std::string loads = "ld.global.u32 %r2, [%rd1]; mov.u32 %r6, %tid.x; ";
+    const BitsWatcher seen = watch(loads + body + " st.global.u64 [%rd1], %rd5;", 0xff);
+    EXPECT_FALSE(seen.is_whole) << body;
+    return seen.is_calculated;
+  };
+  EXPECT_TRUE(is_calculated("mov.b32 %r5, %r2; add.s32 %r5, %r5, 1; mov.b64 %rd5, {%r6, %r5};"));
+  EXPECT_TRUE(
+      is_calculated("cvt.rn.f32.u32 %r5, %r2; shl.b32 %r5, %r5, 8; or.b32 %r5, %r5, %r6; "
+                    "cvt.u64.u32 %rd5, %r5;"));
+  EXPECT_FALSE(is_calculated("shl.b32 %r5, %r2, 8; or.b32 %r5, %r5, 3; cvt.u64.u32 %rd5, %r5;"));
+  EXPECT_FALSE(is_calculated("add.s32 %r5, %r2, 1; mov.b64 %rd5, {%r2, %r5};")) << "not all of it";
 }
 
 TEST_F(UndefinedBits, SumsCarryThem) {

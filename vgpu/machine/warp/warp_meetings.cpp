@@ -97,6 +97,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
   }
   LaneBits result{};
   std::uint32_t from_nobody = 0, from_somebody = 0;
+  ValueLanes values;
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const unsigned source = shuffle_source(instr.modifiers.shuffle, lane,
@@ -107,6 +108,8 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
     result[lane] = is_whole ? ones_of(4) : bits[source];
     from_nobody |= std::uint32_t{is_nobody} << lane;
     from_somebody |= (value.mask >> source & 1u) << lane;
+    values.whole |= (value.values.whole >> source & 1u) << lane;
+    values.calculated |= (value.values.calculated >> source & 1u) << lane;
   }
   if (from_nobody != 0 && launch_.observers.following.values)
     tell_unfollowed(launch_, run, from_nobody);
@@ -114,7 +117,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;
   undefined.set_bits(run.frame, instr[WarpOperand::result], result, origin, active,
-                     *launch_.program);
+                     *launch_.program, {values.whole, values.calculated | from_nobody});
   undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *launch_.program);
 }
 
