@@ -55,12 +55,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
   return load(library, bytes.c_str(), options, values, count);
 }
 
-cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
-  return of_library(library, [](Device& device, LoadedModule& module) {
-    LoadedModules::instance().unload(device, module);
-    return device.errors().sticky();
-  });
-}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) { return of_library(library, unload); }
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
   return of_library(library, [&](Device&, const LoadedModule& module) {
@@ -71,21 +66,14 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 }
 
 cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
-  return of_library(library, [&](Device&, const LoadedModule& module) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<unsigned>(module.kernels.size());
-    return cudaSuccess;
-  });
+  return of_library(
+      library, [&](Device&, const LoadedModule& module) { return count_functions(module, count); });
 }
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
                                         cudaLibrary_t library) {
   return of_library(library, [&](Device&, const LoadedModule& module) {
-    if (kernels == nullptr) return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < count && i < module.kernels.size(); ++i) {
-      kernels[i] = reinterpret_cast<cudaKernel_t>(module.kernels[i]);
-    }
-    return cudaSuccess;
+    return list_functions(module, count, kernels);
   });
 }
 

@@ -72,19 +72,14 @@ CUresult load_file(Handle* made, const char* path, unsigned count, CUjit_option*
 }
 
 template <typename Handle, typename Function>
-cudaError_t find_function(const LoadedModule& module, const char* name, Function* function) {
-  if (function == nullptr || name == nullptr) return cudaErrorInvalidValue;
-  Kernel* const kernel = module.find_kernel(name);
-  if (kernel == nullptr) return cudaErrorSymbolNotFound;
-  *function = reinterpret_cast<Function>(kernel);
-  return cudaSuccess;
-}
-
-template <typename Function>
-void list_functions(const LoadedModule& module, unsigned count, Function* functions) {
-  for (unsigned i = 0; i < count && i < module.kernels.size(); ++i) {
-    functions[i] = reinterpret_cast<Function>(module.kernels[i]);
-  }
+CUresult find_function(Handle handle, const char* name, Function* function) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    if (function == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    Kernel* const kernel = module.find_kernel(name);
+    if (kernel == nullptr) return cudaErrorSymbolNotFound;
+    *function = reinterpret_cast<Function>(kernel);
+    return cudaSuccess;
+  });
 }
 
 template <typename Handle>
@@ -180,32 +175,20 @@ CUresult cuModuleLoad(CUmodule* module, const char* path) {
   return load_file(module, path, 0, nullptr, nullptr);
 }
 
-CUresult cuModuleUnload(CUmodule handle) {
-  return of_module(handle, [](Device& device, LoadedModule& module) {
-    LoadedModules::instance().unload(device, module);
-    return device.errors().sticky();
-  });
-}
+CUresult cuModuleUnload(CUmodule handle) { return of_module(handle, unload); }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-  return of_module(handle, [&](Device&, const LoadedModule& module) {
-    return find_function<CUmodule>(module, name, function);
-  });
+  return find_function(handle, name, function);
 }
 
 CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
-  return of_module(handle, [&](Device&, const LoadedModule& module) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<unsigned>(module.kernels.size());
-    return cudaSuccess;
-  });
+  return of_module(
+      handle, [&](Device&, const LoadedModule& module) { return count_functions(module, count); });
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
   return of_module(handle, [&](Device&, const LoadedModule& module) {
-    if (functions == nullptr) return cudaErrorInvalidValue;
-    list_functions(module, count, functions);
-    return cudaSuccess;
+    return list_functions(module, count, functions);
   });
 }
 
@@ -224,32 +207,20 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_optio
   return load_file(library, path, count, options, values);
 }
 
-CUresult cuLibraryUnload(CUlibrary handle) {
-  return of_module(handle, [](Device& device, LoadedModule& module) {
-    LoadedModules::instance().unload(device, module);
-    return device.errors().sticky();
-  });
-}
+CUresult cuLibraryUnload(CUlibrary handle) { return of_module(handle, unload); }
 
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle, const char* name) {
-  return of_module(handle, [&](Device&, const LoadedModule& module) {
-    return find_function<CUlibrary>(module, name, kernel);
-  });
+  return find_function(handle, name, kernel);
 }
 
 CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary handle) {
-  return of_module(handle, [&](Device&, const LoadedModule& module) {
-    if (count == nullptr) return cudaErrorInvalidValue;
-    *count = static_cast<unsigned>(module.kernels.size());
-    return cudaSuccess;
-  });
+  return of_module(
+      handle, [&](Device&, const LoadedModule& module) { return count_functions(module, count); });
 }
 
 CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary handle) {
   return of_module(handle, [&](Device&, const LoadedModule& module) {
-    if (kernels == nullptr) return cudaErrorInvalidValue;
-    list_functions(module, count, kernels);
-    return cudaSuccess;
+    return list_functions(module, count, kernels);
   });
 }
 

@@ -112,4 +112,15 @@ cudaError_t find_variable(Device& device, const LoadedModule& module, const char
   return cudaSuccess;
 }
 
+cudaError_t unload(Device& device, LoadedModule& module) {
+  LoadedModules::instance().unload(device, module);
+  return device.errors().sticky();
+}
+
+cudaError_t count_functions(const LoadedModule& module, unsigned* count) {
+  if (count == nullptr) return cudaErrorInvalidValue;
+  *count = static_cast<unsigned>(module.kernels.size());
+  return cudaSuccess;
+}
+
 }  // namespace warpcheck::cudart

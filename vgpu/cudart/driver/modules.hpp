@@ -43,4 +43,16 @@ std::string read_module_file(const char* path);
 cudaError_t find_variable(Device& device, const LoadedModule& module, const char* name,
                           bool managed, void** address, std::size_t* bytes);
 
+cudaError_t unload(Device& device, LoadedModule& module);
+cudaError_t count_functions(const LoadedModule& module, unsigned* count);
+//   Function: a handle of a kernel in one of the APIs
+template <typename Function>
+cudaError_t list_functions(const LoadedModule& module, unsigned count, Function* functions) {
+  if (functions == nullptr) return cudaErrorInvalidValue;
+  for (unsigned i = 0; i < count && i < module.kernels.size(); ++i) {
+    functions[i] = reinterpret_cast<Function>(module.kernels[i]);
+  }
+  return cudaSuccess;
+}
+
 }  // namespace warpcheck::cudart
