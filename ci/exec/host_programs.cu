@@ -135,6 +135,22 @@ static void races(const std::string& mode) {
   cudaDeviceSynchronize();
 }
 
+static void wait_for_callback() {
+  static std::mutex mutex;
+  static std::condition_variable is_told;
+  static bool told = false;
+  cudaLaunchHostFunc(
+      nullptr,
+      [](void*) {
+        const std::lock_guard lock(mutex);
+        told = true;
+        is_told.notify_one();
+      },
+      nullptr);
+  std::unique_lock lock(mutex);
+  is_told.wait(lock, [] { return told; });
+}
+
 static void clean(const std::string& mode) {
   if (mode == "halves") {
     launch_half();
@@ -160,20 +176,8 @@ static void clean(const std::string& mode) {
     cudaDeviceSynchronize();
     std::printf("%d\n", values[100]);
   } else if (mode == "callback") {
-    static std::mutex mutex;
-    static std::condition_variable is_told;
-    static bool told = false;
     fill<<<kCount / 256, 256>>>(values, kCount);
-    cudaLaunchHostFunc(
-        nullptr,
-        [](void*) {
-          const std::lock_guard lock(mutex);
-          told = true;
-          is_told.notify_one();
-        },
-        nullptr);
-    std::unique_lock lock(mutex);
-    is_told.wait(lock, [] { return told; });
+    wait_for_callback();
     std::printf("%d\n", values[17]);
   } else if (mode == "progress") {
     *result = 0;
