@@ -477,9 +477,10 @@ struct HostAccess {
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
   bool frees = false;      // write: the memory is freed
-  std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
-  const HostPlace* place = nullptr;                     // of a load or store; null: a call
-  std::string_view call{};  // the API function; empty: a load or store, or not known
+  // By Launch::index, ascending; usually none.
+  std::span<const std::uint32_t> unordered_launches{};
+  const HostPlace* place = nullptr;  // of a load or store; null: a call
+  std::string_view call{};           // the API function; empty: a load or store, or not known
   // size of the whole row, if this is a part of it; 0: it is the whole row
   std::uint64_t row_bytes = 0;
   // The bytes and their states have moved before: only the order of the access is new.
@@ -492,7 +493,7 @@ struct DeviceCopy {
   const Allocation* target = nullptr;
   const Allocation* source = nullptr;
   std::uint32_t target_offset = 0, source_offset = 0, bytes = 0;
-  std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
+  std::span<const std::uint32_t> unordered_launches{};  // as in HostAccess
   std::string_view call{};                              // the API function; empty: not known
   bool ahead = false;                                   // as in HostAccess
 };

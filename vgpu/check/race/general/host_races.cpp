@@ -14,13 +14,17 @@ void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
   if (access.unordered_launches.empty() || access.bytes == 0) return;
   CellMemory* const memory = memories_.find(access.allocation->id);
   if (memory == nullptr) return;
+  const std::uint32_t all_end = std::min(access.offset + access.bytes, memory->bytes());
+  const auto [begin, end] =
+      memory->part_since(access.unordered_launches.front(), {access.offset, all_end});
+  if (begin >= end) return;
   deferred_.perform(access.allocation->id);
-  const std::uint32_t end = std::min(access.offset + access.bytes, memory->bytes());
-  if (access.offset >= end) return;
-  memory->to_cells(access.offset, end, lists_, order_);
-  for (std::uint32_t at = access.offset; at < end; ++at) {
-    if (at != access.offset && at % memory->cell_bytes() != 0) continue;
-    check_cell(access, at, memory->cells()[at >> memory->shift()], operand);
+  memory->to_cells(begin, end, lists_, order_);
+  const unsigned shift = memory->shift();
+  for (std::uint32_t number = begin >> shift; number <= (end - 1) >> shift; ++number) {
+    const Cell& cell = memory->cells()[number];
+    if (cell.write.bits == 0 && cell.rest == 0) continue;
+    check_cell(access, std::max(begin, number << shift), cell, operand);
   }
 }
 
@@ -28,8 +32,7 @@ void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
 void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const Cell& cell,
                            const LibraryOperand* operand) {
   const auto is_unordered = [&](SegmentId id) {
-    return std::ranges::find(access.unordered_launches, order_.segments().at(id).launch) !=
-           access.unordered_launches.end();
+    return std::ranges::binary_search(access.unordered_launches, order_.segments().at(id).launch);
   };
   const auto look_at = [&](const EarlierAccess& earlier) {
     const AccessClass other = AccessClass::of_index(earlier.access_class);

@@ -183,10 +183,29 @@ SegmentId GeneralRaceChecker::segment_of(const Access& access) {
   return order_.copies().segment_of_group(access.place, access.kind == AccessKind::read);
 }
 
+//   first: the offset of lane 0, if the lanes are neighbours
+template <typename AnyAccess>
+inline CellMemory& GeneralRaceChecker::memory_of(const AnyAccess& access, std::int64_t first) {
+  CellMemory& memory = memories_.of(*access.allocation);
+  CellBytes bytes{0, access.allocation->limit()};
+  if (access.pattern == Pattern::strided) {
+    const std::int64_t end = first + std::int64_t{kWarpLanes} * access.bytes;
+    bytes.begin = static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0));
+    bytes.end = static_cast<std::uint32_t>(std::min<std::int64_t>(end, bytes.end));
+  }
+  memory.note(order_.launches().current(), bytes);
+  return memory;
+}
+
+CellMemory& GeneralRaceChecker::memory_of(const Access& access) {
+  const unsigned lane = access.first_lane();
+  return memory_of(access, std::int64_t{access.offset[lane]} - std::int64_t{lane} * access.bytes);
+}
+
 CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   CheckedRow row;
   row.access = &access;
-  row.memory = &memories_.of(*access.allocation);
+  row.memory = &memory_of(access);
   if (access.bytes < row.memory->cell_bytes()) {
     deferred_.perform(access.allocation->id);
     row.memory->narrow_to(access.bytes, lists_, order_);
@@ -239,7 +258,7 @@ bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, SegmentId now, s
                                        const std::uint32_t* offsets) {
   constexpr std::uint32_t kRunsMax = 8;
   if (access.pattern == Pattern::uniform || access.bytes < 4) return false;
-  CellLines* const lines = memories_.of(*access.allocation).lines();
+  CellLines* const lines = memory_of(access, first).lines();
   if (lines == nullptr) return false;
   CellLines::Part part;
   part.segment = now;
@@ -289,6 +308,7 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   CellMemory& memory =
       memories_.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
   memory.narrow_to(recalled.bytes, lists_, order_);
+  memory.note(recalled.launch, {recalled.offset, recalled.offset + recalled.bytes});
   const unsigned lane = recalled.thread % kWarpLanes;
   const SegmentId segment = order_.segments().past(
       recalled.launch, launches_[recalled.launch].first_block + recalled.block,

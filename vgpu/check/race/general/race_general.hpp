@@ -98,11 +98,15 @@ class GeneralRaceChecker final : public Checker {
   void catch_up();
   [[nodiscard]] SegmentId segment_of(const Access& access);
   bool defer_in_lines(const Access& access) {
-    return deferred_.defer_in_lines(access, segment_of(access), memories_.of(*access.allocation));
+    return deferred_.defer_in_lines(access, segment_of(access), memory_of(access));
   }
   template <typename AnyAccess>
   bool take_in_lines(const AnyAccess& access, SegmentId now, std::int64_t first,
                      const std::uint32_t* offsets);
+  // Returns the memory that the access is about to be recorded in.
+  template <typename AnyAccess>
+  CellMemory& memory_of(const AnyAccess& access, std::int64_t first);
+  CellMemory& memory_of(const Access& access);
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);

@@ -228,9 +228,33 @@ class CellLists {
   std::vector<std::uint32_t> free_;
 };
 
+// Bytes of an allocation, [begin, end).
+struct CellBytes {
+  std::uint32_t begin = 0, end = 0;
+};
+
 // The cells of one allocation.
 class CellMemory {
  public:
+  // Notes that a launch has accessed no other bytes than these, and those that were noted before.
+  void note(std::uint32_t launch, const CellBytes& bytes) {
+    if (launch + 1 < launches_) return;
+    if (launch + 1 > launches_) accessed_ = bytes;
+    launches_ = launch + 1;
+    accessed_.begin = std::min(accessed_.begin, bytes.begin);
+    accessed_.end = std::max(accessed_.end, bytes.end);
+  }
+  // Returns the part of a range outside of which no cell has a record of this launch or a later
+  // one.
+  [[nodiscard]] CellBytes part_since(std::uint32_t launch, const CellBytes& range) const {
+    if (launch + 1 < launches_) return range;
+    if (launch + 1 > launches_) return {};
+    const std::uint32_t begin = accessed_.begin >> shift_ << shift_;
+    const std::uint32_t last_cell = accessed_.end == 0 ? 0 : (accessed_.end - 1) >> shift_;
+    const std::uint64_t end = (std::uint64_t{last_cell} + 1) << shift_;
+    return {std::max(range.begin, begin),
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(range.end, end))};
+  }
   // Provides cells for so many bytes.  A larger size means that the memory belongs to a new
   // allocation.
   void fit(std::uint32_t bytes, bool has_lines);
@@ -280,6 +304,9 @@ class CellMemory {
 
   CellLines lines_;
   HostPages pages_;  // empty: all lines say everything
+  // The latest launch with an access is the one before this; it has accessed these bytes, at most.
+  std::uint32_t launches_ = 0;
+  CellBytes accessed_;
   std::uint32_t bytes_ = 0;
   unsigned shift_ = 2;
 };
