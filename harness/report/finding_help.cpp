@@ -25,8 +25,9 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "casts to wider types."},
     {FindingKind::uninitialized_read, "Use of memory that was never written",
      "A value that nothing has written decides a branch or an address, or is copied to the host.",
-     "Initialise the memory: cudaMalloc and __shared__ arrays begin undefined. Check that every "
-     "element that is read was written on every path."},
+     "Initialise the memory or the variable: cudaMalloc, __shared__ arrays and local variables "
+     "begin "
+     "undefined. Check that every element that is read was written on every path."},
     {FindingKind::use_after_free, "Use after free",
      "A thread or a host copy accesses memory that has been freed.",
      "Free memory only when every kernel that uses it has ended, and keep no pointer to it."},

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/known_patterns.hpp"
+#include "vgpu/program/library_headers.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
@@ -20,14 +21,6 @@ std::size_t hash_of(const Reporter::Key& key) {
   mix = (mix ^ (std::uint64_t{key.pc1} << 32 | key.pc2)) * 0xff51afd7ed558ccdu;
   mix = (mix ^ mix >> 29 ^ key.tag) * 0xc4ceb9fe1a85ec53u;
   return mix ^ mix >> 32;
-}
-
-// Headers that wrap one instruction, such as atomicAdd(), do not count as library code: they are
-// .hpp files beside the toolkit's other headers, and their lines tell a reader no more than the
-// line of the call.
-bool is_library_code(std::string_view header) {
-  const std::string_view name = short_header_name(header);
-  return name.find('/') != std::string_view::npos || !name.ends_with(".hpp");
 }
 
 // Returns whether a finding has sides in device code, and the source line of each such side is

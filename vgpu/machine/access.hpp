@@ -525,6 +525,8 @@ class Observer {
   // Called once per launch.  An observer that follows values replaces the initialisation checker,
   // because both mark registers as undefined.
   [[nodiscard]] virtual Following follows() const { return {}; }
+  // Called once per launch.  Whether registers that a thread has not written yet are undefined.
+  [[nodiscard]] virtual bool marks_unwritten_registers() const { return false; }
   virtual void on_access(Access&) {}
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
   // on_access() with the access.

@@ -158,6 +158,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
     begin_registers(warp);
   }
   warp.undefined.clear();
+  launch_.mark_unwritten(warp, fragment, 0);
   warp.pending_products.clear();
   warp.closed_products = {};
   warp.cluster_arrived = 0;

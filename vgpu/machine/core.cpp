@@ -99,6 +99,8 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
     const Following wanted = observer->follows();
     launch_.observers.following.values |= wanted.values;
     launch_.observers.following.order |= wanted.order;
+    launch_.observers.mark_unwritten |=
+        observer->marks_unwritten_registers() && !launch.program->unwritten_registers.empty();
     if (observer->watches_accesses_of(*launch.program))
       launch_.observers.of_accesses.push_back(observer);
     if (observer->watches_blocks()) launch_.observers.of_blocks.push_back(observer);

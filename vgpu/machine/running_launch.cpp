@@ -24,6 +24,13 @@ Step RunningLaunch::yield(Fragment& fragment) const {
   return Step::quantum;
 }
 
+void RunningLaunch::mark(Warp& warp, const Fragment& fragment, std::uint32_t function) const {
+  for (const UnwrittenRegister& one : program->unwritten_registers[function]) {
+    warp.undefined.set(frame_of(fragment), one.ref, {fragment.mask, one.first_read}, fragment.mask,
+                       *program);
+  }
+}
+
 void RunningLaunch::use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind,
                                      const Ref& ref, std::uint32_t lanes) const {
   const UndefinedLanes undefined = run.warp.undefined.get(run.frame, ref);

@@ -29,7 +29,9 @@ struct Observers {
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
   WeakMemory* weak_memory = nullptr;
-  Following following{};             // the union of what observers follow
+  Following following{};  // the union of what observers follow
+  // Registers that a thread has not written are undefined; set if the program may read one.
+  bool mark_unwritten = false;
   std::size_t watch_throughout = 0;  // how many of of_accesses have watched since the launch began
 
   // Returns whether an observer was added later: a component watches how a warp or a block
@@ -45,6 +47,7 @@ struct Observers {
     want_edges = edges;
     weak_memory = memory;
     following = {};
+    mark_unwritten = false;
   }
 };
 
@@ -66,6 +69,14 @@ struct RunningLaunch {
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers.want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program); });
   }
+  // Marks the registers of a frame that begins as undefined, if the program may read them before it
+  // writes them.
+  //   function: the one that begins, an index into Program::functions
+  void mark_unwritten(Warp& warp, const Fragment& fragment, std::uint32_t function) const {
+    if (observers.mark_unwritten) [[unlikely]]
+      mark(warp, fragment, function);
+  }
+  void mark(Warp& warp, const Fragment& fragment, std::uint32_t function) const;
   // Reports a use of undefined bits, if `ref` has any in `lanes`.
   void use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind, const Ref& ref,
                         std::uint32_t lanes) const;

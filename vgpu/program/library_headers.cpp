@@ -18,4 +18,9 @@ std::string_view short_header_name(std::string_view header) {
   return at == std::string_view::npos ? header : header.substr(at + kDirectory.size());
 }
 
+bool is_library_code(std::string_view header) {
+  const std::string_view name = short_header_name(header);
+  return name.find('/') != std::string_view::npos || !name.ends_with(".hpp");
+}
+
 }  // namespace warpcheck::vgpu

@@ -212,6 +212,11 @@ struct FunctionCode {
   bool by_address = false;               // reached only through registers, so perhaps never called
 };
 
+struct UnwrittenRegister {
+  Ref ref;
+  std::uint32_t first_read = 0;  // the first pc at which it may be read unwritten
+};
+
 // The `.geom` of texture and surface instructions (PTX ISA 9.7.10): 1d, 2d, 3d, a1d, a2d, cube,
 // acube.
 enum class Geometry : std::uint8_t { line, plane, volume, lines, planes, cube, cubes };
@@ -294,6 +299,9 @@ struct Program {
   // Set by link(): by pc, the volatile and relaxed loads whose value is used in results and not
   // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
   std::vector<bool> data_reads;
+  // Set by link(): by function, the registers that a thread may read before it has written them
+  // (flow/unwritten_registers.hpp).  Empty: none.
+  std::vector<std::vector<UnwrittenRegister>> unwritten_registers;
   // The largest sums of frames over all call chains: bytes per lane, and rows.  With recursion: of
   // the calls before any function is called again.
   std::uint32_t local_bytes_max = 0;

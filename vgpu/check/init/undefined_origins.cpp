@@ -5,10 +5,23 @@
 #include <algorithm>
 
 namespace warpcheck::vgpu {
+namespace {
+
+// Returns whether the instruction is the first that may read a register which nothing has written.
+bool reads_variable(const Program& program, std::uint32_t pc) {
+  return std::ranges::any_of(program.unwritten_registers, [&](const auto& of_function) {
+    return std::ranges::find(of_function, pc, &UnwrittenRegister::first_read) != of_function.end();
+  });
+}
+
+}  // namespace
 
 std::string Origin::source(const std::string& verb, int side) const {
   if (is_product) {
     return fmt::format("the result of ({}), which wgmma.wait_group had not waited for", side);
+  }
+  if (is_variable) {
+    return fmt::format("a variable that nothing {} before ({}) reads it", verb, side);
   }
   if (!is_shuffle) return "bytes that nothing " + verb;
   return fmt::format(
@@ -52,11 +65,14 @@ std::uint32_t UndefinedOrigins::of_use(const Program* program, std::uint32_t pc,
                                        const WarpPlace& place, std::uint32_t lanes) {
   const std::uint32_t known = find(program, pc);
   if (known != ptx::kNone || pc == ptx::kNone) return known;
-  const bool is_product = program->code[pc].kind == InstrKind::group_pending;
-  if (program->code[pc].opcode != ptx::Opcode::shfl_ && !is_product) return ptx::kNone;
+  const bool is_variable = reads_variable(*program, pc);
+  const bool is_product = !is_variable && program->code[pc].kind == InstrKind::group_pending;
+  const bool is_shuffle = !is_variable && program->code[pc].opcode == ptx::Opcode::shfl_;
+  if (!is_shuffle && !is_product && !is_variable) return ptx::kNone;
   Origin& origin = add(program, pc, thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes))));
-  origin.is_shuffle = !is_product;
+  origin.is_shuffle = is_shuffle;
   origin.is_product = is_product;
+  origin.is_variable = is_variable;
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 

@@ -1,6 +1,6 @@
 // The origins of undefined values: loads of unwritten bytes, warp operations that give a lane the
-// value of a lane that took no part, products that were not waited for, and undefined operands of
-// library functions.
+// value of a lane that took no part, products that were not waited for, variables in registers that
+// nothing has written, and undefined operands of library functions.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,16 @@ struct Origin {
   std::uint32_t lanes = 0;
   bool is_shuffle = false;
   bool is_product = false;
+  bool is_variable = false;  // pc is the first instruction that may read it
   LibraryOperand operand{};  // set for a library function
   // Of a load: the origin of the value that it found at its latest occurrence, if another kernel or
   // a library function had stored that.
   std::uint32_t earlier = ptx::kNone;
 
-  [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
-  [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
+  [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product && !is_variable; }
+  [[nodiscard]] Lack lack() const {
+    return is_shuffle ? Lack::participation : is_product ? Lack::copy_wait : Lack::unknown;
+  }
   // Returns text about the source of the value. verb: the action that is missing ("written"); side:
   // the number of this origin among the finding's sides
   [[nodiscard]] std::string source(const std::string& verb, int side = 1) const;
@@ -59,7 +62,7 @@ class UndefinedOrigins {
   // Return the index of an origin; it is created if it is new.
   std::uint32_t of_operand(const LibraryOperand& operand);
   // The origin at `pc` of a value that some of `lanes` hold.  kNone: no load of this trial is an
-  // origin there, and it is neither a shfl nor a product.
+  // origin there, and it is neither a shfl nor a product nor the first read of a variable.
   std::uint32_t of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
                        std::uint32_t lanes);
 

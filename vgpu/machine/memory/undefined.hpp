@@ -52,8 +52,8 @@ struct FrameRows {
 
 class UndefinedRegisters {
  public:
-  // Returns whether any register of the warp was ever undefined.  While false, no other function
-  // needs to be called.
+  // Returns whether a register of the warp may be undefined.  While false, no other function needs
+  // to be called.
   [[nodiscard]] bool any() const { return any_; }
   void clear() {
     any_ = false;
@@ -88,6 +88,26 @@ class UndefinedRegisters {
                 std::uint32_t mask, const Program& program, const ValueLanes& values = {});
   // Makes the lanes defined in every row in which their undefined bits come from that load.
   void forget(std::uint32_t origin, std::uint32_t lanes);
+  // Makes lanes that have exited defined, and other lanes in the rows whose values they can no
+  // longer read.
+  //   is_dead(bank, index of a row in its bank): asked for rows in which such lanes are undefined
+  template <typename IsDead>
+  void forget_dead(std::uint32_t exited, std::uint32_t lanes, IsDead is_dead) {
+    bool is_any_left = false;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      std::uint32_t& mask = rows_[i].mask;
+      mask &= ~exited;
+      if (mask == 0) continue;
+      const auto row = static_cast<std::uint32_t>(i);
+      const bool dead = (mask & lanes) != 0 &&
+                        (row < wides_at_        ? is_dead(Bank::word, row)
+                         : row < predicates_at_ ? is_dead(Bank::wide, row - wides_at_)
+                                                : is_dead(Bank::predicate, row - predicates_at_));
+      if (dead) mask &= ~lanes;
+      is_any_left |= mask != 0;
+    }
+    any_ = is_any_left;
+  }
   // Computes what a compute, warp or move instruction is about to do to its destinations.
   void propagate(const FrameRows& frame, const LaneBanks& banks, const Instr& instr,
                  std::uint32_t mask, const Program& program);

@@ -237,5 +237,27 @@ TEST_F(UndefinedBits, AnAddressMayNotHaveAny) {
   EXPECT_EQ(watch(load + "%r3; add.s64 %rd6, %rd1, %rd5; ld.global.u32 %r4, [%rd6];", 2).uses, 0);
 }
 
+// The row of each bank is given by its index in the bank.
+TEST(UndefinedRegisters, ForgetWhatCanNoLongerBeRead) {
+  Program program;
+  program.words_max = 4;
+  program.wides_max = 3;
+  program.predicates_max = 2;
+  UndefinedRegisters registers;
+  const Ref word{Bank::word, 2 * kWordRowBytes}, wide{Bank::wide, kWideRowBytes},
+      predicate{Bank::predicate, 4};
+  const auto mask_of = [&](const Ref& ref) { return registers.get({}, ref).mask; };
+  for (const Ref& ref : {word, wide, predicate}) registers.set({}, ref, {0xffu, 7}, ~0u, program);
+  registers.forget_dead(0x1u, 0xfu, [](Bank bank, std::uint32_t row) {
+    return (bank == Bank::word && row == 2) || (bank == Bank::predicate && row == 0);
+  });
+  EXPECT_EQ(mask_of(word), 0xf0u);
+  EXPECT_EQ(mask_of(wide), 0xfeu);
+  EXPECT_EQ(mask_of(predicate), 0xfeu);
+  EXPECT_TRUE(registers.any());
+  registers.forget_dead(0xf0u, 0xfu, [](Bank, std::uint32_t) { return true; });
+  EXPECT_FALSE(registers.any());
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -475,9 +475,9 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   } failure;
   holder.setErrorHandler(&failure);
   asmjit::x86::Assembler assembler(&holder);
-  std::optional<LiveRows> live;
-  if (lanes != Lanes::some) live.emplace(program);
-  native::EmitterState state(assembler, level, program, lanes, live ? &*live : nullptr, calls);
+  std::unique_ptr<const LiveRows> live;
+  if (lanes != Lanes::some) live = std::make_unique<const LiveRows>(program);
+  native::EmitterState state(assembler, level, program, lanes, live.get(), calls);
   native::Emitter emitter(state);
   native::Compiler compiler(program, emitter);
   compiler.compile();
@@ -486,7 +486,8 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   std::unique_ptr<NativeCode> code(new NativeCode);
   code->enter_ = reinterpret_cast<Enter>(begin);
   code->bytes_ = holder.codeSize();
-  if (live) code->reads_unwritten_registers_ = live->is_any_live_at_begin();
+  if (live != nullptr) code->reads_unwritten_registers_ = live->is_any_live_at_begin();
+  code->live_ = std::move(live);
   code->entries_.resize(program.code.size() + 1);
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     if (!compiler.entry_of(pc).isValid()) continue;

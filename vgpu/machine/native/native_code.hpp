@@ -22,6 +22,7 @@
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/native/access_site.hpp"
+#include "vgpu/machine/native/flow/live_rows.hpp"
 #include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/program/program.hpp"
 
@@ -136,6 +137,11 @@ class NativeCode {
   }
   // Returns whether the program may read the initial value of a register.
   [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }
+  // Returns whether the value that a row of the warp's stack has before the instruction at `pc` may
+  // be read, by that instruction or later.
+  [[nodiscard]] bool is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const {
+    return live_ == nullptr || live_->is_live(pc, bank, row);
+  }
   // Returns the size of the code.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Returns the entry for a round that begins at `pc`.
@@ -146,6 +152,7 @@ class NativeCode {
   using Enter = std::uint32_t (*)(NativeFrame*, const void* at);
   Enter enter_ = nullptr;
   bool reads_unwritten_registers_ = true;
+  std::unique_ptr<const LiveRows> live_;  // null: not known
   std::size_t bytes_ = 0;
   std::vector<const void*> entries_;  // by pc
 };

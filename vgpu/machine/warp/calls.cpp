@@ -23,6 +23,7 @@ Step Calls::enter(RunningFragment& run, std::size_t index, std::uint32_t functio
   if (launch_.program->dynamic_stack && !stacks_.grow(run, fragment, fragment.local_top)) {
     return Step::halted;
   }
+  launch_.mark_unwritten(run.warp, fragment, function);
   launch_.edge(run.pc, callee.entry);
   return Step::again;
 }

@@ -76,7 +76,7 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       park(turn);
       return warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[turn.index]);
     }
-    if (turn.native != nullptr && turn.native->begins_at(run.pc) && !warp.undefined.any() &&
+    if (turn.native != nullptr && parts_.native_runs.can_enter(turn.native, run) &&
         parts_.native_runs.run(*turn.frame, *turn.native, run, limit, turn.lane_steps)) {
       continue;
     }

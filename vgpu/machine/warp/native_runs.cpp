@@ -101,6 +101,14 @@ void NativeRuns::count_some(std::uint64_t steps) {
   if (tier.steps_left(Lanes::some) == 0) compile_for_some();
 }
 
+bool NativeRuns::has_become_defined(RunningFragment& run) const {
+  if (launch_.native == nullptr || launch_.observers.is_looked_at()) return false;
+  run.warp.undefined.forget_dead(~run.warp.live, run.mask, [&](Bank bank, std::uint32_t row) {
+    return !launch_.native->is_live(run.pc, bank, row);
+  });
+  return !run.warp.undefined.any();
+}
+
 void NativeRuns::compile_for_some() {
   launch_.native_some =
       launch_.program->native->make(*launch_.program, Lanes::some, FragmentLoop::native_calls());

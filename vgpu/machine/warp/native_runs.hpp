@@ -22,8 +22,12 @@ class NativeRuns {
     return mask == ~0u ? launch_.native : launch_.native_some;
   }
   // Returns whether the fragment can continue in this machine code.
-  [[nodiscard]] static bool can_enter(const NativeCode* code, const RunningFragment& run) {
-    return code != nullptr && code->begins_at(run.pc) && !run.warp.undefined.any();
+  [[nodiscard]] bool can_enter(const NativeCode* code, RunningFragment& run) const {
+    return code != nullptr && code->begins_at(run.pc) && is_defined(run);
+  }
+  // Returns whether no value that the fragment has may be undefined and matter later.
+  [[nodiscard]] bool is_defined(RunningFragment& run) const {
+    return !run.warp.undefined.any() || has_become_defined(run);
   }
   // Runs machine code in a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run(NativeFrame& frame, const NativeCode& code, RunningFragment& run,
@@ -104,6 +108,7 @@ class NativeRuns {
     if (frame.thrown != nullptr) [[unlikely]]
       std::rethrow_exception(std::exchange(frame.thrown, nullptr));
   }
+  [[nodiscard]] bool has_become_defined(RunningFragment& run) const;
   bool diverge(NativeFrame& frame, const RunningFragment& run, Parts& parts);
   static void park(Warp& warp, const Parts& parts);
 

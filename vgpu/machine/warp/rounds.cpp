@@ -102,7 +102,7 @@ bool Rounds::run_turns(NativeFrame*& frame) {
     if (pc == ptx::kNone || frame->code[pc].kind != InstrKind::branch) return false;
     const Parted parted = runs_.run_apart(*frame, run);
     const bool goes_on =
-        parted == Parted::and_met && NativeRuns::can_enter(runs_.code_for(run.mask), run);
+        parted == Parted::and_met && runs_.can_enter(runs_.code_for(run.mask), run);
     if (!goes_on) return parted == Parted::for_good;
     pc = run.pc;
   }

@@ -12,7 +12,4 @@ namespace warpcheck::vgpu {
 
 [[nodiscard]] bool blocks_may_run_apart(const Program& program);
 
-// Returns whether, on some path, a register may be read that its thread has not written.
-[[nodiscard]] bool reads_unwritten_register(const Program& program);
-
 }  // namespace warpcheck::vgpu

@@ -90,6 +90,13 @@ std::uint32_t RegisterFlow::register_of(std::uint32_t pc, const Ref& ref) const 
   return ptx::kNone;
 }
 
+std::uint32_t RegisterFlow::register_at(Bank bank, std::uint32_t row) const {
+  if (bank == Bank::word && row < words_) return row;
+  if (bank == Bank::wide && row < wides_) return words_ + row;
+  if (bank == Bank::predicate && row < registers_ - words_ - wides_) return words_ + wides_ + row;
+  return ptx::kNone;
+}
+
 void RegisterFlow::add(Lists& lists, std::uint32_t pc, const Ref& ref) const {
   const std::uint32_t number = register_of(pc, ref);
   if (number != ptx::kNone) lists.items.push_back(number);

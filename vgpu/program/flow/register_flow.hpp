@@ -35,6 +35,10 @@ class RegisterFlow {
   // Returns the number of an operand of the instruction at `pc`; ptx::kNone: it is no register.
   [[nodiscard]] std::uint32_t register_of(std::uint32_t pc, const Ref& ref) const;
 
+  // Returns the number of a row of the warp's stack, by its index in its bank; ptx::kNone: no
+  // instruction uses it.
+  [[nodiscard]] std::uint32_t register_at(Bank bank, std::uint32_t row) const;
+
   // A basic block: the code in [begin, end), and the blocks that may follow.
   struct Block {
     std::uint32_t begin = 0, end = 0;

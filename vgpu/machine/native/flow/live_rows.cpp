@@ -97,7 +97,15 @@ void LiveRows::solve() {
 
 bool LiveRows::is_live(std::uint32_t pc, const Ref& ref) const {
   if (!is_known_ || pc >= flow_.program().code.size()) return true;
-  const std::uint32_t number = flow_.register_of(pc, ref);
+  return is_live(pc, flow_.register_of(pc, ref));
+}
+
+bool LiveRows::is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const {
+  if (!is_known_ || pc >= flow_.program().code.size()) return true;
+  return is_live(pc, flow_.register_at(bank, row));
+}
+
+bool LiveRows::is_live(std::uint32_t pc, std::uint32_t number) const {
   if (number == ptx::kNone || bit(read_by_others_, 0, number)) return true;
   const std::uint32_t block = flow_.block_of(pc);
   const std::uint32_t end = flow_.blocks()[block].end;

@@ -20,6 +20,8 @@ class LiveRows {
   // Returns whether the value of `ref` before the instruction at `pc` may be read, by that
   // instruction or later.
   [[nodiscard]] bool is_live(std::uint32_t pc, const Ref& ref) const;
+  // The same for a row of the warp's stack, by its index in its bank.
+  [[nodiscard]] bool is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const;
   // False: every value counts as one that may be read.
   [[nodiscard]] bool is_known() const { return is_known_; }
   [[nodiscard]] const RegisterFlow& flow() const { return flow_; }
@@ -27,6 +29,7 @@ class LiveRows {
   [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
 
  private:
+  [[nodiscard]] bool is_live(std::uint32_t pc, std::uint32_t number) const;
   [[nodiscard]] bool bit(const std::vector<std::uint64_t>& bits, std::size_t first,
                          std::uint32_t number) const {
     return (bits[first + number / 64] >> (number % 64) & 1) != 0;

@@ -46,6 +46,22 @@ TEST(LiveRows, WhatIsReadLaterIsLive) {
   EXPECT_EQ(live_in("mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.shared.u32 [s], %r1;\n"), "r-");
 }
 
+TEST(LiveRows, ARowOfTheStackIsFoundByItsIndex) {
+  const Program program = program_of(
+      "mov.u32 %r1, 1;\nsetp.eq.u32 %p1, %r1, 1;\nadd.u32 %r2, %r1, 1;\n"
+      "@%p1 st.shared.u32 [s], %r2;\n");
+  const LiveRows live(program);
+  const auto index_of = [&](std::uint32_t pc) {
+    return destinations_of(program, program.code[pc])[0].offset / kWordRowBytes;
+  };
+  EXPECT_FALSE(live.is_live(3, Bank::word, index_of(0)));
+  EXPECT_TRUE(live.is_live(2, Bank::word, index_of(0)));
+  EXPECT_TRUE(live.is_live(3, Bank::word, index_of(2)));
+  EXPECT_TRUE(
+      live.is_live(3, Bank::predicate, destinations_of(program, program.code[1])[0].offset / 4));
+  EXPECT_TRUE(live.is_live(3, Bank::word, 1000)) << "no instruction uses it";
+}
+
 TEST(LiveRows, WhatIsOverwrittenFirstIsNot) {
   EXPECT_EQ(live_in("mov.u32 %r1, 1;\nmov.u32 %r1, 2;\nst.shared.u32 [s], %r1;\n"), "-r");
   EXPECT_EQ(live_in("mov.u32 %r1, 1;\nadd.u32 %r1, %r1, 2;\nst.shared.u32 [s], %r1;\n"), "rr");
