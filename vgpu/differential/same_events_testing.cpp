@@ -40,6 +40,7 @@ class Events final : public Observer {
     if (makes_undefined_ && access.kind == AccessKind::read && seen.size() % 7 == 3) {
       access.undefined = access.mask;
       access.origin = access.pc;
+      access.of_element.fill({access.mask, access.pc});
     }
   }
   bool takes_row(const RowAccess& /*row*/) override { return takes_rows_; }
