@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/cudart/device/virtual_clock.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/testing/device_parts.hpp"
 
