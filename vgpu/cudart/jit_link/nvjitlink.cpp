@@ -21,6 +21,10 @@ struct nvJitLink {
   CUlinkState state = nullptr;
   std::string image, log;
   std::array<char, 4096> drivers_log{};  // the driver's log for the latest input
+  // Of CU_JIT_ERROR_LOG_BUFFER and its size: the driver stores the length of each log here, so they
+  // live as long as `state` (cuLinkCreate).
+  std::array<void*, 2> option_values{drivers_log.data(),
+                                     reinterpret_cast<void*>(drivers_log.size())};
   bool is_complete = false;
 };
 
@@ -147,10 +151,8 @@ nvJitLinkResult __nvJitLinkCreate_13_0(nvJitLinkHandle* handle, uint32_t count,
   const cudart::InContext context;
   auto linker = std::make_unique<nvJitLink>();
   std::array options_of_driver{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values{linker->drivers_log.data(),
-                              reinterpret_cast<void*>(linker->drivers_log.size())};
-  if (!context.is_there() ||
-      cuLinkCreate(2, options_of_driver.data(), values.data(), &linker->state) != CUDA_SUCCESS) {
+  if (!context.is_there() || cuLinkCreate(2, options_of_driver.data(), linker->option_values.data(),
+                                          &linker->state) != CUDA_SUCCESS) {
     return NVJITLINK_ERROR_INTERNAL;
   }
   *handle = linker.release();
