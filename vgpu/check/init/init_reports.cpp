@@ -27,7 +27,10 @@ std::string stored_by(const Origin& origin) {
 // The launch of the origin may be an earlier one, with other extents.
 AccessSide InitReports::side_of(const Origin& origin) const {
   if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
-  const char* const role = origin.is_shuffle ? "shuffle" : origin.is_product ? "product" : "read";
+  using enum Origin::Kind;
+  const char* const role = origin.kind == shuffle   ? "shuffle"
+                           : origin.kind == product ? "product"
+                                                    : "read";
   return side_at(role, {origin.program, origin.pc, origin.block, origin.thread});
 }
 

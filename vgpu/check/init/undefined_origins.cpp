@@ -14,19 +14,27 @@ bool reads_variable(const Program& program, std::uint32_t pc) {
   });
 }
 
+Origin::Kind kind_at(const Program& program, std::uint32_t pc) {
+  if (reads_variable(program, pc)) return Origin::Kind::variable;
+  if (program.code[pc].kind == InstrKind::group_pending) return Origin::Kind::product;
+  const bool is_shuffle = program.code[pc].opcode == ptx::Opcode::shfl_;
+  return is_shuffle ? Origin::Kind::shuffle : Origin::Kind::load;
+}
+
 }  // namespace
 
 std::string Origin::source(const std::string& verb, int side) const {
-  if (is_product) {
-    return fmt::format("the result of ({}), which wgmma.wait_group had not waited for", side);
+  switch (kind) {
+    case Kind::load: return "bytes that nothing " + verb;
+    case Kind::shuffle:
+      return fmt::format(
+          "the register of a lane that takes no part in ({}): it is not in the mask, or has exited",
+          side);
+    case Kind::product:
+      return fmt::format("the result of ({}), which wgmma.wait_group had not waited for", side);
+    case Kind::variable: break;
   }
-  if (is_variable) {
-    return fmt::format("a variable that nothing {} before ({}) reads it", verb, side);
-  }
-  if (!is_shuffle) return "bytes that nothing " + verb;
-  return fmt::format(
-      "the register of a lane that takes no part in ({}): it is not in the mask, or has exited",
-      side);
+  return fmt::format("a variable that nothing {} before ({}) reads it", verb, side);
 }
 
 void UndefinedOrigins::add_load(const Access& access, std::uint32_t lanes, std::uint32_t earlier) {
@@ -65,14 +73,9 @@ std::uint32_t UndefinedOrigins::of_use(const Program* program, std::uint32_t pc,
                                        const WarpPlace& place, std::uint32_t lanes) {
   const std::uint32_t known = find(program, pc);
   if (known != ptx::kNone || pc == ptx::kNone) return known;
-  const bool is_variable = reads_variable(*program, pc);
-  const bool is_product = !is_variable && program->code[pc].kind == InstrKind::group_pending;
-  const bool is_shuffle = !is_variable && program->code[pc].opcode == ptx::Opcode::shfl_;
-  if (!is_shuffle && !is_product && !is_variable) return ptx::kNone;
-  Origin& origin = add(program, pc, thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes))));
-  origin.is_shuffle = is_shuffle;
-  origin.is_product = is_product;
-  origin.is_variable = is_variable;
+  const Origin::Kind kind = kind_at(*program, pc);
+  if (kind == Origin::Kind::load) return ptx::kNone;
+  add(program, pc, thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes)))).kind = kind;
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 

@@ -23,17 +23,25 @@ struct Origin {
   Dim3 block, thread;  // of its first occurrence
   WarpPlace place;     // at its latest occurrence
   std::uint32_t lanes = 0;
-  bool is_shuffle = false;
-  bool is_product = false;
-  bool is_variable = false;  // pc is the first instruction that may read it
+  enum class Kind : std::uint8_t {
+    load,  // or an operand of a library function
+    shuffle,
+    product,
+    variable,  // pc is the first instruction that may read it
+  };
+  Kind kind = Kind::load;
   LibraryOperand operand{};  // set for a library function
   // Of a load: the origin of the value that it found at its latest occurrence, if another kernel or
   // a library function had stored that.
   std::uint32_t earlier = ptx::kNone;
 
-  [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product && !is_variable; }
+  [[nodiscard]] bool is_load() const { return kind == Kind::load; }
   [[nodiscard]] Lack lack() const {
-    return is_shuffle ? Lack::participation : is_product ? Lack::copy_wait : Lack::unknown;
+    switch (kind) {
+      case Kind::shuffle: return Lack::participation;
+      case Kind::product: return Lack::copy_wait;
+      default: return Lack::unknown;
+    }
   }
   // Returns text about the source of the value. verb: the action that is missing ("written"); side:
   // the number of this origin among the finding's sides

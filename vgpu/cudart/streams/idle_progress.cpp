@@ -26,6 +26,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr const char* kThreads = "/proc/self/task";
 // The interval between looks.
 constexpr auto kLook = 20ms;
 // The interval while a suspended kernel waits.
@@ -52,7 +53,7 @@ bool can_run(const std::filesystem::path& thread) {
 std::optional<std::chrono::nanoseconds> time_without_processor() {
   std::uint64_t total = 0;
   std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+  for (const auto& thread : std::filesystem::directory_iterator(kThreads, error)) {
     if (std::atoi(thread.path().filename().c_str()) == ::gettid()) continue;
     if (can_run(thread.path())) return std::nullopt;
     std::uint64_t used = 0, waited = 0;
@@ -93,7 +94,6 @@ OwnThreads& own_threads() {
 }
 
 // Both return the number of threads of this process, or SIZE_MAX if it is not known.
-constexpr const char* kThreads = "/proc/self/task";
 std::size_t count_listed_threads() {
   std::error_code error;
   const std::filesystem::directory_iterator threads(kThreads, error);
