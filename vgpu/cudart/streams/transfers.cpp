@@ -138,6 +138,7 @@ vgpu::HostOperation operation_of(const Touch& touch) {
 
 // Sorts numbers of which there are ascending sequences, one for each chain.
 void merge_sequences(std::vector<std::uint32_t>& numbers) {
+  if (numbers.size() < 2) return;
   std::vector<std::ptrdiff_t> begins{0};
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     if (numbers[i] < numbers[i - 1]) begins.push_back(static_cast<std::ptrdiff_t>(i));

@@ -1,6 +1,7 @@
 #include "vgpu/machine/warp/native_runs.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "vgpu/machine/native/native_tier.hpp"
@@ -35,51 +36,80 @@ std::uint32_t NativeRuns::Parts::choose() {
   return next;
 }
 
-// Handles a branch at run.pc that splits the running part, at which machine code has stopped.
-// False: nothing was done, because it has no machine code.
-[[gnu::always_inline]] inline bool NativeRuns::diverge(NativeFrame& frame,
-                                                       const RunningFragment& run, Parts& parts) {
+// Returns how the branch at run.pc, at which machine code has stopped, splits the running lanes;
+// nothing: it does not, or the parts have no machine code.  The branch is then executed.
+[[gnu::always_inline]] inline std::optional<NativeRuns::Sides> NativeRuns::split(
+    NativeFrame& frame, const RunningFragment& run) {
   const Instr& instr = launch_.program->code[run.pc];
   const bool divides = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
                        launch_.native_some != nullptr && frame.quantum_left != 0 &&
                        !run.warp.undefined.any();
-  if (!divides) return false;
+  if (!divides) return std::nullopt;
   const std::uint32_t value = read_predicate(run.banks, instr.guard);
   const std::uint32_t taken = run.mask & (instr.guard_negated ? ~value : value);
   const std::uint32_t stay = run.mask & ~taken, next = run.pc + 1;
-  if (taken == 0 || stay == 0 || instr.target == next) return false;
+  if (taken == 0 || stay == 0 || instr.target == next) return std::nullopt;
   --frame.quantum_left;
   frame.lane_steps += lane_count(taken);
   launch_.edge(run.pc, instr.target);
   launch_.edge(run.pc, next);
-  parts.part[parts.running] = {stay, next};
-  parts.part[parts.count++] = {taken, instr.target};
-  return true;
+  return Sides{.stay = {stay, next}, .taken = {taken, instr.target}};
+}
+
+// Runs machine code for a part, up to the pc at which another part waits.
+[[gnu::always_inline]] inline void NativeRuns::run_part(NativeFrame& frame, RunningFragment& run,
+                                                        Part& part, std::uint32_t limit) {
+  run.mask = part.lanes;
+  run.pc = part.pc;
+  const NativeCode* const code = code_for(run.mask);
+  if (!can_enter(code, run)) return;
+  enter(frame, *code, run, limit);
+  count_unguarded(frame, run.mask);
+  part.pc = run.pc;
 }
 
 NativeRuns::Parted NativeRuns::run_apart(NativeFrame& frame, RunningFragment& run) {
-  count_unguarded(frame, run.mask);
+  const std::uint32_t together = run.mask;
+  count_unguarded(frame, together);
+  std::optional<Sides> sides = split(frame, run);
+  if (!sides) return Parted::no;
+  auto& [stay, taken] = *sides;
+  while (stay.pc != taken.pc) {  // most often an `if`, behind which both meet
+    Part& behind = stay.pc < taken.pc ? stay : taken;
+    const std::uint32_t limit = std::max(stay.pc, taken.pc);
+    run_part(frame, run, behind, limit);
+    if (run.pc < limit) return run_parts(frame, run, *sides);
+  }
+  run.mask = together;
+  frame.limit = ptx::kNone;
+  return Parted::and_met;
+}
+
+// Runs parts until they have met, or one of them has stopped elsewhere than at a branch.
+NativeRuns::Parted NativeRuns::run_parts(NativeFrame& frame, RunningFragment& run,
+                                         const Sides& sides) {
   Parts parts;
-  parts.part[0] = {run.mask, run.pc};
-  if (!diverge(frame, run, parts)) return Parted::no;
+  parts.part[0] = sides.stay;
+  parts.part[1] = sides.taken;
+  parts.count = 2;
   std::uint32_t limit = ptx::kNone;
-  do {
+  while (true) {
     parts.join();
     limit = parts.choose();
-    Parts::Part& part = parts.part[parts.running];
-    run.mask = part.lanes;
-    run.pc = part.pc;
+    Part& part = parts.part[parts.running];
     if (parts.count == 1) {
+      run.mask = part.lanes;
+      run.pc = part.pc;
       frame.limit = ptx::kNone;
       return Parted::and_met;
     }
-    const NativeCode* const code = code_for(run.mask);
-    if (can_enter(code, run)) {
-      enter(frame, *code, run, limit);
-      count_unguarded(frame, run.mask);
-      part.pc = run.pc;
-    }
-  } while (run.pc >= limit || diverge(frame, run, parts));
+    run_part(frame, run, part, limit);
+    if (run.pc >= limit) continue;
+    const std::optional<Sides> split_again = split(frame, run);
+    if (!split_again) break;
+    part = split_again->stay;
+    parts.part[parts.count++] = split_again->taken;
+  }
   park(run.warp, parts);
   return Parted::for_good;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "vgpu/machine/native/native_code.hpp"
@@ -71,12 +72,16 @@ class NativeRuns {
   void compile_for_some();
 
  private:
+  struct Part {
+    std::uint32_t lanes, pc;
+  };
+  // What a branch makes of a part: those lanes that stay at the next instruction, and the others.
+  struct Sides {
+    Part stay, taken;
+  };
   // The fragments that one fragment of a warp has become, in the order in which the warp would
   // list them.
   struct Parts {
-    struct Part {
-      std::uint32_t lanes, pc;
-    };
     std::array<Part, kWarpLanes> part;
     std::uint32_t count = 1, running = 0;
 
@@ -109,7 +114,9 @@ class NativeRuns {
       std::rethrow_exception(std::exchange(frame.thrown, nullptr));
   }
   [[nodiscard]] bool has_become_defined(RunningFragment& run) const;
-  bool diverge(NativeFrame& frame, const RunningFragment& run, Parts& parts);
+  std::optional<Sides> split(NativeFrame& frame, const RunningFragment& run);
+  void run_part(NativeFrame& frame, RunningFragment& run, Part& part, std::uint32_t limit);
+  Parted run_parts(NativeFrame& frame, RunningFragment& run, const Sides& sides);
   static void park(Warp& warp, const Parts& parts);
 
   RunningLaunch& launch_;
