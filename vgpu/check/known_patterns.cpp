@@ -108,12 +108,46 @@ bool is_of_kernel(const Finding& finding, const KnownPattern& pattern) {
   return at != std::string::npos && finding.kernel.find(pattern.instance, at) != std::string::npos;
 }
 
+// Kernels that call operators for values that they discard: those of lanes that have none, and of
+// items behind the last one.
+constexpr std::array<std::string_view, 5> kDiscardingKernels{
+    "::DeviceScanKernel<", "::DeviceScanByKeyKernel<", "::DeviceReduceByKeyKernel<",
+    "::ReduceByKeyAgent<", "::SetOpAgent<"};
+
+constexpr std::string_view kDiscarded =
+    "the kernel is the toolkit's, which calls operators for values that it discards";
+
+// Returns whether a value that the kernel itself has not written begins at this side.  What its
+// caller has not written begins at a read of global memory; what an operator has not written, at a
+// line of that operator, unless it is in a register: operators are part of the kernel's code then.
+bool is_of_kernel_itself(const Finding& finding, const AccessSide& origin) {
+  if (origin.role != "read") return false;
+  if (finding.space.empty()) return true;
+  if (!is_library_header(origin.file)) return false;
+  if (finding.space == "local" || finding.space == "shared") return true;
+  // What does not fit into shared memory is in a temporary allocation.
+  return finding.space == "global" &&
+         finding.kernel.find("::_kernel_agent_vshmem<") != std::string::npos &&
+         origin.file.find("/thread_load.") == std::string::npos;
+}
+
+bool branches_on_discarded(const Finding& finding) {
+  return finding.kind == FindingKind::uninitialized_read &&
+         (finding.kernel.starts_with("cub::") || finding.kernel.starts_with("thrust::")) &&
+         std::ranges::any_of(kDiscardingKernels,
+                             [&](std::string_view name) {
+                               return finding.kernel.find(name) != std::string::npos;
+                             }) &&
+         is_of_kernel_itself(finding, finding.accesses[0]) && finding.accesses[1].role == "branch";
+}
+
 }  // namespace
 
 std::span<const KnownPattern> known_patterns() { return kPatterns; }
 
 std::string_view known_argument(const Finding& finding) {
   if (finding.accesses.size() != 2) return "";
+  if (branches_on_discarded(finding)) return kDiscarded;
   const AccessSide& a = finding.accesses[0];
   const AccessSide& b = finding.accesses[1];
   const auto found = std::ranges::find_if(kPatterns, [&](const KnownPattern& pattern) {

@@ -1,10 +1,13 @@
-// Known races in the toolkit's own headers.  They are races by the letter of the memory model, but
-// they cannot cause a wrong result, and a user of the headers cannot change them.  The reporter
-// makes them notes and adds the reason.
+// Known findings in the toolkit's own headers.  They are findings by the letter, but they cannot
+// cause a wrong result, and a user of the headers cannot change them.  The reporter makes them
+// notes and adds the reason.
 //
-// The list is in known_patterns.cpp.  An entry names the kind and the space of a finding, the
-// kernel, and the headers in which both of its sides lie, so an access in the user's own code never
-// matches.  Each entry has its argument and a test.
+// The list of races is in known_patterns.cpp.  An entry names the kind and the space of a finding,
+// the kernel, and the headers in which both of its sides lie, so an access in the user's own code
+// never matches.  Each entry has its argument and a test.
+//
+// One rule covers values that nothing has written and on which operators branch, in kernels of CUB
+// and thrust that discard what the operator returns.
 #pragma once
 
 #include <span>

@@ -82,5 +82,58 @@ TEST(KnownPatterns, OtherKindsSpacesKernelsAndRolesAreNone) {
   }
 }
 
+// A scan in unoptimised code: the look-back calls the user's operator for lanes without a value.
+Finding branch_on_discarded() {
+  Finding finding;
+  finding.kind = FindingKind::uninitialized_read;
+  finding.space = "local";
+  finding.kernel = "cub::CUB_300001_SM_800::detail::scan::DeviceScanKernel<Policy, Max>";
+  const std::string header =
+      kInclude + std::string("cccl/cub/agent/single_pass_scan_operators.cuh");
+  finding.accesses = {side_in("read", header, ""), side_in("branch", "user.cu", "")};
+  return finding;
+}
+
+TEST(KnownPatterns, KernelsOfTheToolkitBranchOnWhatTheyDiscard) {
+  EXPECT_NE(known_argument(branch_on_discarded()), "");
+  Finding finding = branch_on_discarded();
+  finding.space = "";  // a register, which the operator reads
+  finding.accesses[0].file = "user.cu";
+  EXPECT_NE(known_argument(finding), "");
+  finding = branch_on_discarded();
+  finding.space = "shared";
+  finding.kernel =
+      "thrust::cuda_cub::core::detail::_kernel_agent<__set_operations::SetOpAgent<R*>>";
+  EXPECT_NE(known_argument(finding), "");
+  finding.space = "global";
+  EXPECT_EQ(known_argument(finding), "");
+  finding.kernel =
+      "thrust::cuda_cub::core::detail::_kernel_agent_vshmem<__set_operations::SetOpAgent<R*>>";
+  EXPECT_NE(known_argument(finding), "");
+  finding.accesses[0].file = std::string(kInclude) + "cccl/cub/thread/thread_load.cuh";
+  EXPECT_EQ(known_argument(finding), "");  // it loads an input
+}
+
+TEST(KnownPatterns, WhatAUserHasNotWrittenIsNotDiscarded) {
+  Finding finding = branch_on_discarded();
+  finding.space = "global";  // an input of the algorithm
+  EXPECT_EQ(known_argument(finding), "");
+  finding = branch_on_discarded();
+  finding.kernel = "users_kernel";  // a variable that it passes to cub::BlockScan
+  EXPECT_EQ(known_argument(finding), "");
+  finding = branch_on_discarded();
+  finding.accesses[0].file = "user.cu";  // a variable of the operator
+  EXPECT_EQ(known_argument(finding), "");
+  finding = branch_on_discarded();
+  finding.kernel = "cub::CUB_300001_SM_800::detail::transform::transform_kernel<Policy, Operator>";
+  EXPECT_EQ(known_argument(finding), "");  // calls its operator for items alone
+  finding = branch_on_discarded();
+  finding.accesses[1].role = "host copy";  // a result
+  EXPECT_EQ(known_argument(finding), "");
+  finding = branch_on_discarded();
+  finding.kind = FindingKind::out_of_bounds;
+  EXPECT_EQ(known_argument(finding), "");
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
