@@ -2,11 +2,13 @@
 // Comments at the ends of lines identify them for host_test.py.
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <setjmp.h>
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
 #include <cstdio>
@@ -262,6 +264,23 @@ static void own_faults() {
   std::printf("%d\n", values[3]);
 }
 
+// The other thread blocks all signals, as the C library does while it begins or ends a thread.
+static void read_beside_a_thread_that_begins() {
+  std::atomic<bool> is_blocked = false, is_done = false;
+  std::thread other([&] {
+    const unsigned long all = ~0ul;
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, nullptr, sizeof all);
+    is_blocked = true;
+    while (!is_done) std::this_thread::yield();
+  });
+  while (!is_blocked) std::this_thread::yield();
+  launch_half();
+  std::printf("%d\n", values[70] == -1);  // read beside a thread
+  cudaDeviceSynchronize();
+  is_done = true;
+  other.join();
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   cudaMallocManaged(&values, kCount * sizeof(int));
@@ -270,6 +289,7 @@ int main(int argc, char** argv) {
   clean(mode);
   if (mode == "system-calls") system_calls("data");
   if (mode == "own-faults") own_faults();
+  if (mode == "beside-a-thread-that-begins") read_beside_a_thread_that_begins();
   if (mode == "crash") {
     launch_half();
     *reinterpret_cast<volatile int*>(8) = 1;

@@ -58,6 +58,12 @@ class Accesses(unittest.TestCase):
             "write", [("read", "the load"), ("host write", "written too early")], self.KERNEL)
         self.assertEqual(finding["object"], "allocation of 16384 bytes [20]")
 
+    def test_a_thread_that_the_c_library_begins(self):
+        result, _ = self.assert_race(
+            "beside-a-thread-that-begins",
+            [("write", "the store"), ("host read", "read beside a thread")], self.KERNEL)
+        self.assertNotIn("not checked", result.stderr)
+
     def test_a_copy_by_the_host_is_known_to_the_byte(self):
         _, finding = self.assert_race(
             "copied", [("write", "the store"), ("host read", "copied too early")], self.KERNEL)

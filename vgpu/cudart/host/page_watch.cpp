@@ -124,6 +124,10 @@ class Handler {
 
 // The signals that an instruction can raise; they kill a thread that blocks them.
 constexpr std::uint64_t kNeeded = 1u << (SIGSEGV - 1) | 1u << (SIGTRAP - 1);
+// The C library's own signals (SIGCANCEL, SIGSETXID), which pthread_sigmask() never blocks.  The
+// library blocks them, and all others, while it begins or ends a thread, and runs no code of the
+// program then.
+constexpr std::uint64_t kOfLibrary = 1ull << (32 - 1) | 1ull << (33 - 1);
 
 bool this_thread_blocks() {
   sigset_t blocked;
@@ -140,7 +144,8 @@ bool some_thread_blocks() {
     std::ifstream status(thread.path() / "status");
     for (std::string line; std::getline(status, line);) {
       if (!line.starts_with("SigBlk:")) continue;
-      if ((std::strtoull(line.c_str() + 7, nullptr, 16) & kNeeded) != 0) return true;
+      const std::uint64_t blocked = std::strtoull(line.c_str() + 7, nullptr, 16);
+      if ((blocked & kNeeded) != 0 && (blocked & kOfLibrary) != kOfLibrary) return true;
     }
   }
   return static_cast<bool>(error);
