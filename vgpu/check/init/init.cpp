@@ -134,6 +134,18 @@ void define_some(const RowAccess& row, std::uint8_t* states) {
   }
 }
 
+// Does the same for scattered lanes in local memory, which no host copies: no gap between lanes can
+// be padding.
+void define_lanes_of_local(const RowAccess& row, std::uint8_t* states) {
+  const std::uint8_t state = StoreShapes::state_of_alone(row.bytes);
+  with_word(row.bytes, [&](auto word) {
+    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      std::memset(states + row.offsets[lane], state, sizeof word);
+    }
+  });
+}
+
 // Judges up to 16 bytes that a lane writes, from byte `at` of its access on.
 bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t bytes,
                           unsigned lane) {
@@ -234,7 +246,11 @@ bool InitChecker::takes_row(const RowAccess& row) {
   InitShadow& shadow = shadow_of(*row.allocation);
   if (shadow.extent() == InitShadow::Extent::all) return true;
   if (row.kind == AccessKind::write) {
-    if (row.pattern == Pattern::scattered) return false;
+    if (row.pattern == Pattern::scattered) {
+      if (row.space != ptx::Space::local) return false;
+      define_lanes_of_local(row, writable_states(*row.allocation, shadow));
+      return true;
+    }
     see_shared(row, shadow);
     if (row.pattern == Pattern::uniform || row.mask != ~0u) {
       define_some(row, writable_states(*row.allocation, shadow));

@@ -128,7 +128,7 @@ void EpochRaces::record(const RowLog::UpdateRow& from, Epoch warp_0, Shadow& sha
   row.exclusive = false;
   shadow.to_cells(row, pattern);
   row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
-  const RaceRowResult result = loops_.check(row, pattern, from.bytes, false, shadow);
+  const RaceRowResult result = loops_.check(row, pattern, {}, from.bytes, false, shadow);
   mark(shadow, access_class, result == RaceRowResult::displaced);
 }
 
@@ -163,11 +163,13 @@ bool EpochRaces::take(const RowAccess& access) {
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
-  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) {
+  const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
+  if (limits_.has_rows && RowLoops::take_as_rows(row, access.pattern, runs, access_class, shadow)) {
     return true;
   }
   prepare_cells(row, access.pattern, access_class, shadow);
-  const RaceRowResult result = loops_.check(row, access.pattern, access.bytes, !writes, shadow);
+  const RaceRowResult result =
+      loops_.check(row, access.pattern, runs, access.bytes, !writes, shadow);
   if (result == RaceRowResult::conflict) return false;
   mark(shadow, access_class, result == RaceRowResult::displaced);
   return true;
@@ -220,11 +222,14 @@ void EpochRaces::check_in_shadow(const Access& access) {
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offset.data();
   row.cell = first_cell(access, access.pattern, row.offset_shift);
-  if (limits_.has_rows && loops_.take_as_rows(row, access.pattern, access_class, shadow)) return;
+  const LaneRuns runs = loops_.runs_of(row, access.pattern, access.bytes);
+  if (limits_.has_rows && RowLoops::take_as_rows(row, access.pattern, runs, access_class, shadow)) {
+    return;
+  }
   prepare_cells(row, access.pattern, access_class, shadow);
   const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
   const RaceRowResult result =
-      loops_.check(row, access.pattern, access.bytes, is_weak_read, shadow);
+      loops_.check(row, access.pattern, runs, access.bytes, is_weak_read, shadow);
   if (result == RaceRowResult::conflict) {
     check_lane_by_lane(access, access_class, row, shadow);
   } else {

@@ -141,7 +141,8 @@ void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
   if (lines_.is_empty() || is_bytes()) return;
   if (pattern == Pattern::scattered) {
     return for_each_bit(row.mask, [&](unsigned lane) {
-      line_to_cells(std::int64_t{row.offset[lane] >> kLineBytesLog2});
+      const std::int64_t line{row.offset[lane] >> kLineBytesLog2};
+      if (lines_.line_at(line).period != short_period()) line_to_cells(line);
     });
   }
   constexpr auto kAny = RowLines::Role::write;

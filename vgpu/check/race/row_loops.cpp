@@ -1,6 +1,7 @@
 #include "vgpu/check/race/row_loops.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "vgpu/machine/state.hpp"
 
@@ -10,6 +11,8 @@ namespace {
 // The maximal number of runs in a row that is checked in cells or recorded as rows: beyond that,
 // masked rows take longer than eight single lanes.
 constexpr unsigned kRunsInShadowMax = 4;
+// The minimal number of lanes, on average, of runs that are checked in cells.
+constexpr unsigned kLanesOfRunMin = 3;
 // The maximal number of runs in a row of the log.
 constexpr unsigned kRunsMax = 8;
 
@@ -38,10 +41,11 @@ RaceRowResult RowLoops::record_scattered(RaceRow row, std::uint32_t bytes) const
 
 // Records a scattered weak read in the shadow in the same way.  Lanes that are checked twice find
 // their own record.  False: the row has no such runs, or some lane is unordered.
-bool RowLoops::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) const {
+bool RowLoops::read_runs(RaceRow row, const LaneRuns& runs, std::uint32_t bytes,
+                         Shadow& shadow) const {
   const std::uint32_t mask = row.mask;
-  const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
-  if (runs.count > kRunsInShadowMax) return false;
+  const auto active = static_cast<unsigned>(std::popcount(mask));
+  if (runs.count > kRunsInShadowMax || active < kLanesOfRunMin * runs.count) return false;
   constexpr std::uint32_t of_reads = 1u << kWeakRead;
   return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
     const std::int64_t offset = row.offset[first];
@@ -53,14 +57,13 @@ bool RowLoops::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) const
   });
 }
 
-bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
-                            Shadow& shadow) const {
+bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, const LaneRuns& runs,
+                            unsigned access_class, Shadow& shadow) {
   if (!shadow.takes_rows(access_class)) return false;
   if (pattern != Pattern::scattered) return shadow.take_row(all, pattern, access_class);
+  if (runs.count > kRunsInShadowMax) return false;
   RaceRow row = all;
   const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
-  const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
-  if (runs.count > kRunsInShadowMax) return false;
   return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
     row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> 2;
     row.mask = lanes;

@@ -322,7 +322,7 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       targets_.remember(run.pc, instr, bytes, target, run.slot.shared);
     }
     if (target.space == Space::local) {
-      local_memory_.perform(run, instr, target, group);
+      local_memory_.perform(run, instr, target, scan.uniform, group);
     } else {
       perform(run, instr, target, scan, group);
     }

@@ -3,60 +3,69 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace warpcheck::vgpu {
 namespace {
 
-// Returns the place of the first lane's word at this offset of local memory.
-constexpr std::uint32_t place_of(std::uint32_t offset) {
-  return offset / 4 * (4 * kWarpLanes) + offset % 4;
-}
-
-// Moves adjacent words from or to one half of 64-bit registers or all of 32-bit registers.
-template <std::uint32_t row_width>
-void move_row(std::byte* row, std::byte* words, bool stores) {
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+// Moves words from or to one half of 64-bit registers.
+//   half: of the first lane's register
+void move_half(std::byte* half, const RowAccess& words, bool stores) {
+  const auto move_lane = [&](unsigned lane, std::byte* word) {
     if (stores) {
-      std::memcpy(words + lane * 4, row + lane * row_width, 4);
+      std::memcpy(word, half + lane * std::size_t{8}, 4);
     } else {
-      std::memcpy(row + lane * row_width, words + lane * 4, 4);
+      std::memcpy(half + lane * std::size_t{8}, word, 4);
     }
+  };
+  std::byte* const data = words.allocation->data;
+  if (words.mask == ~0u && words.pattern == Pattern::strided) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      move_lane(lane, data + words.first + lane * std::size_t{4});
+    }
+    return;
+  }
+  for (std::uint32_t rest = words.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    move_lane(lane, data + words.offsets[lane]);
   }
 }
 
 }  // namespace
 
 void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target& target,
-                          std::uint32_t mask) {
+                          bool is_uniform, std::uint32_t mask) {
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
-  const std::uint32_t width = std::min(whole, 8u);
+  const std::uint32_t width = std::min(whole, 8u), piece = std::min(width, 4u);
   const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
-  const std::array<std::uint32_t, kWarpLanes> lane_offset = current_.access.offset;
+  const Places lane_offset = current_.access.offset;
   const std::uint32_t lead = lane_offset[static_cast<unsigned>(std::countr_zero(mask))];
-  std::uint32_t differs = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    differs |= (lane_offset[lane] ^ lead) & (0U - ((mask >> lane) & 1U));
-  }
-  std::array<std::uint32_t, kWarpLanes> at{};
+  Places at;
+  RowAccess row{.allocation = target.allocation,
+                .place = launch_.place_of(run.slot, run.warp),
+                .pc = run.pc,
+                .mask = mask,
+                .space = target.space,
+                .kind = access_kind_of(instr),
+                .pattern = is_uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
+                .bytes = static_cast<std::uint8_t>(piece),
+                .element_bytes = static_cast<std::uint8_t>(piece),
+                .offsets = at.data()};
   for (std::uint32_t element = 0; element < count; ++element) {
     for (std::uint32_t half = 0; half * 4 < width; ++half) {
-      const std::uint32_t piece = std::min(width, 4u);
       const std::uint32_t further = element * width + half * 4;
-      const std::uint32_t first = place_of(lead + further);
-      for (unsigned lane = 0; lane < kWarpLanes; ++lane) at[lane] = first + lane * 4;
-      for (std::uint32_t rest = differs != 0 ? mask : 0; rest != 0; rest &= rest - 1) {
-        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-        at[lane] = place_of(lane_offset[lane] + further) + lane * 4;
+      if (is_uniform) {
+        row.first = interleaved(lead + further);
+        launch_.rows.count_up(at.data(), row.first, 4);
+      } else {
+        launch_.rows.interleave(lane_offset.data(), further, mask, at.data());
       }
-      const bool is_row = differs == 0 && piece == 4;
-      current_.access.offset = at;
-      current_.access.allocation = target.allocation;
+      const CurrentAccess::Elements elements{element, 1, half * 4};
       current_.access.undefined = 0;
-      if (current_.is_watched()) {
-        current_.announce(run, instr, target, is_row ? Pattern::strided : Pattern::scattered, piece,
-                          mask, {element, 1, half * 4});
-      }
+      if (current_.is_watched()) tell(run, instr, target, row, elements);
       if (instr.kind == InstrKind::atomic) {
+        current_.access.allocation = target.allocation;
+        current_.access.offset = at;
         // The words of such an access are not adjacent, and local memory is private to the lane
         // anyway.
         if (width == 8 || has_elements(instr.modifiers)) {
@@ -68,52 +77,51 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
         atomics_.perform(run, instr, mask, false);
         return;
       }
-      const Ref& ref = instr[MemoryOperand::value + element];
-      move_word(run, instr, at, ref, half, mask, is_row && mask == ~0u);
+      move(run, instr, row, elements);
     }
   }
-  current_.access.offset = lane_offset;
 }
 
-void LocalMemory::move_word(RunningFragment& run, const Instr& instr,
-                            const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
-                            std::uint32_t half, std::uint32_t mask, bool is_row) {
+// Reports a word of each lane.
+void LocalMemory::tell(RunningFragment& run, const Instr& instr, const Target& target,
+                       const RowAccess& row, const CurrentAccess::Elements& elements) {
+  const bool is_row = row.kind != AccessKind::atomic && !run.warp.undefined.any() &&
+                      instr.modifiers.order == ptx::Order::weak &&
+                      instr.opcode != ptx::Opcode::discard_;
+  bool is_described = false;
+  for (Observer* observer : launch_.observers.of_accesses) {
+    if (is_row && observer->takes_row(row)) continue;
+    if (!std::exchange(is_described, true)) {
+      std::copy_n(row.offsets, kWarpLanes, current_.access.offset.begin());
+      current_.describe(run, instr, target, row.pattern, row.bytes, row.mask, elements);
+    }
+    observer->on_access(current_.access);
+  }
+}
+
+// Moves a word of each lane: a register, or half of one.
+void LocalMemory::move(RunningFragment& run, const Instr& instr, const RowAccess& row,
+                       const CurrentAccess::Elements& elements) {
+  const Ref& ref = instr[MemoryOperand::value + elements.first];
   if (ref.bank == Bank::none) return;
-  const std::uint32_t width = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
-  const std::uint32_t piece = std::min(width, 4u);
-  const bool wide = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
-  const std::uint32_t row_width = wide ? 8 : 4;
-  std::byte* row = row_of(run.banks, ref);
-  std::byte* data = current_.access.allocation->data;
-  std::uint32_t rest = mask;
-  if (is_row && row_width == width) {
-    std::byte* const words = data + at[0];
-    const bool stores = instr.kind == InstrKind::store;
-    width == 4 ? move_row<4>(row, words, stores) : move_row<8>(row + half * 4, words, stores);
-    rest = 0;
+  const bool is_strided = row.pattern == Pattern::strided;
+  const bool is_load = row.kind == AccessKind::read;
+  std::byte* const data = row.allocation->data;
+  if (ptx::bytes_of(instr.modifiers.type) >= 8) {
+    move_half(row_of(run.banks, ref) + elements.byte, row, !is_load);
+  } else {
+    const RowMove move{.data = data,
+                       .offsets = row.offsets,
+                       .mask = row.mask,
+                       .strided = is_strided,
+                       .row = row_of(run.banks, ref),
+                       .wide_row = ref.bank == Bank::wide,
+                       .width = row.bytes,
+                       .is_signed = ptx::is_signed(instr.modifiers.type)};
+    is_load ? launch_.rows.load(move) : launch_.rows.store(move);
   }
-  for (; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    std::byte* lane_row = row + lane * row_width;
-    if (instr.kind == InstrKind::store) {
-      std::memcpy(data + at[lane], lane_row + half * 4, piece);
-      continue;
-    }
-    if (width == 8) {
-      std::memcpy(lane_row + half * 4, data + at[lane], 4);
-      continue;
-    }
-    std::uint64_t value = 0;
-    std::memcpy(&value, data + at[lane], piece);
-    if (ptx::is_signed(instr.modifiers.type)) {
-      const unsigned unused = 64 - 8 * piece;
-      value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
-    }
-    std::memcpy(lane_row, &value, row_width);
-  }
-  if (instr.kind == InstrKind::load &&
-      (current_.access.undefined != 0 || run.warp.undefined.any())) {
-    give_undefined_word(run, instr, ref, half, mask);
+  if (is_load && (current_.access.undefined != 0 || run.warp.undefined.any())) {
+    give_undefined_word(run, instr, ref, elements.byte / 4, row.mask);
   }
 }
 

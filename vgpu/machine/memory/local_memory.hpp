@@ -21,13 +21,16 @@ class LocalMemory {
       : launch_(launch), targets_(targets), current_(current), atomics_(atomics) {}
 
   // Executes the access at the lanes' offsets in the current access.
-  void perform(RunningFragment& run, const Instr& instr, const Target& target, std::uint32_t mask);
+  //   is_uniform: they are equal
+  void perform(RunningFragment& run, const Instr& instr, const Target& target, bool is_uniform,
+               std::uint32_t mask);
 
  private:
-  // is_row: the words of all lanes are adjacent.
-  void move_word(RunningFragment& run, const Instr& instr,
-                 const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
-                 std::uint32_t half, std::uint32_t mask, bool is_row);
+  using Places = std::array<std::uint32_t, kWarpLanes>;
+  void tell(RunningFragment& run, const Instr& instr, const Target& target, const RowAccess& row,
+            const CurrentAccess::Elements& elements);
+  void move(RunningFragment& run, const Instr& instr, const RowAccess& row,
+            const CurrentAccess::Elements& elements);
   void give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
                            std::uint32_t half, std::uint32_t mask);
 

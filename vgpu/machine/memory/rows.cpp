@@ -10,6 +10,8 @@ namespace {
 
 constexpr unsigned kLanes = 32;
 constexpr std::uint32_t kFull = 0xffffffffu;
+// Up to so many scattered lanes are loaded one by one, in place of all lanes.
+constexpr int kFewLanes = 10;
 
 template <class T>
 T read(const std::byte* from) {
@@ -72,31 +74,42 @@ template <class Cell>
 #endif
 }
 
-// Nearly all rows have consecutive or equal addresses.  Two passes detect that, and then two lanes
-// represent the row.
+// Returns whether the active lanes' addresses are those from `expected` on, each vector `step` more
+// than the one before it.
 template <class Address, bool kAll>
-[[gnu::always_inline]] inline Pattern pattern_of_lanes(const Address* row, std::uint32_t bytes,
-                                                       std::uint32_t mask) {
-  if (!kAll && (mask & (mask - 1)) == 0) return Pattern::uniform;
-  const unsigned lead = kAll ? 0 : static_cast<unsigned>(__builtin_ctz(mask));
-  const auto log2 = static_cast<unsigned>(__builtin_ctz(bytes));
-  Vector<Address> expected =
-      (load_vector(kLaneTable<Address>.index) << log2) + (row[lead] - (Address{lead} << log2));
-  Vector<Address> unstrided{};
+[[gnu::always_inline]] inline bool are_as_expected(const Address* row, std::uint32_t mask,
+                                                   Vector<Address> expected, Address step) {
+  Vector<Address> different{};
   for (unsigned lane = 0; lane < kLanes; lane += kCells<Address>) {
     Vector<Address> difference = load_vector(row + lane) ^ expected;
     if constexpr (!kAll) difference &= active_cells<Address>(mask, lane);
-    unstrided |= difference;
-    expected += Address{kCells<Address>} << log2;
-  }
-  if (is_zero<Address>(unstrided)) return Pattern::strided;
-  Vector<Address> different{};
-  for (unsigned lane = 0; lane < kLanes; lane += kCells<Address>) {
-    Vector<Address> difference = load_vector(row + lane) ^ row[lead];
-    if constexpr (!kAll) difference &= active_cells<Address>(mask, lane);
     different |= difference;
+    expected += step;
   }
-  return is_zero<Address>(different) ? Pattern::uniform : Pattern::scattered;
+  return is_zero<Address>(different);
+}
+
+// Two lanes say what the pattern may be, and one pass over the row whether it is that.
+template <class Address, bool kAll>
+[[gnu::always_inline]] inline Pattern pattern_of_lanes(const Address* row, std::uint32_t bytes,
+                                                       std::uint32_t mask) {
+  const std::uint32_t others = mask & (mask - 1);
+  if (!kAll && others == 0) return Pattern::uniform;
+  const unsigned lead = kAll ? 0 : static_cast<unsigned>(__builtin_ctz(mask));
+  const unsigned second = kAll ? 1 : static_cast<unsigned>(__builtin_ctz(others));
+  const auto log2 = static_cast<unsigned>(__builtin_ctz(bytes));
+  const Address first = row[lead], distance = row[second] - first;
+  if (distance == Address{second - lead} << log2) {
+    const Vector<Address> expected =
+        (load_vector(kLaneTable<Address>.index) << log2) + (first - (Address{lead} << log2));
+    const Address step = Address{kCells<Address>} << log2;
+    return are_as_expected<Address, kAll>(row, mask, expected, step) ? Pattern::strided
+                                                                     : Pattern::scattered;
+  }
+  if (distance != 0) return Pattern::scattered;
+  return are_as_expected<Address, kAll>(row, mask, Vector<Address>{} + first, 0)
+             ? Pattern::uniform
+             : Pattern::scattered;
 }
 
 template <class Address>
@@ -111,6 +124,20 @@ void count_up(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step) {
   for (unsigned lane = 0; lane < kLanes; lane += kCells<std::uint32_t>) {
     store_vector(offsets + lane, next);
     next += kCells<std::uint32_t> * step;
+  }
+}
+
+void interleave(const std::uint32_t* offsets, std::uint32_t further, std::uint32_t mask,
+                std::uint32_t* places) {
+  using Words = Vector<std::uint32_t>;
+  const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
+  const std::uint32_t of_lead = interleaved(offsets[lead] + further) + 4 * lead;
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<std::uint32_t>) {
+    const Words offset = load_vector(offsets + lane) + further;
+    const Words place = ((offset & ~3u) << 5 | (offset & 3u)) +
+                        (load_vector(kLaneTable<std::uint32_t>.index + lane) << 2);
+    const Words active = active_cells<std::uint32_t>(mask, lane);
+    store_vector(places + lane, (place & active) | (of_lead & ~active));
   }
 }
 
@@ -142,17 +169,29 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
     count_up(offsets, low, 0);
     return {inside, false, true};
   }
-  std::uint32_t outside = 0, unaligned = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const std::uint32_t active = 0u - ((mask >> lane) & 1u);
-    const std::uint64_t offset =
-        std::uint64_t{static_cast<Address>(row[lane] + displacement)} - addresses.base;
-    const auto part = static_cast<std::uint32_t>(offset);
-    outside |= (offset - begin > highest ? 1u : 0u) & active;
-    unaligned |= part & active;
-    offsets[lane] = (part & active) | (low & ~active);
+  using Wides = Vector<std::uint64_t>;
+  using Words [[gnu::vector_size(kVectorBytes / 2)]] = std::uint32_t;
+  Wides outside{}, unaligned{};
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<std::uint64_t>) {
+    Wides offset;
+    if constexpr (sizeof(Address) == sizeof(std::uint64_t)) {
+      offset = load_vector(row + lane) + displacement;
+    } else {
+      Words words;
+      __builtin_memcpy(&words, row + lane, sizeof words);
+      offset = __builtin_convertvector(words + displacement, Wides);
+    }
+    offset -= addresses.base;
+    Wides active = ~Wides{};
+    if constexpr (!kAll) active = active_cells<std::uint64_t>(mask, lane);
+    outside |= (Wides)(offset - begin > highest) & active;
+    unaligned |= offset & active;
+    if constexpr (!kAll) offset = (offset & active) | (low & ~active);
+    const Words parts = __builtin_convertvector(offset, Words);
+    __builtin_memcpy(offsets + lane, &parts, sizeof parts);
   }
-  return {outside == 0 && size >= bytes && (unaligned & (bytes - 1)) == 0, false, false};
+  const bool is_aligned = is_zero<std::uint64_t>(unaligned & (bytes - 1));
+  return {is_zero<std::uint64_t>(outside) && size >= bytes && is_aligned, false, false};
 }
 
 RowScan scan(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
@@ -237,11 +276,19 @@ void load_as(const RowMove& move) {
   if (move.strided)
     return load_strided<Element, Row>(move.row, data + start_of(move.offsets[0]), move.mask);
   if (move.uniform) return load_uniform<Element, Row>(move.row, data + move.offsets[0], move.mask);
-  auto* row = reinterpret_cast<Row*>(move.row);
-  Row values[kLanes];
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    values[lane] = static_cast<Row>(read<Element>(data + move.offsets[lane]));
+  auto* const row = reinterpret_cast<Row*>(move.row);
+  const auto value_of = [&](unsigned lane) {
+    return static_cast<Row>(read<Element>(data + move.offsets[lane]));
+  };
+  if (__builtin_popcount(move.mask) <= kFewLanes) {
+    for (std::uint32_t rest = move.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      row[lane] = value_of(lane);
+    }
+    return;
   }
+  Row values[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane) values[lane] = value_of(lane);
   blend(row, values, move.mask);
 }
 
@@ -320,6 +367,7 @@ constexpr MemoryRowFunctions kFunctions{
     .pattern_of_wides = pattern_of<std::uint64_t>,
     .count_up = count_up,
     .scan = scan,
+    .interleave = interleave,
     .strided_load =
         {load_strided<std::uint8_t, std::uint32_t>, load_strided<std::uint16_t, std::uint32_t>,
          load_strided<std::uint32_t, std::uint32_t>, load_strided<std::uint64_t, std::uint32_t>,

@@ -49,6 +49,12 @@ struct RowMove {
 // lane 0, which may lie before the allocation; uniform: the address for all lanes.
 using RowMoveFn = void (*)(std::byte* row, std::byte* memory, std::uint32_t mask);
 
+// In interleaved local memory, the words of the lanes with one offset are adjacent: returns where
+// the first lane's byte at this offset lies.
+[[gnu::always_inline]] constexpr std::uint32_t interleaved(std::uint32_t offset) {
+  return offset / 4 * (4 * 32) + offset % 4;
+}
+
 // Returns an index into the tables of MemoryRowFunctions.
 //   width: bytes of an element in memory, 1 2 4 8; is_signed: as in RowMove
 constexpr std::uint8_t row_move_index(std::uint32_t width, bool wide_row, bool is_signed) {
@@ -68,6 +74,10 @@ struct MemoryRowFunctions {
   // limit: end of the object's bytes; bytes: size of one lane's access, a power of two.
   RowScan (*scan)(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                   std::uint32_t mask, std::uint32_t* offsets);
+  // places[l] = the offset, in interleaved local memory, of lane l's byte `offsets[l] + further`.
+  // Inactive lanes get the place of the first active one.
+  void (*interleave)(const std::uint32_t* offsets, std::uint32_t further, std::uint32_t mask,
+                     std::uint32_t* places);
   // Indexed by row_move_index().
   std::array<RowMoveFn, kRowMoves> strided_load, strided_store, uniform_load, uniform_store;
   void (*load)(const RowMove& move);

@@ -142,5 +142,92 @@ TEST(MemoryRows, MoveWhatLanesMoveOneByOne) {
   }
 }
 
+// Finds the offsets of a row lane after lane.
+template <class Address>
+void expect_scan(const MemoryRowFunctions& functions, std::mt19937& random, std::uint32_t mask) {
+  constexpr std::uint32_t kBegin = 64, kLimit = 4096, kBase = 0x1000;
+  const std::uint32_t bytes = 1u << random() % 5;
+  alignas(64) std::array<Address, kWarpLanes> row{};
+  for (Address& address : row) address = kBase - 8 + random() % (kLimit - kBegin) / bytes * bytes;
+  // Now and then one lane is just inside or outside, or misaligned.
+  constexpr std::array<std::uint32_t, 6> kEdges{kBegin, kBegin - 1, kLimit, kLimit + 1, 0, ~0u};
+  if (random() % 2 == 0) row[random() % kWarpLanes] += kEdges[random() % kEdges.size()] % 4099;
+  bool inside = true;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const std::uint64_t offset = std::uint64_t{static_cast<Address>(row[lane] + 8)} - kBase;
+    const bool fits = offset >= kBegin && offset + bytes <= kLimit && offset % bytes == 0;
+    inside &= fits || !is_active(mask, lane);
+  }
+  const bool wide = sizeof(Address) == 8;
+  const AddressRow addresses{reinterpret_cast<const std::byte*>(row.data()), wide, 8, kBase,
+                             kBegin};
+  alignas(64) std::array<std::uint32_t, kWarpLanes> offsets{};
+  const RowScan scan = functions.scan(addresses, kLimit, bytes, mask, offsets.data());
+  ASSERT_EQ(scan.inside, inside) << bytes << " bytes, mask " << mask;
+  if (!inside) return;
+  const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if (scan.strided && !is_active(mask, lane)) continue;
+    const unsigned from = is_active(mask, lane) ? lane : lead;
+    EXPECT_EQ(offsets[lane], static_cast<std::uint32_t>(row[from] + 8 - kBase)) << lane;
+  }
+}
+
+TEST(MemoryRows, ScanScatteredLanes) {
+  std::mt19937 random(1);
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    for (unsigned trial = 0; trial < 2000; ++trial) {
+      expect_scan<std::uint32_t>(*functions, random, kMasks[trial % kMasks.size()]);
+      expect_scan<std::uint64_t>(*functions, random, kMasks[trial % kMasks.size()]);
+    }
+  }
+}
+
+TEST(MemoryRows, LoadScatteredLanes) {
+  std::mt19937 random(1);
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    for (const std::uint32_t mask : kMasks) {
+      for (const bool wide : {false, true}) {
+        std::array<std::uint32_t, 256> memory{};
+        std::array<std::uint32_t, kWarpLanes> offsets{};
+        std::array<std::uint64_t, kWarpLanes> row{}, expected{};
+        for (std::uint32_t& word : memory) word = random();
+        for (std::uint32_t& offset : offsets) offset = random() % 255 * 4;
+        auto* const words = reinterpret_cast<std::byte*>(expected.data());
+        for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+          if (!is_active(mask, lane)) continue;
+          const std::size_t cell = wide ? 8 : 4;
+          std::memcpy(words + lane * cell,
+                      reinterpret_cast<const std::byte*>(memory.data()) + offsets[lane], cell);
+        }
+        functions->load({.data = reinterpret_cast<std::byte*>(memory.data()),
+                         .offsets = offsets.data(),
+                         .mask = mask,
+                         .row = reinterpret_cast<std::byte*>(row.data()),
+                         .wide_row = wide,
+                         .width = static_cast<std::uint8_t>(wide ? 8 : 4)});
+        EXPECT_EQ(row, expected) << "mask " << mask << ", wide " << wide;
+      }
+    }
+  }
+}
+
+TEST(MemoryRows, InterleaveLocalMemory) {
+  std::mt19937 random(1);
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    for (const std::uint32_t mask : kMasks) {
+      std::array<std::uint32_t, kWarpLanes> offsets{}, places{};
+      for (std::uint32_t& offset : offsets) offset = random() % 4096;
+      functions->interleave(offsets.data(), 4, mask, places.data());
+      const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        const unsigned from = is_active(mask, lane) ? lane : lead;
+        const std::uint32_t offset = offsets[from] + 4;
+        EXPECT_EQ(places[lane], offset / 4 * 128 + 4 * from + offset % 4);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

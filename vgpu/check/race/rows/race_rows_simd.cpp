@@ -66,6 +66,13 @@ template <unsigned kCellsLog2>
   return (bits >> lanes & 1) != 0;
 }
 
+// Returns whether one of those lanes is active.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline bool is_any_active_at(std::uint32_t mask, unsigned cell) {
+  constexpr unsigned kLanesInVector = kWidth >> kCellsLog2 == 0 ? 1 : kWidth >> kCellsLog2;
+  return (mask >> (cell >> kCellsLog2) & ((1u << kLanesInVector) - 1)) != 0;
+}
+
 [[gnu::always_inline]] inline Epochs smaller(const Epochs& a, const Epochs& b) {
   return a < b ? a : b;
 }
@@ -78,6 +85,7 @@ template <unsigned kCellsLog2, bool kPartial>
   constexpr unsigned kCells = kLanes << kCellsLog2;
   Epochs past_ordered = Epochs{} - 1, past_block = Epochs{} - 1;
   for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    if (kPartial && !is_any_active_at<kCellsLog2>(row.mask, cell)) continue;
     Epochs x = load<Epochs>(check.epoch + row.cell + cell) ^ epochs_at<kCellsLog2>(row.epoch, cell);
     // A cell without a difference must give the largest distance.
     if constexpr (kPartial) x &= (Epochs)active_at<kCellsLog2>(row.mask, cell);
@@ -100,6 +108,7 @@ RaceRowResult strided_row(const RaceRow& row) {
   const Pcs pc = Pcs{} + row.pc;
   Mask displaced{};
   for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    if (kPartial && !is_any_active_at<kCellsLog2>(row.mask, cell)) continue;
     Epochs me = epochs_at<kCellsLog2>(row.epoch, cell);
     Pcs my_pc = pc;
     if constexpr (kPartial || !kExclusive) {
