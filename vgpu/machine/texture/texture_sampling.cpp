@@ -26,6 +26,9 @@ std::int64_t floor_of(double x) {
   return whole - static_cast<std::int64_t>(static_cast<double>(whole) > x);
 }
 
+// The same for any finite number; greater ones have no fraction.
+double whole_of(double x) { return std::abs(x) < 0x1p52 ? static_cast<double>(floor_of(x)) : x; }
+
 // One coordinate: two neighbouring texels, and the weight of the second one.
 struct Neighbours {
   std::int64_t first = 0, second = 0;
@@ -47,17 +50,17 @@ struct Position {
   bool is_mirrored = false;  // its neighbours are in descending order
 };
 
-Position position_of(float coordinate, std::uint32_t size, TextureAddress address,
-                     bool normalized) {
+[[gnu::always_inline]] inline Position position_of(float coordinate, std::uint32_t size,
+                                                   TextureAddress address, bool normalized) {
   double x = coordinate;
   if (std::abs(coordinate) < 0x1p-126F || std::isnan(coordinate)) x = 0;
   if (std::isinf(coordinate)) x = coordinate > 0 ? kFar : -kFar;
   if (!normalized) return {std::clamp(x, -kFar, kFar)};
   const double unit = exact::power_of_two(coordinate_bits(size));
-  x = std::floor(x * unit) / unit;
-  if (address == TextureAddress::wrap) return {(x - std::floor(x)) * size};
+  x = whole_of(x * unit) / unit;
+  if (address == TextureAddress::wrap) return {(x - whole_of(x)) * size};
   if (address == TextureAddress::mirror) {
-    const double period = std::floor(x);
+    const double period = whole_of(x);
     const bool is_odd = std::fmod(period, 2) != 0;
     x = (x - period) * size;
     return {is_odd ? size - x - 1 / unit : x, is_odd};  // the complement of the bits
@@ -65,7 +68,8 @@ Position position_of(float coordinate, std::uint32_t size, TextureAddress addres
   return {std::clamp(x * size, -kFar, kFar)};
 }
 
-bool put_inside(std::int64_t& texel, std::uint32_t size, TextureAddress address, bool normalized) {
+[[gnu::always_inline]] inline bool put_inside(std::int64_t& texel, std::uint32_t size,
+                                              TextureAddress address, bool normalized) {
   const auto end = static_cast<std::int64_t>(size);
   if (texel >= 0 && texel < end) return true;
   if (address == TextureAddress::border) return false;
@@ -76,7 +80,8 @@ bool put_inside(std::int64_t& texel, std::uint32_t size, TextureAddress address,
   return true;
 }
 
-Neighbours neighbours_of(const Position& position, std::uint32_t size, bool clamps, bool smooth) {
+[[gnu::always_inline]] inline Neighbours neighbours_of(const Position& position, std::uint32_t size,
+                                                       bool clamps, bool smooth) {
   Neighbours result;
   if (!smooth) {
     result.first = result.second = floor_of(position.texels);
@@ -395,6 +400,24 @@ double log2_of(double x) {
 
 }  // namespace
 
+bool reads_one_texel(const Texture& texture) {
+  return !texture.smooth && texture.levels.size() == 1 && texture.shape < TextureShape::volume;
+}
+
+std::uint32_t nearest_texels(const Texture& texture, std::size_t side, std::uint32_t size,
+                             const float* at, std::uint32_t lanes, std::uint32_t* texels) {
+  const TextureAddress mode = texture.address[side];
+  std::uint32_t inside = 0;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Position position = position_of(at[lane], size, mode, texture.normalized);
+    std::int64_t texel = floor_of(position.texels);
+    inside |= std::uint32_t{put_inside(texel, size, mode, texture.normalized)} << lane;
+    texels[lane] = static_cast<std::uint32_t>(texel);
+  }
+  return inside;
+}
+
 Footprint footprint_of(const Texture& texture, const FetchPlace& place) {
   Footprint footprint;
   FootprintMaker maker(texture, place, footprint);
@@ -416,15 +439,6 @@ Footprint footprint_of(const Texture& texture, const FetchPlace& place) {
   const std::uint32_t lower = fixed >> kFractionBits;
   maker.add_level(lower, kWeightOne - weight);
   if (weight != 0) maker.add_level(lower + 1, weight);
-  return footprint;
-}
-
-Footprint footprint_of_element(const Texture& texture, std::int32_t index) {
-  Footprint footprint;
-  const bool is_inside =
-      index >= 0 && static_cast<std::uint32_t>(index) < texture.levels.front().width;
-  footprint.uses[0] = {0, static_cast<std::uint32_t>(index), 0, 0, !is_inside, kWeightOne};
-  footprint.count = footprint.groups = footprint.group_end[0] = 1;
   return footprint;
 }
 

@@ -38,10 +38,15 @@ struct FetchPlace {
   float level = 0;
 };
 
+// Returns whether every tex of this texture, with or without a level, reads one texel or the
+// border.
+bool reads_one_texel(const Texture& texture);
+// Finds the texels of such fetches along one side.  Returns the lanes that are not at the border.
+//   at: the lanes' coordinates; texels: written for `lanes`
+std::uint32_t nearest_texels(const Texture& texture, std::size_t side, std::uint32_t size,
+                             const float* at, std::uint32_t lanes, std::uint32_t* texels);
 // Returns the texels of tex and tex.level.
 Footprint footprint_of(const Texture& texture, const FetchPlace& place);
-// Returns the texel of tex1Dfetch(), by element number.
-Footprint footprint_of_element(const Texture& texture, std::int32_t index);
 // Returns the four texels of tld4, in the order of its results.
 Footprint footprint_of_gather(const Texture& texture, const FetchPlace& place);
 // Returns the level of detail for tex.grad. dx, dy: the gradients, one per coordinate.

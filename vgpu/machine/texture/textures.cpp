@@ -112,10 +112,6 @@ Footprint footprint_of_lane(const RunningFragment& run, const TextureInstr& inst
   const auto vector = [&](const std::array<Ref, 3>& refs) {
     return std::array<float, 3>{real(refs[0]), real(refs[1]), real(refs[2])};
   };
-  if (instr.integer_coordinates) {
-    const auto index = static_cast<std::int32_t>(word_of(run.banks, instr.at[0], lane));
-    return footprint_of_element(texture, index);
-  }
   FetchPlace place;
   place.at = vector(instr.at);
   if (instr.layer.bank != Bank::none) place.layer = word_of(run.banks, instr.layer, lane);
@@ -130,20 +126,54 @@ Footprint footprint_of_lane(const RunningFragment& run, const TextureInstr& inst
   return footprint_of(texture, place);
 }
 
+// The texels of lanes that read one texel each.
+struct TexelRow {
+  std::array<std::uint32_t, kWarpLanes> x, y, layer;
+  std::uint32_t inside = 0;  // lanes that do not read the border
+};
+
+TexelRow texels_of(const RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                   std::uint32_t lanes) {
+  const TexelBox& box = texture.levels.front();
+  TexelRow row;
+  row.y.fill(0);
+  row.layer.fill(0);
+  if (instr.integer_coordinates) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      row.x[lane] = word_of(run.banks, instr.at[0], lane);
+      const bool is_inside = static_cast<std::int32_t>(row.x[lane]) >= 0 && row.x[lane] < box.width;
+      row.inside |= std::uint32_t{is_inside} << lane;
+    }
+    return row;
+  }
+  const auto along = [&](std::size_t side, std::uint32_t size, std::uint32_t* texels) {
+    std::array<float, kWarpLanes> at{};
+    const Ref& ref = instr.at[side];
+    if (ref.bank != Bank::none) std::memcpy(at.data(), row_of(run.banks, ref), sizeof at);
+    return nearest_texels(texture, side, size, at.data(), lanes, texels);
+  };
+  row.inside = along(0, box.width, row.x.data());
+  if (texture.shape == TextureShape::plane) row.inside &= along(1, box.height, row.y.data());
+  if (!texture.layered || instr.layer.bank == Bank::none) return row;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    row.layer[lane] = std::min(word_of(run.banks, instr.layer, lane), box.layers - 1);
+  }
+  return row;
+}
+
 std::uint64_t offset_of(const TexelBox& box, std::uint32_t texel_bytes, std::uint32_t x,
                         std::uint32_t y, std::uint32_t layer) {
   return box.offset + layer * box.slice + y * box.pitch + std::uint64_t{x} * texel_bytes;
 }
 
 template <class T>
-T channel_as(const std::array<std::byte, 16>& texel, std::uint32_t channel) {
+T channel_as(const std::byte* texel, std::uint32_t channel) {
   T value = 0;
-  std::memcpy(&value, texel.data() + channel * sizeof value, sizeof value);
+  std::memcpy(&value, texel + channel * sizeof value, sizeof value);
   return value;
 }
 
-std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelFormat& format,
-                         std::uint32_t channel) {
+std::uint32_t channel_of(const std::byte* texel, const TexelFormat& format, std::uint32_t channel) {
   switch (format.bits) {
     case 8: return channel_as<std::uint8_t>(texel, channel);
     case 16: return channel_as<std::uint16_t>(texel, channel);
@@ -162,7 +192,110 @@ void copy_texel(std::array<std::byte, 16>& to, const std::byte* from, std::uint3
   }
 }
 
+// Returns a load as which texels are reported.
+Instr load_of(const TexelFormat& format) {
+  Instr load;
+  load.kind = InstrKind::load;
+  load.modifiers.type = format.bits == 32   ? ptx::Type::b32
+                        : format.bits == 16 ? ptx::Type::b16
+                                            : ptx::Type::b8;
+  load.modifiers.vector = format.channels;
+  return load;
+}
+
 }  // namespace
+
+// Reports the lanes in `group`, whose texels are at the offsets of the current access.
+void Textures::announce(RunningFragment& run, const TexelFormat& format, Allocation& memory,
+                        const Instr& load, std::uint32_t group) {
+  Access& access = current_.access;
+  access.undefined = 0;
+  if (!current_.is_watched()) return;
+  const std::uint32_t bytes = format.bytes();
+  const std::uint32_t lead = access.offset[static_cast<unsigned>(std::countr_zero(group))];
+  for (std::uint32_t rest = ~group; rest != 0; rest &= rest - 1) {
+    access.offset[static_cast<unsigned>(std::countr_zero(rest))] = lead;
+  }
+  const auto* const offsets = reinterpret_cast<const std::byte*>(access.offset.data());
+  const Pattern pattern = launch_.rows.pattern_of_words(offsets, bytes, group);
+  const Target target{&memory, memory.space, memory.address, memory.limit()};
+  current_.announce(run, load, target, pattern, bytes, group, {0, format.channels});
+}
+
+// Fetches for lanes that read one texel each.
+void Textures::fetch_one_texel(RunningFragment& run, const TextureInstr& instr,
+                               const Texture& texture, std::uint32_t lanes) {
+  static constexpr std::array<std::byte, 16> kNothing{};
+  const TexelFormat& format = texture.format;
+  const TexelBox& box = texture.levels.front();
+  const std::uint32_t bytes = format.bytes();
+  const Instr load = load_of(format);
+  std::array<const std::byte*, kWarpLanes> texels;
+  texels.fill(kNothing.data());
+  const TexelRow row = texels_of(run, instr, texture, lanes);
+  std::uint32_t group = 0;
+  for (std::uint32_t rest = lanes & row.inside; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t offset = offset_of(box, bytes, row.x[lane], row.y[lane], row.layer[lane]);
+    if (!box.memory->live || offset + bytes > box.memory->bytes) [[unlikely]] {
+      fault(run, load, box, offset, lane);
+      continue;
+    }
+    current_.access.offset[lane] = static_cast<std::uint32_t>(offset);
+    texels[lane] = box.memory->data + offset;
+    group |= 1u << lane;
+  }
+  current_.access.undefined = 0;
+  if (group != 0) announce(run, format, *box.memory, load, group);
+  write_values(run, instr, texture, texels, lanes, lanes & ~row.inside);
+}
+
+// Writes the results of lanes that read one texel each.
+//   outside: those that read the border
+void Textures::write_values(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                            const std::array<const std::byte*, kWarpLanes>& texels,
+                            std::uint32_t lanes, std::uint32_t outside) {
+  const TexelFormat& format = texture.format;
+  for (std::uint32_t channel = 0; channel < instr.count; ++channel) {
+    const Ref& to = instr.values[channel];
+    if (to.bank == Bank::none) continue;
+    const bool has_channel = channel < format.channels;
+    const bool is_real = format.kind == TexelKind::floating;
+    const bool is_whole = has_channel && format.bits == 32 && (is_real || !texture.scaled);
+    std::byte* const row = row_of(run.banks, to);
+    std::uint32_t rest = is_whole ? lanes & ~outside : 0;
+    for (; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      std::memcpy(row + lane * sizeof(std::uint32_t),
+                  texels[lane] + channel * sizeof(std::uint32_t), sizeof(std::uint32_t));
+    }
+    const std::uint32_t of_border = has_channel ? border_value(texture, channel) : 0;
+    for (rest = is_whole ? outside : lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const bool is_border = (outside >> lane & 1) != 0;
+      std::uint32_t value = is_border ? of_border : 0;
+      if (has_channel && !is_border) value = channel_of(texels[lane], format, channel);
+      if (has_channel && !(is_border && is_real)) value = point_value(texture, channel, value);
+      std::memcpy(row + lane * sizeof value, &value, sizeof value);
+    }
+    UndefinedLanes undefined;
+    if (has_channel && current_.access.undefined != 0) {
+      undefined = current_.access.undefined_in(channel);
+    }
+    if (undefined.mask != 0 || run.warp.undefined.any()) {
+      run.warp.undefined.set(run.frame, to, {undefined.mask, undefined.origin}, lanes,
+                             *launch_.program);
+    }
+  }
+}
+
+void Textures::fault(const RunningFragment& run, const Instr& load, const TexelBox& box,
+                     std::uint64_t offset, unsigned lane) const {
+  const Target target{box.memory->live ? box.memory : nullptr, ptx::Space::global,
+                      box.memory->address, box.memory->limit()};
+  const std::uint32_t bytes = ptx::bytes_of(load.modifiers.type) * load.modifiers.vector;
+  targets_.fault(run, load, target, box.memory->address + offset, lane, bytes);
+}
 
 // Reads texel number `use` of the lanes that have one; lanes with texels in the same allocation are
 // read together.
@@ -171,12 +304,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
   Fetch& fetch = *fetch_;
   const TexelFormat& format = texture.format;
   const std::uint32_t bytes = format.bytes();
-  Instr part;
-  part.kind = InstrKind::load;
-  part.modifiers.type = format.bits == 32   ? ptx::Type::b32
-                        : format.bits == 16 ? ptx::Type::b16
-                                            : ptx::Type::b8;
-  part.modifiers.vector = format.channels;
+  const Instr load = load_of(format);
   while (lanes != 0) {
     const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
     const std::uint32_t level = fetch.footprint[lead].uses[use].level;
@@ -189,9 +317,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
       lanes &= ~(1u << lane);
       const std::uint64_t offset = offset_of(box, bytes, one.x, one.y, one.layer);
       if (!box.memory->live || offset + bytes > box.memory->bytes) {
-        const Target target{box.memory->live ? box.memory : nullptr, ptx::Space::global,
-                            box.memory->address, box.memory->limit()};
-        targets_.fault(run, part, target, box.memory->address + offset, lane, bytes);
+        fault(run, load, box, offset, lane);
         fetch.texel[lane][use].fill(std::byte{0});
         continue;
       }
@@ -199,11 +325,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
       group |= 1u << lane;
     }
     if (group == 0) continue;
-    current_.access.undefined = 0;
-    if (current_.is_watched()) {
-      const Target target{box.memory, box.memory->space, box.memory->address, box.memory->limit()};
-      current_.announce(run, part, target, Pattern::scattered, bytes, group, {0, format.channels});
-    }
+    announce(run, format, *box.memory, load, group);
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       copy_texel(fetch.texel[lane][use], box.memory->data + current_.access.offset[lane], bytes);
@@ -220,6 +342,10 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
 
 void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
                             std::uint32_t lanes) {
+  const bool gathers = instr.operation == Operation::gather;
+  if (instr.integer_coordinates || (!gathers && reads_one_texel(texture))) {
+    return fetch_one_texel(run, instr, texture, lanes);
+  }
   if (fetch_ == nullptr) fetch_ = std::make_unique<Fetch>();
   Fetch& fetch = *fetch_;
   fetch.undefined = {};
@@ -235,7 +361,6 @@ void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, con
   for (std::uint32_t use = 0; use < users.size(); ++use) {
     if (users[use] != 0) read_texels(run, texture, use, users[use]);
   }
-  const bool gathers = instr.operation == Operation::gather;
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const Ref& to = instr.values[i];
     if (to.bank == Bank::none) continue;
@@ -249,10 +374,10 @@ void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, con
         for (std::uint32_t use = 0; use < footprint.count; ++use) {
           texels[use] = footprint.uses[use].is_border
                             ? border_value(texture, channel)
-                            : channel_of(fetch.texel[lane][use], texture.format, channel);
+                            : channel_of(fetch.texel[lane][use].data(), texture.format, channel);
         }
         const std::uint32_t only = gathers ? i : 0;
-        const bool filters = texture.smooth && !gathers && !instr.integer_coordinates;
+        const bool filters = texture.smooth && !gathers;
         value = filters || (footprint.count > 1 && !gathers)
                     ? filtered_value(texture, channel, footprint, texels)
                 : footprint.uses[only].is_border && texture.format.kind == TexelKind::floating

@@ -35,6 +35,15 @@ class Textures {
 
   void destroyed_object(const RunningFragment& run, const TextureInstr& texture,
                         unsigned lane) const;
+  void announce(RunningFragment& run, const TexelFormat& format, Allocation& memory,
+                const Instr& load, std::uint32_t group);
+  void fault(const RunningFragment& run, const Instr& load, const TexelBox& box,
+             std::uint64_t offset, unsigned lane) const;
+  void fetch_one_texel(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                       std::uint32_t lanes);
+  void write_values(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                    const std::array<const std::byte*, kWarpLanes>& texels, std::uint32_t lanes,
+                    std::uint32_t outside);
   void fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
                     std::uint32_t lanes);
   void read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
