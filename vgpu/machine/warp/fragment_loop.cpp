@@ -67,6 +67,17 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   return step;
 }
 
+bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, std::size_t index) {
+  if (launch_.native_some == nullptr || launch_.quantum_left == 0) return false;
+  RunningFragment run{slot, warp, *launch_.program, warp.fragments[index]};
+  launch_.quantum_left_before = launch_.quantum_left;
+  std::uint64_t lane_steps = 0;
+  const bool has_run =
+      parts_.native_runs.run_fragments(parts_.native_frames.of_fragment(run), run, lane_steps);
+  parts_.native_runs.finish(lane_steps);
+  return has_run;
+}
+
 inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
   RunningFragment& run = turn.run;
   Warp& warp = run.warp;

@@ -46,6 +46,10 @@ class FragmentLoop {
 
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
+  // Runs fragments of the warp in machine code, as long as they only part and meet.  False: nothing
+  // was done.
+  //   index: of the fragment that is next
+  bool run_in_native(Slot& slot, Warp& warp, std::size_t index);
   // Returns the functions that machine code calls.
   static NativeCalls native_calls();
 

@@ -1,6 +1,7 @@
 #include "vgpu/machine/warp/native_runs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,19 @@
 #include "vgpu/machine/warp/fragment_loop.hpp"
 
 namespace warpcheck::vgpu {
+
+// Takes the fragments that can run.  False: they are in several calls or frames.
+bool NativeRuns::Parts::take_ready(const Warp& warp) {
+  const std::vector<Fragment>& all = warp.fragments;
+  const Fragment* first = nullptr;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (all[i].state != Fragment::State::ready || all[i].held) continue;
+    if (first == nullptr) first = &all[i];
+    if (all[i].callers != first->callers || all[i].local_top != first->local_top) return false;
+    take(all[i].mask, all[i].pc, i);
+  }
+  return true;
+}
 
 // Joins parts at the same place, as Warps::pick() does.
 void NativeRuns::Parts::join() {
@@ -53,7 +67,7 @@ std::uint32_t NativeRuns::Parts::choose() {
   frame.lane_steps += lane_count(taken);
   launch_.edge(run.pc, instr.target);
   launch_.edge(run.pc, next);
-  return Sides{.stay = {stay, next}, .taken = {taken, instr.target}};
+  return Sides{.stay = {stay, next, 0}, .taken = {taken, instr.target, 0}};
 }
 
 // Runs machine code for a part, up to the pc at which another part waits.
@@ -68,9 +82,63 @@ std::uint32_t NativeRuns::Parts::choose() {
   part.pc = run.pc;
 }
 
+// Executes a jump by a table, as Calls::jump_by_table() does.  False: nothing was done.
+bool NativeRuns::jump_by_table(NativeFrame& frame, const RunningFragment& run, Parts& parts) {
+  const Instr& instr = launch_.program->code[run.pc];
+  if (instr.guard.bank != Bank::none || frame.quantum_left == 0 || run.warp.undefined.any()) {
+    return false;
+  }
+  const std::vector<std::uint32_t>& table = launch_.program->jump_tables[instr.table];
+  std::array<Part, kWarpLanes> groups;
+  std::uint32_t count = 0;
+  for (std::uint32_t rest = run.mask; rest != 0;) {
+    const Ref& index = instr[TargetOperand::index];
+    const std::uint64_t number =
+        lane_value(run, index, static_cast<unsigned>(std::countr_zero(rest)));
+    if (number >= table.size()) return false;
+    std::uint32_t group = 0;
+    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      if (lane_value(run, index, lane) == number) group |= 1u << lane;
+    }
+    groups[count++] = {group, table[number], 0};
+    rest &= ~group;
+  }
+  if (count != 1 && launch_.native_some == nullptr) return false;
+  --frame.quantum_left;
+  frame.lane_steps += lane_count(run.mask);
+  for (std::uint32_t i = 0; i < count; ++i) launch_.edge(run.pc, groups[i].pc);
+  groups[0].listed = parts.part[parts.running].listed;
+  parts.part[parts.running] = groups[0];
+  std::copy(groups.begin() + 1, groups.begin() + count, parts.part.begin() + parts.count);
+  parts.count += count - 1;
+  return true;
+}
+
+// Executes the branch at run.pc that splits the running part.  False: nothing was done.
+[[gnu::always_inline]] inline bool NativeRuns::diverge(NativeFrame& frame,
+                                                       const RunningFragment& run, Parts& parts) {
+  if (frame.code[run.pc].kind == InstrKind::jump_table) return jump_by_table(frame, run, parts);
+  const std::optional<Sides> sides = split(frame, run);
+  if (!sides) return false;
+  Part& part = parts.part[parts.running];
+  part.lanes = sides->stay.lanes;
+  part.pc = sides->stay.pc;
+  parts.part[parts.count++] = sides->taken;
+  return true;
+}
+
 NativeRuns::Parted NativeRuns::run_apart(NativeFrame& frame, RunningFragment& run) {
   const std::uint32_t together = run.mask;
   count_unguarded(frame, together);
+  if (frame.code[run.pc].kind == InstrKind::jump_table) {
+    Parts parts;
+    parts.take(together, run.pc, 0);
+    if (!jump_by_table(frame, run, parts)) return Parted::no;
+    const Parted parted = run_parts(frame, run, parts);
+    if (parted == Parted::for_good) park(run.warp, parts);
+    return parted;
+  }
   std::optional<Sides> sides = split(frame, run);
   if (!sides) return Parted::no;
   auto& [stay, taken] = *sides;
@@ -78,22 +146,41 @@ NativeRuns::Parted NativeRuns::run_apart(NativeFrame& frame, RunningFragment& ru
     Part& behind = stay.pc < taken.pc ? stay : taken;
     const std::uint32_t limit = std::max(stay.pc, taken.pc);
     run_part(frame, run, behind, limit);
-    if (run.pc < limit) return run_parts(frame, run, *sides);
+    if (run.pc >= limit) continue;
+    Parts parts;
+    parts.take(stay.lanes, stay.pc, 0);
+    parts.part[parts.count++] = taken;
+    parts.running = &behind == &stay ? 0 : 1;
+    if (!diverge(frame, run, parts) || run_parts(frame, run, parts) == Parted::for_good) {
+      park(run.warp, parts);
+      return Parted::for_good;
+    }
+    return Parted::and_met;
   }
   run.mask = together;
   frame.limit = ptx::kNone;
   return Parted::and_met;
 }
 
-// Runs parts until they have met, or one of them has stopped elsewhere than at a branch.
-NativeRuns::Parted NativeRuns::run_parts(NativeFrame& frame, RunningFragment& run,
-                                         const Sides& sides) {
+bool NativeRuns::run_fragments(NativeFrame& frame, RunningFragment& run,
+                               std::uint64_t& lane_steps) {
   Parts parts;
-  parts.part[0] = sides.stay;
-  parts.part[1] = sides.taken;
-  parts.count = 2;
+  if (!parts.take_ready(run.warp) || parts.count < 2) return false;
+  const std::uint32_t quantum_left = launch_.quantum_left;
+  begin_counts(frame, run);
+  if (run_parts(frame, run, parts) == Parted::and_met) {
+    parts.part[0].lanes = run.mask;
+    parts.part[0].pc = run.pc;
+  }
+  park(run.warp, parts);
+  end_counts(frame, run, lane_steps);
+  return frame.quantum_left != quantum_left;
+}
+
+// Runs parts until they have met, or one of them has stopped elsewhere than at a branch.
+NativeRuns::Parted NativeRuns::run_parts(NativeFrame& frame, RunningFragment& run, Parts& parts) {
   std::uint32_t limit = ptx::kNone;
-  while (true) {
+  do {
     parts.join();
     limit = parts.choose();
     Part& part = parts.part[parts.running];
@@ -104,22 +191,29 @@ NativeRuns::Parted NativeRuns::run_parts(NativeFrame& frame, RunningFragment& ru
       return Parted::and_met;
     }
     run_part(frame, run, part, limit);
-    if (run.pc >= limit) continue;
-    const std::optional<Sides> split_again = split(frame, run);
-    if (!split_again) break;
-    part = split_again->stay;
-    parts.part[parts.count++] = split_again->taken;
-  }
-  park(run.warp, parts);
+  } while (run.pc >= limit || diverge(frame, run, parts));
   return Parted::for_good;
 }
 
-// Splits the warp's only fragment, whose lanes have diverged, into the parts.
+// Makes the parts fragments of the warp, in place of those that they have been.
 void NativeRuns::park(Warp& warp, const Parts& parts) {
-  warp.fragments.resize(parts.count, warp.fragments.front());
+  std::vector<Fragment>& fragments = warp.fragments;
+  std::uint32_t gone = parts.fragments;
   for (std::uint32_t i = 0; i < parts.count; ++i) {
-    warp.fragments[i].pc = parts.part[i].pc;
-    warp.fragments[i].mask = parts.part[i].lanes;
+    const Part& part = parts.part[i];
+    std::size_t index = part.listed - std::size_t{1};
+    if (part.listed == 0) {
+      index = fragments.size();
+      fragments.push_back(
+          Fragment{fragments[static_cast<unsigned>(std::countr_zero(parts.fragments))]});
+    } else {
+      gone &= ~(1u << index);
+    }
+    fragments[index].pc = part.pc;
+    fragments[index].mask = part.lanes;
+  }
+  for (std::uint32_t i = kWarpLanes; i-- > 0;) {
+    if ((gone >> i & 1) != 0) fragments.erase(fragments.begin() + i);
   }
 }
 

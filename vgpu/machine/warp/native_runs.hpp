@@ -46,7 +46,7 @@ class NativeRuns {
     begin_counts(frame, run);
     enter(frame, code, run, ptx::kNone);
     Parted parted = Parted::no;
-    while (frame.code[run.pc].kind == InstrKind::branch) {
+    while (may_part(frame.code[run.pc])) {
       parted = run_apart(frame, run);
       if (parted != Parted::and_met || !can_enter(&code, run)) break;
       enter(frame, code, run, ptx::kNone);
@@ -65,26 +65,40 @@ class NativeRuns {
     and_met,   // they have met again, at the fragment's pc
     for_good,  // they are separate fragments of the warp now
   };
+  // Returns whether lanes that are together may part at the instruction and stay in one run.
+  static bool may_part(const Instr& instr) {
+    return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table;
+  }
   // Handles a branch at which machine code has stopped for lanes that are together.  What they
   // execute is counted in the frame.
   Parted run_apart(NativeFrame& frame, RunningFragment& run);
+  // Runs the fragments of a warp whose lanes have parted.  False: nothing was done, because they
+  // are in several calls, or the next one cannot continue in machine code.
+  //   run: the fragment that is next
+  bool run_fragments(NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps);
   void count_some(std::uint64_t steps);
   void compile_for_some();
 
  private:
   struct Part {
     std::uint32_t lanes, pc;
+    std::uint32_t listed;  // 1 + the index of its fragment in the warp's list; 0: not there yet
   };
   // What a branch makes of a part: those lanes that stay at the next instruction, and the others.
   struct Sides {
     Part stay, taken;
   };
-  // The fragments that one fragment of a warp has become, in the order in which the warp would
-  // list them.
+  // What fragments of a warp have become, in the order in which the warp would list them.
   struct Parts {
     std::array<Part, kWarpLanes> part;
-    std::uint32_t count = 1, running = 0;
+    std::uint32_t count = 0, running = 0;
+    std::uint32_t fragments = 0;  // bit i: fragment i of the warp has become parts
 
+    void take(std::uint32_t lanes, std::uint32_t pc, std::uint32_t fragment) {
+      part[count++] = {lanes, pc, fragment + 1};
+      fragments |= 1u << fragment;
+    }
+    bool take_ready(const Warp& warp);
     void join();
     std::uint32_t choose();
   };
@@ -116,7 +130,9 @@ class NativeRuns {
   [[nodiscard]] bool has_become_defined(RunningFragment& run) const;
   std::optional<Sides> split(NativeFrame& frame, const RunningFragment& run);
   void run_part(NativeFrame& frame, RunningFragment& run, Part& part, std::uint32_t limit);
-  Parted run_parts(NativeFrame& frame, RunningFragment& run, const Sides& sides);
+  bool jump_by_table(NativeFrame& frame, const RunningFragment& run, Parts& parts);
+  bool diverge(NativeFrame& frame, const RunningFragment& run, Parts& parts);
+  Parted run_parts(NativeFrame& frame, RunningFragment& run, Parts& parts);
   static void park(Warp& warp, const Parts& parts);
 
   RunningLaunch& launch_;

@@ -99,7 +99,7 @@ bool Rounds::run_turns(NativeFrame*& frame) {
       std::rethrow_exception(std::exchange(frame->thrown, nullptr));
     RunningFragment& run = *frame->run;
     run.pc = pc;
-    if (pc == ptx::kNone || frame->code[pc].kind != InstrKind::branch) return false;
+    if (pc == ptx::kNone || !NativeRuns::may_part(frame->code[pc])) return false;
     const Parted parted = runs_.run_apart(*frame, run);
     const bool goes_on =
         parted == Parted::and_met && runs_.can_enter(runs_.code_for(run.mask), run);

@@ -135,6 +135,7 @@ std::optional<Stop> Warps::run_fragments(Slot& slot, Warp& warp) {
     if (std::exchange(were_apart, are_apart) && !are_apart && launch_.native != nullptr) return {};
     last_fragment_ = index;
     if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
+    if (are_apart && fragments_.run_in_native(slot, warp, index)) continue;
     switch (fragments_.run(slot, warp, index, limit)) {
       case Step::again:
         if (!launch_.came_last) [[likely]]
