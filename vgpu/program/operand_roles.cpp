@@ -42,6 +42,12 @@ OperandRoles roles_of_async_store(const Instr& instr) {
                     MemoryOperand::value + 2, MemoryOperand::value + 3, AsyncStoreOperand::object}};
 }
 
+std::vector<Ref> rows_from(const Ref& first, std::uint32_t count) {
+  std::vector<Ref> rows;
+  for (std::uint32_t i = 0; i < count; ++i) rows.push_back(row_after(first, i));
+  return rows;
+}
+
 }  // namespace
 
 OperandRoles roles_of(const Instr& instr) {
@@ -115,14 +121,17 @@ std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
     const DeviceCallInstr& call = program.device_calls[instr.device_call];
     return {call.result, call.stored};
   }
-  std::vector<Ref> rows;
   if (instr.kind == InstrKind::atomic) {
     const bool is_quad = ptx::bytes_of(instr.modifiers.type) == 16;
-    for (std::uint32_t i = 0; i < (is_quad ? 2u : instr.modifiers.vector); ++i) {
-      rows.push_back(row_after(instr[AtomicOperand::old], i));
-    }
-    return rows;
+    return rows_from(instr[AtomicOperand::old], is_quad ? 2u : instr.modifiers.vector);
   }
+  if (is_matrix_product(instr)) {
+    return rows_from(instr[MatrixOperand::d], registers_of(product_of(instr), MatrixOperand::d));
+  }
+  if (instr.kind == InstrKind::group_load) {
+    return rows_from(instr[GroupOperand::rows], group_load_of(instr).registers());
+  }
+  std::vector<Ref> rows;
   // In the order in which a vector is unpacked.
   if (unpacks(instr)) {
     for (const ComputeOperand part : kUnpackedParts) rows.push_back(instr[part]);

@@ -58,6 +58,18 @@ TEST(UnwrittenRegisters, ALoopReadsWhatItsFirstRoundHasNotWritten) {
             "k: add.u32; ");
 }
 
+TEST(UnwrittenRegisters, AProductOfMatricesWritesAllItsRegisters) {
+  const std::string sources =
+      "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r5, 0;\n";
+  const std::string product =
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r6, %r7, %r8, %r9}, {%r1, %r2}, {%r3}, "
+      "{%r4, %r5, %r4, %r5};\n";
+  const std::string store =
+      "xor.b32 %r6, %r6, %r7;\nxor.b32 %r8, %r8, %r9;\n"
+      "xor.b32 %r6, %r6, %r8;\nst.shared.u32 [s], %r6;\n";
+  EXPECT_EQ(first_reads(sources + product + store), "");
+}
+
 TEST(UnwrittenRegisters, AGuardMayWriteNothing) {
   EXPECT_EQ(first_reads("setp.eq.u32 %p1, 1, 2;\n@%p1 mov.u32 %r1, 2;\nst.shared.u32 [s], %r1;\n"),
             "k: st.shared.u32; ");
