@@ -138,31 +138,35 @@ struct Sign {
   Word kept, flipped;
 };
 
+// Selects by masks only, so that the compiler can calculate many lanes at once.
 template <class H, bool kMaximum, bool kNanWins>
 struct Extreme {
   explicit Extreme(const Instr& instr)
-      : flush(instr.modifiers.ftz), flipped(instr.modifiers.xorsign ? kHalfSign : 0) {}
+      : flushed_bits(instr.modifiers.ftz ? ~kHalfSign : 0),
+        flipped(instr.modifiers.xorsign ? kHalfSign : 0) {}
 
   Word operator()(Word first, Word second) const {
-    const Word x = flush ? flushed<H>(first) : first;
-    const Word y = flush ? flushed<H>(second) : second;
-    const Word a = x & ~flipped;
-    const Word b = y & ~flipped;
-    const bool a_first = kMaximum ? order(a) >= order(b) : order(a) < order(b);
-    const Word chosen = a_first ? a : b;
-    const Word not_b = is_half_nan<H>(b) ? (kNanWins ? b : a) : chosen;
-    const Word number = is_half_nan<H>(a) ? (kNanWins ? a : b) : not_b;
-    return is_half_nan<H>(number) ? kHalfNan : number | ((x ^ y) & flipped);
+    const Word x = read(first), y = read(second);
+    const Word a = x & ~flipped, b = y & ~flipped;
+    const Word greatest = order(a) >= order(b) ? a : b;
+    const Word chosen = kMaximum ? greatest : a ^ b ^ greatest;
+    const Word number_of_b = is_half_nan<H>(a) ? b : chosen;
+    const Word number = is_half_nan<H>(b) ? a : number_of_b;
+    const Word any_nan = is_half_nan<H>(a) ? a : b;
+    const Word result = number | ((x ^ y) & flipped);
+    return is_half_nan<H>(kNanWins ? any_nan : number) ? kHalfNan : result;
   }
 
+  [[nodiscard]] Word read(Word half) const {
+    return half & ~((half & H::kInfinity) == 0 ? flushed_bits : 0);
+  }
   // Ascends with the value; -0 is below +0.
   static std::int32_t order(Word half) {
-    const auto magnitude = static_cast<std::int32_t>(half & 0x7fff);
-    return (half & kHalfSign) != 0 ? -1 - magnitude : magnitude;
+    return static_cast<std::int32_t>((half & 0x7fff) ^ (0 - (half >> 15)));
   }
 
-  bool flush;
-  Word flipped;  // with .xorsign.abs: the sign
+  Word flushed_bits;  // with .ftz: those that are 0 in a subnormal number
+  Word flipped;       // with .xorsign.abs: the sign
 };
 
 // An operation on the lower half or, of a pair, on both.
