@@ -35,6 +35,7 @@ void FenceOrder::fence(const Fence& fence) {
     const bool is_sc = fence.order == ptx::Order::sc && reach == Reach::grid;
     if (is_sc && !self.sc_observed.is_empty()) {
       threads_.learn(fence.place, self, self.sc_observed);
+      self.sc_observed = {};  // whoever meets this thread learns it
     }
     if (!fence_releases(fence.order)) return;
     const Moment moment = threads_.release(fence.place, self);

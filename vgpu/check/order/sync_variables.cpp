@@ -30,7 +30,7 @@ SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
 }
 
 std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
-  return operation.block << 16 |
+  return operation.block << kThreadBits |
          order_.threads().thread_at(operation.access->place, operation.lane);
 }
 
@@ -311,44 +311,69 @@ void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
   std::erase_if(released_in, [&](const auto& group) {
     return (group.first & kClusters) == 0 && order.launches().has_ended(group.first);
   });
-  forget_at = 8 + 2 * released_in.size();
+  std::erase_if(releases, [&](const auto& own) {
+    return order.launches().has_ended(own.first >> kThreadBits);
+  });
+  forget_at = 8 + 2 * (released_in.size() + releases.size());
 }
 
-void SyncVariables::release(Variable& variable, Reach reach, const Moment& moment,
-                            const StrongOperation& operation) {
-  const BlockKey block = operation.block;
-  const VectorClock clock =
-      clock_of(moment, block, order_.threads().thread_at(operation.access->place, operation.lane));
+void SyncVariables::release(Variable& variable, Reach reach, const VectorClock& clock,
+                            BlockKey block) {
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;
-  if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);
+  if (released_in.size() + patterns.releases.size() >= patterns.forget_at) {
+    patterns.forget_ended(order_);
+  }
   patterns.has_released = true;
   patterns.is_for_some |= reach != Reach::grid;
-  released_in[group_of(block, Reach::block)].join(clock);
+  VectorClock& in_block = released_in[group_of(block, Reach::block)];
+  const bool are_alike = in_block.is_same(variable.released);
+  in_block.join(clock);
+  if (reach == Reach::grid && are_alike) {
+    variable.released = in_block;
+  } else if (reach == Reach::grid) {
+    variable.released.join(clock);
+  }
   if (reach != Reach::block && order_.launches().has_groups()) {
     released_in[group_of(block, Reach::cluster)].join(clock);
   }
-  if (reach == Reach::grid) variable.released.join(clock);
 }
 
-void SyncVariables::release_fences(Variable& variable, const StrongOperation& operation) {
+// Releases what a thread has released at each reach beyond `covered`.
+void SyncVariables::release_moments(Variable& variable, const std::array<Moment, 3>& moments,
+                                    std::optional<Reach> covered,
+                                    const StrongOperation& operation) {
+  const Moment& far = moments[index_of(Reach::grid)];
+  for (const Reach reach : kReaches) {
+    const Moment& moment = moments[index_of(reach)];
+    if (!moment.is_set || (covered && reach <= *covered)) continue;
+    if (reach == Reach::cluster && !order_.launches().has_groups()) continue;
+    // What is released to all threads is also released to the threads of the block or cluster.
+    if (reach != Reach::grid && far.is_set && far.ticks == moment.ticks) continue;
+    release(variable, reach, clock_of(moment, operation), operation.block);
+  }
+}
+
+void SyncVariables::release_fences(Variable& variable, std::optional<Reach> covered,
+                                   const StrongOperation& operation) {
   if (operation.fences == nullptr) return;
   const ReleasedFences& fences = *operation.fences;
-  variable.sc_released.join(fences.sc_of_others);
-  if (fences.sc.is_set) {
-    variable.sc_released.join(
-        clock_of(fences.sc, operation.block,
-                 order_.threads().thread_at(operation.access->place, operation.lane)));
+  const Moment& far = fences[index_of(Reach::grid)];
+  // Mostly all fences are fence.sc.
+  const bool are_alike = !covered && fences.sc.is_set && far.is_set &&
+                         fences.sc.ticks == far.ticks && fences.sc_of_others.is_empty() &&
+                         variable.sc_released.is_same(variable.released);
+  if (!are_alike) {
+    variable.sc_released.join(fences.sc_of_others);
+    if (fences.sc.is_set) variable.sc_released.join(clock_of(fences.sc, operation));
   }
-  for (const Reach reach : kReaches) {
-    const Moment& fence = fences[index_of(reach)];
-    if (reach == Reach::cluster && !order_.launches().has_groups()) continue;
-    // What a fence releases to all threads, it also releases to the threads of its block or
-    // cluster.
-    const Moment& far = fences[index_of(Reach::grid)];
-    const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
-    if (fence.is_set && !is_part) release(variable, reach, fence, operation);
-  }
+  release_moments(variable, fences.latest, covered, operation);
+  if (are_alike) variable.sc_released = variable.released;
+}
+
+VectorClock SyncVariables::clock_of(const Moment& moment, const StrongOperation& operation) const {
+  return vgpu::clock_of(moment, operation.block,
+                        order_.threads().thread_at(operation.access->place, operation.lane));
 }
 
 void SyncVariables::write(Variable& variable, const StrongOperation& operation, bool linked) {
@@ -359,32 +384,30 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     variable.silence();
     variable.place = {++chains_, 0};
   }
+  // A release includes everything that its thread has released before, as far as it reaches.
+  const Reach reach = order_.launches().reach_of(access);
+  const std::optional<Reach> covered = releases(access.order) ? std::optional(reach) : std::nullopt;
   const std::uint64_t thread = thread_of(operation);
-  release_fences(variable, operation);
+  release_fences(variable, covered, operation);
   if (variable.patterns != nullptr) {
     const auto own = variable.patterns->releases.find(thread);
-    for (const Reach reach : kReaches) {
-      if (own == variable.patterns->releases.end()) break;
-      if (reach == Reach::cluster && !order_.launches().has_groups()) continue;
-      const Moment& earlier = own->second[index_of(reach)];
-      if (earlier.is_set) release(variable, reach, earlier, operation);
+    if (own != variable.patterns->releases.end()) {
+      // A copy, because the map may change.
+      const std::array<Moment, 3> earlier = own->second;
+      release_moments(variable, earlier, covered, operation);
     }
   }
-  if (releases(access.order)) {
-    const Reach reach = order_.launches().reach_of(access);
+  if (covered) {
     const Moment moment = order_.threads().release(access.place, operation.lane);
-    auto& own = variable.made_patterns().releases[thread];
+    release(variable, reach, clock_of(moment, operation), operation.block);
+    auto& own = variable.patterns->releases[thread];
     for (const Reach near : kReaches) {
       if (near <= reach) own[index_of(near)] = moment;
     }
-    release(variable, reach, moment, operation);
   }
-  variable.last = {operation.block,
-                   order_.threads().thread_at(access.place, operation.lane),
-                   order_.launches().reach_of(access),
-                   true,
-                   operation.phase,
-                   operation.ticks};
+  variable.last = {operation.block, order_.threads().thread_at(access.place, operation.lane),
+                   reach,           true,
+                   operation.phase, operation.ticks};
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -131,7 +132,7 @@ class SyncVariables {
     bool has_released = false;  // the chain has released something
     bool is_for_some = false;   // some of it is not released to all threads
     // Forgets what was released within blocks that have ended, as no thread can acquire it any
-    // more.
+    // more, and the release operations of their threads, as none of them can write any more.
     void forget_ended(const ThreadOrder& order);
     // The release operations on this variable, by thread of the trial and by Reach.
     std::unordered_map<std::uint64_t, std::array<Moment, 3>> releases;
@@ -268,6 +269,7 @@ class SyncVariables {
     std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
   };
 
+  static constexpr unsigned kThreadBits = 16;  // of a thread's number in its block
   static constexpr std::uint64_t kClusters = std::uint64_t{1} << 63;
   // Returns a key for the block, or for the cluster, of `block`.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
@@ -282,9 +284,12 @@ class SyncVariables {
   [[nodiscard]] bool is_linked(const Variable& variable, const StrongOperation& operation) const;
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
-  void release(Variable& variable, Reach reach, const Moment& moment,
-               const StrongOperation& operation);
-  void release_fences(Variable& variable, const StrongOperation& operation);
+  void release(Variable& variable, Reach reach, const VectorClock& clock, BlockKey block);
+  void release_moments(Variable& variable, const std::array<Moment, 3>& moments,
+                       std::optional<Reach> covered, const StrongOperation& operation);
+  void release_fences(Variable& variable, std::optional<Reach> covered,
+                      const StrongOperation& operation);
+  [[nodiscard]] VectorClock clock_of(const Moment& moment, const StrongOperation& operation) const;
   [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;
 
   ThreadOrder& order_;

@@ -200,13 +200,31 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
   return lanes;
 }
 
-std::uint32_t ThreadOrder::known_lanes(const VectorClock& clock, const Segment& segment) const {
-  const bool is_awaited = launches_.early().is_open_at_start(segment.launch) &&
-                          !launches_.early().is_open_after_wait(segment.launch) &&
-                          clock.of_block(launches_.waited_for()).phases != 0;
-  return is_awaited ? ~0u : known_lanes(clock.of_block(segment.agent_block), segment);
+// Returns whether the segment's launch comes before the clock's owner because that has waited for
+// it (griddepcontrol).
+bool ThreadOrder::is_awaited(const VectorClock& clock, const Segment& segment) const {
+  return launches_.early().is_open_at_start(segment.launch) &&
+         !launches_.early().is_open_after_wait(segment.launch) &&
+         clock.of_block(launches_.waited_for()).phases != 0;
 }
 
+// Returns the lanes of a segment whose part in it is known; at least those that are asked for.
+std::uint32_t ThreadOrder::known_lanes(const VectorClock& clock, const Segment& segment,
+                                       std::uint32_t asked) const {
+  if (is_awaited(clock, segment)) return ~0u;
+  if (!clock.is_computed()) {
+    std::uint32_t known = 0;
+    const bool is_answered = clock.visit_parts(segment.agent_block, [&](const auto& part) {
+      known |= known_lanes(part, segment);
+      return (asked & ~known) == 0;
+    });
+    if (is_answered) return known;
+  }
+  return known_lanes(clock.of_block(segment.agent_block), segment);
+}
+
+// If the lanes of the warp know different things, some_lanes may stand for another answer that
+// takes long to find.
 ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {
   const Segment& segment = segments_.at(earlier);
   if (launches_.is_ordered(segment.launch)) return Before::all_lanes;
@@ -217,13 +235,21 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   if (one_warp && threads_.is_lockstep()) return Before::all_lanes;
   std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
   const VectorClock* last = nullptr;
-  threads_.for_each_lane_of_warp(place, [&](const ThreadState& lane) {
-    if (last != nullptr && last->is_same(lane.knows)) return;
-    last = &lane.knows;
-    const std::uint32_t known = known_lanes(lane.knows, segment);
+  bool are_alike = true, are_computed = true;
+  const auto add = [&](const VectorClock& clock) {
+    const std::uint32_t known = known_lanes(clock, segment, ~0u);
     known_to_all &= known;
     known_to_some |= known;
+  };
+  threads_.for_each_lane_of_warp(place, [&](const ThreadState& lane) {
+    if (last != nullptr && last->is_same(lane.knows)) return;
+    are_alike &= last == nullptr;
+    last = &lane.knows;
+    are_computed &= last->is_computed();
+    if (last->is_computed()) add(*last);
   });
+  if (!are_computed && !are_alike) return Before::some_lanes;
+  if (!are_computed) add(*last);
   if (known_to_all == ~0u) return Before::all_lanes;
   return known_to_some == 0 ? Before::no_lane : Before::some_lanes;
 }
@@ -239,7 +265,7 @@ ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const 
 
 bool ThreadOrder::knows(const VectorClock& clock, SegmentId earlier, unsigned earlier_lane) const {
   const Segment& segment = segments_.at(earlier);
-  return (known_lanes(clock, segment) >> earlier_lane & 1) != 0;
+  return (known_lanes(clock, segment, 1u << earlier_lane) >> earlier_lane & 1) != 0;
 }
 
 bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,

@@ -100,7 +100,9 @@ class ThreadOrder {
   void gather(const Meeting& meeting, const WarpPlace& place, std::uint32_t lanes, Told& all);
   void forget_answers();
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
-  [[nodiscard]] std::uint32_t known_lanes(const VectorClock& clock, const Segment& segment) const;
+  [[nodiscard]] std::uint32_t known_lanes(const VectorClock& clock, const Segment& segment,
+                                          std::uint32_t asked) const;
+  [[nodiscard]] bool is_awaited(const VectorClock& clock, const Segment& segment) const;
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
                                           const Segment& segment) const;
 

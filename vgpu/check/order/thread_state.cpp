@@ -13,6 +13,23 @@ VectorClock clock_of(const Moment& moment, BlockKey block, std::uint32_t thread,
   return clock;
 }
 
+// Clocks that are the same mostly remain so.
+void ReleasedClocks::join(const ReleasedClocks& other) {
+  const bool are_near = cluster.is_same(block) && other.cluster.is_same(other.block);
+  const bool are_far = grid.is_same(cluster) && other.grid.is_same(other.cluster);
+  block.join(other.block);
+  if (are_near) {
+    cluster = block;
+  } else {
+    cluster.join(other.cluster);
+  }
+  if (are_far) {
+    grid = cluster;
+  } else {
+    grid.join(other.grid);
+  }
+}
+
 void ThreadState::observe(std::uint64_t variable, std::uint64_t chain,
                           const ReleasedClocks& released_clocks) {
   if (seen.size() > folded && seen.back().chain == chain) {

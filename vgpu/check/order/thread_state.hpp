@@ -18,11 +18,7 @@ inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 // What an acquire at each reach would learn.
 struct ReleasedClocks {
   VectorClock block, cluster, grid;  // each includes the one before it
-  void join(const ReleasedClocks& other) {
-    block.join(other.block);
-    cluster.join(other.cluster);
-    grid.join(other.grid);
-  }
+  void join(const ReleasedClocks& other);
   [[nodiscard]] const VectorClock& at(Reach reach) const {
     return reach == Reach::block ? block : reach == Reach::cluster ? cluster : grid;
   }

@@ -59,15 +59,19 @@ Moment Threads::release(const WarpPlace& place, ThreadState& self) {
 }
 
 void Threads::learn(const WarpPlace& place, unsigned lane, const VectorClock& clock) {
-  VectorClock joined = at(place, lane).knows;
+  const VectorClock& before = at(place, lane).knows;
+  VectorClock joined = before;
   joined.join(clock);
-  if (!joined.is_same(at(place, lane).knows)) learn(place, own(place, lane), joined);
+  if (!joined.is_same(before)) learn_all(place, own(place, lane), std::move(joined));
 }
 
 void Threads::learn(const WarpPlace& place, ThreadState& self, const VectorClock& clock) {
   VectorClock joined = self.knows;
   joined.join(clock);
-  if (joined.is_same(self.knows)) return;
+  if (!joined.is_same(self.knows)) learn_all(place, self, std::move(joined));
+}
+
+void Threads::learn_all(const WarpPlace& place, ThreadState& self, VectorClock joined) {
   self.knows = std::move(joined);
   slots_[place.slot].alike = false;
   changed(place);

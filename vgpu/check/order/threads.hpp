@@ -216,6 +216,8 @@ class Threads {
     VectorClock common;
   };
   static std::vector<ThreadTime> take_awaited(Slot& slot);
+  //   joined: all that the thread knows from now on
+  void learn_all(const WarpPlace& place, ThreadState& self, VectorClock joined);
 
   const LaunchOrder& launches_;
   bool lockstep_ = false;

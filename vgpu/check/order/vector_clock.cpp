@@ -3,261 +3,249 @@
 #include <algorithm>
 
 namespace warpcheck::vgpu {
-
 namespace {
 
-constexpr unsigned kHeightMax = 16;  // spans all keys
+constexpr std::size_t kAtOnceMax = 4'096;  // nodes that are computed at once
+constexpr std::uint32_t kVisitsPerDepth = 3;
 
-// Adds what is known of the next threads.
-void append(std::vector<ThreadTime>& times, const ThreadTime& next) {
-  if (!times.empty()) {
-    ThreadTime& last = times.back();
-    const bool is_alike =
-        last.end() == next.thread && last.ticks == next.ticks && last.phase == next.phase;
-    if (is_alike) {
-      last.count += next.count;
-      return;
-    }
-  }
-  times.push_back(next);
-}
-
-// What is known of threads in ascending order, read thread by thread.
-class Times {
- public:
-  explicit Times(std::span<const ThreadTime> rest) : rest_(rest) { begin(); }
-  [[nodiscard]] bool is_empty() const { return rest_.empty(); }
-  // Returns what is known of the next threads.
-  [[nodiscard]] const ThreadTime& next() const { return next_; }
-  void skip(std::uint32_t threads) {
-    next_.thread += threads;
-    next_.count -= threads;
-    if (next_.count != 0) return;
-    rest_ = rest_.subspan(1);
-    begin();
-  }
-  ThreadTime take(std::uint32_t threads) {
-    ThreadTime taken = next_;
-    taken.count = threads;
-    skip(threads);
-    return taken;
-  }
-
- private:
-  void begin() {
-    if (!rest_.empty()) next_ = rest_.front();
-  }
-  std::span<const ThreadTime> rest_;
-  ThreadTime next_;
-};
+// These only decide when a clock is computed, never what it knows.
+thread_local std::int64_t pending_nodes = 0, pending_max = 1 << 22;
+thread_local std::uint64_t searches = 0;
 
 }  // namespace
 
-struct VectorClock::Fork : Node {
-  std::array<Node*, kFan> child{};
+struct VectorClock::Parts {
+  std::vector<const Node*> computed, news;
 };
 
-struct VectorClock::Leaf : Node {
-  Tick phases = 0;
-  std::vector<ThreadTime> threads;
-};
-
-Tick VectorClock::Knowledge::ticks_of(std::uint32_t thread) const {
-  const auto found = std::ranges::upper_bound(threads, thread, {}, &ThreadTime::end);
-  return found != threads.end() && found->thread <= thread ? found->ticks : 0;
+std::int64_t VectorClock::set_pending_max(std::int64_t nodes) {
+  return std::exchange(pending_max, nodes);
 }
 
-VectorClock::Knowledge VectorClock::of_block(BlockKey block) const {
-  if (height_ < kHeightMax && block >> (kBits * height_) != 0) return {};
-  const Node* node = root_;
-  for (unsigned height = height_; node != nullptr && height > 0; --height) {
-    node = static_cast<const Fork*>(node)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+// Chains of nodes may be long, so no recursion.
+void VectorClock::drop(Node* node) {
+  std::vector<Node*> rest;
+  const auto lose = [&](Node* child) {
+    if (child != nullptr && --child->owners == 0) rest.push_back(child);
+  };
+  while (true) {
+    if (!node->is_computed) --pending_nodes;
+    lose(node->first);
+    lose(node->second);
+    if (node->is_news) {
+      delete static_cast<News*>(node);
+    } else {
+      delete node;
+    }
+    if (rest.empty()) return;
+    node = rest.back();
+    rest.pop_back();
   }
-  if (node == nullptr) return {};
-  const Leaf& leaf = *static_cast<const Leaf*>(node);
-  return {leaf.phases, leaf.threads};
 }
 
-void VectorClock::drop(Node* node, unsigned height) {
-  if (height == 0) {
-    delete static_cast<Leaf*>(node);
-    return;
-  }
-  auto* const fork = static_cast<Fork*>(node);
-  for (Node* child : fork->child) {
-    if (child != nullptr && --child->owners == 0) drop(child, height - 1);
-  }
-  delete fork;
-}
-
-// Wraps the same nodes under a higher root.  Takes over the caller's reference to `node`.
-VectorClock::Node* VectorClock::lift(Node* node, unsigned from, unsigned to) {
-  for (; node != nullptr && from < to; ++from) {
-    auto* const fork = new Fork;
-    fork->owners = 1;
-    fork->child[0] = node;
-    node = fork;
-  }
+VectorClock::Node* VectorClock::computed(ClockTrie trie) {
+  auto* const node = new Node;
+  node->is_computed = true;
+  node->trie = std::move(trie);
   return node;
 }
 
-// Returns whether `a` knows everything that `b` knows.
-bool VectorClock::knows_all_of(const Leaf& a, const Leaf& b) {
-  if (a.phases < b.phases) return false;
-  auto at = a.threads.begin();
-  return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
-    if (time.phase < a.phases) return true;
-    for (std::uint32_t thread = time.thread; thread < time.end(); thread = at->end()) {
-      while (at != a.threads.end() && at->end() <= thread) ++at;
-      if (at == a.threads.end() || at->thread > thread || at->ticks < time.ticks) return false;
-    }
-    return true;
-  });
+// Makes a new node know what both know.  Takes over the caller's references.
+void VectorClock::add_pending(Node& node, Node* first, Node* second) {
+  ++pending_nodes;
+  node.first = first;
+  node.second = second;
+  for (const Node* const part : {first, second}) {
+    if (part == nullptr) continue;
+    node.depth = std::max(node.depth, part->depth + 1);
+    node.compute_at = std::max(node.compute_at, part->compute_at);
+  }
 }
 
-VectorClock::Leaf* VectorClock::join_leaves(const Leaf& a, const Leaf& b) {
-  auto* const joined = new Leaf;
-  joined->phases = std::max(a.phases, b.phases);
-  joined->threads.reserve(a.threads.size() + b.threads.size());
-  const auto add = [&](const ThreadTime& time) {
-    if (time.phase >= joined->phases) append(joined->threads, time);
+// Returns whether `other` is one of the latest nodes of which a node consists.
+bool VectorClock::refers_to(const Node* node, const Node* other) {
+  constexpr std::size_t kLooks = 4;
+  std::array<const Node*, kLooks + 2> rest;
+  std::size_t count = 0;
+  rest[count++] = node;
+  for (std::size_t looks = 0; count != 0 && looks < kLooks; ++looks) {
+    const Node* const next = rest[--count];
+    if (next == other) return true;
+    if (next->first != nullptr) rest[count++] = next->first;
+    if (next->second != nullptr) rest[count++] = next->second;
+  }
+  return false;
+}
+
+// Returns whether a node knows what `other` knows; false: that is not obvious.
+bool VectorClock::includes(const Node* node, const Node* other) {
+  if (refers_to(node, other)) return true;
+  return !other->is_computed && !other->is_news && refers_to(node, other->first) &&
+         refers_to(node, other->second);
+}
+
+VectorClock::Knowledge VectorClock::of_block(BlockKey block) const {
+  if (node_ == nullptr) return {};
+  compute(node_);
+  return node_->trie.of_block(block);
+}
+
+// Collects the parts of a clock.  False: it consists of more nodes.
+bool VectorClock::collect(Node* root, std::size_t nodes_max, Parts& parts) {
+  ++searches;
+  std::vector<Node*> rest{root};
+  for (std::size_t visited = 0; !rest.empty();) {
+    Node* const node = rest.back();
+    rest.pop_back();
+    if (node == nullptr || node->visited_by == searches) continue;
+    node->visited_by = searches;
+    if (++visited > nodes_max) return false;
+    if (node->is_computed) {
+      parts.computed.push_back(node);
+      continue;
+    }
+    if (node->is_news) parts.news.push_back(node);
+    rest.push_back(node->second);
+    rest.push_back(node->first);  // visited first, so the first computed node is the oldest
+  }
+  return true;
+}
+
+void VectorClock::compute(Node* root) {
+  if (root->is_computed) return;
+  Parts parts;
+  if (collect(root, kAtOnceMax, parts)) {
+    compute_at_once(root, parts);
+  } else {
+    compute_step_by_step(root);
+  }
+}
+
+// The nodes between stay as they are.
+void VectorClock::compute_at_once(Node* root, const Parts& parts) {
+  ClockTrie trie;
+  for (const Node* const node : parts.computed) trie.join(node->trie);
+  for (const Node* const node : parts.news) add_news(trie, *node);
+  complete(root, std::move(trie));
+}
+
+// Computes every node between as well, so that they need not be visited again.
+void VectorClock::compute_step_by_step(Node* root) {
+  std::vector<Node*> rest{root};
+  const auto waits_for = [&](Node* part) {
+    const bool waits = part != nullptr && !part->is_computed;
+    if (waits) rest.push_back(part);
+    return waits;
   };
-  Times left(a.threads), right(b.threads);
-  while (!left.is_empty() && !right.is_empty()) {
-    const ThreadTime &one = left.next(), &other = right.next();
-    if (one.thread == other.thread) {
-      const std::uint32_t both = std::min(one.count, other.count);
-      const bool is_left = one.ticks >= other.ticks;
-      add((is_left ? left : right).take(both));
-      (is_left ? right : left).skip(both);
-    } else {
-      const bool is_left = one.thread < other.thread;
-      const std::uint32_t before = is_left ? other.thread - one.thread : one.thread - other.thread;
-      add((is_left ? left : right).take(std::min(before, (is_left ? one : other).count)));
-    }
+  while (!rest.empty()) {
+    Node* const node = rest.back();
+    if (!node->is_computed && (waits_for(node->first) || waits_for(node->second))) continue;
+    rest.pop_back();
+    if (node->is_computed) continue;
+    ClockTrie trie;
+    if (node->first != nullptr) trie = node->first->trie;
+    if (node->second != nullptr) trie.join(node->second->trie);
+    if (node->is_news) add_news(trie, *node);
+    complete(node, std::move(trie));
   }
-  for (; !left.is_empty();) add(left.take(left.next().count));
-  for (; !right.is_empty();) add(right.take(right.next().count));
-  return joined;
 }
 
-// Returns whether two different nodes say the same and share all that is below them.
-bool VectorClock::are_alike(const Node* a, const Node* b, unsigned height) {
-  if (a == b || a == nullptr || b == nullptr) return false;
-  if (height == 0) {
-    const auto &left = *static_cast<const Leaf*>(a), &right = *static_cast<const Leaf*>(b);
-    return left.phases == right.phases && left.threads == right.threads;
-  }
-  return static_cast<const Fork*>(a)->child == static_cast<const Fork*>(b)->child;
+void VectorClock::add_news(ClockTrie& trie, const Node& node) {
+  const auto& news = static_cast<const News&>(node);
+  trie.learn(news.block, news.phases, news.knowledge().threads);
 }
 
-// Returns a reference to the join: to `a` or `b` itself if one knows everything that the other
-// knows.
-VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
-  const auto share = [](Node* node) {
-    ++node->owners;
-    return node;
-  };
-  if (a == b || b == nullptr) return share(a);
-  if (a == nullptr) return share(b);
-  if (height == 0) {
-    const Leaf& left = *static_cast<Leaf*>(a);
-    const Leaf& right = *static_cast<Leaf*>(b);
-    if (knows_all_of(left, right)) return share(a);
-    if (knows_all_of(right, left)) return share(b);
-    Leaf* const joined = join_leaves(left, right);
-    joined->owners = 1;
-    return joined;
+void VectorClock::complete(Node* node, ClockTrie trie) {
+  --pending_nodes;
+  node->is_computed = true;
+  node->trie = std::move(trie);
+  node->depth = 0;
+  node->compute_at = Node{}.compute_at;
+  release(std::exchange(node->first, nullptr));
+  release(std::exchange(node->second, nullptr));
+}
+
+// A clock that knows few threads, but is joined often, consists of few nodes.
+void VectorClock::limit_depth() {
+  if (node_->depth < node_->compute_at) return;
+  Parts parts;
+  if (collect(node_, std::size_t{kVisitsPerDepth} * node_->depth, parts)) {
+    compute_at_once(node_, parts);
+  } else {
+    node_->compute_at = 2 * node_->depth;
   }
-  Fork fork;
-  bool is_a = true, is_b = true;
-  for (unsigned i = 0; i < kFan; ++i) {
-    Node* const left = static_cast<Fork*>(a)->child[i];
-    Node*& right = static_cast<Fork*>(b)->child[i];
-    if (left == nullptr && right == nullptr) continue;
-    fork.child[i] = join_nodes(left, right, height - 1);
-    if (are_alike(left, right, height - 1)) {
-      // From now on both share one node, so that the next join does not visit it.
-      ++left->owners;
-      if (--right->owners == 0) drop(right, height - 1);
-      right = left;
-    }
-    is_a &= fork.child[i] == left;
-    is_b &= fork.child[i] == right;
-  }
-  if (is_a || is_b) {
-    for (Node* child : fork.child) {
-      if (child != nullptr) --child->owners;  // never the last owner: a or b owns it too
-    }
-    return share(is_a ? a : b);
-  }
-  fork.owners = 1;
-  return new Fork(fork);
 }
 
 void VectorClock::join(const VectorClock& other) {
-  if (other.root_ == nullptr || other.root_ == root_) return;
-  if (root_ == nullptr) {
+  if (other.node_ == nullptr || is_same(other)) return;
+  if (node_ == nullptr || includes(other.node_, node_)) {
     *this = other;
     return;
   }
-  const unsigned height = std::max(height_, other.height_);
-  root_ = lift(root_, height_, height);
-  height_ = height;
-  retain(other.root_);
-  VectorClock lifted(lift(other.root_, other.height_, height), height);
-  *this = VectorClock(join_nodes(root_, lifted.root_, height), height);
+  if (includes(node_, other.node_)) return;
+  if (pending_nodes > pending_max) {
+    compute_step_by_step(node_);
+    compute_step_by_step(other.node_);
+  }
+  if (node_->is_computed && other.node_->is_computed) return join_computed(other);
+  auto* const sum = new Node;
+  add_pending(*sum, node_, retained(other.node_));
+  node_ = sum;
+  limit_depth();
 }
 
-// Adds what `news` says of a block to the clock below a node, and returns the node that says both.
-// Takes over the caller's reference to `node`.  What no other clock shares is changed in place.
-VectorClock::Node* VectorClock::learn_in(Node* node, unsigned height, BlockKey block, Leaf& news) {
-  const bool is_shared = node != nullptr && node->owners > 1;
-  if (height == 0) {
-    auto* const leaf = static_cast<Leaf*>(node);
-    Leaf* const joined =
-        leaf == nullptr || knows_all_of(news, *leaf) ? nullptr : join_leaves(*leaf, news);
-    Leaf& known = joined == nullptr ? news : *joined;
-    Leaf* const own = leaf == nullptr || is_shared ? new Leaf : leaf;
-    own->owners = 1;
-    own->phases = known.phases;
-    own->threads.swap(known.threads);
-    delete joined;
-    if (is_shared) --leaf->owners;
-    return own;
+void VectorClock::join_computed(const VectorClock& other) {
+  ClockTrie joined = node_->trie;
+  joined.join(other.node_->trie);
+  if (joined.is_same(node_->trie)) return;
+  if (joined.is_same(other.node_->trie)) {
+    *this = other;
+  } else if (node_->owners == 1) {
+    node_->trie = std::move(joined);
+  } else {
+    release(std::exchange(node_, computed(std::move(joined))));
   }
-  auto* fork = static_cast<Fork*>(node);
-  if (fork == nullptr) {
-    fork = new Fork;
-    fork->owners = 1;
-  } else if (is_shared) {
-    --fork->owners;
-    fork = new Fork(*fork);
-    fork->owners = 1;
-    for (Node* child : fork->child) {
-      if (child != nullptr) ++child->owners;
-    }
-  }
-  Node*& child = fork->child[block >> (kBits * (height - 1)) & (kFan - 1)];
-  child = learn_in(child, height - 1, block, news);
-  return fork;
+}
+
+// A thread that releases again and again, and is the only one to know, advances in place.
+bool VectorClock::replace_news(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
+  if (node_->owners != 1 || !node_->is_news || threads.empty()) return false;
+  auto& news = static_cast<News&>(*node_);
+  const ThreadTime& time = threads.front();
+  const bool is_later = news.block == block && news.phases <= phases &&
+                        news.time.thread == time.thread && news.time.count == time.count &&
+                        news.time.ticks <= time.ticks && news.time.phase <= time.phase;
+  if (!is_later) return false;
+  news.phases = phases;
+  news.time = time;
+  return true;
 }
 
 void VectorClock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
-  Leaf news;
-  news.phases = phases;
-  for (const ThreadTime& time : threads) {
-    if (time.phase >= phases) append(news.threads, time);
+  const bool is_one = threads.size() <= 1 && (threads.empty() || threads[0].phase >= phases);
+  if (node_ == nullptr && !is_one) node_ = computed({});
+  if (node_ != nullptr && !node_->is_computed && (!is_one || pending_nodes > pending_max)) {
+    compute(node_);
   }
-  unsigned height = height_;
-  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
-  const Node* node = height == height_ ? root_ : nullptr;
-  for (unsigned at = height; node != nullptr && at > 0; --at) {
-    node = static_cast<const Fork*>(node)->child[block >> (kBits * (at - 1)) & (kFan - 1)];
+  if (node_ != nullptr && node_->is_computed) {
+    if (node_->owners == 1) return node_->trie.learn(block, phases, threads);
+    if (node_->trie.knows(block, phases, threads)) return;
+    if (!is_one) {
+      ClockTrie trie = node_->trie;
+      trie.learn(block, phases, threads);
+      return release(std::exchange(node_, computed(std::move(trie))));
+    }
+  } else if (node_ != nullptr && replace_news(block, phases, threads)) {
+    return;
   }
-  if (node != nullptr && knows_all_of(*static_cast<const Leaf*>(node), news)) return;
-  root_ = learn_in(lift(root_, height_, height), height, block, news);
-  height_ = height;
+  auto* const news = new News;
+  news->is_news = true;
+  news->block = block;
+  news->phases = phases;
+  if (!threads.empty()) news->time = threads.front();
+  add_pending(*news, node_, nullptr);
+  node_ = news;
+  limit_depth();
 }
 
 }  // namespace warpcheck::vgpu

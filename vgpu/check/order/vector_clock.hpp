@@ -1,62 +1,48 @@
 // A vector clock: what a thread knows of the other threads.  For every block and thread it says up
 // to which time everything that the thread did comes before what the owner of the clock does next.
 //
-// A plain vector clock (Mattern 1989; in race detection: Flanagan and Freund, FastTrack, PLDI 2009)
-// over a grid would have a million entries.  Here time has two parts (thread_order.hpp): the phase,
-// which a whole block has in common, and the tick of one thread.  A clock says "everything that
-// block b did before phase p" and, where needed, "everything that thread t of it did before tick
-// k".  Clocks are values that share their parts: they are persistent tries over block numbers.  So
-// a clock that differs from another in one block costs one path, and a join visits only the parts
-// in which two clocks differ.  That keeps a chain of thousands of blocks that hand their knowledge
-// on cheap.
+// Threads may release and acquire at every step, and most of what a clock knows is never asked for.
+// So a join is not computed at first.  The clock is a node that refers to the two clocks that were
+// joined, or to a clock and what was learned in addition.  Copies of a clock share its node, so a
+// copy costs nothing.  A question looks at the latest nodes first, because what is asked is mostly
+// what was learned last: that the previous owner of a lock has released it.  A clock is computed,
+// as a trie over blocks (clock_trie.hpp), if a question is not answered by a few nodes, if it
+// refers to few nodes but through many steps, or if there are too many nodes in all.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/clock_trie.hpp"
+
 namespace warpcheck::vgpu {
-
-// 64-bit numbers, which a trial cannot exhaust: of blocks (unique across launches) and of times.
-using BlockKey = std::uint64_t;
-using Tick = std::uint64_t;
-
-// What is known of one thread of a block, or of each of several consecutive threads.
-struct ThreadTime {
-  std::uint32_t thread = 0;  // the first
-  Tick ticks = 0;            // everything that it did before this tick
-  Tick phase = 0;           // the last phase in which it can have done that; kAnyPhase: not bounded
-  std::uint32_t count = 1;  // of threads
-  [[nodiscard]] std::uint32_t end() const { return thread + count; }
-  friend bool operator==(const ThreadTime&, const ThreadTime&) = default;
-};
-inline constexpr Tick kAnyPhase = ~Tick{0};
 
 class VectorClock {
  public:
+  using Knowledge = ClockTrie::Knowledge;  // what is known of one block
+
   VectorClock() = default;
-  VectorClock(const VectorClock& other) : root_(other.root_), height_(other.height_) {
-    retain(root_);
-  }
-  VectorClock(VectorClock&& other) noexcept
-      : root_(std::exchange(other.root_, nullptr)), height_(other.height_) {}
+  VectorClock(const VectorClock& other) : node_(retained(other.node_)) {}
+  VectorClock(VectorClock&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   VectorClock& operator=(VectorClock other) noexcept {
-    std::swap(root_, other.root_);
-    std::swap(height_, other.height_);
+    std::swap(node_, other.node_);
     return *this;
   }
-  ~VectorClock() { release(root_); }
+  ~VectorClock() { release(node_); }
 
-  // What is known of one block.
-  struct Knowledge {
-    Tick phases = 0;  // everything its threads did before this phase
-    // knowledge beyond `phases`: ascending, no thread twice, as few elements as possible
-    std::span<const ThreadTime> threads;
-    [[nodiscard]] Tick ticks_of(std::uint32_t thread) const;
-  };
+  // Returns all that is known of a block.  Computes the clock.
   [[nodiscard]] Knowledge of_block(BlockKey block) const;
+  // Calls visit(knowledge) with parts of what is known of a block, the latest first, until it
+  // returns true or all parts were visited.  False: there are too many parts, so some were left
+  // out.
+  template <typename Visit>
+  [[nodiscard]] bool visit_parts(BlockKey block, Visit visit) const;
+  // Returns whether the clock is computed, so that all it knows of a block is one part.
+  [[nodiscard]] bool is_computed() const { return node_ == nullptr || node_->is_computed; }
 
   // Adds everything that `other` knows.
   void join(const VectorClock& other);
@@ -64,36 +50,96 @@ class VectorClock {
   //   threads: ascending, no thread twice
   void learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
-  [[nodiscard]] bool is_empty() const { return root_ == nullptr; }
+  // Sets how many nodes of this thread's clocks may wait to be computed, and returns the number
+  // before; for tests.
+  static std::int64_t set_pending_max(std::int64_t nodes);
+
+  [[nodiscard]] bool is_empty() const { return node_ == nullptr; }
   // Returns whether both clocks are the same value, and so know the same.  Clocks that know the
   // same need not be the same value.
-  [[nodiscard]] bool is_same(const VectorClock& other) const { return root_ == other.root_; }
+  [[nodiscard]] bool is_same(const VectorClock& other) const {
+    if (node_ == other.node_) return true;
+    return node_ != nullptr && other.node_ != nullptr && node_->is_computed &&
+           other.node_->is_computed && node_->trie.is_same(other.node_->trie);
+  }
 
  private:
-  static constexpr unsigned kBits = 4, kFan = 1u << kBits;
-  struct Node {  // of the trie: a Fork, or a Leaf at height 0
-    std::uint32_t owners = 0;
+  static constexpr std::size_t kLooksMax = 48;  // nodes that one question visits
+
+  struct Node {
+    std::uint32_t owners = 1;
+    bool is_computed = false;
+    bool is_news = false;
+    std::uint32_t depth = 0;         // the longest way to a computed node
+    std::uint32_t compute_at = 256;  // at this depth, computing the clock is attempted
+    std::uint64_t visited_by = 0;    // the number of the latest search that has visited the node
+    ClockTrie trie;                  // if it is computed
+    // If it is not computed, it knows what both of these know (null: nothing).
+    Node *first = nullptr, *second = nullptr;
   };
-  struct Fork;
-  struct Leaf;
+  // A node that also knows something of a block and of one run of its threads (none if `count` is
+  // 0).
+  struct News : Node {
+    BlockKey block = 0;
+    Tick phases = 0;
+    ThreadTime time{.count = 0};
+    [[nodiscard]] Knowledge knowledge() const {
+      return {phases, {&time, time.count == 0 ? 0u : 1u}};
+    }
+  };
+  // The nodes of which a clock consists.
+  struct Parts;
 
-  VectorClock(Node* root, unsigned height) : root_(root), height_(height) {}
-  static void drop(Node* node, unsigned height);
-  static Node* lift(Node* node, unsigned from, unsigned to);
-  static Node* join_nodes(Node* a, Node* b, unsigned height);
-  static Node* learn_in(Node* node, unsigned height, BlockKey block, Leaf& news);
-  static bool are_alike(const Node* a, const Node* b, unsigned height);
-  static bool knows_all_of(const Leaf& a, const Leaf& b);
-  static Leaf* join_leaves(const Leaf& a, const Leaf& b);
-  void retain(Node* node) const {
+  static Node* retained(Node* node) {
     if (node != nullptr) ++node->owners;
+    return node;
   }
-  void release(Node* node) const {
-    if (node != nullptr && --node->owners == 0) drop(node, height_);
+  static void release(Node* node) {
+    if (node != nullptr && --node->owners == 0) drop(node);
   }
+  static void drop(Node* node);
+  static Node* computed(ClockTrie trie);
+  static void add_pending(Node& node, Node* first, Node* second);
+  static bool includes(const Node* node, const Node* other);
+  static bool refers_to(const Node* node, const Node* other);
+  static bool collect(Node* root, std::size_t nodes_max, Parts& parts);
+  static void compute(Node* root);
+  static void compute_at_once(Node* root, const Parts& parts);
+  static void compute_step_by_step(Node* root);
+  static void add_news(ClockTrie& trie, const Node& node);
+  static void complete(Node* node, ClockTrie trie);
+  void limit_depth();
+  void join_computed(const VectorClock& other);
+  bool replace_news(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
-  Node* root_ = nullptr;
-  unsigned height_ = 0;  // of the root, which spans kFan^height blocks
+  Node* node_ = nullptr;
 };
+
+template <typename Visit>
+bool VectorClock::visit_parts(BlockKey block, Visit visit) const {
+  if (node_ == nullptr) return true;
+  if (node_->is_computed) {
+    visit(node_->trie.of_block(block));
+    return true;
+  }
+  std::array<const Node*, kLooksMax + 2> rest;
+  std::size_t count = 0;
+  rest[count++] = node_;
+  for (std::size_t looks = 0; count != 0; ++looks) {
+    if (looks == kLooksMax) return false;
+    const Node& node = *rest[--count];
+    if (node.is_computed) {
+      if (visit(node.trie.of_block(block))) return true;
+      continue;
+    }
+    if (node.is_news) {
+      const auto& news = static_cast<const News&>(node);
+      if (news.block == block && visit(news.knowledge())) return true;
+    }
+    if (node.first != nullptr) rest[count++] = node.first;
+    if (node.second != nullptr) rest[count++] = node.second;
+  }
+  return true;
+}
 
 }  // namespace warpcheck::vgpu

@@ -49,11 +49,13 @@ TEST(VectorClock, NeighboursOfWhichTheSameIsKnownAreOneElement) {
 TEST(VectorClock, LearningWhatIsKnownChangesNothing) {
   VectorClock clock;
   for (const std::uint32_t block : {0u, 17u, 300u, 70'000u}) clock.learn(block, block + 2, {});
+  EXPECT_EQ(clock.of_block(17).phases, 19u);  // computes the clock
   const VectorClock before = clock;
   clock.learn(300, 5, {});
   EXPECT_TRUE(clock.is_same(before));
   VectorClock less;
   less.learn(17, 1, {});
+  EXPECT_EQ(less.of_block(17).phases, 1u);
   clock.join(less);
   EXPECT_TRUE(clock.is_same(before));
   less.join(clock);
@@ -122,6 +124,161 @@ TEST(VectorClock, JoinsAreTheLargestOfBoth) {
       }
     }
   }
+}
+
+// Threads of 40 blocks release to and acquire from random variables, and clocks are asked rarely,
+// so they consist of many nodes.  What each should know is kept in plain arrays.
+class LazyClocks {
+ public:
+  explicit LazyClocks(std::size_t threads, std::size_t variables)
+      : threads_(threads), variables_(variables) {
+    for (Known& one : threads_) one.ticks.resize(threads);
+    for (Known& one : variables_) one.ticks.resize(threads);
+  }
+  void release(std::size_t thread, std::size_t variable) {
+    Known& self = threads_[thread];
+    Known moment = self;
+    const Tick tick = ++ticks_;
+    const ThreadTime time{number_of(thread), tick, 0};
+    moment.clock.learn(block_of(thread), 0, {&time, 1});
+    moment.ticks[thread] = tick;
+    variables_[variable].join(moment);
+  }
+  void acquire(std::size_t thread, std::size_t variable) {
+    threads_[thread].join(variables_[variable]);
+  }
+  // A thread tells itself, as lanes that meet do.
+  void advance(std::size_t thread) {
+    const Tick tick = ++ticks_;
+    const ThreadTime time{number_of(thread), tick, 0};
+    threads_[thread].clock.learn(block_of(thread), 0, {&time, 1});
+    threads_[thread].ticks[thread] = tick;
+  }
+  // Parts may only say what is true, and all of them together must say all of it.
+  void check_parts(std::size_t thread, std::size_t other) {
+    const Known& self = threads_[thread];
+    Tick found = 0;
+    const bool are_all = self.clock.visit_parts(block_of(other), [&](const auto& part) {
+      found = std::max(found, part.ticks_of(number_of(other)));
+      return false;
+    });
+    EXPECT_LE(found, self.ticks[other]);
+    if (are_all) EXPECT_EQ(found, self.ticks[other]);
+    answered_ += are_all;
+    ++asked_;
+  }
+  void check(std::size_t thread) {
+    const Known& self = threads_[thread];
+    for (std::size_t other = 0; other < threads_.size(); ++other) {
+      const auto known = self.clock.of_block(block_of(other));
+      ASSERT_EQ(known.ticks_of(number_of(other)), self.ticks[other]) << thread << " of " << other;
+    }
+    EXPECT_TRUE(self.clock.is_computed());
+  }
+  void check_all() {
+    for (std::size_t thread = 0; thread < threads_.size(); ++thread) check(thread);
+  }
+  [[nodiscard]] std::size_t answered() const { return answered_; }
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+  [[nodiscard]] bool is_computed(std::size_t thread) const {
+    return threads_[thread].clock.is_computed();
+  }
+
+ private:
+  struct Known {
+    VectorClock clock;
+    std::vector<Tick> ticks;  // by thread
+    void join(const Known& other) {
+      clock.join(other.clock);
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        ticks[i] = std::max(ticks[i], other.ticks[i]);
+      }
+    }
+  };
+  static constexpr std::size_t kBlocks = 40;
+  static BlockKey block_of(std::size_t thread) { return thread % kBlocks * 3; }
+  static std::uint32_t number_of(std::size_t thread) {
+    return static_cast<std::uint32_t>(thread / kBlocks);
+  }
+
+  std::vector<Known> threads_, variables_;
+  Tick ticks_ = 0;
+  std::size_t answered_ = 0, asked_ = 0;
+};
+
+void run_at_random(LazyClocks& clocks, std::size_t threads, std::size_t variables, int steps,
+                   unsigned checks_one_in) {
+  std::mt19937 random(7);
+  for (int step = 0; step < steps; ++step) {
+    const std::size_t thread = random() % threads, variable = random() % variables;
+    switch (random() % 8) {
+      case 0:
+      case 1:
+      case 2: clocks.release(thread, variable); break;
+      case 3: clocks.advance(thread); break;
+      case 4: clocks.check_parts(thread, random() % threads); break;
+      default: clocks.acquire(thread, variable);
+    }
+    if (random() % checks_one_in == 0) clocks.check(thread);
+  }
+  clocks.check_all();
+}
+
+TEST(VectorClock, ClocksThatAreRarelyAskedKnowTheSame) {
+  for (const auto& [threads, variables, checks_one_in] :
+       {std::array{3u, 2u, 1'000u}, std::array{6u, 40u, 50u}, std::array{200u, 60u, 500u},
+        std::array{200u, 60u, 20'000u}}) {
+    LazyClocks clocks(threads, variables);
+    run_at_random(clocks, threads, variables, 20'000, checks_one_in);
+    EXPECT_GT(clocks.answered(), 0u);
+    EXPECT_LE(clocks.answered(), clocks.asked());
+  }
+}
+
+TEST(VectorClock, BeyondTheMostNodesEachJoinIsComputed) {
+  const std::int64_t before = VectorClock::set_pending_max(500);
+  {
+    LazyClocks clocks(100, 30);
+    run_at_random(clocks, 100, 30, 20'000, 5'000);
+  }
+  VectorClock::set_pending_max(before);
+}
+
+// A lock that few threads take again and again is a long chain of few nodes.
+TEST(VectorClock, AChainOfFewNodesIsComputedByItself) {
+  LazyClocks clocks(4, 1);
+  bool was_computed = false;
+  for (int round = 0; round < 2'000; ++round) {
+    const std::size_t thread = static_cast<std::size_t>(round) % 4;
+    clocks.acquire(thread, 0);
+    clocks.release(thread, 0);
+    was_computed |= clocks.is_computed(thread);
+  }
+  EXPECT_TRUE(was_computed);
+  clocks.check_all();
+}
+
+TEST(VectorClock, TheLatestReleaseIsFoundInALongChain) {
+  VectorClock chain;
+  for (Tick tick = 1; tick <= 100; ++tick) {
+    VectorClock moment = chain;
+    const ThreadTime time{static_cast<std::uint32_t>(tick), tick, 0};
+    moment.learn(tick, 0, {&time, 1});
+    chain.join(moment);
+  }
+  const auto finds = [&](Tick tick) {
+    bool is_found = false;
+    const bool is_answered = chain.visit_parts(tick, [&](const auto& part) {
+      return is_found = part.ticks_of(static_cast<std::uint32_t>(tick)) == tick;
+    });
+    return is_answered && is_found;
+  };
+  EXPECT_TRUE(finds(100));
+  EXPECT_TRUE(finds(90));
+  EXPECT_FALSE(finds(1));  // too far back
+  EXPECT_FALSE(chain.is_computed());
+  EXPECT_EQ(chain.of_block(1).ticks_of(1), 1u);
+  EXPECT_TRUE(finds(1));
 }
 
 }  // namespace

@@ -1,0 +1,274 @@
+#include "vgpu/check/order/clock_trie.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+
+namespace {
+
+constexpr unsigned kHeightMax = 16;  // spans all keys
+
+// Adds what is known of the next threads.
+void append(std::vector<ThreadTime>& times, const ThreadTime& next) {
+  if (!times.empty()) {
+    ThreadTime& last = times.back();
+    const bool is_alike =
+        last.end() == next.thread && last.ticks == next.ticks && last.phase == next.phase;
+    if (is_alike) {
+      last.count += next.count;
+      return;
+    }
+  }
+  times.push_back(next);
+}
+
+// What is known of threads in ascending order, read thread by thread.
+class Times {
+ public:
+  explicit Times(std::span<const ThreadTime> rest) : rest_(rest) { begin(); }
+  [[nodiscard]] bool is_empty() const { return rest_.empty(); }
+  // Returns what is known of the next threads.
+  [[nodiscard]] const ThreadTime& next() const { return next_; }
+  void skip(std::uint32_t threads) {
+    next_.thread += threads;
+    next_.count -= threads;
+    if (next_.count != 0) return;
+    rest_ = rest_.subspan(1);
+    begin();
+  }
+  ThreadTime take(std::uint32_t threads) {
+    ThreadTime taken = next_;
+    taken.count = threads;
+    skip(threads);
+    return taken;
+  }
+
+ private:
+  void begin() {
+    if (!rest_.empty()) next_ = rest_.front();
+  }
+  std::span<const ThreadTime> rest_;
+  ThreadTime next_;
+};
+
+}  // namespace
+
+struct ClockTrie::Fork : Node {
+  std::array<Node*, kFan> child{};
+};
+
+struct ClockTrie::Leaf : Node {
+  Tick phases = 0;
+  std::vector<ThreadTime> threads;
+};
+
+Tick ClockTrie::Knowledge::ticks_of(std::uint32_t thread) const {
+  const auto found = std::ranges::upper_bound(threads, thread, {}, &ThreadTime::end);
+  return found != threads.end() && found->thread <= thread ? found->ticks : 0;
+}
+
+// Returns null if nothing is known of the block.
+const ClockTrie::Leaf* ClockTrie::leaf_of(BlockKey block) const {
+  if (height_ < kHeightMax && block >> (kBits * height_) != 0) return nullptr;
+  const Node* node = root_;
+  for (unsigned height = height_; node != nullptr && height > 0; --height) {
+    node = static_cast<const Fork*>(node)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+  }
+  return static_cast<const Leaf*>(node);
+}
+
+ClockTrie::Knowledge ClockTrie::of_block(BlockKey block) const {
+  const Leaf* const leaf = leaf_of(block);
+  return leaf == nullptr ? Knowledge{} : Knowledge{leaf->phases, leaf->threads};
+}
+
+void ClockTrie::drop(Node* node, unsigned height) {
+  if (height == 0) {
+    delete static_cast<Leaf*>(node);
+    return;
+  }
+  auto* const fork = static_cast<Fork*>(node);
+  for (Node* child : fork->child) {
+    if (child != nullptr && --child->owners == 0) drop(child, height - 1);
+  }
+  delete fork;
+}
+
+// Wraps the same nodes under a higher root.  Takes over the caller's reference to `node`.
+ClockTrie::Node* ClockTrie::lift(Node* node, unsigned from, unsigned to) {
+  for (; node != nullptr && from < to; ++from) {
+    auto* const fork = new Fork;
+    fork->owners = 1;
+    fork->child[0] = node;
+    node = fork;
+  }
+  return node;
+}
+
+// Returns whether `a` knows everything that `b` knows.
+bool ClockTrie::knows_all_of(const Leaf& a, const Leaf& b) {
+  if (a.phases < b.phases) return false;
+  auto at = a.threads.begin();
+  return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
+    if (time.phase < a.phases) return true;
+    for (std::uint32_t thread = time.thread; thread < time.end(); thread = at->end()) {
+      while (at != a.threads.end() && at->end() <= thread) ++at;
+      if (at == a.threads.end() || at->thread > thread || at->ticks < time.ticks) return false;
+    }
+    return true;
+  });
+}
+
+ClockTrie::Leaf* ClockTrie::join_leaves(const Leaf& a, const Leaf& b) {
+  auto* const joined = new Leaf;
+  joined->phases = std::max(a.phases, b.phases);
+  joined->threads.reserve(a.threads.size() + b.threads.size());
+  const auto add = [&](const ThreadTime& time) {
+    if (time.phase >= joined->phases) append(joined->threads, time);
+  };
+  Times left(a.threads), right(b.threads);
+  while (!left.is_empty() && !right.is_empty()) {
+    const ThreadTime &one = left.next(), &other = right.next();
+    if (one.thread == other.thread) {
+      const std::uint32_t both = std::min(one.count, other.count);
+      const bool is_left = one.ticks >= other.ticks;
+      add((is_left ? left : right).take(both));
+      (is_left ? right : left).skip(both);
+    } else {
+      const bool is_left = one.thread < other.thread;
+      const std::uint32_t before = is_left ? other.thread - one.thread : one.thread - other.thread;
+      add((is_left ? left : right).take(std::min(before, (is_left ? one : other).count)));
+    }
+  }
+  for (; !left.is_empty();) add(left.take(left.next().count));
+  for (; !right.is_empty();) add(right.take(right.next().count));
+  return joined;
+}
+
+// Returns whether two different nodes say the same and share all that is below them.
+bool ClockTrie::are_alike(const Node* a, const Node* b, unsigned height) {
+  if (a == b || a == nullptr || b == nullptr) return false;
+  if (height == 0) {
+    const auto &left = *static_cast<const Leaf*>(a), &right = *static_cast<const Leaf*>(b);
+    return left.phases == right.phases && left.threads == right.threads;
+  }
+  return static_cast<const Fork*>(a)->child == static_cast<const Fork*>(b)->child;
+}
+
+// Returns a reference to the join: to `a` or `b` itself if one knows everything that the other
+// knows.
+ClockTrie::Node* ClockTrie::join_nodes(Node* a, Node* b, unsigned height) {
+  const auto share = [](Node* node) {
+    ++node->owners;
+    return node;
+  };
+  if (a == b || b == nullptr) return share(a);
+  if (a == nullptr) return share(b);
+  if (height == 0) {
+    const Leaf& left = *static_cast<Leaf*>(a);
+    const Leaf& right = *static_cast<Leaf*>(b);
+    if (knows_all_of(left, right)) return share(a);
+    if (knows_all_of(right, left)) return share(b);
+    Leaf* const joined = join_leaves(left, right);
+    joined->owners = 1;
+    return joined;
+  }
+  Fork fork;
+  bool is_a = true, is_b = true;
+  for (unsigned i = 0; i < kFan; ++i) {
+    Node* const left = static_cast<Fork*>(a)->child[i];
+    Node*& right = static_cast<Fork*>(b)->child[i];
+    if (left == nullptr && right == nullptr) continue;
+    fork.child[i] = join_nodes(left, right, height - 1);
+    if (are_alike(left, right, height - 1)) {
+      // From now on both share one node, so that the next join does not visit it.
+      ++left->owners;
+      if (--right->owners == 0) drop(right, height - 1);
+      right = left;
+    }
+    is_a &= fork.child[i] == left;
+    is_b &= fork.child[i] == right;
+  }
+  if (is_a || is_b) {
+    for (Node* child : fork.child) {
+      if (child != nullptr) --child->owners;  // never the last owner: a or b owns it too
+    }
+    return share(is_a ? a : b);
+  }
+  fork.owners = 1;
+  return new Fork(fork);
+}
+
+void ClockTrie::join(const ClockTrie& other) {
+  if (other.root_ == nullptr || other.root_ == root_) return;
+  if (root_ == nullptr) {
+    *this = other;
+    return;
+  }
+  const unsigned height = std::max(height_, other.height_);
+  root_ = lift(root_, height_, height);
+  height_ = height;
+  retain(other.root_);
+  ClockTrie lifted(lift(other.root_, other.height_, height), height);
+  *this = ClockTrie(join_nodes(root_, lifted.root_, height), height);
+}
+
+// Adds what `news` says of a block to the clock below a node, and returns the node that says both.
+// Takes over the caller's reference to `node`.  What no other clock shares is changed in place.
+ClockTrie::Node* ClockTrie::learn_in(Node* node, unsigned height, BlockKey block, Leaf& news) {
+  const bool is_shared = node != nullptr && node->owners > 1;
+  if (height == 0) {
+    auto* const leaf = static_cast<Leaf*>(node);
+    Leaf* const joined =
+        leaf == nullptr || knows_all_of(news, *leaf) ? nullptr : join_leaves(*leaf, news);
+    Leaf& known = joined == nullptr ? news : *joined;
+    Leaf* const own = leaf == nullptr || is_shared ? new Leaf : leaf;
+    own->owners = 1;
+    own->phases = known.phases;
+    own->threads.swap(known.threads);
+    delete joined;
+    if (is_shared) --leaf->owners;
+    return own;
+  }
+  auto* fork = static_cast<Fork*>(node);
+  if (fork == nullptr) {
+    fork = new Fork;
+    fork->owners = 1;
+  } else if (is_shared) {
+    --fork->owners;
+    fork = new Fork(*fork);
+    fork->owners = 1;
+    for (Node* child : fork->child) {
+      if (child != nullptr) ++child->owners;
+    }
+  }
+  Node*& child = fork->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+  child = learn_in(child, height - 1, block, news);
+  return fork;
+}
+
+bool ClockTrie::knows(BlockKey block, Tick phases, std::span<const ThreadTime> threads) const {
+  const Leaf* const leaf = leaf_of(block);
+  return leaf != nullptr && knows_all_of(*leaf, news_of(phases, threads));
+}
+
+ClockTrie::Leaf ClockTrie::news_of(Tick phases, std::span<const ThreadTime> threads) {
+  Leaf news;
+  news.phases = phases;
+  for (const ThreadTime& time : threads) {
+    if (time.phase >= phases) append(news.threads, time);
+  }
+  return news;
+}
+
+void ClockTrie::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
+  Leaf news = news_of(phases, threads);
+  const Leaf* const leaf = leaf_of(block);
+  if (leaf != nullptr && knows_all_of(*leaf, news)) return;
+  unsigned height = height_;
+  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
+  root_ = learn_in(lift(root_, height_, height), height, block, news);
+  height_ = height;
+}
+
+}  // namespace warpcheck::vgpu
