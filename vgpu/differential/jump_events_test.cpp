@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/expect_same_events.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -3,7 +3,10 @@
 //
 //   ptx_differential [--programs N] [--seed S] [--engine vgpu|gpu|both] [--save DIRECTORY]
 //   ptx_differential --replay FILE [--engine ...]
+//   ptx_differential --events [--programs N] [--seed S]
 //
+//   --events       compares, instead of results, all events of the interpreter and of machine code,
+//                  also of programs most of whose values are the same in all lanes
 //   --engine       vgpu: the machine and the reference; gpu: the machine and a GPU; both: all
 //   --optimized    on the GPU also as its assembler optimises them
 //   --save         a program that differs is shrunk and written there as SEED.ptx
@@ -31,7 +34,9 @@
 #include "vgpu/differential/compare.hpp"
 #include "vgpu/differential/coverage.hpp"
 #include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/same_events_testing.hpp"
 #include "vgpu/differential/shrink.hpp"
+#include "vgpu/differential/uniform_program.hpp"
 
 namespace {
 
@@ -42,7 +47,7 @@ struct Settings {
   std::string engine = "vgpu";
   std::filesystem::path save, replay;
   std::size_t shrinks = 500, saves = 10;
-  bool optimized = false, prints = false, names_missing = false;
+  bool optimized = false, prints = false, names_missing = false, events = false;
   ProgramOptions options;
 };
 
@@ -52,6 +57,14 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::filesystem::path write(const std::filesystem::path& directory, const std::string& name,
+                            const std::string& text) {
+  std::filesystem::create_directories(directory);
+  std::filesystem::path path = directory / (name + ".ptx");
+  std::ofstream(path) << text;
+  return path;
+}
+
 // Writes the smallest program found with the same difference.
 void save(const Settings& settings, const std::string& name, const std::string& text,
           const Comparison& shown, const Engines& engines) {
@@ -59,9 +72,7 @@ void save(const Settings& settings, const std::string& name, const std::string& 
   const std::string small = shrink(text, settings.shrinks, [&](const std::string& candidate) {
     return compare(candidate, name, engines).parties == shown.parties;
   });
-  const std::filesystem::path path = settings.save / (name + ".ptx");
-  std::filesystem::create_directories(settings.save);
-  std::ofstream(path) << small;
+  const std::filesystem::path path = write(settings.save, name, small);
   fmt::print("  {}\n  replay: ptx_differential --engine {} --replay {}\n",
              compare(small, name, engines).difference, settings.engine, path.string());
 }
@@ -107,6 +118,42 @@ int run(const Settings& settings) {
   return differing == 0 ? 0 : 1;
 }
 
+// Returns the number of events; saves the smallest program found that differs if this one does.
+std::size_t compare_events(const Settings& settings, std::uint64_t seed, const std::string& name,
+                           const std::string& text, const EventShape& shape, bool& differs) {
+  const EventComparison found = events_both_ways(text, seed, shape);
+  differs = !found.difference.empty();
+  if (!differs) return found.events;
+  fmt::print("{}: {}\n", name, found.difference);
+  if (settings.save.empty()) return found.events;
+  const std::string small = shrink(text, settings.shrinks, [&](const std::string& candidate) {
+    try {
+      return !events_both_ways(candidate, seed, shape).difference.empty();
+    } catch (const std::exception&) {  // a missing label
+      return false;
+    }
+  });
+  write(settings.save, name, small);
+  return found.events;
+}
+
+// Runs two programs for each seed.
+int compare_all_events(const Settings& settings) {
+  std::uint64_t differing = 0, events = 0;
+  for (std::uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed) {
+    bool differs = false;
+    events += compare_events(settings, seed, fmt::format("seed-{}", seed),
+                             random_program(seed, settings.options), {}, differs);
+    differing += differs ? 1 : 0;
+    const std::string uniform = uniform_program(seed);
+    events += compare_events(settings, seed, fmt::format("uniform-{}", seed), uniform,
+                             uniform_shape(uniform, seed), differs);
+    differing += differs ? 1 : 0;
+  }
+  fmt::print("{} programs, {} differ; {} events\n", 2 * settings.programs, differing, events);
+  return differing == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) try {
@@ -121,6 +168,7 @@ int main(int count, char** arguments) try {
   app.add_option("--shrinks", settings.shrinks);
   app.add_option("--saves", settings.saves);
   app.add_option("--replay", settings.replay);
+  app.add_flag("--events", settings.events);
   app.add_option("--target", settings.options.target);
   app.add_flag("--approximate", settings.options.approximate);
   app.add_flag("--known", settings.options.known);
@@ -131,6 +179,7 @@ int main(int count, char** arguments) try {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (settings.events) return compare_all_events(settings);
   if (!settings.prints) return run(settings);
   for (std::uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed) {
     fmt::print("{}", random_program(seed, settings.options));

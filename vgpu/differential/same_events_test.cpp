@@ -1,6 +1,6 @@
 // An observer cannot distinguish whether a program is interpreted or runs as machine code: events,
 // their order, decisions and steps are the same.
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/expect_same_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -247,7 +247,9 @@ ret;
 }
 )";
   for (const char* const threads : {"96", "80", "64", "33"}) {
-    EXPECT_GT(compare_events(std::string("// threads: ") + threads + text, 1, 8, 2), 3'000u)
+    EXPECT_GT(compare_events(std::string("// threads: ") + threads + text, 1,
+                             {.blocks = 8, .launches = 2}),
+              3'000u)
         << threads;
   }
 }

@@ -1,7 +1,8 @@
 #include "vgpu/differential/same_events_testing.hpp"
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
@@ -101,12 +102,34 @@ struct Way {
   bool sees_accesses = true;  // otherwise warps of a block run in rounds
 };
 
+// Returns what differs between the interpreter and machine code, first of all; empty: nothing.
+std::string difference(const std::array<Result, 2>& results, const std::array<Events, 2>& watched) {
+  const auto& [interpreted, compiled] = results;
+  if (interpreted.problem != compiled.problem) {
+    return fmt::format("'{}' interpreted, '{}' as machine code", interpreted.problem,
+                       compiled.problem);
+  }
+  const auto& [expected, found] = watched;
+  const auto [one, other] = std::ranges::mismatch(expected.seen, found.seen);
+  if (one != expected.seen.end() || other != found.seen.end()) {
+    return fmt::format("event {} of {} and {} differs", one - expected.seen.begin(),
+                       expected.seen.size(), found.seen.size());
+  }
+  const auto [byte, its_other] = std::ranges::mismatch(interpreted.bytes, compiled.bytes);
+  if (byte != interpreted.bytes.end() || its_other != compiled.bytes.end()) {
+    return fmt::format("byte {} of the buffer differs", byte - interpreted.bytes.begin());
+  }
+  if (interpreted.steps != compiled.steps) return "the steps differ";
+  if (interpreted.lane_steps != compiled.lane_steps) return "the steps of lanes differ";
+  return interpreted.decisions != compiled.decisions ? "the decisions differ" : "";
+}
+
 }  // namespace
 
-std::size_t compare_events(const std::string& text, std::uint64_t seed, std::uint32_t blocks,
-                           std::uint32_t launches, std::uint32_t row) {
+EventComparison events_both_ways(const std::string& text, std::uint64_t seed,
+                                 const EventShape& shape) {
   const ptx::Module module = ptx::parse(text, "random");
-  std::size_t events = 0;
+  EventComparison comparison;
   for (const Way& way :
        {Way{"default", 4096, false}, Way{"random", 4096, false}, Way{"pct", 37, false},
         Way{"default", 4096, true}, Way{"random", 5, true}, Way{"default", 4096, false, true},
@@ -125,22 +148,22 @@ std::size_t compare_events(const std::string& text, std::uint64_t seed, std::uin
                                             .seed = seed,
                                             .compiles = compiles,
                                             .quantum = way.quantum,
-                                            .row = row,
+                                            .row = shape.row,
                                             .watches = &watched[compiles],
-                                            .blocks = blocks,
-                                            .launches = launches});
+                                            .blocks = shape.blocks,
+                                            .launches = shape.launches});
       }
-      SCOPED_TRACE(text.substr(0, 20) + std::to_string(seed) + way.strategy);
-      EXPECT_EQ(results[0].problem, results[1].problem);
-      EXPECT_EQ(results[0].bytes, results[1].bytes);
-      EXPECT_EQ(results[0].steps, results[1].steps);
-      EXPECT_EQ(results[0].lane_steps, results[1].lane_steps);
-      EXPECT_EQ(results[0].decisions, results[1].decisions);
-      EXPECT_TRUE(watched[0].seen == watched[1].seen);
-      events += watched[0].seen.size();
+      comparison.events += watched[0].seen.size();
+      const std::string differs = difference(results, watched);
+      if (differs.empty()) continue;
+      comparison.difference = fmt::format(
+          "schedule {} with quantum {}{}{}{}, {}: {}", way.strategy, way.quantum,
+          way.makes_undefined ? ", undefined values" : "", way.takes_rows ? ", rows taken" : "",
+          way.sees_accesses ? "" : ", accesses unseen", name_of(level), differs);
+      return comparison;
     }
   }
-  return events;
+  return comparison;
 }
 
 }  // namespace warpcheck::vgpu

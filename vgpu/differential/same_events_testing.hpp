@@ -7,10 +7,21 @@
 
 namespace warpcheck::vgpu {
 
-// Runs a program both ways, under several schedules, and expects that all is the same; returns the
-// number of events.
-//   row: threads of a row of the block; 0: it is one row
-std::size_t compare_events(const std::string& text, std::uint64_t seed, std::uint32_t blocks = 1,
-                           std::uint32_t launches = 1, std::uint32_t row = 0);
+struct EventShape {
+  std::uint32_t blocks = 1;
+  std::uint32_t launches = 1;
+  std::uint32_t row = 0;  // threads of a row of the block; 0: it is one row
+};
+
+struct EventComparison {
+  std::size_t events = 0;
+  std::string difference;  // under which schedule, and what differs; empty: nothing
+};
+
+// Runs a program both ways, under several schedules, with each instruction set of the host; stops
+// at the first difference: of events, results, steps or decisions.
+//   seed: of the schedules
+EventComparison events_both_ways(const std::string& text, std::uint64_t seed,
+                                 const EventShape& shape = {});
 
 }  // namespace warpcheck::vgpu

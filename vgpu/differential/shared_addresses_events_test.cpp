@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/expect_same_events.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -73,7 +73,7 @@ void compare(const std::string& body, bool stores = false) {
     SCOPED_TRACE(std::string(addresses) + "\n" + body);
     const std::string text = program(addresses, body);
     for (const std::uint32_t row : {0u, 16u}) {
-      EXPECT_GT(compare_events(text, 1, 1, 1, row), 100u);
+      EXPECT_GT(compare_events(text, 1, {.row = row}), 100u);
     }
   }
 }

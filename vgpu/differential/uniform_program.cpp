@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "vgpu/differential/random_program.hpp"
 #include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck::vgpu {
@@ -319,5 +320,11 @@ class UniformGenerator {
 }  // namespace
 
 std::string uniform_program(std::uint64_t seed) { return UniformGenerator(seed).program(); }
+
+EventShape uniform_shape(const std::string& text, std::uint64_t seed) {
+  constexpr std::array<std::uint32_t, 4> kThreadsOfRow{0, 16, 32, 8};
+  const std::uint32_t row = kThreadsOfRow[seed % kThreadsOfRow.size()];
+  return {.blocks = 2, .row = threads_of(text) % 32 != 0 && row == 32 ? 0 : row};
+}
 
 }  // namespace warpcheck::vgpu

@@ -6,9 +6,14 @@
 #include <cstdint>
 #include <string>
 
+#include "vgpu/differential/same_events_testing.hpp"
+
 namespace warpcheck::vgpu {
 
 // Returns the text of the program with this seed; in the form of random_program().
 std::string uniform_program(std::uint64_t seed);
+
+// Two blocks, whose rows have another length with each seed.
+EventShape uniform_shape(const std::string& text, std::uint64_t seed);
 
 }  // namespace warpcheck::vgpu

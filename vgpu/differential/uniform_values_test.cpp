@@ -7,8 +7,8 @@
 #include <regex>
 #include <string>
 
+#include "vgpu/differential/expect_same_events.hpp"
 #include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/same_events_testing.hpp"
 #include "vgpu/differential/uniform_program.hpp"
 
 namespace warpcheck::vgpu {
@@ -17,10 +17,8 @@ namespace {
 TEST(UniformValues, AreTheSameBothWays) {
   std::size_t events = 0;
   for (std::uint64_t seed = 0; seed < 240 && !HasFailure(); ++seed) {
-    constexpr std::array<std::uint32_t, 4> kThreadsOfRow{0, 16, 32, 8};
     const std::string text = uniform_program(seed);
-    const std::uint32_t row = kThreadsOfRow[seed % kThreadsOfRow.size()];
-    events += compare_events(text, seed, 2, 1, threads_of(text) % 32 != 0 && row == 32 ? 0 : row);
+    events += compare_events(text, seed, uniform_shape(text, seed));
   }
   EXPECT_GT(events, 100'000u);
 }

@@ -233,6 +233,13 @@ bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
 
 bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
                           Pattern pattern, const std::array<std::uint32_t, kWarpLanes>& offsets) {
+  if (pattern == Pattern::scattered) {
+    // Code for stores does not ask whether all lanes have the same address.
+    const AccessSite& site = targets_.sites()[pc];
+    pattern = launch_.rows.pattern_of_words(reinterpret_cast<const std::byte*>(offsets.data()),
+                                            site.bytes, ~0u);
+    offset = offsets.front() - site.begin;
+  }
   set_row(run, pc, offset, pattern);
   row_.offsets = offsets.data();
   return tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });

@@ -46,7 +46,8 @@ class Accesses {
     set_row(run, pc, offset, strided ? Pattern::strided : Pattern::uniform);
     return tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
   }
-  // Like tell(), for vectors and for scattered lanes with the given offsets.
+  // Like tell(), for vectors and for lanes in any order; those (Pattern::scattered) have the given
+  // offsets.
   bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
                   const std::array<std::uint32_t, kWarpLanes>& offsets);
   // Reports and executes the atomic at `pc` by all lanes, at `offsets` relative to the site's base.

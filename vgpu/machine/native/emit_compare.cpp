@@ -243,11 +243,7 @@ bool ComputeEmitter::select(const Instr& instr) {
       a.emit(Inst::kIdVmovups, vec(0), second);
       a.emit(Inst::kIdVpblendvb, vec(0), vec(0), first, vec(3));
     }
-    if (narrow) {
-      store_narrow(instr[CompareOperand::d], byte);
-    } else {
-      store_row(instr[CompareOperand::d], byte, wide, vec(0));
-    }
+    store_row(instr[CompareOperand::d], byte, wide, vec(0));
   });
   return true;
 }

@@ -3,7 +3,7 @@
 //
 // A narrow value is in the low bits of a cell of a row of words.  The other bits of a source may
 // hold anything; those of a result are 0, or copies of the sign where `cvt` converts to a signed
-// type.
+// type, or those of the source that `mov` or `selp` copies.
 #include <cstring>
 
 #include "vgpu/machine/native/narrow_emitter.hpp"
@@ -127,6 +127,7 @@ bool NarrowEmitter::narrow_shift(const Instr& instr) {
 
 // Emits mov, not and neg.
 bool NarrowEmitter::narrow_unary(const Instr& instr) {
+  const Ref& to = instr[ComputeOperand::d];
   for_each_part(false, [&](std::uint32_t byte) {
     const x86::Vec from = source(instr[ComputeOperand::a], byte, 0);
     switch (instr.opcode) {
@@ -138,10 +139,9 @@ bool NarrowEmitter::narrow_unary(const Instr& instr) {
         a.vpxor(x86::xmm1, x86::xmm1, x86::xmm1);
         a.vpsubd(vec(0), vec(1), from);
         break;
-      default:
-        if (from.id() != 0) a.vmovaps(vec(0), from);
+      default: return store_row(to, byte, false, from);
     }
-    store_narrow(instr[ComputeOperand::d], byte);
+    store_narrow(to, byte);
   });
   return true;
 }
