@@ -32,6 +32,7 @@
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/process/terminal.hpp"
+#include "harness/trial/engine.hpp"
 #include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck {
@@ -326,6 +327,28 @@ void add_volatile_option(CLI::App& command, std::string& value) {
       ->check(CLI::IsMember(names))
       ->capture_default_str();
 }
+
+void CompileOption::add_to(CLI::App& command) {
+  std::set<std::string> names;
+  for (const auto& [compile, name] : vgpu::kCompileNames) names.emplace(name);
+  option_ = command
+                .add_option("--compile", word_,
+                            "Which kernels run as machine code instead of being interpreted: none, "
+                            "those that run long, or all; results do not depend on it")
+                ->check(CLI::IsMember(names))
+                ->capture_default_str();
+}
+
+vgpu::Compile CompileOption::value() const {
+  const vgpu::Compile compile = values_named(vgpu::kCompileNames, word_).front();
+  const std::string_view why = vgpu::why_no_machine_code();
+  if (compile == vgpu::Compile::at_once && !why.empty()) {
+    throw UsageError(fmt::format("--compile always: there is no machine code here: {}", why));
+  }
+  return compile;
+}
+
+void CompileOption::apply() const { set_compile(value()); }
 
 std::vector<Settings> ConfigurationOptions::settings() const {
   std::vector<Settings> list;

@@ -64,6 +64,22 @@ struct ConfigurationOptions {
 // --volatile strong|weak
 void add_volatile_option(CLI::App& command, std::string& value);
 
+// --compile never|auto|always
+class CompileOption {
+ public:
+  void add_to(CLI::App& command);
+  // Throws UsageError if machine code is wanted and this host has none.
+  [[nodiscard]] vgpu::Compile value() const;
+  [[nodiscard]] bool is_given() const { return option_->count() != 0; }
+  // For all trials of this process and of its workers.
+  void apply() const;
+  [[nodiscard]] const std::string& word() const { return word_; }
+
+ private:
+  std::string word_ = "auto";
+  CLI::Option* option_ = nullptr;
+};
+
 // Writes a failure's case under `directory`/<pair>/ and records its path in the report.  Returns
 // false, with a line on stderr, if it could not be written: the report is still worth printing.
 bool save_case(Report& report, const std::string& directory);

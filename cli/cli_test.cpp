@@ -100,6 +100,13 @@ TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run("export none.case"), "--output");
   expect_one_line_error(run("check --engine cpu"), "cpu");
   expect_one_line_error(run("check --sanitizer memcheck"), "need --engine gpu");
+  expect_one_line_error(run("replay --compile sometimes a.case"),
+                        "--compile: sometimes not in {always,auto,never}");
+  expect_one_line_error(run("check --engine gpu --compile never"), "need --engine vgpu");
+  expect_one_line_error(run("replay --engine gpu --compile never a.case"), "need --engine vgpu");
+  expect_one_line_error(
+      shell("WARPCHECK_SIMD=baseline " WARPCHECK_PROGRAM " exec --compile always -- /bin/true"),
+      "--compile always: there is no machine code here: it needs AVX2");
   expect_one_line_error(run("check --engine gpu --sanitizer valgrind"), "valgrind");
   expect_one_line_error(run("check histogram_shared --engine gpu --runtime /no/such.so"),
                         "the CUDA runtime library cannot be opened: /no/such.so");
@@ -281,7 +288,7 @@ TEST_F(Cli, BashCompletes) {
   std::ofstream(directory_ / "try.bash") << "source <(" WARPCHECK_PROGRAM
                                             " completion bash)\n"
                                             "COMP_WORDS=(" WARPCHECK_PROGRAM
-                                            " fuzz --co)\n"
+                                            " fuzz --cor)\n"
                                             "COMP_CWORD=2\n_warpcheck\necho \"${COMPREPLY[*]}\"\n"
                                             "complete -p warpcheck\n";
   const Outcome outcome = run("list > /dev/null; bash try.bash");

@@ -28,6 +28,7 @@ struct CampaignArguments {
   std::string node;  // "K/N"
   bool status = false;
   campaign::SlurmJob slurm{.tasks = 0};
+  CompileOption compile;
   ReportOptions reports;
 };
 
@@ -85,6 +86,7 @@ int submit_to_slurm(const CampaignArguments& arguments) {
   pass("--runs", options.executions, presets.executions);
   pass("--seed", options.seed, presets.seed);
   pass("--shrink-trials", options.shrink.trials_max, presets.shrink.trials_max);
+  pass("--compile", arguments.compile.word(), CompileOption().word());
   pass("--hang-seconds", options.hang_seconds, presets.hang_seconds);
   if (options.stop_when_found) job.arguments.emplace_back("--stop-when-found");
   const std::string number = campaign::submit(job);
@@ -132,6 +134,7 @@ int run_campaign_command(const CampaignArguments& arguments) {
   }
   arguments.reports.check();
   if (arguments.status) return print_status(arguments);
+  arguments.compile.apply();
   if (arguments.slurm.tasks != 0) return submit_to_slurm(arguments);
   campaign::CampaignOptions options = arguments.campaign;
   options.directory = arguments.directory;
@@ -213,6 +216,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
                   "Kill a worker that completes no trial in this many seconds")
       ->check(positive_number)
       ->capture_default_str();
+  arguments->compile.add_to(command);
   add_node_options_to(command, *arguments);
   arguments->reports.add_to(command);
   command.footer(

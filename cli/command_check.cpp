@@ -37,6 +37,7 @@ struct CheckArguments {
   std::string cases = "fuzz/cases";
   std::string failures;
   bool no_failures = false;
+  CompileOption compile;
   ReportOptions reports;
   bool statistics = false;
   bool health = false;
@@ -52,8 +53,8 @@ struct CheckArguments {
 
 int check_on_gpu(const CheckArguments& arguments) {
   if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
-      !arguments.reports.lcov.empty()) {
-    throw UsageError("--seconds, --statistics, --health and --lcov need --engine vgpu");
+      !arguments.reports.lcov.empty() || arguments.compile.is_given()) {
+    throw UsageError("--seconds, --statistics, --health, --lcov and --compile need --engine vgpu");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent" ||
@@ -98,6 +99,7 @@ class Checker {
 
   int run() {
     arguments_.reports.check();
+    arguments_.compile.apply();
     const auto pairs = pairs_named(arguments_.pairs);
     if (arguments_.statistics) {
       for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
@@ -322,6 +324,7 @@ void add_check_to(CLI::App& command, Run& run) {
   command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
   arguments->configuration.add_to(command);
+  arguments->compile.add_to(command);
   add_volatile_option(command, arguments->configuration.volatile_accesses);
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();

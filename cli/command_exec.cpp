@@ -44,6 +44,7 @@ struct ExecArguments {
   unsigned devices = 1;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;
   std::string fresh = "zeros";  // or pattern
+  CompileOption compile;
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
   int error_exit_code = 66;
@@ -61,6 +62,7 @@ Settings settings_of(const ExecArguments& arguments) {
   settings.checkers.portable = arguments.portable;
   settings.checkers.volatile_is_weak = arguments.volatile_accesses == kVolatileNames[1].second;
   settings.limits.steps_max = arguments.steps_max;
+  settings.limits.compile = arguments.compile.value();
   return settings;
 }
 
@@ -181,6 +183,7 @@ class Execution {
             .devices = arguments_.devices,
             .memory_bytes = arguments_.memory_bytes,
             .jobs = arguments_.jobs,
+            .compile = settings_.limits.compile,
             .fresh_pattern = arguments_.fresh == "pattern",
             .device = device_of(arguments_),
             .leaks = arguments_.leaks,
@@ -357,6 +360,7 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
                   "Threads that run the blocks of a launch (default: one a core); the report does "
                   "not depend on their number")
       ->check(CLI::Range(1u, kJobsMax));
+  arguments.compile.add_to(command);
   command
       .add_option("--memory", arguments.memory_bytes,
                   "Memory of each device, for example 512M or 16G")

@@ -18,6 +18,7 @@ struct FuzzArguments {
   std::string pair;
   bool no_feedback = false;
   ConfigurationOptions configuration{.build = "both", .warp_model = "both"};
+  CompileOption compile;
   ReportOptions reports;
 };
 
@@ -43,6 +44,7 @@ RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
 
 int run_fuzz_command(FuzzArguments arguments) {
   arguments.reports.check();
+  arguments.compile.apply();
   FuzzOptions& fuzz = arguments.fuzz;
   fuzz.coverage = arguments.reports.wants_coverage();
   fuzz.pair = pairs_named({arguments.pair}).front();
@@ -101,6 +103,7 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   arguments->configuration.add_to(command);
   command.add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
+  arguments->compile.add_to(command);
   arguments->reports.add_to(command);
   command.footer(
       "libFuzzer searches for inputs and schedules that reach new coverage.  A failure is shrunk\n"

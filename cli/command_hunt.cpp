@@ -21,6 +21,7 @@ struct HuntArguments {
   HuntOptions hunt;
   std::vector<std::string> pairs;
   std::string cases = "fuzz/cases";
+  CompileOption compile;
   ReportOptions reports;
 };
 
@@ -60,6 +61,7 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
 
 int run_hunt(const HuntArguments& arguments) {
   arguments.reports.check();
+  arguments.compile.apply();
   const auto begin = std::chrono::steady_clock::now();
   HuntOptions options = arguments.hunt;
   options.pairs = pairs_named(arguments.pairs);
@@ -104,6 +106,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
       ->check(positive_number)
       ->capture_default_str();
   command.add_option("--cases", arguments->cases, "Directory for the cases")->capture_default_str();
+  arguments->compile.add_to(command);
   arguments->reports.add_to(command);
   command.footer(
       "A pair is as expected when every kind of finding that it declares was found, and no other.\n"

@@ -30,6 +30,7 @@ struct ProveArguments {
   std::uint64_t executions = ExecutionLimits{}.runs;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   std::string build = std::string(kBoth);
+  CompileOption compile;
   std::string state, json, html;
   std::string cases = "fuzz/cases";
 };
@@ -96,6 +97,7 @@ ProveOptions options_of(const ProveArguments& arguments) {
 }
 
 int run_prove(const ProveArguments& arguments) {
+  arguments.compile.apply();
   const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
   ProveOptions options = options_of(arguments);
   Progress progress;
@@ -147,6 +149,7 @@ void add_prove_to(CLI::App& command, Run& run) {
   command.add_option("--jobs", arguments->jobs, "Processes")
       ->check(positive_number)
       ->capture_default_str();
+  arguments->compile.add_to(command);
   command.add_option("--state", arguments->state,
                      "File that stores the proofs; the same command resumes from it");
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")

@@ -15,6 +15,7 @@ namespace {
 
 struct ReplayArguments {
   std::vector<std::string> cases;
+  CompileOption compile;
   ReportOptions reports;
   bool expect_recorded = false;
   EngineOptions engine;
@@ -41,6 +42,7 @@ Claim claim_of(const CaseRecord& record, const ReplayOutcome& outcome, bool expe
 
 int run_replay(const ReplayArguments& arguments) {
   arguments.reports.check();
+  arguments.compile.apply();
   CoveredEngine engine(arguments.reports.wants_coverage());
   TrialRunner runner(engine.engine());
   RunReport run;
@@ -89,6 +91,7 @@ void add_replay_to(CLI::App& command, Run& run) {
   command.add_option("CASE", arguments->cases, "Case files")->required();
   command.add_flag("--expect-recorded", arguments->expect_recorded,
                    "Exit 0 if each case shows exactly the kinds that it recorded, else 1");
+  arguments->compile.add_to(command);
   arguments->reports.add_to(command);
   command.footer(
       "The same case gives the same report, byte for byte.  If the device code has changed, the\n"
@@ -97,6 +100,7 @@ void add_replay_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck replay fuzz/cases/scan_hillis_steele_published/*.case\n"
       "  warpcheck replay --expect-recorded fuzz/cases/*/*.case   # a regression test\n"
+      "  warpcheck replay --compile never fuzz/cases/scan/3f9a.case  # by the interpreter alone\n"
       "\n"
       "Exit status: 0 no case failed, 1 one did, 2 bad usage, a file that is damaged, or a kernel\n"
       "that cannot be run.  With --expect-recorded: 0 all show what they recorded, 1 not all.");
@@ -114,8 +118,8 @@ void add_replay_to(CLI::App& command, Run& run) {
             "--expect-recorded needs --engine vgpu: a real GPU does not show a failure in every "
             "run");
       }
-      if (!arguments->reports.lcov.empty()) {
-        throw UsageError("--lcov needs --engine vgpu");
+      if (!arguments->reports.lcov.empty() || arguments->compile.is_given()) {
+        throw UsageError("--lcov and --compile need --engine vgpu");
       }
       return replay_on_gpu(arguments->cases, arguments->runs, arguments->reports,
                            arguments->engine);

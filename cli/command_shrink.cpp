@@ -18,6 +18,7 @@ struct ShrinkArguments {
   std::string input;
   std::string output;
   std::vector<std::string> kinds;
+  CompileOption compile;
   ReportOptions reports;
   ShrinkOptions shrink;
 };
@@ -55,6 +56,7 @@ void write_reports(const ReportOptions& options, Report report,
 
 int run_shrink(ShrinkArguments arguments) {
   arguments.reports.check();
+  arguments.compile.apply();
   const CaseRecord record = read_case(arguments.input, Registry::global());
   CoveredEngine engine(arguments.reports.wants_coverage());
   TrialRunner runner(engine.engine());
@@ -105,6 +107,7 @@ void add_shrink_to(CLI::App& command, Run& run) {
       ->delimiter(',');
   command.add_option("--trials", arguments->shrink.trials_max, "Most trials")
       ->capture_default_str();
+  arguments->compile.add_to(command);
   arguments->reports.add_to(command);
   command.footer(
       "The case may come from anywhere, a text editor included.\n"

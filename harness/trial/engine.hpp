@@ -21,4 +21,8 @@ class Engine {
 // The default.  One trial at a time in a process, because the CUDA runtime's state is global.
 Engine& virtual_gpu();
 
+// When the trials of virtual_gpu() compile programs to machine code, in this process and in those
+// that it forks from now on: instead of what the settings of the trials say.
+void set_compile(vgpu::Compile compile);
+
 }  // namespace warpcheck

@@ -6,7 +6,9 @@ namespace {
 class VirtualGpu final : public Engine {
  public:
   TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
-    cudart::begin_trial(settings);
+    TrialSettings chosen = settings;
+    chosen.limits.compile = compile;
+    cudart::begin_trial(chosen);
     try {
       body();
     } catch (...) {
@@ -15,13 +17,19 @@ class VirtualGpu final : public Engine {
     }
     return cudart::end_trial();
   }
+
+  vgpu::Compile compile = vgpu::Compile::when_it_pays;
 };
 
-}  // namespace
-
-Engine& virtual_gpu() {
+VirtualGpu& engine() {
   static VirtualGpu engine;
   return engine;
 }
+
+}  // namespace
+
+Engine& virtual_gpu() { return engine(); }
+
+void set_compile(vgpu::Compile compile) { engine().compile = compile; }
 
 }  // namespace warpcheck

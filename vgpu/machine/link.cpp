@@ -88,6 +88,8 @@ bool synchronizes_threads(const Instr& instr) {
 
 }  // namespace
 
+std::string_view why_no_machine_code() { return NativeCode::why_none(chosen_simd_level()); }
+
 void link(Program& program) { link(program, chosen_simd_level()); }
 
 void link(Program& program, SimdLevel level) {

@@ -1,11 +1,14 @@
 // The machine: runs a kernel on the virtual GPU and turns a Program into Access and Sync events.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/access.hpp"
@@ -24,6 +27,11 @@ inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
 // When the machine compiles programs to machine code of the host.  The results are the same in all
 // modes.
 enum class Compile : std::uint8_t { never, when_it_pays, at_once };
+inline constexpr std::array<std::pair<Compile, std::string_view>, 3> kCompileNames{{
+    {Compile::never, "never"},
+    {Compile::when_it_pays, "auto"},
+    {Compile::at_once, "always"},
+}};
 
 struct Limits {
   std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch; kNoLimit: no limit
@@ -122,5 +130,8 @@ Sync kernel_start_of(const Launch& launch);
 // WARPCHECK_SIMD in the environment can lower it, so that tests can test every level on one
 // machine.
 std::string_view simd_level();
+
+// Returns why no program is compiled to machine code here; empty: programs are.
+std::string_view why_no_machine_code();
 
 }  // namespace warpcheck::vgpu

@@ -156,6 +156,19 @@ ExecRecord record_of(const Json& json) {
   return record;
 }
 
+std::string_view name_of(vgpu::Compile wanted) {
+  const auto* const row =
+      std::ranges::find(vgpu::kCompileNames, wanted, [](const auto& one) { return one.first; });
+  return row->second;
+}
+
+vgpu::Compile compile_of(const Json& json) {
+  for (const auto& [compile, name] : vgpu::kCompileNames) {
+    if (json == name) return compile;
+  }
+  throw Json::other_error::create(501, "no such value of compile", &json);
+}
+
 ExecSettings settings_of(const Json& json) {
   ExecSettings settings;
   settings.records = json.at("records").get<std::string>();
@@ -171,6 +184,7 @@ ExecSettings settings_of(const Json& json) {
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
   settings.memory_bytes = json.at("memory_bytes").get<std::uint64_t>();
   settings.jobs = json.at("jobs").get<unsigned>();
+  settings.compile = compile_of(json.at("compile"));
   settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
   settings.devices = json.value("devices", 1u);
   settings.device = json.at("device").get<unsigned>();
@@ -205,6 +219,7 @@ std::string to_text(const ExecSettings& settings) {
                {"steps_max", settings.steps_max},
                {"memory_bytes", settings.memory_bytes},
                {"jobs", settings.jobs},
+               {"compile", name_of(settings.compile)},
                {"fresh_pattern", settings.fresh_pattern},
                {"devices", settings.devices},
                {"device", settings.device},

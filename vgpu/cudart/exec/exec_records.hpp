@@ -36,6 +36,7 @@ struct ExecSettings {
   unsigned devices = 1;                             // number of devices
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
   unsigned jobs = 1;                                // threads for a launch
+  vgpu::Compile compile = vgpu::Compile::when_it_pays;
   // in managed and page-locked memory; otherwise zeros
   bool fresh_pattern = false;
   unsigned device = 0;      // compute capability, 90 for sm_90; 0: that of the program's newest PTX

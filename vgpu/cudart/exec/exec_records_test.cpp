@@ -28,6 +28,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.devices = 4;
   settings.memory_bytes = std::uint64_t{16} << 30;
   settings.jobs = 7;
+  settings.compile = vgpu::Compile::never;
   settings.fresh_pattern = true;
   settings.device = 89;
   settings.leaks = true;
@@ -47,6 +48,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->devices, 4u);
   EXPECT_EQ(back->memory_bytes, std::uint64_t{16} << 30);
   EXPECT_EQ(back->jobs, 7u);
+  EXPECT_EQ(back->compile, vgpu::Compile::never);
   EXPECT_TRUE(back->fresh_pattern);
   EXPECT_EQ(back->device, 89u);
   EXPECT_TRUE(back->leaks);

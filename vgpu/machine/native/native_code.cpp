@@ -497,6 +497,20 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   return code;
 }
 
+std::string_view NativeCode::why_none(SimdLevel level) {
+  if (level == SimdLevel::baseline) return "it needs AVX2, FMA and BMI2 (see WARPCHECK_SIMD)";
+  asmjit::CodeHolder holder;
+  if (holder.init(native::runtime().environment()) != asmjit::kErrorOk) return "AsmJit failed";
+  asmjit::x86::Assembler assembler(&holder);
+  assembler.ret();
+  void* begin = nullptr;
+  if (native::runtime().add(&begin, &holder) != asmjit::kErrorOk) {
+    return "there is no executable memory";
+  }
+  native::runtime().release(begin);
+  return "";
+}
+
 NativeCode::~NativeCode() { native::runtime().release(reinterpret_cast<void*>(enter_)); }
 
 }  // namespace warpcheck::vgpu

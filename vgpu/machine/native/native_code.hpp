@@ -124,6 +124,8 @@ class NativeCode {
   // or provides no executable memory.
   static std::unique_ptr<NativeCode> compile(const Program& program, SimdLevel level, Lanes lanes,
                                              const NativeCalls& calls);
+  // Returns why compile() gives no code for any program; empty: it does.
+  static std::string_view why_none(SimdLevel level);
   ~NativeCode();
   NativeCode(const NativeCode&) = delete;
   NativeCode& operator=(const NativeCode&) = delete;

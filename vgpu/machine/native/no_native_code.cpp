@@ -8,6 +8,10 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& /*program*/, Simd
   return nullptr;
 }
 
+std::string_view NativeCode::why_none(SimdLevel /*level*/) {
+  return "this build of warpcheck has no AsmJit";
+}
+
 NativeCode::~NativeCode() = default;
 
 }  // namespace warpcheck::vgpu
