@@ -18,17 +18,18 @@ class RandomKernels(unittest.TestCase):
         results = {}
         for build_name, options in (("optimised", ()), ("debug", ("-G",))):
             program = build("kernels.cu", build_name, "-w", "-fmad=false", *options)
-            # baseline: only the interpreter; none: the widest instructions of the host
-            for level in ("baseline", "avx2", None):
+            # none: the widest instructions of the host; auto: compiled while it runs
+            for level, compile in (("baseline", "never"), ("avx2", "always"), (None, "always"),
+                                   (None, "auto")):
                 environment = dict(os.environ)
                 environment.pop("WARPCHECK_SIMD", None)
                 if level is not None:
                     environment["WARPCHECK_SIMD"] = level
-                result = run("--", program, env=environment)
+                result = run("--compile", compile, "--", program, env=environment)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn("no findings; 20 launches of 20 kernels", result.stderr)
-                results[build_name, level] = result.stdout
-        expected = results["optimised", "baseline"]
+                results[build_name, level, compile] = result.stdout
+        expected = results["optimised", "baseline", "never"]
         self.assertEqual(len(expected.splitlines()), 20)
         for way, found in results.items():
             self.assertEqual(found, expected, way)

@@ -11,16 +11,21 @@ Under `warpcheck exec`, a program computes what it should, prints the lines that
 linked as nvcc does by default and with the shared runtime library, mutants with the static one of the
 virtual GPU.
 
+One of the two runs of a program is interpreted, the other one runs as machine code, and so does its mutant:
+both give the same bytes, except where the host acts while a kernel runs (`// varies: WHY`); there, what
+the program prints is the same.
+
 An area is built with all that its programs ask for: `// arch: compute_90` (the newest is taken),
 `// options: --extended-lambda`.
 """
 
-import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+import both_ways
 
 NVCC, WARPCHECK = sys.argv[1:3]
 AREA = pathlib.Path(sys.argv[4])
@@ -98,26 +103,28 @@ def build():
                         BUILD / name], check=True)
 
 
-def run(program, case):
-    report = BUILD / f"{case}.json"
-    report.unlink(missing_ok=True)
-    result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", program, case],
-                            capture_output=True, text=True, cwd=AREA, timeout=300)
-    return result, json.loads(report.read_text()) if report.exists() else {"findings": []}
+def run_both_ways(program, case, interpreted, compiled):
+    """Runs a case of these two programs; returns the result and the report of the first."""
+    results = [both_ways.run(WARPCHECK, compile, BUILD / f"{case}.json", ["--leaks"],
+                             [BUILD / name, case], cwd=AREA)
+               for name, compile in ((interpreted, "never"), (compiled, "always"))]
+    if differs := both_ways.difference(*results, alone=bool(program.heads("varies"))):
+        problems.append(f"{AREA.name}/{case}: {differs}")
+    return results[0]
 
 
 def problem(program, result, *words):
     problems.append(f"{AREA.name}/{program.name}: " + " ".join(str(word) for word in words)
-                    + f"; status {result.returncode}\n{result.stdout}{result.stderr}")
+                    + f"; status {result.status}\n{result.output}{result.messages}")
 
 
-def test_the_program(program, link):
-    result, report = run(BUILD / link, program.name)
-    printed = result.stdout.splitlines()
-    found = {finding["kind"] for finding in report["findings"] if finding["severity"] == "note"}
+def test_the_program(program):
+    result = run_both_ways(program, program.name, "default", "shared")
+    printed = result.output.splitlines()
+    found = {finding["kind"] for finding in result.findings() if finding["severity"] == "note"}
     noted = {kind for kinds in program.heads("notes") for kind in kinds.split(", ")}
-    if result.returncode != 0 or printed[-1:] != ["right"] or found != noted:
-        problem(program, result, "expected 'right' and", noted or "no findings", "linked with", link)
+    if result.status != 0 or printed[-1:] != ["right"] or found != noted:
+        problem(program, result, "expected 'right' and", noted or "no findings")
     # What a device prints is checked where a program says so.
     for line in program.heads("prints"):
         if line not in printed:
@@ -133,11 +140,11 @@ def lines_of(finding, program):
 
 
 def test_the_mutant(program):
-    result, report = run(BUILD / "own", f"{program.name}_mutant")
-    errors = [found for found in report["findings"] if found["severity"] == "error"]
+    result = run_both_ways(program, f"{program.name}_mutant", "own", "own")
+    errors = [found for found in result.findings() if found["severity"] == "error"]
     expected, marked = program.kinds(), program.marked_lines()
     found = {error["kind"] for error in errors}
-    if result.returncode != FOUND or found != set(expected):
+    if result.status != FOUND or found != set(expected):
         problem(program, result, "the mutant: expected", expected, "and status", FOUND, "; found",
                 found)
     places = [lines_of(each, program) for each in errors if each["kind"] == expected[0]]
@@ -149,8 +156,7 @@ def test_the_mutant(program):
 build()
 # By name for whoever looks for one of them.
 for each in [each for each in PROGRAMS if not sys.argv[5:] or each.name in sys.argv[5:]]:
-    for link in ("default", "shared"):
-        test_the_program(each, link)
+    test_the_program(each)
     if each.is_mutable:
         test_the_mutant(each)
 print(f"{AREA.name}: {len(PROGRAMS)} programs,",

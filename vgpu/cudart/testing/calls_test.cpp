@@ -10,19 +10,16 @@
 
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/testing/calls_test_kernels.hpp"
+#include "vgpu/cudart/testing/tested_ways.hpp"
 
 namespace warpcheck::cudart {
 namespace {
 
 using calls_test::kThreads;
 
-class Calls : public testing::TestWithParam<Build> {
+class Calls : public testing::TestWithParam<TestedWay> {
  protected:
-  Calls() {
-    TrialSettings settings;
-    settings.build = GetParam();
-    begin_trial(settings);
-  }
+  Calls() { begin_trial(GetParam().settings()); }
   ~Calls() override {
     if (!ended_) end_trial();
   }
@@ -51,10 +48,7 @@ class Calls : public testing::TestWithParam<Build> {
   bool ended_ = false;
 };
 
-INSTANTIATE_TEST_SUITE_P(Builds, Calls, testing::Values(Build::optimized, Build::unoptimized),
-                         [](const auto& test) {
-                           return test.param == Build::optimized ? "optimized" : "unoptimized";
-                         });
+INSTANTIATE_TEST_SUITE_P(Builds, Calls, tested_ways(), name_of_way);
 
 TEST_P(Calls, Recursion) {
   const std::vector<int> factorials{1, 1, 2, 6, 24, 120, 720, 5040};

@@ -9,6 +9,7 @@
 
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/testing/cuda_test_kernels.hpp"
+#include "vgpu/cudart/testing/tested_ways.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -21,13 +22,9 @@ std::vector<int> first_numbers(int count) {
   return values;
 }
 
-class Cuda : public testing::TestWithParam<Build> {
+class Cuda : public testing::TestWithParam<TestedWay> {
  protected:
-  static TrialSettings settings() {
-    TrialSettings settings;
-    settings.build = GetParam();
-    return settings;
-  }
+  static TrialSettings settings() { return GetParam().settings(); }
   static void expect_clean(const TrialResult& result) {
     EXPECT_TRUE(result.refusals.empty()) << result.refusals.front();
     EXPECT_TRUE(result.findings.empty()) << result.findings.front().message;
@@ -35,10 +32,7 @@ class Cuda : public testing::TestWithParam<Build> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Builds, Cuda, testing::Values(Build::optimized, Build::unoptimized),
-                         [](const auto& test) {
-                           return test.param == Build::optimized ? "optimized" : "unoptimized";
-                         });
+INSTANTIATE_TEST_SUITE_P(Builds, Cuda, tested_ways(), name_of_way);
 
 TEST_P(Cuda, ConstantsAndGridsOfTwoDimensions) {
   begin_trial(settings());
@@ -115,7 +109,7 @@ TEST_P(Cuda, TheHashIsOfTheBuild) {
   cuda_test::count_threads(2);
   EXPECT_EQ(end_trial().ptx_hash, hash);
   TrialSettings other = settings();
-  other.build = GetParam() == Build::optimized ? Build::unoptimized : Build::optimized;
+  other.build = other.build == Build::optimized ? Build::unoptimized : Build::optimized;
   begin_trial(other);
   cuda_test::count_threads(1);
   EXPECT_NE(end_trial().ptx_hash, hash);

@@ -7,22 +7,18 @@
 
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/testing/separate_test_kernels.hpp"
+#include "vgpu/cudart/testing/tested_ways.hpp"
 
 namespace warpcheck::cudart {
 namespace {
 
-class Separate : public testing::TestWithParam<Build> {};
+class Separate : public testing::TestWithParam<TestedWay> {};
 
-INSTANTIATE_TEST_SUITE_P(Builds, Separate, testing::Values(Build::optimized, Build::unoptimized),
-                         [](const auto& test) {
-                           return test.param == Build::optimized ? "optimized" : "unoptimized";
-                         });
+INSTANTIATE_TEST_SUITE_P(Builds, Separate, tested_ways(), name_of_way);
 
 TEST_P(Separate, FunctionsAndVariablesOfAnotherFile) {
-  TrialSettings settings;
-  settings.build = GetParam();
   for (int trial = 0; trial < 2; ++trial) {
-    begin_trial(settings);
+    begin_trial(GetParam().settings());
     std::array<int, 32> found{};
     separate_test::run_kernels(found.data());
     const int total = separate_test::total();

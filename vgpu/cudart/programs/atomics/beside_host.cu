@@ -3,6 +3,7 @@
 //
 // The mutant's kernel adds without atomics.
 // expect: data-race
+// varies: the host counts while the kernel does
 #include <thread>
 
 #include "check.hpp"

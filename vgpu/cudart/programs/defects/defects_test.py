@@ -3,15 +3,18 @@
 It is built by nvcc as people build it, and run under `warpcheck exec`: as it is, it computes what it
 should and nothing is found.  With the name of a defect (`// defect NAME: KIND; MESSAGE`) as its
 argument, there is an error of that kind with that message, and all its sides in device code are at
-lines marked with the name (`//~ NAME`), if there are any.
+lines marked with the name (`//~ NAME`), if there are any.  Each run gives the same bytes whether its
+kernels are interpreted or run as machine code.
 """
 
-import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+import both_ways
 
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
@@ -29,10 +32,11 @@ def options(name):
 
 
 def run(program, *arguments):
-    report = program.with_suffix(".json")
-    result = subprocess.run([WARPCHECK, "exec", *options("exec"), "--json", report, "--", program,
-                             *arguments], capture_output=True, text=True, timeout=300)
-    return result, json.loads(report.read_text())["findings"]
+    results = [both_ways.run(WARPCHECK, compile, program.with_suffix(".json"), options("exec"),
+                             [program, *arguments]) for compile in ("never", "always")]
+    if differs := both_ways.difference(*results):
+        fail(*arguments, differs)
+    return results[0]
 
 
 def marked(name):
@@ -41,17 +45,17 @@ def marked(name):
 
 
 def test_the_program(program):
-    result, findings = run(program)
-    errors = [found for found in findings if found["kind"] != "api-error"]
-    if result.returncode != 0 or result.stdout.split()[-1:] != ["right"] or errors:
-        fail("expected 'right' and no findings; status", result.returncode, "\n", result.stdout,
-             result.stderr)
+    result = run(program)
+    errors = [found for found in result.findings() if found["kind"] != "api-error"]
+    if result.status != 0 or result.output.split()[-1:] != ["right"] or errors:
+        fail("expected 'right' and no findings; status", result.status, "\n", result.output,
+             result.messages)
 
 
 def test_the_defect(program, name, kind, message):
-    result, findings = run(program, name)
+    result = run(program, name)
     places = []
-    for found in findings:
+    for found in result.findings():
         # Without debug information, a message also names the code of a call.
         told = re.sub(r"; \(\d+\) is (\w+ )?in [^;]+\+0x[0-9a-f]+", "", found["message"])
         if (found["kind"], found["severity"]) != (kind, "error") or told != message:
@@ -61,9 +65,9 @@ def test_the_defect(program, name, kind, message):
     wanted = {(SOURCE.name, line) for line in marked(name)}
     # What the host alone does has no line in device code.
     is_found = any(place <= wanted and bool(place) == bool(wanted) for place in places)
-    if result.returncode != FOUND or not is_found:
+    if result.status != FOUND or not is_found:
         fail("with", name, "expected status", FOUND, "and", kind, "at", sorted(wanted), "; found",
-             places, "\n", result.stdout, result.stderr)
+             places, "\n", result.output, result.messages)
 
 
 os.makedirs(BUILD, exist_ok=True)

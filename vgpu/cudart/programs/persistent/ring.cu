@@ -3,6 +3,7 @@
 //
 // The mutant's worker says that it has answered before its answer is out.
 // expect: data-race
+// varies: the host polls and sends while the worker runs
 #include "check.hpp"
 
 constexpr unsigned kSlots = 2, kItems = 20, kWords = 64;

@@ -1,0 +1,58 @@
+"""The commands for pairs report the same bytes whether kernels are interpreted or run as machine code:
+both_ways_test.py WARPCHECK REPOSITORY
+
+A hunt over all pairs, with what it prints, its reports, and the cases that it shrinks and saves; a
+check of all pairs; a replay of all cases of fuzz/cases, with the lines that it covers.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WARPCHECK, REPOSITORY = sys.argv[1:3]
+NEVER, ALWAYS = "never", "always"
+
+
+def run(directory, compile, *words):
+    """The status and the output of a command; its files are in the directory."""
+    result = subprocess.run([WARPCHECK, words[0], "--compile", compile, *words[1:]], text=True,
+                            capture_output=True, cwd=directory)
+    return result.returncode, result.stdout
+
+
+class BothWays(unittest.TestCase):
+    def compare(self, *words, statuses):
+        """Runs a command both ways, and compares what it prints and writes."""
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+            interpreted, compiled = run(one, NEVER, *words), run(other, ALWAYS, *words)
+            self.assertIn(interpreted[0], statuses, interpreted[1])
+            self.assertEqual(interpreted, compiled)
+            self.assertEqual(self.files_of(one), self.files_of(other))
+            return interpreted[1], self.files_of(one)
+
+    def files_of(self, directory):
+        """The content of each file."""
+        return {str(path.relative_to(directory)): path.read_bytes()
+                for path in sorted(pathlib.Path(directory).rglob("*")) if path.is_file()}
+
+    def test_a_hunt(self):
+        # So few trials do not find all.
+        _, files = self.compare("hunt", "--trials", "10", "--json", "report.json", "--sarif",
+                                "report.sarif", "--html", "report.html", statuses=(0, 1))
+        self.assertGreater(sum(name.endswith(".case") for name in files), 15)
+
+    def test_a_check(self):
+        self.compare("check", "--trials", "12", "--build", "both", "--warp-model", "both",
+                     "--no-failures", "--json", "report.json", statuses=(1,))
+
+    def test_a_replay(self):
+        cases = sorted(map(str, pathlib.Path(REPOSITORY, "fuzz", "cases").rglob("*.case")))
+        output, files = self.compare("replay", "--expect-recorded", "--json", "report.json", "--lcov",
+                                     "report.lcov", *cases, statuses=(0,))
+        self.assertGreater(len(files["report.lcov"]), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
