@@ -286,7 +286,70 @@ RaceRowResult scattered_row(const RaceRow& row) {
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
+// The cells of one lane as a vector: two, or four if the instruction set has such vectors.
+struct TwoCells {
+  using Epochs = std::uint64_t __attribute__((vector_size(16)));
+  using Mask = std::int64_t __attribute__((vector_size(16)));
+  using Pcs = std::uint32_t __attribute__((vector_size(8)));
+  [[gnu::always_inline]] static bool any(const Mask& mask) { return (mask[0] | mask[1]) != 0; }
+};
+#if defined(__AVX2__)
+struct FourCells {
+  using Epochs = std::uint64_t __attribute__((vector_size(32)));
+  using Mask = std::int64_t __attribute__((vector_size(32)));
+  using Pcs = std::uint32_t __attribute__((vector_size(16)));
+  [[gnu::always_inline]] static bool any(const Mask& mask) {
+    return _mm256_testz_si256((__m256i)mask, (__m256i)mask) == 0;
+  }
+};
+#endif
+
+// scattered_row() for lanes that need not be exclusive, with a few words each.
+template <typename Of>
+RaceRowResult scattered_words(const RaceRow& row) {
+  using E = typename Of::Epochs;
+  typename Of::Mask conflict{};
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck check = row.check[i];
+    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      const E earlier = load<E>(check.epoch + (row.offset[lane] >> row.offset_shift));
+      conflict |= unordered(earlier, E{} + (row.epoch + lane), check.ordered_threads);
+    }
+  }
+  if (Of::any(conflict)) return RaceRowResult::conflict;
+  const auto [last, other] = row.history;
+  const auto pc = typename Of::Pcs{} + row.pc;
+  bool displaced = false;
+  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::int64_t cell = row.offset[lane] >> row.offset_shift;
+    const E before = load<E>(last.epoch + cell), me = E{} + (row.epoch + lane);
+    typename Of::Mask moves = unordered(before, me, row.ordered_threads);
+    if (Of::any(moves)) {
+      const E kept = load<E>(other.epoch + cell);
+      moves &= ~across_blocks(kept, me);
+      moves &= ~(of_same_warp(before, me) & of_other_warp_in_phase(kept, me));
+      if (Of::any(moves)) {
+        const auto kept_pc = load<typename Of::Pcs>(other.pc + cell);
+        const auto before_pc = load<typename Of::Pcs>(last.pc + cell);
+        store(other.epoch + cell, moves ? before : kept);
+        store(other.pc + cell,
+              __builtin_convertvector(moves, typename Of::Pcs) ? before_pc : kept_pc);
+        displaced = true;
+      }
+    }
+    store(last.epoch + cell, me);
+    store(last.pc + cell, pc);
+  }
+  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
+}
+
 RaceRowResult scattered(const RaceRow& row) {
+  if (!row.exclusive && row.cells_log2 == 1) return scattered_words<TwoCells>(row);
+#if defined(__AVX2__)
+  if (!row.exclusive && row.cells_log2 == 2) return scattered_words<FourCells>(row);
+#endif
   const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
   if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
