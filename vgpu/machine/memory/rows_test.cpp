@@ -148,10 +148,12 @@ void expect_scan(const MemoryRowFunctions& functions, std::mt19937& random, std:
   constexpr std::uint32_t kBegin = 64, kLimit = 4096, kBase = 0x1000;
   const std::uint32_t bytes = 1u << random() % 5;
   alignas(64) std::array<Address, kWarpLanes> row{};
-  for (Address& address : row) address = kBase - 8 + random() % (kLimit - kBegin) / bytes * bytes;
-  // Now and then one lane is just inside or outside, or misaligned.
-  constexpr std::array<std::uint32_t, 6> kEdges{kBegin, kBegin - 1, kLimit, kLimit + 1, 0, ~0u};
-  if (random() % 2 == 0) row[random() % kWarpLanes] += kEdges[random() % kEdges.size()] % 4099;
+  const std::uint32_t places = (kLimit - kBegin) / bytes;
+  for (Address& address : row) address = kBase - 8 + kBegin + random() % places * bytes;
+  // In half of the rows, one lane is just inside or outside, or misaligned.
+  const std::array<std::uint32_t, 6> edges{
+      kBegin, kBegin - bytes, kLimit - bytes, kLimit - bytes + 1, kLimit, kBegin + bytes / 2};
+  if (random() % 2 == 0) row[random() % kWarpLanes] = kBase - 8 + edges[random() % edges.size()];
   bool inside = true;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     const std::uint64_t offset = std::uint64_t{static_cast<Address>(row[lane] + 8)} - kBase;
