@@ -1,5 +1,5 @@
-// Programs for lifetime_test.py, which free memory too early, twice or never; the first argument
-// selects one.
+// Programs for lifetime_test.py, which free memory too early, twice or never, use it before it is
+// allocated, or copy it onto itself; the first argument selects one.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -53,6 +53,30 @@ void free_in_a_stream(bool used, bool twice) {
   cudaStreamDestroy(stream);
 }
 
+// Another stream uses memory of a pool, which exists from the allocation's turn on.
+void allocate_in_a_stream(bool ordered, bool by_copy) {
+  cudaStream_t stream, other;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaEvent_t allocated;
+  cudaEventCreate(&allocated);
+  int* data;
+  cudaMallocAsync(&data, 128, stream);  // allocated in a stream
+  if (ordered) cudaEventRecord(allocated, stream);
+  if (ordered) cudaStreamWaitEvent(other, allocated);
+  if (by_copy) cudaMemsetAsync(data, 0, 128, other);  // the fill
+  if (!by_copy) fill<<<1, 32, 0, other>>>(data, 1);
+  cudaStreamSynchronize(other);
+  cudaFree(data);
+}
+
+void copy_within(int* data) {
+  cudaMemcpy(data, data + 32, 128, cudaMemcpyDeviceToDevice);
+  cudaMemcpy2D(data, 16, data + 2, 16, 8, 8, cudaMemcpyDeviceToDevice);  // columns
+  cudaMemcpy(data, data, 128, cudaMemcpyDeviceToDevice);
+  cudaMemcpy(data + 1, data, 128, cudaMemcpyDeviceToDevice);  // the overlap
+}
+
 int main(int, char** arguments) {
   const std::string mode = arguments[1];
   if (mode == "leak") leak();
@@ -70,6 +94,15 @@ int main(int, char** arguments) {
     int* const data = of_helper(256);
     fill<<<1, 64>>>(data, 1);
     cudaFree(data);
+  }
+  if (mode == "too-early") allocate_in_a_stream(false, false);
+  if (mode == "fill-too-early") allocate_in_a_stream(false, true);
+  if (mode == "ordered") allocate_in_a_stream(true, false);
+  if (mode == "ordered") allocate_in_a_stream(true, true);
+  if (mode == "overlap") {
+    int* const data = of_helper(256);
+    fill<<<1, 64>>>(data, 1);
+    copy_within(data);
   }
   if (mode == "stream") free_in_a_stream(true, false);
   if (mode == "stream-twice") free_in_a_stream(false, true);

@@ -1,5 +1,5 @@
-"""Memory that is freed too early, twice or never, under `warpcheck exec`: the findings name the
-calls that allocated and freed it.  lifetime_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+"""Memory that is freed too early, twice or never, used before it is allocated, or copied onto itself,
+under `warpcheck exec`: the findings name the calls that allocated and freed it.  lifetime_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
 import json
@@ -50,6 +50,23 @@ class Lifetime(unittest.TestCase):
                           [("host free", "freed again in a stream"),
                            ("host free", "freed in a stream")],
                           "cudaFreeAsync of memory that has been freed; (2) freed it")
+
+    def test_memory_of_a_pool_that_another_stream_uses_too_early(self):
+        self.assert_found("too-early", "data-race",
+                          [("write", "the store"), ("host allocation", "allocated in a stream")],
+                          "nothing orders the kernel of (1) and cudaMallocAsync (2): they are in "
+                          "different streams")
+        self.assert_found("fill-too-early", "data-race",
+                          [("host allocation", "allocated in a stream"), ("host write", "the fill")],
+                          "nothing orders cudaMallocAsync (1) and cudaMemsetAsync (2): they are in "
+                          "different streams")
+        self.assertEqual(findings_of("./lifetime", "ordered", 0), [])
+
+    def test_a_copy_onto_what_it_reads(self):
+        self.assert_found("overlap", "data-race",
+                          [("host copy", "the overlap"), ("host write", "the overlap")],
+                          "cudaMemcpy may not copy between places that overlap: nothing orders its "
+                          "reads (1) and its writes (2)")
 
     def test_memory_in_the_place_of_freed_memory_is_no_finding(self):
         self.assertEqual(findings_of("./lifetime", "again", 0), [])

@@ -47,13 +47,14 @@ int* allocate(size_t bytes, bool managed = false) {
 void across(bool managed) {
   int* const data = allocate(6 * kGiga, managed);
   int* const sum = allocate(sizeof(int));
+  int* const aside = allocate(292 * sizeof(int));
   for (const size_t edge : kEdges) {
     const size_t middle = edge / sizeof(int) + 5;
     cudaMemset(sum, 0, sizeof(int));
     fill_around<<<4, 96>>>(data, middle, 1);
     sum_around<<<1, 64>>>(data, middle, 384, sum);
-    cudaMemcpy(data + middle - 100, data + middle - 192, 292 * sizeof(int),
-               cudaMemcpyDeviceToDevice);
+    cudaMemcpy(aside, data + middle - 192, 292 * sizeof(int), cudaMemcpyDeviceToDevice);
+    cudaMemcpy(data + middle - 100, aside, 292 * sizeof(int), cudaMemcpyDeviceToDevice);
     cudaMemset(data + middle - 192, 0, 92 * sizeof(int));
     std::vector<int> host(384);
     cudaMemcpy(host.data(), data + middle - 192, 384 * sizeof(int), cudaMemcpyDeviceToHost);
@@ -64,6 +65,7 @@ void across(bool managed) {
   }
   cudaFree(data);
   cudaFree(sum);
+  cudaFree(aside);
 }
 
 void defects() {

@@ -140,6 +140,9 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
     {Lack::participation,
      "Let every lane that is read from take part: name it in the mask, and begin with an "
      "offset of half as many lanes as take part."},
+    {Lack::separate_memory,
+     "Copy to another buffer and from there to the target, or move the bytes by a kernel that "
+     "reads all of them before it writes."},
     {Lack::output,
      "A call of the CUDA runtime failed, so there is no result to compare: look at its "
      "error "

@@ -46,6 +46,7 @@ enum class Lack : std::uint8_t {
   copy_handover,      // the thread does not hand the copied data on to the other side
   proxy_fence,        // before a bulk copy
   participation,      // of a lane whose register another lane reads
+  separate_memory,    // of the source and the target of a copy
   output,             // the kernel's output: a runtime call failed
 };
 

@@ -2,20 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-std::string_view role_of_call(bool write, bool frees) {
-  if (frees) return "host free";
-  return write ? "host write" : "host copy";
+// access: a HostAccess or a HostOperation
+std::string_view role_of_call(const auto& access) {
+  if (access.frees) return "host free";
+  if (access.allocates) return "host allocation";
+  return access.write ? "host write" : "host copy";
 }
 
 AccessSide side_of(const HostOperation& operation) {
   if (operation.operand != nullptr) return side_of(*operation.operand, operation.write);
   if (operation.place != nullptr) return host_side(operation.write, *operation.place);
-  return host_side(role_of_call(operation.write, operation.frees));
+  return host_side(role_of_call(operation));
 }
 
 std::string message_of(const HostOperation& earlier, const HostOperation& later) {
@@ -42,21 +46,28 @@ Finding race_with_host_read(AccessKind kind, const CodePlace& access, const Allo
   return finding;
 }
 
-}  // namespace
-
-Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
-                           const Allocation& allocation, std::uint64_t offset, bool same_bytes) {
+// Makes the finding for two accesses by calls, without its message.
+Finding race_between(AccessSide earlier, AccessSide later, const Allocation& allocation,
+                     std::uint64_t offset) {
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = "global";
   finding.object = describe(allocation, offset, 1);
-  finding.accesses = {side_of(earlier), side_of(later)};
-  finding.message = message_of(earlier, later);
+  finding.accesses = {std::move(earlier), std::move(later)};
   // Allocations that are created and freed repeatedly must not make one finding each, so the
   // variable names only their size.
   finding.variable = allocation.name.empty()
                          ? fmt::format("allocation of {}", counted(allocation.bytes, "byte"))
                          : variable_of(allocation, offset);
+  return finding;
+}
+
+}  // namespace
+
+Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
+                           const Allocation& allocation, std::uint64_t offset, bool same_bytes) {
+  Finding finding = race_between(side_of(earlier), side_of(later), allocation, offset);
+  finding.message = message_of(earlier, later);
   const auto is_of_stream = [](const HostOperation& one) {
     return one.place == nullptr || one.place->in_function;
   };
@@ -69,8 +80,19 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   return finding;
 }
 
+Finding overlap_of_copy(std::string_view call, const Allocation& allocation, std::uint64_t offset) {
+  Finding finding =
+      race_between(host_side("host copy"), host_side("host write"), allocation, offset);
+  finding.message = fmt::format(
+      "{} may not copy between places that overlap: nothing orders its reads (1) and its writes "
+      "(2)",
+      call);
+  finding.lack = Lack::separate_memory;
+  return finding;
+}
+
 void add_call(const Reporter& reporter, const HostAccess& access, Finding& finding) {
-  finding.accesses.push_back(host_side(role_of_call(access.write, access.frees)));
+  finding.accesses.push_back(host_side(role_of_call(access)));
   finding.message =
       access.call.empty()
           ? "the host does not wait for the kernel of (1): nothing orders their streams"

@@ -19,6 +19,7 @@ struct HostOperation {
   std::string_view call;
   bool write = false;
   bool frees = false;                       // write: the memory is freed
+  bool allocates = false;                   // write: the memory begins to exist
   const LibraryOperand* operand = nullptr;  // set for a library function
   const HostPlace* place = nullptr;         // set for a load or store
   [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
@@ -29,6 +30,10 @@ struct HostOperation {
 //   same_bytes: both write the same bytes from the same source, so their order does not matter.
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
                            const Allocation& allocation, std::uint64_t offset, bool same_bytes);
+
+// Makes the finding for a copy whose source and target share the byte: the API documents that they
+// may not overlap.
+Finding overlap_of_copy(std::string_view call, const Allocation& allocation, std::uint64_t offset);
 
 // Adds the second side and the message of a race between a kernel, the first side, and a call of
 // the API.

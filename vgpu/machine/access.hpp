@@ -477,6 +477,7 @@ struct HostAccess {
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
   bool frees = false;      // write: the memory is freed
+  bool allocates = false;  // write: the memory begins to exist, in the order of a stream
   // By Launch::index, ascending; usually none.
   std::span<const std::uint32_t> unordered_launches{};
   const HostPlace* place = nullptr;  // of a load or store; null: a call

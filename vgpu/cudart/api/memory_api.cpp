@@ -134,9 +134,11 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream& found) {
+  constexpr std::string_view kCall = "cudaMallocAsync";
+  return on_stream(kCall, stream, [&](Device& device, Stream& found) {
     if (found.capture != nullptr) return allocate_captured(device, found, pointer, bytes);
-    return allocate_from(device, device.pools().current(found.device), pointer, bytes);
+    return allocate_from(device, device.pools().current(found.device), found, kCall, pointer,
+                         bytes);
   });
 }
 

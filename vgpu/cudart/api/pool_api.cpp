@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/memory/pools.hpp"
 
 namespace warpcheck::cudart {
@@ -42,7 +43,8 @@ void MemoryPools::forget(unsigned device) {
   current_.erase(device);
 }
 
-cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes) {
+cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std::string_view call,
+                          void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
@@ -59,7 +61,9 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std:
   allocation->counted_in = &pool.used_bytes;
   pool.used_high = std::max(pool.used_high, pool.used_bytes);
   *pointer = reinterpret_cast<void*>(allocation->address);
-  return cudaSuccess;
+  if (stream.capture != nullptr) return cudaSuccess;
+  ask_for_program();
+  return device.execution().submit(stream, AllocateWork{allocation, told_name(call)}, false);
 }
 
 namespace {
@@ -111,10 +115,11 @@ extern "C" {
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t handle,
                                     cudaStream_t stream) {
-  return on_stream("cudaMallocFromPoolAsync", stream, [&](Device& device, Stream&) {
+  constexpr std::string_view kCall = "cudaMallocFromPoolAsync";
+  return on_stream(kCall, stream, [&](Device& device, Stream& found) {
     MemoryPool* const pool = device.pools().find(handle);
     if (pool == nullptr) return cudaErrorInvalidValue;
-    return allocate_from(device, *pool, pointer, bytes);
+    return allocate_from(device, *pool, found, kCall, pointer, bytes);
   });
 }
 

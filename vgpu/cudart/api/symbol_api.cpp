@@ -6,7 +6,6 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
@@ -70,12 +69,6 @@ cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target
   const cudaError_t error = locate(device, call, shadow, bytes, offset, false, &source);
   if (error != cudaSuccess) return error;
   return copy(device, call, {target}, {source}, {bytes}, kind, stream, waiting);
-}
-
-// Programs call the following functions through templates of the toolkit's headers.
-void ask_for_program() {
-  ApiCall& call = current_call();
-  call.return_address = beyond_forwarding(call.return_address);
 }
 
 // A copy to or from a variable, for a graph node.

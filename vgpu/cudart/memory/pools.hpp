@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
@@ -15,6 +16,7 @@
 namespace warpcheck::cudart {
 
 class Device;
+struct Stream;
 
 struct MemoryPool {
   unsigned device = 0;          // the device whose memory it provides
@@ -54,7 +56,8 @@ class MemoryPools {
   std::map<unsigned, MemoryPool*> default_, current_;  // by device
 };
 
-// Allocates like cudaMallocAsync.
-cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes);
+// Allocates in the order of the stream, by the API function `call`.
+cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std::string_view call,
+                          void** pointer, std::size_t bytes);
 
 }  // namespace warpcheck::cudart

@@ -97,6 +97,7 @@ void for_each_access(const Touch& touch, const Row& row, std::span<const std::ui
     access.row_bytes = row.bytes;
     access.write = touch.write;
     access.frees = touch.frees;
+    access.allocates = touch.allocates;
     access.unordered_launches = unordered;
     access.place = touch.place;
     access.call = touch.call;
@@ -133,7 +134,12 @@ std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row
 }
 
 vgpu::HostOperation operation_of(const Touch& touch) {
-  return {touch.call, touch.write, touch.frees, touch.operand.operand.get(), touch.place};
+  return {.call = touch.call,
+          .write = touch.write,
+          .frees = touch.frees,
+          .allocates = touch.allocates,
+          .operand = touch.operand.operand.get(),
+          .place = touch.place};
 }
 
 // Sorts numbers of which there are ascending sequences, one for each chain.
@@ -223,6 +229,8 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
     if (!(now.write || earlier.write)) return;
     // How threads of the program order their own accesses is not known.
     if (now.place != nullptr && earlier.place != nullptr) return;
+    // What uses the memory races with one of the two.
+    if (earlier.allocates && now.frees) return;
     const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
     if (!at) return;
     vgpu::Finding race =
@@ -261,6 +269,22 @@ void Transfers::host_write(std::string_view call, const Rows& rows, const Operat
   touch(std::move(now), bytes, operation);
 }
 
+// A copy to where the bytes already are changes nothing in any order.
+void Transfers::check_overlap(std::string_view call, const Rows& target, const Rows& source,
+                              const Operation& operation) {
+  const bool is_one_place = target == source || (is_one_row(target) && is_one_row(source) &&
+                                                 target.offset == source.offset);
+  const std::optional<std::size_t> at = common_byte(target, source);
+  if (is_one_place || !at) return;
+  vgpu::Finding overlap = vgpu::overlap_of_copy(call, *target.allocation, *at);
+  if (operation.asked_at != nullptr) {
+    for (const std::size_t side : {0u, 1u}) {
+      name_place(overlap, side, Mishaps::place_of_call(operation.asked_at));
+    }
+  }
+  findings_.add(std::move(overlap));
+}
+
 // Bytes that are copied within the device are not used, so undefined bytes stay undefined.
 void Transfers::device_copy(std::string_view call, const Rows& target, const Rows& source,
                             const Operation& operation) {
@@ -278,6 +302,7 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
       }
     }
   }
+  check_overlap(call, target, source, operation);
   touch({call, source, false}, {}, operation);
   touch({call, target, true}, {}, operation);
 }
@@ -297,6 +322,22 @@ void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
             .frees = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) tell_host_access(now, unordered, false);
+  touch(std::move(now), {}, operation);
+}
+
+// Allocating conflicts with every access, too.  It changes neither bytes nor what is known of them.
+void Transfers::allocate(std::string_view call, const vgpu::Allocation& allocation,
+                         const Operation& operation) {
+  Touch now{.call = call,
+            .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
+            .write = true,
+            .allocates = true};
+  const std::vector<std::uint32_t> unordered = unordered_launches(operation);
+  if (!unordered.empty()) {
+    for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
+      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+    });
+  }
   touch(std::move(now), {}, operation);
 }
 

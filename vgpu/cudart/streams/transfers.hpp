@@ -58,6 +58,7 @@ struct Touch {
   bool write = false;
   Brought brought{};
   bool frees = false;                      // write: the memory is freed
+  bool allocates = false;                  // write: the memory begins to exist
   vgpu::OperandRef operand{};              // set for a library function
   const vgpu::HostPlace* place = nullptr;  // set for the host itself; null: a call
   std::uint64_t number = 0;  // time order; set for the host itself, and beside a suspended kernel
@@ -91,6 +92,9 @@ class Transfers {
   void touch_operand(const vgpu::OperandRef& operand, const Rows& rows, bool write,
                      const Operation& operation);
   void free(std::string_view call, const vgpu::Allocation& allocation, const Operation& operation);
+  // The operation allocates: what is not ordered after it may not use the memory.
+  void allocate(std::string_view call, const vgpu::Allocation& allocation,
+                const Operation& operation);
   // An operation accesses page-locked memory as host memory; races with kernels are not checked.
   void use_of_host_memory(std::string_view call, const Rows& rows, bool write,
                           const Operation& operation) {
@@ -142,6 +146,8 @@ class Transfers {
 
  private:
   void touch(Touch now, const Bytes& bytes, const Operation& operation);
+  void check_overlap(std::string_view call, const Rows& target, const Rows& source,
+                     const Operation& operation);
   //   ahead: as in HostAccess
   void tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
                         bool ahead) const;

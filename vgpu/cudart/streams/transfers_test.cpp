@@ -188,6 +188,29 @@ TEST_F(TransfersOfStreams, WithinTheDeviceReadAndWrite) {
   EXPECT_EQ(found().size(), 1u);
 }
 
+TEST_F(TransfersOfStreams, MayNotCopyToWhatTheyRead) {
+  const OperationPtr alone = operation();
+  transfers_.device_copy("cudaMemcpy", row(0, 4), row(4, 4), *alone);
+  transfers_.device_copy("cudaMemcpy", row(4, 4), row(4, 4), *alone);  // stays where it is
+  // two rows of two bytes, beside each other
+  transfers_.device_copy("cudaMemcpy2D", {&allocation, 2, 4, 0, {2, 2}},
+                         {&allocation, 0, 4, 0, {2, 2}}, *alone);
+  EXPECT_TRUE(found().empty());
+  transfers_.device_copy("cudaMemcpy", row(2, 4), row(5, 4), *alone);
+  ASSERT_EQ(found().size(), 1u);
+  const vgpu::Finding& overlap = found()[0];
+  EXPECT_EQ(overlap.kind, vgpu::FindingKind::data_race);
+  EXPECT_EQ(overlap.severity, vgpu::Severity::error);
+  EXPECT_EQ(overlap.lack, vgpu::Lack::separate_memory);
+  EXPECT_EQ(overlap.object, "allocation of 16 bytes [5]");
+  EXPECT_EQ(overlap.message,
+            "cudaMemcpy may not copy between places that overlap: nothing orders its reads (1) and "
+            "its writes (2)");
+  ASSERT_EQ(overlap.accesses.size(), 2u);
+  EXPECT_EQ(overlap.accesses[0].role, "host copy");
+  EXPECT_EQ(overlap.accesses[1].role, "host write");
+}
+
 TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
   const OperationPtr launched = operation();
   transfers_.launched(4, *launched);
@@ -195,6 +218,30 @@ TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
   EXPECT_EQ(events.events, Events{});
   transfers_.free("cudaFreeAsync", allocation, *operation());
   EXPECT_EQ(events.events, (Events{"host free 0+16, unordered 4"}));
+}
+
+TEST_F(TransfersOfStreams, AnAllocationComesBeforeEveryUse) {
+  const OperationPtr allocated = operation();
+  transfers_.launched(3, *operation());
+  transfers_.allocate("cudaMallocAsync", allocation, *allocated);
+  transfers_.launched(4, *operation({allocated}));
+  EXPECT_EQ(events.events, (Events{"late allocation 0+16, unordered 3"}));
+  transfers_.launched(5, *operation());
+  EXPECT_EQ(events.events.back(), "late allocation 0+16, unordered 5");
+  transfers_.host_read("cudaMemcpyAsync", row(0, 4), *operation({allocated}));
+  EXPECT_TRUE(found().empty());
+  transfers_.host_read("cudaMemcpyAsync", row(0, 4), *operation());
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].accesses[0].role, "host allocation");
+  EXPECT_EQ(found()[0].message,
+            "nothing orders cudaMallocAsync (1) and cudaMemcpyAsync (2): they are in different "
+            "streams");
+}
+
+TEST_F(TransfersOfStreams, AFreeIsNotComparedWithTheAllocation) {
+  transfers_.allocate("cudaMallocAsync", allocation, *operation());
+  transfers_.free("cudaFreeAsync", allocation, *operation());
+  EXPECT_TRUE(found().empty());
 }
 
 TEST_F(TransfersOfStreams, GiveUnorderedLaunchesInTheirSequence) {

@@ -84,9 +84,11 @@ struct FreeWork {
   vgpu::Allocation* allocation = nullptr;
 };
 
-// Allocates memory of a graph again: its old content is gone.
+// Allocates memory of a graph again: its old content is gone.  Or memory of a pool begins to exist,
+// for operations that come after this one.
 struct AllocateWork {
   vgpu::Allocation* allocation = nullptr;
+  std::string_view call{};  // set for memory of a pool
 };
 
 // A function of a library (vgpu/cudart/libraries).

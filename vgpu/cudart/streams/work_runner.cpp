@@ -50,7 +50,10 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       needs.host_accesses.host_function_ended(number);
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
-    void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }
+    void operator()(const AllocateWork& work) const {
+      if (work.call.empty()) return needs.allocations.take(*work.allocation);
+      if (work.allocation->live) needs.transfers.allocate(work.call, *work.allocation, operation);
+    }
     void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
     void operator()(const ValueWork& work) const { needs.values.run(work, operation); }

@@ -37,7 +37,10 @@ class EventLog final : public vgpu::Observer {
     events.push_back(fmt::format(form, std::forward<Values>(values)...));
   }
   void add_access(const char* how, const vgpu::HostAccess& access) {
-    const char* const does = access.frees ? "free" : access.write ? "write" : "read";
+    const char* const does = access.frees       ? "free"
+                             : access.allocates ? "allocation"
+                             : access.write     ? "write"
+                                                : "read";
     add("{} {} {}+{}", how, does, access.offset, access.bytes);
     for (const std::uint32_t launch : access.unordered_launches) {
       events.back() += fmt::format(", unordered {}", launch);

@@ -67,7 +67,7 @@ void HostRaces::report(const HostAccess& access, std::uint32_t offset, const Ear
     tag |= 1u << 29;
     site = access.place->id;
   } else {
-    tag |= std::uint32_t{access.frees} << 1;
+    tag |= std::uint32_t{access.frees} << 1 | std::uint32_t{access.allocates} << 2;
     site = reporter_.number_of_call();
   }
   const Program* const program = launches_[order_.segments().at(earlier.segment).launch].program;

@@ -12,6 +12,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -117,12 +118,13 @@ std::vector<const void*> callers_from(const void* return_address) {
   return found.callers;
 }
 
-const void* beyond_forwarding(const void* return_address) {
-  if (!passes_on(symbol_at(return_address))) return return_address;
-  const std::vector<const void*> callers = callers_from(return_address);
+void ask_for_program() {
+  ApiCall& call = current_call();
+  if (call.return_address == nullptr || !passes_on(symbol_at(call.return_address))) return;
+  const std::vector<const void*> callers = callers_from(call.return_address);
   const auto own = std::ranges::find_if_not(
       callers, [](const void* address) { return passes_on(symbol_at(address)); });
-  return own == callers.end() ? return_address : *own;
+  if (own != callers.end()) call.return_address = *own;
 }
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
@@ -150,7 +152,7 @@ CallPlace place_of(const std::vector<const void*>& return_addresses) {
 #else
 
 std::vector<const void*> callers_from(const void* return_address) { return {return_address}; }
-const void* beyond_forwarding(const void* return_address) { return return_address; }
+void ask_for_program() {}
 
 CallPlace place_of(const std::vector<const void*>& return_addresses) {
   return {.file = {}, .line = 0, .code = place_in_module(return_addresses.front())};

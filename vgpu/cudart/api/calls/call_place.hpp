@@ -19,10 +19,10 @@ struct CallPlace {
 // `return_address` outwards; only `return_address` if it is not on the stack.
 std::vector<const void*> callers_from(const void* return_address);
 
-// Returns the first of these addresses that is not in a function of the toolkit's headers which
-// forwards a call, such as cudaMemcpyToSymbolAsync<float [4]>.  For what is asked for in a call and
-// done later, when the call's frames have gone.
-const void* beyond_forwarding(const void* return_address);
+// Sets the return address of the current call to the first one that is not in a function of the
+// toolkit's headers which forwards the call, such as cudaMemcpyToSymbolAsync<float [4]>.  For what
+// is asked for in a call and done later, when the call's frames have gone.
+void ask_for_program();
 
 // Returns the innermost of the places that is not in a header of the toolkit or the system.
 CallPlace place_of(const std::vector<const void*>& return_addresses);
