@@ -213,12 +213,37 @@ void ClockTrie::join(const ClockTrie& other) {
   *this = ClockTrie(join_nodes(root_, lifted.root_, height), height);
 }
 
+// Adds what is known of one run of threads, without a copy of the others.  False: nothing was done.
+bool ClockTrie::add_in_place(Leaf& leaf, const Leaf& news) {
+  if (news.threads.size() != 1 || news.phases > leaf.phases) return false;
+  const ThreadTime& time = news.threads.front();
+  const auto is_alike = [&](const ThreadTime& neighbour) {
+    return neighbour.ticks == time.ticks && neighbour.phase == time.phase;
+  };
+  auto& threads = leaf.threads;
+  const auto at = std::ranges::upper_bound(threads, time.thread, {}, &ThreadTime::end);
+  const bool has_next = at != threads.end();
+  const bool replaces = has_next && at->thread == time.thread && at->count == time.count;
+  if (has_next && !replaces && at->thread < time.end()) return false;
+  const auto next = replaces ? at + 1 : at;
+  if (time.phase < leaf.phases) return false;
+  if (at != threads.begin() && is_alike(*(at - 1))) return false;
+  if (next != threads.end() && is_alike(*next)) return false;
+  if (!replaces) {
+    threads.insert(at, time);
+  } else if (at->ticks < time.ticks) {
+    *at = time;
+  }
+  return true;
+}
+
 // Adds what `news` says of a block to the clock below a node, and returns the node that says both.
 // Takes over the caller's reference to `node`.  What no other clock shares is changed in place.
 ClockTrie::Node* ClockTrie::learn_in(Node* node, unsigned height, BlockKey block, Leaf& news) {
   const bool is_shared = node != nullptr && node->owners > 1;
   if (height == 0) {
     auto* const leaf = static_cast<Leaf*>(node);
+    if (leaf != nullptr && !is_shared && add_in_place(*leaf, news)) return leaf;
     Leaf* const joined =
         leaf == nullptr || knows_all_of(news, *leaf) ? nullptr : join_leaves(*leaf, news);
     Leaf& known = joined == nullptr ? news : *joined;

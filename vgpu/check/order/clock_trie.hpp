@@ -81,6 +81,7 @@ class ClockTrie {
   static Node* lift(Node* node, unsigned from, unsigned to);
   static Node* join_nodes(Node* a, Node* b, unsigned height);
   static Node* learn_in(Node* node, unsigned height, BlockKey block, Leaf& news);
+  static bool add_in_place(Leaf& leaf, const Leaf& news);
   static bool are_alike(const Node* a, const Node* b, unsigned height);
   static bool knows_all_of(const Leaf& a, const Leaf& b);
   static Leaf* join_leaves(const Leaf& a, const Leaf& b);

@@ -6,7 +6,8 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::size_t kAtOnceMax = 4'096;  // nodes that are computed at once
-constexpr std::uint32_t kVisitsPerDepth = 3;
+constexpr std::uint32_t kVisitsPerDepth = 6;
+constexpr std::size_t kMoreDepthMax = 256;
 
 // These only decide when a clock is computed, never what it knows.
 thread_local std::int64_t pending_nodes = 0, pending_max = 1 << 22;
@@ -126,7 +127,13 @@ void VectorClock::compute_at_once(Node* root, const Parts& parts) {
   ClockTrie trie;
   for (const Node* const node : parts.computed) trie.join(node->trie);
   for (const Node* const node : parts.news) add_news(trie, *node);
+  // What is large is copied less often.
+  std::size_t size = 0;
+  if (!parts.news.empty()) {
+    size = trie.of_block(static_cast<const News*>(parts.news.back())->block).threads.size();
+  }
   complete(root, std::move(trie));
+  root->compute_at += static_cast<std::uint32_t>(std::min(size, kMoreDepthMax));
 }
 
 // Computes every node between as well, so that they need not be visited again.

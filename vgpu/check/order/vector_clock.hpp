@@ -70,10 +70,10 @@ class VectorClock {
     std::uint32_t owners = 1;
     bool is_computed = false;
     bool is_news = false;
-    std::uint32_t depth = 0;         // the longest way to a computed node
-    std::uint32_t compute_at = 256;  // at this depth, computing the clock is attempted
-    std::uint64_t visited_by = 0;    // the number of the latest search that has visited the node
-    ClockTrie trie;                  // if it is computed
+    std::uint32_t depth = 0;        // the longest way to a computed node
+    std::uint32_t compute_at = 32;  // at this depth, computing the clock is attempted
+    std::uint64_t visited_by = 0;   // the number of the latest search that has visited the node
+    ClockTrie trie;                 // if it is computed
     // If it is not computed, it knows what both of these know (null: nothing).
     Node *first = nullptr, *second = nullptr;
   };

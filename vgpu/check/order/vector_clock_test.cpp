@@ -258,27 +258,33 @@ TEST(VectorClock, AChainOfFewNodesIsComputedByItself) {
   clocks.check_all();
 }
 
-TEST(VectorClock, TheLatestReleaseIsFoundInALongChain) {
-  VectorClock chain;
-  for (Tick tick = 1; tick <= 100; ++tick) {
-    VectorClock moment = chain;
-    const ThreadTime time{static_cast<std::uint32_t>(tick), tick, 0};
-    moment.learn(tick, 0, {&time, 1});
-    chain.join(moment);
-  }
-  const auto finds = [&](Tick tick) {
+TEST(VectorClock, TheLatestReleasesAreFoundFirst) {
+  const auto chain_of = [](BlockKey first) {
+    VectorClock chain;
+    for (Tick tick = 1; tick <= 30; ++tick) {
+      VectorClock moment = chain;
+      const ThreadTime time{static_cast<std::uint32_t>(tick), tick, 0};
+      moment.learn(first + tick, 0, {&time, 1});
+      chain.join(moment);
+    }
+    return chain;
+  };
+  VectorClock clock = chain_of(0);
+  clock.join(chain_of(100));
+  const auto finds = [&](BlockKey first, Tick tick) {
     bool is_found = false;
-    const bool is_answered = chain.visit_parts(tick, [&](const auto& part) {
+    const bool is_answered = clock.visit_parts(first + tick, [&](const auto& part) {
       return is_found = part.ticks_of(static_cast<std::uint32_t>(tick)) == tick;
     });
     return is_answered && is_found;
   };
-  EXPECT_TRUE(finds(100));
-  EXPECT_TRUE(finds(90));
-  EXPECT_FALSE(finds(1));  // too far back
-  EXPECT_FALSE(chain.is_computed());
-  EXPECT_EQ(chain.of_block(1).ticks_of(1), 1u);
-  EXPECT_TRUE(finds(1));
+  EXPECT_TRUE(finds(100, 30));
+  EXPECT_TRUE(finds(100, 1));
+  EXPECT_TRUE(finds(0, 30));
+  EXPECT_FALSE(finds(0, 1));  // too far back
+  EXPECT_FALSE(clock.is_computed());
+  EXPECT_EQ(clock.of_block(1).ticks_of(1), 1u);
+  EXPECT_TRUE(finds(0, 1));
 }
 
 }  // namespace
