@@ -23,6 +23,11 @@ TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
   EXPECT_GT(events, 100'000u);
 }
 
+// Lanes call several functions through one register, and part in them.
+TEST(SameEvents, OfLanesInSeveralFunctions) {
+  for (const std::uint64_t seed : {52638, 52877}) compare_events(random_program(seed, {}), seed);
+}
+
 // Lanes leave a loop in different rounds, at its end and from its middle, diverge again inside it,
 // and meet at barriers.  The last warp has fewer lanes.
 TEST(SameEvents, OfLanesThatPartAndMeet) {

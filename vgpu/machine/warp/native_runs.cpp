@@ -10,14 +10,18 @@
 
 namespace warpcheck::vgpu {
 
-// Takes the fragments that can run.  False: they are in several calls or frames.
+// Takes the fragments that can run.  False: they are in several calls, functions or frames.  A call
+// through a register leads to several functions from one place.
 bool NativeRuns::Parts::take_ready(const Warp& warp) {
   const std::vector<Fragment>& all = warp.fragments;
   const Fragment* first = nullptr;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i].state != Fragment::State::ready || all[i].held) continue;
     if (first == nullptr) first = &all[i];
-    if (all[i].callers != first->callers || all[i].local_top != first->local_top) return false;
+    if (all[i].function != first->function || all[i].callers != first->callers ||
+        all[i].local_top != first->local_top) {
+      return false;
+    }
     take(all[i].mask, all[i].pc, i);
   }
   return true;
