@@ -136,6 +136,27 @@ class FakeLaunch {
     row.offset.fill(element * bytes);
     return emit(row);
   }
+  // A thread makes a strong access to one element of 4 bytes.
+  Access strong(AccessKind kind, const FakeMemory& memory, std::uint32_t block,
+                std::uint32_t thread, std::uint32_t pc, std::uint32_t element, ptx::Order order,
+                ptx::Scope scope) {
+    Access row = access(kind, memory, block, thread / kWarpLanes, pc);
+    row.mask = 1u << thread % kWarpLanes;
+    row.offset.fill(4 * element);
+    row.order = order;
+    row.scope = scope;
+    return emit(row);
+  }
+  void fence(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes, ptx::Order order,
+             ptx::Scope scope = ptx::Scope::gpu) {
+    Fence fence;
+    fence.program = &program_;
+    fence.place = place(block, warp);
+    fence.mask = lanes;
+    fence.order = order;
+    fence.scope = scope;
+    for (Observer* observer : observers_) observer->on_fence(fence);
+  }
   // One lane accesses one element.
   Access one(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t thread,
              std::uint32_t pc, std::uint32_t element, std::uint8_t bytes = 4) {

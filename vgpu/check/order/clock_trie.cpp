@@ -231,8 +231,8 @@ bool ClockTrie::add_in_place(Leaf& leaf, const Leaf& news) {
   if (next != threads.end() && is_alike(*next)) return false;
   if (!replaces) {
     threads.insert(at, time);
-  } else if (at->ticks < time.ticks) {
-    *at = time;
+  } else {
+    *at = time;  // later: otherwise it would not be news
   }
   return true;
 }

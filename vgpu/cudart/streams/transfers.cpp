@@ -162,6 +162,10 @@ void merge_sequences(std::vector<std::uint32_t>& numbers) {
   }
 }
 
+Rows all_of(const vgpu::Allocation& allocation) {
+  return {&allocation, 0, 0, 0, {allocation.bytes}};
+}
+
 bool is_one_row(const Rows& rows) { return rows.box.height * rows.box.depth == 1; }
 
 }  // namespace
@@ -316,10 +320,7 @@ void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows,
 // Freeing conflicts with every access, like a write of all bytes.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
-  Touch now{.call = call,
-            .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
-            .write = true,
-            .frees = true};
+  Touch now{.call = call, .rows = all_of(allocation), .write = true, .frees = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) tell_host_access(now, unordered, false);
   touch(std::move(now), {}, operation);
@@ -328,10 +329,7 @@ void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
 // Allocating conflicts with every access, too.  It changes neither bytes nor what is known of them.
 void Transfers::allocate(std::string_view call, const vgpu::Allocation& allocation,
                          const Operation& operation) {
-  Touch now{.call = call,
-            .rows = {&allocation, 0, 0, 0, {allocation.bytes}},
-            .write = true,
-            .allocates = true};
+  Touch now{.call = call, .rows = all_of(allocation), .write = true, .allocates = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {

@@ -197,21 +197,11 @@ class DeferredMessage : public testing::Test {
   }
   void atomic(const FakeMemory& memory, std::uint32_t block, std::uint32_t thread, std::uint32_t pc,
               std::uint32_t element = 1) {
-    Access row = launch.access(AccessKind::atomic, memory, block, thread / kWarpLanes, pc);
-    row.mask = 1u << thread % kWarpLanes;
-    row.offset.fill(4 * element);
-    row.order = Order::relaxed;
-    row.scope = Scope::gpu;
-    launch.emit(row);
+    launch.strong(AccessKind::atomic, memory, block, thread, pc, element, Order::relaxed,
+                  Scope::gpu);
   }
   void fence(std::uint32_t block, std::uint32_t thread) {
-    Fence event;
-    event.program = &program;
-    event.place = launch.place(block, thread / kWarpLanes);
-    event.mask = 1u << thread % kWarpLanes;
-    event.order = Order::sc;
-    event.scope = Scope::gpu;
-    checker.on_fence(event);
+    launch.fence(block, thread / kWarpLanes, 1u << thread % kWarpLanes, Order::sc);
   }
   void host_writes(std::uint32_t offset, std::uint32_t bytes) {
     HostAccess access;

@@ -40,21 +40,10 @@ class GeneralRaceTest : public testing::Test {
   // Thread 0 of a block makes a strong access to a word of global memory.
   void strong(AccessKind kind, std::uint32_t block, std::uint32_t pc, std::uint32_t element,
               Order order = Order::relaxed, Scope scope = Scope::gpu) {
-    Access row = launch.access(kind, global, block, 0, pc);
-    row.mask = 1;
-    row.offset.fill(4 * element);
-    row.order = order;
-    row.scope = scope;
-    launch.emit(row);
+    launch.strong(kind, global, block, 0, pc, element, order, scope);
   }
   void fence(std::uint32_t block, Scope scope = Scope::gpu, Order order = Order::sc) {
-    Fence event;
-    event.program = &program;
-    event.place = launch.place(block, 0);
-    event.mask = 1;
-    event.order = order;
-    event.scope = scope;
-    checker.on_fence(event);
+    launch.fence(block, 0, 1, order, scope);
   }
   // bar.warp.sync
   void sync_warp(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
@@ -119,13 +108,7 @@ class BlocksHandOn : public GeneralRaceTest {
  protected:
   void fence_of_warp(std::uint32_t block, Order order, std::uint32_t warp = 1,
                      std::uint32_t lanes = 1) {
-    Fence event;
-    event.program = &program;
-    event.place = launch.place(block, warp);
-    event.mask = lanes;
-    event.order = order;
-    event.scope = Scope::gpu;
-    checker.on_fence(event);
+    launch.fence(block, warp, lanes, order);
   }
 };
 

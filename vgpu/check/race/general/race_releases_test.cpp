@@ -28,21 +28,10 @@ class RaceReleases : public testing::Test {
   }
   // Thread 0 of a warp makes a strong access to g[1].
   void flag(AccessKind kind, std::uint32_t block, std::uint32_t warp, Order order, Scope scope) {
-    Access row = launch.access(kind, global, block, warp, 10 + warp);
-    row.mask = 1;
-    row.offset.fill(4);
-    row.order = order;
-    row.scope = scope;
-    launch.emit(row);
+    launch.strong(kind, global, block, 32 * warp, 10 + warp, 1, order, scope);
   }
   void fence(std::uint32_t block, std::uint32_t warp, Order order) {
-    Fence event;
-    event.program = &program;
-    event.place = launch.place(block, warp);
-    event.mask = 1;
-    event.order = order;
-    event.scope = Scope::gpu;
-    checker.on_fence(event);
+    launch.fence(block, warp, 1, order);
   }
   void data(AccessKind kind, std::uint32_t block, std::uint32_t warp) {
     launch.one(kind, global, block, 32 * warp, 1, 0);
