@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/reference.hpp"
+#include "vgpu/differential/random/random_program.hpp"
+#include "vgpu/differential/reference/reference.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {

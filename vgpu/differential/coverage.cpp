@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 

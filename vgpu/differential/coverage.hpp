@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 
 namespace warpcheck::vgpu {
 

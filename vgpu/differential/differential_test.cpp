@@ -7,7 +7,7 @@
 
 #include "vgpu/differential/compare.hpp"
 #include "vgpu/differential/coverage.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/differential/shrink.hpp"
 #include "vgpu/program/program.hpp"
 

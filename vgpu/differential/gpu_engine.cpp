@@ -2,7 +2,7 @@
 
 #include "vgpu/conformance/driver.hpp"
 #include "vgpu/differential/engine.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 
 namespace warpcheck::vgpu {
 

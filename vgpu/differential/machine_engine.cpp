@@ -9,7 +9,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/differential/engine.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/machine/link.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/schedule/strategies.hpp"

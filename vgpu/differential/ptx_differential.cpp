@@ -33,10 +33,10 @@
 
 #include "vgpu/differential/compare.hpp"
 #include "vgpu/differential/coverage.hpp"
-#include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/events/same_events_testing.hpp"
+#include "vgpu/differential/events/uniform_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/differential/shrink.hpp"
-#include "vgpu/differential/uniform_program.hpp"
 
 namespace {
 

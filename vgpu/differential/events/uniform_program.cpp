@@ -1,10 +1,10 @@
-#include "vgpu/differential/uniform_program.hpp"
+#include "vgpu/differential/events/uniform_program.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck::vgpu {

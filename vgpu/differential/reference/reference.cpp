@@ -1,15 +1,15 @@
-#include "vgpu/differential/reference.hpp"
+#include "vgpu/differential/reference/reference.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
 
-#include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/reference_arithmetic.hpp"
-#include "vgpu/differential/reference_atomics.hpp"
-#include "vgpu/differential/reference_meetings.hpp"
-#include "vgpu/differential/reference_memory.hpp"
+#include "vgpu/differential/random/random_program.hpp"
+#include "vgpu/differential/reference/reference_arithmetic.hpp"
+#include "vgpu/differential/reference/reference_atomics.hpp"
+#include "vgpu/differential/reference/reference_meetings.hpp"
+#include "vgpu/differential/reference/reference_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,7 +1,7 @@
 // Chains of instructions that pass the carry flag on, in any order and width.
 #include <fmt/format.h>
 
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

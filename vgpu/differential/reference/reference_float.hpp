@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "vgpu/differential/reference_arithmetic.hpp"
+#include "vgpu/differential/reference/reference_arithmetic.hpp"
 
 namespace warpcheck::vgpu {
 

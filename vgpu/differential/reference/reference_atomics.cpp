@@ -1,4 +1,4 @@
-#include "vgpu/differential/reference_atomics.hpp"
+#include "vgpu/differential/reference/reference_atomics.hpp"
 
 #include <algorithm>
 #include <stdexcept>

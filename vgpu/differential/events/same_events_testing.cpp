@@ -1,4 +1,4 @@
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/events/same_events_testing.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vgpu/differential/engine.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "vgpu/differential/same_events_testing.hpp"
+#include "vgpu/differential/events/same_events_testing.hpp"
 
 namespace warpcheck::vgpu {
 

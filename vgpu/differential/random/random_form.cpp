@@ -9,8 +9,8 @@
 
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/sequences.hpp"
-#include "vgpu/differential/generator.hpp"
-#include "vgpu/differential/reference_arithmetic.hpp"
+#include "vgpu/differential/random/generator.hpp"
+#include "vgpu/differential/reference/reference_arithmetic.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "vgpu/conformance/kernel_text.hpp"
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

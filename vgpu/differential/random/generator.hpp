@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/ptx/forms.hpp"
 #include "vgpu/schedule/prng.hpp"
 

@@ -1,4 +1,4 @@
-#include "vgpu/differential/reference_arithmetic.hpp"
+#include "vgpu/differential/reference/reference_arithmetic.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/differential/reference_float.hpp"
+#include "vgpu/differential/reference/reference_float.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "vgpu/check/race/rows/row_log.hpp"
 #include "vgpu/differential/engine.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,6 +1,6 @@
 // An observer cannot distinguish whether a program is interpreted or runs as machine code: events,
 // their order, decisions and steps are the same.
-#include "vgpu/differential/expect_same_events.hpp"
+#include "vgpu/differential/events/expect_same_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "vgpu/differential/engine.hpp"
-#include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {

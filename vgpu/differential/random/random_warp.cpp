@@ -1,7 +1,7 @@
 // Warp operations in random programs, with exactly the lanes that are there, and barriers.
 #include <fmt/format.h>
 
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 

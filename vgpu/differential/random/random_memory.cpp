@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 

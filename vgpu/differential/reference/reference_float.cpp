@@ -1,4 +1,4 @@
-#include "vgpu/differential/reference_float.hpp"
+#include "vgpu/differential/reference/reference_float.hpp"
 
 #include <algorithm>
 #include <bit>

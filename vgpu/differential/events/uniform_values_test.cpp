@@ -7,9 +7,9 @@
 #include <regex>
 #include <string>
 
-#include "vgpu/differential/expect_same_events.hpp"
-#include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/uniform_program.hpp"
+#include "vgpu/differential/events/expect_same_events.hpp"
+#include "vgpu/differential/events/uniform_program.hpp"
+#include "vgpu/differential/random/random_program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

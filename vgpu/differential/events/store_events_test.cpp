@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "vgpu/differential/expect_same_events.hpp"
+#include "vgpu/differential/events/expect_same_events.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

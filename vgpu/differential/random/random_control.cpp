@@ -5,7 +5,7 @@
 // scopes, because the targets of a jump table must not be in an inner scope.
 #include <fmt/format.h>
 
-#include "vgpu/differential/generator.hpp"
+#include "vgpu/differential/random/generator.hpp"
 
 namespace warpcheck::vgpu {
 

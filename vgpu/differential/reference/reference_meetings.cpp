@@ -1,4 +1,4 @@
-#include "vgpu/differential/reference_meetings.hpp"
+#include "vgpu/differential/reference/reference_meetings.hpp"
 
 #include <algorithm>
 #include <stdexcept>
