@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {
 

@@ -7,11 +7,11 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
-#include "vgpu/cudart/device/clusters.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
-#include "vgpu/cudart/device/kernel_limits.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/launch/clusters.hpp"
+#include "vgpu/cudart/launch/kernel_limits.hpp"
 
 namespace warpcheck::cudart {
 

@@ -9,8 +9,8 @@
 #include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {
 namespace {

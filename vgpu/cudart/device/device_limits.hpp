@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-#include "vgpu/cudart/device/print_buffer.hpp"
+#include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

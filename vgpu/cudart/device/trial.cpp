@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
+#include "vgpu/cudart/launch/print_buffer.hpp"
 
 namespace warpcheck::cudart {
 

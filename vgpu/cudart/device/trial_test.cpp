@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/cudart/device/print_buffer.hpp"
+#include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::cudart {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 

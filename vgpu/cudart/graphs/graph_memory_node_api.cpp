@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {
 

@@ -8,9 +8,9 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/registry.hpp"
-#include "vgpu/cudart/device/launches.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
+#include "vgpu/cudart/launch/launches.hpp"
 
 namespace warpcheck::cudart {
 namespace {

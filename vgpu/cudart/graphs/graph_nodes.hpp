@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {
 

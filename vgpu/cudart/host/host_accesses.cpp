@@ -10,10 +10,10 @@
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api/calls/call_place.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/host/shared_objects.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vgpu/cudart/streams/row_shape.hpp"
+#include "vgpu/cudart/copies/row_shape.hpp"
 
 namespace warpcheck::cudart {
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
@@ -14,7 +15,6 @@
 #include "vgpu/cudart/libraries/operand_memory.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/libraries/library_call.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {
 namespace {

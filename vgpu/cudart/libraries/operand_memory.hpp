@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/libraries/library_call.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 

@@ -11,13 +11,13 @@
 #include <variant>
 
 #include "vgpu/cudart/api/calls/call_log.hpp"
-#include "vgpu/cudart/device/kernel_runner.hpp"
+#include "vgpu/cudart/copies/copy_runner.hpp"
+#include "vgpu/cudart/copies/copy_sides.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/launch/kernel_runner.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
-#include "vgpu/cudart/streams/copy_runner.hpp"
-#include "vgpu/cudart/streams/copy_sides.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 namespace {

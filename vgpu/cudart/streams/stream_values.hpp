@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "vgpu/cudart/streams/copy_sides.hpp"
+#include "vgpu/cudart/copies/copy_sides.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 

@@ -6,21 +6,21 @@
 #include <variant>
 
 #include "vgpu/check/lifetime.hpp"
+#include "vgpu/cudart/copies/copy_runner.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
-#include "vgpu/cudart/device/kernel_runner.hpp"
-#include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
+#include "vgpu/cudart/launch/kernel_runner.hpp"
+#include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
-#include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/streams/run_ahead.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/streams/transfers.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 
 #include <gtest/gtest.h>
 

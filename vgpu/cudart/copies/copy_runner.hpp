@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/cudart/streams/copy_sides.hpp"
+#include "vgpu/cudart/copies/copy_sides.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 #include "vgpu/cudart/team/machine_team.hpp"

@@ -1,12 +1,12 @@
-#include "vgpu/cudart/streams/copy_runner.hpp"
+#include "vgpu/cudart/copies/copy_runner.hpp"
 
 #include <cstring>
 #include <optional>
 
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 namespace {

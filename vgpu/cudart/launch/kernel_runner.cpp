@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/kernel_runner.hpp"
+#include "vgpu/cudart/launch/kernel_runner.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 
 #include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
-#include "vgpu/cudart/device/copy_kernels.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
@@ -23,9 +23,9 @@
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
+#include "vgpu/cudart/launch/copy_kernels.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
 namespace {

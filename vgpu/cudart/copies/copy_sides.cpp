@@ -1,4 +1,4 @@
-#include "vgpu/cudart/streams/copy_sides.hpp"
+#include "vgpu/cudart/copies/copy_sides.hpp"
 
 #include <cuda_runtime_api.h>
 

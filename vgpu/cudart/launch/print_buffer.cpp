@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/print_buffer.hpp"
+#include "vgpu/cudart/launch/print_buffer.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>

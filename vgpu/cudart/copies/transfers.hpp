@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "vgpu/check/operand.hpp"
+#include "vgpu/cudart/copies/row_shape.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/order.hpp"
-#include "vgpu/cudart/streams/row_shape.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/streams/copies.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -7,9 +7,9 @@
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/copies/copy_runner.hpp"
+#include "vgpu/cudart/copies/copy_sides.hpp"
 #include "vgpu/cudart/device/device.hpp"
-#include "vgpu/cudart/streams/copy_runner.hpp"
-#include "vgpu/cudart/streams/copy_sides.hpp"
 
 namespace warpcheck::cudart {
 namespace {

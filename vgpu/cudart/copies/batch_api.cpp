@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/streams/copies.hpp"
+#include "vgpu/cudart/copies/copies.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 
 namespace warpcheck::cudart {

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/device_grids.hpp"
+#include "vgpu/cudart/launch/device_grids.hpp"
 
 #include <fmt/format.h>
 

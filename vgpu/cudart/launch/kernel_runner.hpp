@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "vgpu/cudart/code/device_code.hpp"
-#include "vgpu/cudart/device/device_grids.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/graphs/conditionals.hpp"
+#include "vgpu/cudart/launch/device_grids.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
