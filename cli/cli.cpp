@@ -390,10 +390,8 @@ void print(const std::string& plain) {
 }
 
 const volatile std::sig_atomic_t* watch_interrupts() {
-  std::signal(SIGINT, on_interrupt);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
   return &interrupted;
 }
-
-void watch_termination() { std::signal(SIGTERM, on_interrupt); }
 
 }  // namespace warpcheck

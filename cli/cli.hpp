@@ -18,7 +18,7 @@ namespace warpcheck {
 inline constexpr int kNothingFound = 0;
 inline constexpr int kFindings = 1;
 inline constexpr int kCannot = 2;         // bad usage, bad file, unsupported feature
-inline constexpr int kInterrupted = 130;  // by Ctrl-C
+inline constexpr int kInterrupted = 130;  // by Ctrl-C or SIGTERM
 
 // An error of the caller.  what() is one line.
 class UsageError : public std::runtime_error {
@@ -96,9 +96,8 @@ void complain(std::string_view message);
 // cannot be written (a full disk).
 void print(const std::string& text);
 
-// Returns a flag that Ctrl-C makes non-zero; a second Ctrl-C ends the program.
+// Returns a flag that is non-zero after Ctrl-C or SIGTERM, by which clusters, CI services and
+// `timeout` end a job.  A second Ctrl-C ends the program.
 const volatile std::sig_atomic_t* watch_interrupts();
-// Treats SIGTERM, which clusters send to end a job, as Ctrl-C.
-void watch_termination();
 
 }  // namespace warpcheck

@@ -237,6 +237,9 @@ TEST_F(Cli, LitmusSaysWhatTheMemoryModelAllows) {
   EXPECT_EQ(json["tests"][0]["states"].size(), 4U);
   EXPECT_EQ(json["tests"][0]["validated"], true);
 
+  EXPECT_EQ(shell("(" WARPCHECK_PROGRAM " litmus " + tests + " > /dev/full)").out,
+            "warpcheck: cannot write to standard output: No space left on device\n");
+
   const Outcome all = run("litmus --expect " + tests);
   EXPECT_EQ(all.status, 0) << all.out;
   EXPECT_NE(all.out.find("\n21 of 21 as expected\n"), std::string::npos) << all.out;
@@ -307,6 +310,14 @@ TEST_F(Cli, ColourIsForTerminalsWithoutNoColor) {
   EXPECT_EQ(run("check scan_tree --trials 1").out.find('\x1b'), std::string::npos);
 }
 
+// Rounds of trials follow each other until the time is over: no number of trials is an end.
+TEST_F(Cli, TheProgressOfACheckBySecondsNamesNoEndInTrials) {
+  const Outcome outcome = run("list > /dev/null; TERM=xterm script -qec '" WARPCHECK_PROGRAM
+                              " check scan_tree --seconds 3' /dev/null");
+  EXPECT_NE(outcome.out.find("checking scan_tree"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find(" of 1000 trials"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
   const std::string check = std::string("check ") + kPair + " --trials 20";
   const Outcome full =
@@ -344,6 +355,18 @@ TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
   ASSERT_EQ(json["claims"].size(), 2U);
   EXPECT_EQ(json["claims"][0]["pair"], "scan_hillis_steele");
   EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
+}
+
+// As `timeout` and CI services end a job.
+TEST_F(Cli, SigtermKeepsWhatWasFoundAsCtrlCDoes) {
+  const Outcome outcome =
+      shell("timeout --foreground --preserve-status -s TERM -k 60 4 " WARPCHECK_PROGRAM
+            " fuzz scan_tree --seconds 600 --jobs 2 --json found.json");
+  EXPECT_EQ(outcome.status, 130) << outcome.out;
+  EXPECT_NE(outcome.out.find("scan_tree: "), std::string::npos) << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with("\nwarpcheck: fuzz scan_tree: interrupted\n")) << outcome.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["claims"][0]["verdict"], "interrupted");
 }
 
 TEST_F(Cli, AnInterruptedCheckHasNotPassed) {

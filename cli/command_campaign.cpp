@@ -144,7 +144,6 @@ int run_campaign_command(const CampaignArguments& arguments) {
     throw UsageError("--stop-when-found: none of these pairs declares an expected finding");
   }
   options.stop = watch_interrupts();
-  watch_termination();
   // A limit on file sizes is handled as a full disk, and does not end the process.
   std::signal(SIGXFSZ, SIG_IGN);
   const campaign::CampaignOutcome outcome = campaign::run_campaign(options);

@@ -84,7 +84,10 @@ class Checker {
     options_.stop = watch_interrupts();
     options_.on_trial = [this](std::uint64_t trials) {
       progress_.show([&] {
-        return fmt::format("checking {}: {} of {} trials", claim_, trials, options_.trials);
+        return arguments_.seconds == 0
+                   ? fmt::format("checking {}: {} of {} trials", claim_, trials, options_.trials)
+                   : fmt::format("checking {}: {}", claim_,
+                                 counted(earlier_trials_ + trials, "trial"));
       });
     };
     options_.shrink.on_trial = [this](std::uint64_t trials, std::uint64_t shrinks) {
@@ -214,6 +217,7 @@ class Checker {
     claim_ = claim_title(pair, property);
     // A stored failure counts until it is repaired.
     if (failed_claims_.contains(claim_)) return true;
+    earlier_trials_ = claim_of(pair, property).trials;
     CheckOutcome outcome = check_claim(pair, property, options_, runner);
     progress_.clear();
     Claim& claim = claim_of(pair, property);
@@ -308,7 +312,8 @@ class Checker {
   RunReport run_;
   std::vector<CaseStatistics> statistics_;  // of each pair, if requested
   bool cannot_ = false;
-  std::string claim_;  // that is being checked
+  std::string claim_;                 // that is being checked
+  std::uint64_t earlier_trials_ = 0;  // of this claim, in earlier rounds
   Progress progress_;
 };
 
@@ -355,7 +360,7 @@ void add_check_to(CLI::App& command, Run& run) {
       "\n"
       "Exit status: 0 every claim held, 1 a claim failed or is unhealthy, 2 bad usage, a file "
       "that\n"
-      "cannot be written, or a kernel that cannot be run, 130 interrupted.");
+      "cannot be written, or a kernel that cannot be run, 130 interrupted (Ctrl-C, SIGTERM).");
   arguments->engine.add_to(command);
   command.callback([&run, arguments] {
     run = [arguments] {

@@ -268,7 +268,6 @@ class Execution {
 
 int run_exec(const ExecArguments& arguments) {
   arguments.reports.check();
-  if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is for pairs only");
   const ProgramFile program = find_program(arguments.command.front());
   try {
     require_our_runtime(program);
@@ -392,7 +391,7 @@ void add_report_options(CLI::App& command, ExecArguments& arguments) {
                   "Exit status if something is not supported")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  arguments.reports.add_to(command);
+  arguments.reports.add_for_programs_to(command);
 }
 
 void add_exec_to(CLI::App& command, Run& run) {

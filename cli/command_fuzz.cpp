@@ -117,7 +117,7 @@ void add_fuzz_to(CLI::App& command, Run& run) {
       "\n"
       "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
       "host\n"
-      "code that crashed, 130 interrupted.");
+      "code that crashed, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback(
       [&run, arguments] { run = [arguments] { return run_fuzz_command(*arguments); }; });
 }

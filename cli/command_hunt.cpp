@@ -119,7 +119,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
       "  warpcheck hunt --seconds 600                     for at least ten minutes\n"
       "\n"
       "Exit status: 0 every pair as expected, 1 some are not, 2 bad usage, a file that cannot be\n"
-      "written, or a pair that cannot be run, 130 interrupted.");
+      "written, or a pair that cannot be run, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback([&run, arguments] { run = [arguments] { return run_hunt(*arguments); }; });
 }
 

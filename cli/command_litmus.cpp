@@ -90,8 +90,9 @@ Json litmus_json(const std::string& file, const model::Test& test, const model::
           {"expected", test.expectation.empty() ? Json(nullptr) : Json(test.expectation)}};
 }
 
-void run_litmus_file(const std::string& file, const LitmusArguments& arguments,
-                     LitmusTally& tally) {
+// Returns what to print of it.
+std::string run_litmus_file(const std::string& file, const LitmusArguments& arguments,
+                            LitmusTally& tally) {
   const model::Test test = model::parse_test(litmus_text(file));
   for (const std::string& warning : test.warnings) {
     complain(fmt::format("{}: {}", file, warning));
@@ -110,17 +111,18 @@ void run_litmus_file(const std::string& file, const LitmusArguments& arguments,
           has ? fmt::format("Result: {}", test.expectation) : "it has no comment 'Result: ...'");
     }
   }
-  print(text);
   tally.decided += model::validated(test, outcome) ? 1 : 0;
   if (!arguments.json.empty()) tally.results.push_back(litmus_json(file, test, outcome));
+  return text;
 }
 
 int run_litmus(const LitmusArguments& arguments) {
   LitmusTally tally;
   for (const std::string& file : litmus_files(arguments.files)) {
     ++tally.tests;
+    std::string text;
     try {
-      run_litmus_file(file, arguments, tally);
+      text = run_litmus_file(file, arguments, tally);
     } catch (const model::LitmusError& error) {
       ++tally.bad;
       complain(fmt::format("{}:{}", file, error.what()));
@@ -128,6 +130,7 @@ int run_litmus(const LitmusArguments& arguments) {
       ++tally.bad;
       complain(error.what());
     }
+    print(text);
   }
   if (arguments.expect)
     print(fmt::format("{} of {} as expected\n", tally.as_expected, tally.tests));

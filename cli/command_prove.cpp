@@ -168,7 +168,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       "  warpcheck prove --every-block --points 2000000 --state proofs.jsonl\n"
       "\n"
       "Exit status: 0 nothing found, 1 a point failed, 2 bad usage, a file that cannot be\n"
-      "written, or a kernel that cannot be run, 130 interrupted.");
+      "written, or a kernel that cannot be run, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback([&run, arguments] { run = [arguments] { return run_prove(*arguments); }; });
 }
 

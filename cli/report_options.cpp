@@ -20,18 +20,28 @@ struct Format {
   const char* option;
   std::string ReportOptions::*file;
   const char* help;
+  const char* help_for_programs;  // nullptr: for pairs only
 };
 
+constexpr const char* kJsonHelp = "Write the findings to this file, as JSON";
+constexpr const char* kJunitHelp = "Write the verdicts to this file, as JUnit XML";
+constexpr const char* kSarifHelp = "Write the findings to this file, as SARIF 2.1.0";
+
 constexpr std::array<Format, 5> kFormats{{
-    {"--json", &ReportOptions::json, "Write the findings to this file, as JSON"},
+    {"--json", &ReportOptions::json, kJsonHelp, kJsonHelp},
     {"--html", &ReportOptions::html,
      "Write one page to this file: verdicts, findings with their source and a picture of the "
-     "interleaving, coverage"},
-    {"--junit", &ReportOptions::junit, "Write the verdicts to this file, as JUnit XML"},
-    {"--sarif", &ReportOptions::sarif, "Write the findings to this file, as SARIF 2.1.0"},
+     "interleaving, coverage",
+     "Write one page to this file: the verdict, findings with their source, the kernels that ran"},
+    {"--junit", &ReportOptions::junit, kJunitHelp, kJunitHelp},
+    {"--sarif", &ReportOptions::sarif, kSarifHelp, kSarifHelp},
     {"--lcov", &ReportOptions::lcov,
-     "Write the coverage of the kernels' source lines to this file, as an lcov tracefile"},
+     "Write the coverage of the kernels' source lines to this file, as an lcov tracefile", nullptr},
 }};
+
+void add(CLI::App& command, const Format& format, std::string& file, const char* help) {
+  command.add_option(format.option, file, help)->type_name("FILE")->group("Reports");
+}
 
 std::string text_of(const Format& format, const RunReport& run) {
   const auto file = format.file;
@@ -47,10 +57,14 @@ std::string text_of(const Format& format, const RunReport& run) {
 }  // namespace
 
 void ReportOptions::add_to(CLI::App& command) {
+  for (const Format& format : kFormats) add(command, format, this->*format.file, format.help);
+}
+
+void ReportOptions::add_for_programs_to(CLI::App& command) {
+  for_programs = true;
   for (const Format& format : kFormats) {
-    command.add_option(format.option, this->*format.file, format.help)
-        ->type_name("FILE")
-        ->group("Reports");
+    if (format.help_for_programs == nullptr) continue;
+    add(command, format, this->*format.file, format.help_for_programs);
   }
 }
 

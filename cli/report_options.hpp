@@ -12,15 +12,19 @@ namespace warpcheck {
 
 struct ReportOptions {
   std::string json, html, junit, sarif, lcov;  // files; empty: not requested
+  bool for_programs = false;
 
   void add_to(CLI::App& command);
+  // For a command that runs programs, which have no case that could run again for a picture, and
+  // no coverage.
+  void add_for_programs_to(CLI::App& command);
 
   // Call before anything runs.  Throws UsageError for an invalid file: a directory, or the same
   // file for two formats.
   void check() const;
 
   [[nodiscard]] bool wants_coverage() const { return !html.empty() || !lcov.empty(); }
-  [[nodiscard]] bool wants_pictures() const { return !html.empty(); }
+  [[nodiscard]] bool wants_pictures() const { return !html.empty() && !for_programs; }
 
   // The files among them that can be rewritten: regular files, and files that do not exist yet.
   [[nodiscard]] ReportOptions rewritable() const;

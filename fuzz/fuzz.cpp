@@ -131,15 +131,18 @@ class Merge {
     for (const Message& message : job.messages) add(message);
     outcome_.errors.insert(outcome_.errors.end(), job.unreadable.begin(), job.unreadable.end());
     if (job.finished) return;
-    const bool interrupted = options_.stop != nullptr && *options_.stop != 0;
+    if (options_.stop != nullptr && *options_.stop != 0) {
+      is_interrupted_ = true;
+      return;
+    }
     outcome_.errors.push_back(
-        interrupted || job.threw
-            ? job.failure
-            : fmt::format("a job {}; libFuzzer saved the input in {}", job.failure,
-                          case_directory(options_.cases, *options_.pair).string()));
+        job.threw ? job.failure
+                  : fmt::format("a job {}; libFuzzer saved the input in {}", job.failure,
+                                case_directory(options_.cases, *options_.pair).string()));
   }
 
   FuzzOutcome finish() {
+    if (is_interrupted_) outcome_.errors.emplace_back("interrupted");
     TrialRunner runner;
     KnownFailures known;
     const auto report = [&](Case a_case, const Report::Search& search, const std::string& path) {
@@ -184,6 +187,7 @@ class Merge {
 
   const FuzzOptions& options_;
   FuzzOutcome outcome_;
+  bool is_interrupted_ = false;
   std::map<std::string, Report::Search> cases_;                  // by path
   std::vector<std::pair<std::string, Report::Search>> unsaved_;  // with the text of the case
 };

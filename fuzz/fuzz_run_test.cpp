@@ -65,6 +65,15 @@ TEST_F(FuzzTest, StopsWhenFoundIfTold) {
   EXPECT_LT(outcome.executions, 1'000u);
 }
 
+TEST_F(FuzzTest, AnInterruptionIsToldOnce) {
+  FuzzOptions two_jobs = options("scan_tree", 1'000'000'000);
+  two_jobs.jobs = 2;
+  volatile std::sig_atomic_t stop = 0;
+  two_jobs.stop = &stop;
+  two_jobs.on_wait = [&] { stop = 1; };
+  EXPECT_EQ(run_fuzz(two_jobs).errors, std::vector<std::string>{"interrupted"});
+}
+
 TEST_F(FuzzTest, SameSeedSameSearch) {
   std::vector<std::string> texts;
   for (int i = 0; i < 2; ++i) {

@@ -32,7 +32,8 @@ std::vector<std::string> search_arguments(std::uint64_t seed) {
           "-entropic=0",  // newest first makes faster progress: our corpora are small
           fmt::format("-timeout={}", kTimeoutSeconds),
           "-rss_limit_mb=0",
-          "-handle_int=0",  // Ctrl-C is the parent's (worker_pool.hpp)
+          "-handle_int=0",   // Ctrl-C is the parent's (worker_pool.hpp)
+          "-handle_term=0",  // so is SIGTERM
           "-detect_leaks=0"};
 }
 

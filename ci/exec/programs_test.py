@@ -226,9 +226,17 @@ class Reports(unittest.TestCase):
                          lines)
 
         suite = xml.etree.ElementTree.parse(files["junit"]).getroot()
-        self.assertEqual(len(suite.findall(".//testcase")), 1)
+        (case,) = suite.findall(".//testcase")
+        self.assertEqual(case.get("name"), "has_no_findings")
         self.assertEqual(len(suite.findall(".//failure")), 1)
-        self.assertIn("programs.cu", files["html"].read_text())
+        page = files["html"].read_text()
+        self.assertIn("programs.cu", page)
+        self.assertNotIn("picture", page)
+
+    def test_what_a_program_cannot_have_is_no_option(self):
+        result = run("--lcov", "coverage.info", "--", "./shared", "race")
+        self.assertEqual(result.returncode, 2)
+        self.assertTrue(result.stderr.startswith("warpcheck: no such option: --lcov"), result.stderr)
 
     def test_a_clean_program_has_a_report_without_findings(self):
         path = HERE / "clean.json"

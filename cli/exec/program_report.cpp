@@ -416,8 +416,6 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   }
   run.command = "exec";
   run.claims.push_back(std::move(claim));
-  // A program runs once: there is no case to run again for a picture.
-  run.pictures.emplace_back(only.verdict.findings.size());
   run.add(std::move(only));
   return run;
 }

@@ -97,7 +97,7 @@ void WorkerPool::start(std::size_t number, const std::function<void(const Emit&)
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
   const pid_t process = start_process({ends[0], ends[1]});
   if (process == 0) {
-    std::signal(SIGINT, SIG_IGN);
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_IGN);
     ::close(ends[0]);
     run_child(ends[1], work);
   }

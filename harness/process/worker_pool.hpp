@@ -4,8 +4,9 @@
 // The CUDA runtime's state is global, so parallel trials need separate processes; and a crash of a
 // kernel's host code ends only its own worker.
 //
-// All that a worker wrote before it died is read, and its end is reported.  Workers ignore Ctrl-C;
-// the parent handles it, and the pool ends them.  They end with their parent, however that ends.
+// All that a worker wrote before it died is read, and its end is reported.  Forks ignore Ctrl-C
+// and SIGTERM; the parent handles both, and the pool ends them.  They end with their parent,
+// however that ends.
 #pragma once
 
 #include <sys/types.h>

@@ -213,8 +213,11 @@ TEST_F(WorkerPoolTest, StoppingTellsWhatWasSaidAndLeavesNobody) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-TEST_F(WorkerPoolTest, WorkersDoNotHearOfCtrlC) {
-  pool_.start(0, [](const Emit&) { ::raise(SIGINT); });
+TEST_F(WorkerPoolTest, ForksDoNotHearOfCtrlCAndSigterm) {
+  pool_.start(0, [](const Emit&) {
+    ::raise(SIGINT);
+    ::raise(SIGTERM);
+  });
   wait_for_all();
   EXPECT_TRUE(heard_[0].ends.at(0).finished);
 }

@@ -39,7 +39,9 @@ void set_text(pugi::xml_node node, std::string_view value) {
 
 std::string suite_of(const Claim& claim) { return claim.pair.empty() ? "unknown" : claim.pair; }
 
-std::string case_name(const Claim& claim) {
+std::string case_name(const RunReport& run, const Claim& claim) {
+  if (run.command == "hunt") return "as_expected";
+  if (run.command == "exec") return "has_no_findings";
   if (!claim.case_file.empty()) return claim.case_file;
   return claim.property.empty() ? "agrees_with_its_reference" : claim.property;
 }
@@ -53,7 +55,7 @@ std::string text_of(const RunReport& run, const Claim& claim) {
 void write_case(pugi::xml_node suite, const RunReport& run, const Claim& claim) {
   pugi::xml_node node = suite.append_child("testcase");
   set(node, "classname", fmt::format("warpcheck.{}", suite_of(claim)));
-  set(node, "name", run.command == "hunt" ? "as_expected" : case_name(claim));
+  set(node, "name", case_name(run, claim));
   const std::string text = text_of(run, claim);
   if (claim.status == Claim::Status::passed) {
     if (!text.empty()) set_text(node.append_child("system-out"), text);
