@@ -143,6 +143,10 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
     {Lack::separate_memory,
      "Copy to another buffer and from there to the target, or move the bytes by a kernel that "
      "reads all of them before it writes."},
+    {Lack::coherent_read,
+     "Read what the same launch has written by an ordinary load: not by __ldg(), not through a "
+     "texture or surface, and not through a pointer that is const and __restrict__; or read it in "
+     "a launch of its own."},
     {Lack::output,
      "A call of the CUDA runtime failed, so there is no result to compare: look at its "
      "error "

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 24> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 25> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -52,6 +52,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 24> kLackNames{{
     {Lack::proxy_fence, "proxy-fence"},
     {Lack::participation, "participation"},
     {Lack::separate_memory, "separate-memory"},
+    {Lack::coherent_read, "coherent-read"},
     {Lack::output, "output"},
 }};
 

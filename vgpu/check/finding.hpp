@@ -47,6 +47,7 @@ enum class Lack : std::uint8_t {
   proxy_fence,        // before a bulk copy
   participation,      // of a lane whose register another lane reads
   separate_memory,    // of the source and the target of a copy
+  coherent_read,      // (2) need not see what the same launch writes
   output,             // the kernel's output: a runtime call failed
 };
 

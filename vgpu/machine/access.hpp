@@ -518,6 +518,9 @@ class Observer {
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
     return watches_accesses();
   }
+  // Called once per launch.  True: the observer receives accesses, too, if a load of the launch may
+  // find, past the coherent caches, what the launch has written (Program::noncoherent_loads).
+  [[nodiscard]] virtual bool watches_noncoherent_loads() const { return false; }
   // Called once per launch.  False: on_sync() reports only launches, not blocks and their barriers,
   // which are much more frequent.
   [[nodiscard]] virtual bool watches_blocks() const { return true; }

@@ -95,14 +95,18 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
   launch_.observers.begin(observers, want_edges, launch.weak_memory);
+  const bool keeps_objects = meant_objects_.begin_launch();
+  const bool is_noncoherent = meant_objects_.may_read_own_writes();
   for (Observer* observer : observers) {
     const Following wanted = observer->follows();
     launch_.observers.following.values |= wanted.values;
     launch_.observers.following.order |= wanted.order;
     launch_.observers.mark_unwritten |=
         observer->marks_unwritten_registers() && !launch.program->unwritten_registers.empty();
-    if (observer->watches_accesses_of(*launch.program))
+    if (observer->watches_accesses_of(*launch.program) ||
+        (is_noncoherent && observer->watches_noncoherent_loads())) {
       launch_.observers.of_accesses.push_back(observer);
+    }
     if (observer->watches_blocks()) launch_.observers.of_blocks.push_back(observer);
   }
   launch_.observers.watch_throughout = launch_.observers.of_accesses.size();
@@ -111,7 +115,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   cluster_barriers_.begin_launch();
   current_.end_asynchronous();
   const bool keeps_plans = accesses_.begin_launch();
-  targets_.begin_launch(meant_objects_.begin_launch() && keeps_plans);
+  targets_.begin_launch(keeps_objects && keeps_plans);
   progress_.begin_launch();
   workspace_.begin_launch();
   rounds_.begin_launch();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
 
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -86,6 +87,32 @@ bool synchronizes_threads(const Instr& instr) {
   }
 }
 
+bool may_write_global(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::store:
+    case InstrKind::atomic:
+      return instr.modifiers.space == ptx::Space::global ||
+             instr.modifiers.space == ptx::Space::generic;
+    case InstrKind::copy: return instr.opcode == ptx::Opcode::discard_;
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
+    case InstrKind::texture: return true;
+    default: return false;
+  }
+}
+
+void list_noncoherent_accesses(Program& program) {
+  std::set<std::uint16_t> loads, writes;
+  for (const Instr& instr : program.code) {
+    if (instr.modifiers.noncoherent) loads.insert(instr.provenance);
+    const bool has_provenance = instr.kind == InstrKind::store || instr.kind == InstrKind::atomic;
+    if (may_write_global(instr)) writes.insert(has_provenance ? instr.provenance : 0);
+  }
+  program.noncoherent_loads.assign(loads.begin(), loads.end());
+  program.global_writes.clear();
+  if (!loads.empty()) program.global_writes.assign(writes.begin(), writes.end());
+}
+
 }  // namespace
 
 std::string_view why_no_machine_code() { return NativeCode::why_none(chosen_simd_level()); }
@@ -127,6 +154,7 @@ void link(Program& program, SimdLevel level) {
       default: break;
     }
   }
+  list_noncoherent_accesses(program);
 }
 
 }  // namespace warpcheck::vgpu

@@ -296,6 +296,10 @@ struct Program {
   bool has_collectives = false;
   // Set by link(): an instruction accesses constant memory, or computes an address in it.
   bool has_constant_accesses = false;
+  // Set by link(): the provenances of the addresses of loads that need not see what the same launch
+  // has written (ld.global.nc, ldu), and, if there are such loads, of everything that may write
+  // global memory.  Each once.
+  std::vector<std::uint16_t> noncoherent_loads, global_writes;
   // Set by link(): by pc, the volatile and relaxed loads whose value is used in results and not
   // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
   std::vector<bool> data_reads;

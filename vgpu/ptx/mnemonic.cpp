@@ -177,6 +177,7 @@ void fill_defaults(Opcode opcode, Modifiers& m) {
   }
   if (opcode == Opcode::fence_ && m.order == Order::weak) m.order = Order::acq_rel;
   if (opcode == Opcode::membar_) m.order = Order::sc;
+  if (opcode == Opcode::ldu_) m.noncoherent = true;
 }
 
 std::string read_suffixes(std::string_view suffixes, std::string_view text, const Row& row,

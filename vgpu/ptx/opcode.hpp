@@ -61,7 +61,7 @@ enum class Completion : std::uint8_t {  // of what is asynchronous: how one lear
 };
 // clang-format on
 
-// Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt .nc, .L1::*,
+// Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt, .L1::*,
 // .L2::*) and .noftz (the only form its instructions have) change nothing that can be observed here
 // and are dropped by the parser; every other suffix either sets a field or makes the instruction
 // `unsupported`.  Defaults that the ISA defines are filled in: atom and red without them get
@@ -115,8 +115,9 @@ struct Modifiers {
   bool object_inits = false;  // fence.mbarrier_init
   bool tensor = false;        // cp.async.bulk.tensor
   std::uint8_t dimensions = 0;
-  bool prefetch = false;    // cp.async.bulk.prefetch
-  bool tensor_map = false;  // fence.proxy.tensormap::generic
+  bool prefetch = false;     // cp.async.bulk.prefetch
+  bool tensor_map = false;   // fence.proxy.tensormap::generic
+  bool noncoherent = false;  // ld.global.nc; ldu
 };
 
 // clang-format off

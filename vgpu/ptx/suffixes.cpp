@@ -220,7 +220,7 @@ constexpr std::array kSuffixes = {
     flag("cv", C::cache),
     flag("wb", C::cache),
     flag("wt", C::cache),
-    flag("nc", C::cache),
+    flag("nc", C::noncoherent),
     flag("L1", C::cache),
     flag("L2", C::cache),
     flag("L1::evict_normal", C::cache),
@@ -361,6 +361,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::dimensions: return set_once<std::uint8_t>(m.dimensions, 0, s.value);
     case C::prefetch: return raise(m.prefetch);
     case C::genericmap: return raise(m.tensor_map);
+    case C::noncoherent: return raise(m.noncoherent);
     case C::cache:
     case C::noftz:
     case C::idx:

@@ -70,6 +70,17 @@ MeantObject MeantObjects::object_of(const Root& root) const {
   return object;
 }
 
+bool MeantObjects::may_read_own_writes() const {
+  return std::ranges::any_of(launch_.program->noncoherent_loads, [&](std::uint16_t load) {
+    const Allocation* const read = meant_[load].allocation;
+    return std::ranges::any_of(launch_.program->global_writes, [&](std::uint16_t write) {
+      if (meant_[write].symbol != nullptr) return false;
+      const Allocation* const written = meant_[write].allocation;
+      return read == nullptr || written == nullptr || read == written;
+    });
+  });
+}
+
 bool MeantObjects::begin_launch() {
   object_of_root_.clear();
   for (const Root& root : launch_.program->roots) object_of_root_.push_back(object_of(root));

@@ -33,6 +33,9 @@ class MeantObjects {
   // last launch.
   bool begin_launch();
   [[nodiscard]] const MeantObject& of(std::uint16_t provenance) const { return meant_[provenance]; }
+  // Returns whether some Program::noncoherent_loads may read what the launch writes: unless all of
+  // them, and all writes, are meant for known objects, and for different ones.
+  [[nodiscard]] bool may_read_own_writes() const;
   // Returns whether keep() would have the same effect on every target in `allocation` as on the
   // last one.
   [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {

@@ -1,0 +1,259 @@
+#include "vgpu/check/noncoherent_reads.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/check/race/race_finding.hpp"
+#include "vgpu/check/race/race_lack.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+template <typename Visit>
+void for_each_lane(std::uint32_t mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+bool reads_texture(const TextureInstr& instr) {
+  return instr.operation != TextureInstr::Operation::store;
+}
+
+bool is_noncoherent(const Instr& instr) {
+  return instr.kind == InstrKind::texture || instr.modifiers.noncoherent;
+}
+
+// Returns a bit for each word from `begin` to before `end`, which lie in one line.
+std::uint32_t words_between(std::uint32_t begin, std::uint32_t end) {
+  return static_cast<std::uint32_t>((std::uint64_t{1} << end) - (std::uint64_t{1} << begin));
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_noncoherent_reads_checker(Reporter& reporter) {
+  return std::make_unique<NoncoherentReadChecker>(reporter);
+}
+
+bool NoncoherentReadChecker::watches_accesses_of(const Program& program) const {
+  return std::ranges::any_of(program.texture_instrs, reads_texture);
+}
+
+void NoncoherentReadChecker::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  program_ = sync.program;
+  details_.clear();
+  if (++launch_ != 0) return;
+  written_.clear();
+  launch_ = 1;
+}
+
+void NoncoherentReadChecker::on_free(const Allocation& allocation) {
+  if (allocation.id < written_.size()) written_[allocation.id] = {};
+}
+
+NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const Access& access) {
+  const unsigned lead = access.first_lane();
+  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
+  return {access.mask, access.bytes, access.pattern, access.offset[lead] - lead * step,
+          access.offset.data()};
+}
+
+NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const RowAccess& row) {
+  return {row.mask, row.bytes, row.pattern, row.first, row.offsets};
+}
+
+bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
+  if (row.space != ptx::Space::global) return true;
+  if (row.kind == AccessKind::write) {
+    record(*row.allocation, lanes_of(row), row.place, row.pc);
+    return true;
+  }
+  const std::uint32_t id = row.allocation->id;
+  if (id >= written_.size() || written_[id].launch != launch_) return true;
+  return !is_noncoherent(program_->code[row.pc]) || !is_written(written_[id], lanes_of(row));
+}
+
+void NoncoherentReadChecker::on_access(Access& access) {
+  if (access.space != ptx::Space::global) return;
+  if (access.kind != AccessKind::read) {
+    return record(*access.allocation, lanes_of(access), access.place, access.pc);
+  }
+  if (!is_noncoherent(access.program->code[access.pc])) return;
+  const std::uint32_t id = access.allocation->id;
+  if (id >= written_.size() || written_[id].launch != launch_) return;
+  for_each_lane(access.mask, [&](unsigned lane) {
+    const Word word = find(written_[id], access.offset[lane], access.bytes);
+    if (word.bytes != 0) report(access, lane, word);
+  });
+}
+
+void NoncoherentReadChecker::record(const Allocation& allocation, const Lanes& lanes,
+                                    const WarpPlace& place, std::uint32_t pc) {
+  if (allocation.id >= written_.size()) written_.resize(allocation.id + 1);
+  Written& written = written_[allocation.id];
+  if (written.launch != launch_) {
+    written.launch = launch_;
+    written.pages.resize(allocation.limit() / (kLineBytes * kPageLines) + 1);
+  }
+  const std::uint32_t warp_0 = place.warp * kWarpLanes;
+  if (lanes.pattern == Pattern::uniform && lanes.bytes >= kWordBytes) {
+    const auto last = static_cast<std::uint32_t>(31 - std::countl_zero(lanes.mask));
+    return record_row(written, lanes, {pc, place.block, warp_0 + last, 0});
+  }
+  // Whole words, of neighbouring lanes.
+  if (lanes.pattern == Pattern::strided && lanes.first % kWordBytes == 0 &&
+      (lanes.bytes >= kWordBytes || lanes.mask == ~0u)) {
+    const std::uint32_t base = lanes.first - warp_0 * lanes.bytes;
+    return record_row(written, lanes, {pc, place.block, base, lanes.bytes});
+  }
+  record_lanes(written, lanes, place, pc);
+}
+
+// Records a row that writes whole words, a run of neighbouring lanes after the other.
+void NoncoherentReadChecker::record_row(Written& written, const Lanes& lanes, const Rows& rows) {
+  std::uint32_t mask = rows.step == 0 ? 1 : lanes.mask;
+  while (mask != 0) {
+    const auto lead = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const auto count = static_cast<std::uint32_t>(std::countr_one(mask >> lead));
+    mask &= ~words_between(lead, lead + count);
+    const std::uint32_t begin = (lanes.first + lead * rows.step) / kWordBytes;
+    const std::uint32_t end = begin + count * lanes.bytes / kWordBytes;
+    for (std::uint32_t at = begin; at < end;) {
+      const std::uint32_t line = at / kLineWords;
+      const std::uint32_t stop = std::min(end, (line + 1) * kLineWords);
+      add_rows(line_at(written, line), line, rows,
+               words_between(at - line * kLineWords, stop - line * kLineWords));
+      at = stop;
+    }
+  }
+}
+
+void NoncoherentReadChecker::record_lanes(Written& written, const Lanes& lanes,
+                                          const WarpPlace& place, std::uint32_t pc) {
+  for_each_lane(lanes.mask, [&](unsigned lane) {
+    const ThreadId who = thread_of(place, lane);
+    const std::uint32_t begin = lanes.offset_of(lane), end = begin + lanes.bytes;
+    for (std::uint32_t at = begin; at < end; at += kWordBytes - at % kWordBytes) {
+      const std::uint32_t number = at / kLineBytes, index = at / kWordBytes % kLineWords;
+      Line& line = line_at(written, number);
+      Word& word = detailed(line, number)[index];
+      const std::uint32_t count = std::min(end - at, kWordBytes - at % kWordBytes);
+      word.pc = pc;
+      word.block = who.block;
+      word.thread = static_cast<std::uint16_t>(who.thread);
+      word.bytes |= static_cast<std::uint16_t>(((1u << count) - 1) << at % kWordBytes);
+      line.words |= 1u << index;
+    }
+  });
+}
+
+NoncoherentReadChecker::Line& NoncoherentReadChecker::line_at(Written& written,
+                                                              std::uint32_t number) const {
+  std::unique_ptr<Page>& page = written.pages[number / kPageLines];
+  if (page == nullptr) page = std::make_unique<Page>();
+  Line& line = (*page)[number % kPageLines];
+  if (line.launch != launch_) {
+    line = {};
+    line.launch = launch_;
+  }
+  return line;
+}
+
+void NoncoherentReadChecker::add_rows(Line& line, std::uint32_t number, const Rows& rows,
+                                      std::uint32_t words) {
+  if ((line.words & ~words) == 0) {
+    line.details = ptx::kNone;
+    line.rows = rows;
+  } else if (line.details != ptx::kNone || line.rows != rows) {
+    Words& each = detailed(line, number);
+    for_each_lane(words, [&](unsigned word) {
+      each[word] = word_of(rows, number * kLineBytes + word * kWordBytes);
+    });
+  }
+  line.words |= words;
+}
+
+// Returns the words of a line, which no longer has `rows`.
+NoncoherentReadChecker::Words& NoncoherentReadChecker::detailed(Line& line, std::uint32_t number) {
+  if (line.details != ptx::kNone) return details_[line.details];
+  line.details = static_cast<std::uint32_t>(details_.size());
+  Words& words = details_.emplace_back();
+  for_each_lane(line.words, [&](unsigned word) {
+    words[word] = word_of(line.rows, number * kLineBytes + word * kWordBytes);
+  });
+  return words;
+}
+
+//   offset: of the word
+NoncoherentReadChecker::Word NoncoherentReadChecker::word_of(const Rows& rows,
+                                                             std::uint32_t offset) {
+  const std::uint32_t last = offset + kWordBytes - 1;
+  const std::uint32_t thread = rows.step == 0 ? rows.base : (last - rows.base) / rows.step;
+  return {rows.pc, rows.block, static_cast<std::uint16_t>(thread), 0xf};
+}
+
+// Returns whether a lane may read a word that the launch has written.
+bool NoncoherentReadChecker::is_written(const Written& written, const Lanes& lanes) const {
+  if (lanes.pattern != Pattern::strided) {
+    std::uint32_t mask = lanes.pattern == Pattern::uniform ? lanes.mask & -lanes.mask : lanes.mask;
+    for (; mask != 0; mask &= mask - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+      if (find(written, lanes.offset_of(lane), lanes.bytes).bytes != 0) return true;
+    }
+    return false;
+  }
+  const auto lead = static_cast<std::uint32_t>(std::countr_zero(lanes.mask));
+  const auto lanes_end = static_cast<std::uint32_t>(32 - std::countl_zero(lanes.mask));
+  const std::uint32_t begin = (lanes.first + lead * lanes.bytes) / kWordBytes;
+  const std::uint32_t last = (lanes.first + lanes_end * lanes.bytes - 1) / kWordBytes;
+  for (std::uint32_t number = begin / kLineWords; number <= last / kLineWords; ++number) {
+    const Page* const page = written.pages[number / kPageLines].get();
+    if (page == nullptr || (*page)[number % kPageLines].launch != launch_) continue;
+    const std::uint32_t line_0 = number * kLineWords;
+    const std::uint32_t read = words_between(std::max(begin, line_0) - line_0,
+                                             std::min(last + 1, line_0 + kLineWords) - line_0);
+    if (((*page)[number % kPageLines].words & read) != 0) return true;
+  }
+  return false;
+}
+
+NoncoherentReadChecker::Word NoncoherentReadChecker::find(const Written& written,
+                                                          std::uint32_t offset,
+                                                          std::uint32_t bytes) const {
+  for (std::uint32_t at = offset; at < offset + bytes; at += kWordBytes - at % kWordBytes) {
+    const std::uint32_t number = at / kLineBytes;
+    const Page* const page = written.pages[number / kPageLines].get();
+    if (page == nullptr) continue;
+    const Line& line = (*page)[number % kPageLines];
+    const std::uint32_t index = at / kWordBytes % kLineWords;
+    if (line.launch != launch_ || (line.words >> index & 1) == 0) continue;
+    const Word word = line.details == ptx::kNone ? word_of(line.rows, at - at % kWordBytes)
+                                                 : details_[line.details][index];
+    const std::uint32_t in_word = std::min(offset + bytes - at, kWordBytes - at % kWordBytes);
+    if ((word.bytes >> at % kWordBytes & ((1u << in_word) - 1)) != 0) return word;
+  }
+  return {};
+}
+
+// A race of the same two instructions has the same key, so that it is not reported twice.
+void NoncoherentReadChecker::report(const Access& access, unsigned lane, const Word& word) {
+  const Program& program = *access.program;
+  const InstrKind kind = program.code[word.pc].kind;
+  const AccessKind written_by = kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
+  const Reporter::Key key =
+      key_of_race(program, {word.pc, written_by}, {access.pc, access.kind}, Weight::race);
+  reporter_.report(key, Relation::none, [&] {
+    const bool is_texture = program.code[access.pc].kind == InstrKind::texture;
+    return race_finding(
+        reporter_, access, lane, Weight::race,
+        reporter_.side(role_at(program, word.pc, written_by), program, word.pc,
+                       {word.block, word.thread}),
+        {Lack::coherent_read,
+         is_texture ? "textures and surfaces need not see what the same launch has written: (2) "
+                      "may read what was there before (1)"
+                    : "(2) is a load for memory that nothing writes while the kernel runs "
+                      "(__ldg(), or const and __restrict__): it may read what was there before "
+                      "(1), even after a barrier"});
+  });
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,110 @@
+// The checker for reads, past the coherent caches, of bytes that the same launch has written.
+//
+// PTX ISA, ld.global.nc: the load goes through a cache that is not coherent with the launch's own
+// writes, so the memory must not be written while the kernel runs; ldu reads "read-only data".
+// nvcc makes such loads of __ldg(), and of pointers that are const and __restrict__.  CUDA C++
+// Programming Guide, "Read/Write Coherency": the same holds for textures and surfaces.  So such a
+// read of an address that the same launch has written is undefined, even if synchronization orders
+// the two and even within one thread.  A write after the read is a matter of the race checker.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+
+namespace warpcheck::vgpu {
+
+class NoncoherentReadChecker final : public Checker {
+ public:
+  using Checker::Checker;
+
+  [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
+  // True only for programs that read through textures or surfaces.
+  [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
+  [[nodiscard]] bool watches_noncoherent_loads() const override { return true; }
+  void reset(WarpModel /*model*/) override { written_.clear(); }
+  void on_sync(const Sync& sync) override;
+  bool passes_over(const Sync& /*kernel_start*/) override { return true; }
+  void on_access(Access& access) override;
+  bool takes_row(const RowAccess& row) override;
+  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
+    return true;  // shared memory does not matter here
+  }
+  void on_free(const Allocation& allocation) override;
+
+ private:
+  static constexpr std::uint32_t kWordBytes = 4, kLineWords = 32;
+  static constexpr std::uint32_t kLineBytes = kWordBytes * kLineWords;
+  static constexpr std::uint32_t kPageLines = 512;
+
+  // The last thread that has written a byte of a word, and all bytes of it that were written.
+  struct Word {
+    std::uint32_t pc = 0;
+    std::uint32_t block = 0;
+    std::uint16_t thread = 0;
+    std::uint16_t bytes = 0;  // a bit for each
+  };
+  using Words = std::array<Word, kLineWords>;
+
+  // What one instruction of one block has written: thread t the bytes from base + t * step on
+  // (modulo 2^32).  step 0: thread `base` all of them.
+  struct Rows {
+    std::uint32_t pc = 0;
+    std::uint32_t block = 0;
+    std::uint32_t base = 0;
+    std::uint32_t step = 0;
+    friend bool operator==(const Rows&, const Rows&) = default;
+  };
+  // What a launch has written of 32 aligned words.  Most lines need only `rows`.
+  struct Line {
+    std::uint32_t launch = 0;            // 0: none
+    std::uint32_t words = 0;             // the written ones: wholly, if there are no `details`
+    std::uint32_t details = ptx::kNone;  // index into details_, in place of `rows`
+    Rows rows;
+  };
+  using Page = std::array<Line, kPageLines>;
+  struct Written {
+    std::uint32_t launch = 0;  // the latest that has written the allocation
+    std::vector<std::unique_ptr<Page>> pages;
+  };
+  // Lanes that access memory, from an Access or a RowAccess.
+  struct Lanes {
+    std::uint32_t mask = 0;
+    std::uint32_t bytes = 0;
+    Pattern pattern = Pattern::scattered;
+    std::uint32_t first = 0;                 // offset of lane 0, active or not; unused if scattered
+    const std::uint32_t* offsets = nullptr;  // scattered
+
+    [[nodiscard]] std::uint32_t offset_of(unsigned lane) const {
+      if (pattern == Pattern::scattered) return offsets[lane];
+      return pattern == Pattern::strided ? first + lane * bytes : first;
+    }
+  };
+
+  static Lanes lanes_of(const Access& access);
+  static Lanes lanes_of(const RowAccess& row);
+  void record(const Allocation& allocation, const Lanes& lanes, const WarpPlace& place,
+              std::uint32_t pc);
+  void record_row(Written& written, const Lanes& lanes, const Rows& rows);
+  void record_lanes(Written& written, const Lanes& lanes, const WarpPlace& place, std::uint32_t pc);
+  Line& line_at(Written& written, std::uint32_t line) const;
+  void add_rows(Line& line, std::uint32_t number, const Rows& rows, std::uint32_t words);
+  Words& detailed(Line& line, std::uint32_t number);
+  static Word word_of(const Rows& rows, std::uint32_t offset);
+  [[nodiscard]] bool is_written(const Written& written, const Lanes& lanes) const;
+  // Returns who has written the bytes, or a word without bytes.
+  [[nodiscard]] Word find(const Written& written, std::uint32_t offset, std::uint32_t bytes) const;
+  void report(const Access& access, unsigned lane, const Word& word);
+
+  std::uint32_t launch_ = 0;
+  const Program* program_ = nullptr;  // of the launch
+  std::vector<Written> written_;      // by Allocation::id
+  std::vector<Words> details_;        // of the launch
+};
+
+}  // namespace warpcheck::vgpu
