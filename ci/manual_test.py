@@ -3,7 +3,7 @@
 
   manual_test.py MAN WARPCHECK PAGE
 
-man renders it without a warning; the built page is the one that the program prints; and every
+man renders it without a warning, in narrow terminals too; the built page is the one that the program prints; and every
 command of --help has a section with its options and examples.
 """
 import os
@@ -24,11 +24,10 @@ def run(*command, **environment):
     return done
 
 
-def rendered(man, page):
-    # One line for each paragraph, so that no word is broken.
+def rendered(man, page, columns):
     shown = run(man, "--warnings", "--encoding=UTF-8", "--no-hyphenation", "--no-justification",
-                "--local-file", page, LC_ALL="C.UTF-8", MANWIDTH="2000", MANPAGER="cat")
-    check(shown.stderr == "", "man warns", shown.stderr)
+                "--local-file", page, LC_ALL="C.UTF-8", MANWIDTH=str(columns), MANPAGER="cat")
+    check(shown.stderr == "", f"man warns at {columns} columns", shown.stderr)
     return shown.stdout
 
 
@@ -52,7 +51,9 @@ def main():
     man, program, page = sys.argv[1:4]
     with open(page, encoding="utf-8") as file:
         check(file.read() == run(program, "__manual").stdout, "the built page is an old one")
-    text = rendered(man, page)
+    for columns in (60, 80):
+        rendered(man, page, columns)
+    text = rendered(man, page, 2000)  # one line for each paragraph, so that no word is broken
     for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXIT STATUS", "ENVIRONMENT"):
         check(f"\n{section}\n" in text, f"no section {section}", text)
     sections = sections_of(text)

@@ -57,7 +57,7 @@ std::string value_of(const CLI::Option& option) {
   }
   std::string choice;
   for (const std::string& value : parts_of(type.substr(begin + 1, end - begin - 1), ",")) {
-    choice += (choice.empty() ? "" : "|") + bold(value);
+    choice += (choice.empty() ? "" : "|\\:") + bold(value);  // \: allows a break
   }
   return choice;
 }

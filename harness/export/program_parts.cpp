@@ -86,8 +86,10 @@ T from_bytes(std::initializer_list<unsigned char> bytes,
              std::initializer_list<Pointer> pointers = {}) {
   alignas(T) unsigned char storage[sizeof(T)];
   std::memcpy(storage, bytes.begin(), sizeof(T));
-  for (const Pointer& pointer : pointers) {
-    std::memcpy(storage + pointer.at, &pointer.address, sizeof pointer.address);
+  if constexpr (sizeof(T) >= sizeof(char*)) {
+    for (const Pointer& pointer : pointers) {
+      std::memcpy(storage + pointer.at, &pointer.address, sizeof pointer.address);
+    }
   }
   return *reinterpret_cast<T*>(storage);
 }

@@ -4,6 +4,7 @@
 //                -> parse_instruction -> Module
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -49,6 +50,32 @@ void parse_address_size(Context& context) {
   context.module.address_bits = static_cast<std::uint32_t>(bits);
 }
 
+// A file's name as nvcc writes it, "a \"b\" \303\274.cu": quotes and backslashes after a
+// backslash, tabs and the like as in C, and every other byte that is not printable ASCII as three
+// octal digits.
+std::string unescaped(std::string_view text) {
+  constexpr std::string_view kLetters = "nrtbf", kMeanings = "\n\r\t\b\f";
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    const bool is_octal =
+        rest.size() >= 4 && std::ranges::all_of(rest.substr(1, 3), [](char digit) {
+          return digit >= '0' && digit <= '7';
+        });
+    if (rest[0] != '\\' || rest.size() == 1) {
+      name += rest[0];
+    } else if (is_octal) {
+      name += static_cast<char>((rest[1] - '0') * 64 + (rest[2] - '0') * 8 + (rest[3] - '0'));
+      i += 3;
+    } else {
+      const std::size_t letter = kLetters.find(rest[1]);
+      name += letter == std::string_view::npos ? rest[1] : kMeanings[letter];
+      ++i;
+    }
+  }
+  return name;
+}
+
 // .file 1 "name" [, timestamp, size]
 void parse_file(Context& context) {
   Lexer& lexer = context.lexer;
@@ -58,7 +85,7 @@ void parse_file(Context& context) {
   while (lexer.accept(',')) parse_constant(lexer);
   std::vector<std::string>& files = context.module.files;
   if (files.size() <= number) files.resize(number + 1);
-  files[number] = name.substr(1, name.size() - 2);
+  files[number] = unescaped(name.substr(1, name.size() - 2));
 }
 
 // .section .debug_info { ... }: DWARF, which is skipped.

@@ -61,6 +61,17 @@ TEST(ParseModule, NulBytesAtTheEndAreIgnored) {
   EXPECT_EQ(parse(text, "t").target, "sm_75");
 }
 
+// As nvcc 13 writes the names of files in folders named `ü`, `q"b\s` and, with a tab, `t<tab>`.
+TEST(ParseModule, NamesOfFilesAreThoseOnDisk) {
+  const Module module = parse_text(R"(
+      .file 1 "/home/\303\274/x.cu"
+      .file 2 "q\"b\\s \303\274/x.cu"
+      .file 3 "t\t/\\303.cu"
+      .file 4 "\30")");
+  EXPECT_EQ(module.files, (std::vector<std::string>{"", "/home/\u00fc/x.cu", "q\"b\\s \u00fc/x.cu",
+                                                    "t\t/\\303.cu", "30"}));
+}
+
 TEST(ParseModule, FilesAndSections) {
   const Module module = parse_text(
       ".file 2 \"b.cu\"\n.file 1 \"a.cu\", 123, 456\n"
