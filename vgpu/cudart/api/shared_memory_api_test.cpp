@@ -299,8 +299,8 @@ TEST_F(SharedMemory, TexturesRememberWhatTheyWereMadeOf) {
   EXPECT_EQ(cudaGetTextureObjectTextureDesc(&told, object), cudaSuccess);
   EXPECT_EQ(told.filterMode, cudaFilterModeLinear);
   cudaSurfaceObject_t surface = 0;
-  EXPECT_EQ(cudaCreateSurfaceObject(&surface, &resource),
-            cudaErrorInvalidValue);  // the array was not created for it
+  EXPECT_EQ(cudaCreateSurfaceObject(&surface, &resource), cudaSuccess);
+  EXPECT_EQ(cudaDestroySurfaceObject(surface), cudaSuccess);
   EXPECT_EQ(cudaDestroyTextureObject(object), cudaSuccess);
   EXPECT_EQ(cudaDestroyTextureObject(object), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFreeArray(array), cudaSuccess);

@@ -128,9 +128,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* handle, const cudaResou
       return cudaErrorInvalidValue;
     }
     const Array* const array = device.arrays().find(resource->res.array.array);
-    if (array == nullptr || (array->flags & cudaArraySurfaceLoadStore) == 0) {
-      return cudaErrorInvalidValue;
-    }
+    // cudaArraySurfaceLoadStore is not required: on an H100, surfaces of arrays without it work.
+    if (array == nullptr) return cudaErrorInvalidValue;
     *handle = device.arrays().next_object++;
     device.arrays().surfaces.emplace(*handle, *resource);
     device.arrays().objects.add(*handle, describe_surface(*array));
