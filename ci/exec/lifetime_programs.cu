@@ -30,9 +30,9 @@ int* dangling() {
 
 void leak() {
   int *device, *managed, *host, *kept;
-  cudaMalloc(&device, 64);  // allocated for the device
+  cudaMalloc(&device, 64);           // allocated for the device
   cudaMallocManaged(&managed, 128);  // allocated as managed
-  cudaMallocHost(&host, 192);  // allocated for the host
+  cudaMallocHost(&host, 192);        // allocated for the host
   cudaMalloc(&kept, 256);
   cudaFree(kept);
   for (int i = 0; i < 3; ++i) of_helper(320);
@@ -77,6 +77,19 @@ void copy_within(int* data) {
   cudaMemcpy(data + 1, data, 128, cudaMemcpyDeviceToDevice);  // the overlap
 }
 
+void use_destroyed_handles() {
+  cudaStream_t stream;
+  cudaEvent_t event;
+  cudaStreamCreate(&stream);
+  cudaEventCreate(&event);
+  cudaStreamDestroy(stream);
+  cudaEventDestroy(event);
+  cudaStreamQuery(stream);                 // asks the destroyed stream
+  fill<<<1, 32, 0, stream>>>(nullptr, 1);  // launches in it
+  cudaEventRecord(event);                  // records the destroyed event
+  cudaEventDestroy(event);                 // destroys it again
+}
+
 int main(int, char** arguments) {
   const std::string mode = arguments[1];
   if (mode == "leak") leak();
@@ -104,6 +117,7 @@ int main(int, char** arguments) {
     fill<<<1, 64>>>(data, 1);
     copy_within(data);
   }
+  if (mode == "handles") use_destroyed_handles();
   if (mode == "stream") free_in_a_stream(true, false);
   if (mode == "stream-twice") free_in_a_stream(false, true);
   return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;

@@ -51,6 +51,20 @@ class Lifetime(unittest.TestCase):
                            ("host free", "freed in a stream")],
                           "cudaFreeAsync of memory that has been freed; (2) freed it")
 
+    def test_streams_and_events_that_have_been_destroyed(self):
+        found = findings_of("./lifetime", "handles", 66)
+        self.assertEqual(
+            [(each["kind"], *sides(each), each["message"]) for each in found],
+            [(kind, (role, SOURCE.line_of(at)), f"{what} that has been destroyed")
+             for kind, role, at, what in (
+                 ("use-after-free", "host call", "asks the destroyed stream",
+                  "cudaStreamQuery uses a stream"),
+                 ("use-after-free", "host call", "launches in it", "cudaLaunchKernel uses a stream"),
+                 ("use-after-free", "host call", "records the destroyed event",
+                  "cudaEventRecord uses an event"),
+                 ("invalid-free", "host free", "destroys it again",
+                  "cudaEventDestroy of an event"))])
+
     def test_memory_of_a_pool_that_another_stream_uses_too_early(self):
         self.assert_found("too-early", "data-race",
                           [("write", "the store"), ("host allocation", "allocated in a stream")],

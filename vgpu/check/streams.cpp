@@ -62,6 +62,10 @@ Finding race_between(AccessSide earlier, AccessSide later, const Allocation& all
   return finding;
 }
 
+std::string with_article(std::string_view what) {
+  return fmt::format("{} {}", what == "event" ? "an" : "a", what);
+}
+
 }  // namespace
 
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
@@ -139,7 +143,7 @@ Finding use_of_destroyed(std::string_view call, std::string_view what) {
   finding.kind = FindingKind::use_after_free;
   finding.object = what;
   finding.accesses = {host_side("host call")};
-  finding.message = fmt::format("{} uses a {} that has been destroyed", call, what);
+  finding.message = fmt::format("{} uses {} that has been destroyed", call, with_article(what));
   return finding;
 }
 
@@ -148,7 +152,7 @@ Finding destroyed_twice(std::string_view call, std::string_view what) {
   finding.kind = FindingKind::invalid_free;
   finding.object = what;
   finding.accesses = {host_side("host free")};
-  finding.message = fmt::format("{} of a {} that has been destroyed", call, what);
+  finding.message = fmt::format("{} of {} that has been destroyed", call, with_article(what));
   return finding;
 }
 

@@ -206,6 +206,10 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
                    const ExecutionConfiguration& configuration, cudaStream_t handle,
                    void** arguments) {
   const void* const address = std::exchange(launch_address(), nullptr);
+  // The caller of this function is a stub that nvcc has made.
+  if (address != nullptr && device.trial().in_ambient()) {
+    device.findings().mishaps().perform(address);
+  }
   const cudaError_t error = try_launch(device, call, function, configuration, handle, arguments);
   if (error != cudaSuccess) {
     device.errors().describe_call(describe_launch(call, function, configuration, handle, address));

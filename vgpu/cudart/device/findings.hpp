@@ -28,7 +28,8 @@ class Findings {
         const bool is_free =
             finding.kind == vgpu::FindingKind::invalid_free && i == 0 && side.role == "host free";
         const bool is_copy = side.role == "host copy" || side.role == "host write";
-        if ((is_free || is_copy) && side.file.empty()) {
+        const bool is_call = side.role == "host call";
+        if ((is_free || is_copy || is_call) && side.file.empty()) {
           name_place(finding, i, mishaps_.place_of_call());
         }
       }
