@@ -41,7 +41,7 @@ struct FieldTraits<LineCoverage> {
 // Counts entries into straight-line code; needs edge events (WatchedEngine).
 class CoverageObserver final : public vgpu::Observer {
  public:
-  [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] vgpu::Watched watches() const override { return {.accesses = false}; }
   void on_sync(const vgpu::Sync& sync) override;
   void on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) override;
 

@@ -15,8 +15,7 @@ namespace warpcheck::vgpu {
 class BarrierChecker final : public Checker {
  public:
   using Checker::Checker;
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
   void configure(const CheckerSet& set) override;
   void on_barrier_divergence(const BarrierDivergence& divergence) override;
 

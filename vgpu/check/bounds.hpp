@@ -12,8 +12,7 @@ namespace warpcheck::vgpu {
 class BoundsChecker final : public Checker {
  public:
   using Checker::Checker;
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
   void on_fault(const Fault& fault) override;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -88,10 +89,14 @@ Checkers::Checkers(const CheckerSet& set, WarpModel model) : impl_(std::make_uni
 Checkers::~Checkers() = default;
 
 void Checkers::reset(const CheckerSet& set, WarpModel model) {
-  impl_->set = set;
   impl_->reporter.reset();
   impl_->host_findings.clear();
-  observers_.assign(1, &impl_->reporter);
+  if (impl_->enabled.empty() || impl_->set != set) enable(set);
+  for (Checker* const checker : impl_->enabled) checker->reset(model);
+}
+
+void Checkers::enable(const CheckerSet& set) {
+  impl_->set = set;
   impl_->enabled.clear();
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
@@ -99,10 +104,13 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
     std::unique_ptr<Checker>& checker = impl_->checkers[i];
     if (checker == nullptr) checker = row.make(impl_->reporter);
     checker->configure(set);
-    checker->reset(model);
-    observers_.push_back(checker.get());
     impl_->enabled.push_back(checker.get());
   }
+  observers_.assign(1, &impl_->reporter);
+  observers_.insert(observers_.end(), impl_->enabled.begin(), impl_->enabled.end());
+  of_memory_.clear();
+  std::ranges::copy_if(observers_, std::back_inserter(of_memory_),
+                       [](const Observer* one) { return one->watches().memory; });
 }
 
 void Checkers::on_operand(OperandAccess& access) {

@@ -36,6 +36,7 @@ struct CheckerSet {
   // The race checker treats volatile accesses as weak ones.  By the letter they are relaxed at
   // system scope (PTX ISA 8.4.2) and do not race with each other.
   bool volatile_is_weak = false;
+  friend bool operator==(const CheckerSet&, const CheckerSet&) = default;
 };
 
 // What becomes of what several machines have left in the checkers of the whole (checker.hpp).
@@ -75,6 +76,8 @@ class Checkers {
 
   // Valid until the next reset().
   [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
+  // Returns those that watch memory.
+  [[nodiscard]] std::span<Observer* const> observers_of_memory() const { return of_memory_; }
 
   // Reports accesses of library functions to the checkers that are on (checker.hpp).
   void on_operand(OperandAccess& access);
@@ -110,8 +113,11 @@ class Checkers {
 
  private:
   class Impl;
+  // Turns on the checkers of the set, and turns off the others.
+  void enable(const CheckerSet& set);
+
   std::unique_ptr<Impl> impl_;
-  std::vector<Observer*> observers_;
+  std::vector<Observer*> observers_, of_memory_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -19,8 +19,7 @@ class ConstantRaceChecker final : public Checker {
  public:
   using Checker::Checker;
 
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;

@@ -15,8 +15,7 @@ namespace warpcheck::vgpu {
 class DeadlockChecker final : public Checker {
  public:
   using Checker::Checker;
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
   void on_deadlock(const Deadlock& deadlock) override;
   void on_step_limit(const StepLimit& limit) override;
 

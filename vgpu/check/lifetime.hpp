@@ -18,8 +18,7 @@ namespace warpcheck::vgpu {
 class LifetimeChecker final : public Checker {
  public:
   using Checker::Checker;
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
   void on_fault(const Fault& fault) override;
   void on_invalid_free(const InvalidFree& invalid) override;
   void on_trial_end(std::span<const Allocation* const> left) override;

@@ -22,11 +22,11 @@ class NoncoherentReadChecker final : public Checker {
  public:
   using Checker::Checker;
 
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override {
+    return {.noncoherent_loads = true, .blocks = false};
+  }
   // True only for programs that read through textures or surfaces.
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
-  [[nodiscard]] bool watches_noncoherent_loads() const override { return true; }
   void reset(WarpModel /*model*/) override { written_.clear(); }
   void on_sync(const Sync& sync) override;
   bool passes_over(const Sync& /*kernel_start*/) override { return true; }

@@ -88,8 +88,7 @@ class Causes {
 
 class Reporter final : public Observer {
  public:
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
   // Identifies a finding: the code that took part and a tag of the checker's choice.  Reports with
   // equal keys are one finding.
   struct Key {

@@ -507,30 +507,39 @@ struct Following {
   bool order = false;
 };
 
+// Which frequent events an observer receives, and what the machine marks as undefined for it.
+struct Watched {
+  bool accesses : 1 = true;
+  // True: the observer receives accesses if a load of the launch may find, past the coherent
+  // caches, what the launch has written (Program::noncoherent_loads).
+  bool noncoherent_loads : 1 = false;
+  // False: on_sync() reports only launches, not blocks and their barriers.
+  bool blocks : 1 = true;
+  // False: what happens to memory outside launches is not reported: on_allocate(), on_free(),
+  // on_host_access(), on_late_host_access() and on_device_copy().
+  bool memory : 1 = true;
+  bool collectives : 1 = false;
+  // Registers that a thread has not written yet are undefined.
+  bool unwritten_registers : 1 = false;
+  // Following.  An observer that follows values replaces the initialisation checker, because both
+  // mark registers as undefined.
+  bool followed_values : 1 = false;
+  bool followed_order : 1 = false;
+
+  static constexpr Watched rare() { return {.accesses = false, .blocks = false, .memory = false}; }
+};
+
 // Receives the events of a launch.  Every function has an empty default, so an observer overrides
 // only what it needs. on_access may set Access::undefined and Access::origin of reads.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Called once per launch.  Most events are accesses; an observer that returns false does not
-  // receive them.
-  [[nodiscard]] virtual bool watches_accesses() const { return true; }
-  [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
-    return watches_accesses();
-  }
-  // Called once per launch.  True: the observer receives accesses, too, if a load of the launch may
-  // find, past the coherent caches, what the launch has written (Program::noncoherent_loads).
-  [[nodiscard]] virtual bool watches_noncoherent_loads() const { return false; }
-  // Called once per launch.  False: on_sync() reports only launches, not blocks and their barriers,
-  // which are much more frequent.
-  [[nodiscard]] virtual bool watches_blocks() const { return true; }
-  // Called after the launch has begun.
-  [[nodiscard]] virtual bool watches_collectives() const { return false; }
-  // Called once per launch.  An observer that follows values replaces the initialisation checker,
-  // because both mark registers as undefined.
-  [[nodiscard]] virtual Following follows() const { return {}; }
-  // Called once per launch.  Whether registers that a thread has not written yet are undefined.
-  [[nodiscard]] virtual bool marks_unwritten_registers() const { return false; }
+  // Asked when a trial begins, and once per launch.
+  [[nodiscard]] virtual Watched watches() const { return {}; }
+  // Asked once per launch of an observer that watches accesses, and of one that watches
+  // collectives, the latter after the launch has begun.
+  [[nodiscard]] virtual bool watches_accesses_of(const Program&) const { return true; }
+  [[nodiscard]] virtual bool watches_collectives_of(const Program&) const { return true; }
   virtual void on_access(Access&) {}
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
   // on_access() with the access.
@@ -542,7 +551,6 @@ class Observer {
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
-  // Called only if watches_collectives().
   virtual void on_collective(const Collective&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
   virtual void on_cluster_barrier(const ClusterBarrier&) {}

@@ -73,8 +73,9 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   }
   begin(launch, model, strategy, observers, limits, want_edges);
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
-  std::ranges::copy_if(observers, std::back_inserter(launch_.observers.of_collectives),
-                       [](const Observer* observer) { return observer->watches_collectives(); });
+  std::erase_if(launch_.observers.of_collectives, [&](const Observer* observer) {
+    return !observer->watches_collectives_of(*launch.program);
+  });
 
   const Outcome::End end = loop();
   rounds_.end_launch();
@@ -98,16 +99,17 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   const bool keeps_objects = meant_objects_.begin_launch();
   const bool is_noncoherent = meant_objects_.may_read_own_writes();
   for (Observer* observer : observers) {
-    const Following wanted = observer->follows();
-    launch_.observers.following.values |= wanted.values;
-    launch_.observers.following.order |= wanted.order;
+    const Watched watched = observer->watches();
+    launch_.observers.following.values |= watched.followed_values;
+    launch_.observers.following.order |= watched.followed_order;
     launch_.observers.mark_unwritten |=
-        observer->marks_unwritten_registers() && !launch.program->unwritten_registers.empty();
-    if (observer->watches_accesses_of(*launch.program) ||
-        (is_noncoherent && observer->watches_noncoherent_loads())) {
+        watched.unwritten_registers && !launch.program->unwritten_registers.empty();
+    const bool watches_loads = watched.noncoherent_loads && is_noncoherent;
+    if (watches_loads || (watched.accesses && observer->watches_accesses_of(*launch.program))) {
       launch_.observers.of_accesses.push_back(observer);
     }
-    if (observer->watches_blocks()) launch_.observers.of_blocks.push_back(observer);
+    if (watched.blocks) launch_.observers.of_blocks.push_back(observer);
+    if (watched.collectives) launch_.observers.of_collectives.push_back(observer);
   }
   launch_.observers.watch_throughout = launch_.observers.of_accesses.size();
   block_watch_.begin_launch();

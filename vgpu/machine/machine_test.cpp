@@ -45,7 +45,7 @@ class Recorder final : public Observer {
     if (keeps_accesses) accesses.push_back(access);
     if (answer) answer(access);
   }
-  [[nodiscard]] bool watches_blocks() const override { return blocks; }
+  [[nodiscard]] Watched watches() const override { return {.blocks = blocks}; }
   void on_sync(const Sync& sync) override { syncs.push_back(sync.kind); }
   void on_fault(const Fault& fault) override {
     if (faults.size() < 1'000) faults.push_back(fault);

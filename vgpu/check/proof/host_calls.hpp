@@ -25,8 +25,7 @@ class HostCalls : public Observer {
   // Returns whether the host has read at most one range of results and has only freed memory after
   // that.
   [[nodiscard]] bool results_come_last() const { return !asks_after_reading_; }
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] Watched watches() const override { return {.accesses = false, .blocks = false}; }
   void on_allocate(const Allocation& allocation) override;
   void on_free(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;

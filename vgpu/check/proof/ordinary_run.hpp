@@ -71,7 +71,7 @@ class OrdinaryRun final : public HostCalls {
   // The first result that the host has read.
   [[nodiscard]] std::span<const std::byte> result() const { return result_; }
 
-  [[nodiscard]] bool watches_accesses() const override { return true; }
+  [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;  // all bytes are defined

@@ -84,7 +84,9 @@ class ValueFlow final : public Observer {
   // Returns the sources of followed values in results that the host has copied.
   [[nodiscard]] const std::vector<Obstacle>& results() const { return results_; }
 
-  [[nodiscard]] Following follows() const override { return {true, sources_.order}; }
+  [[nodiscard]] Watched watches() const override {
+    return {.followed_values = true, .followed_order = sources_.order};
+  }
   void on_allocate(const Allocation& allocation) override;
   void on_free(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;

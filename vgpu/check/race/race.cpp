@@ -21,16 +21,13 @@ RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
 
 RaceChecker::~RaceChecker() = default;
 
-void RaceChecker::configure(const CheckerSet& set) {
-  volatile_is_weak_ = set.volatile_is_weak;
-  is_plain_ = false;
-}
+void RaceChecker::configure(const CheckerSet& set) { volatile_is_weak_ = set.volatile_is_weak; }
 
 void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);
   general_->reset(model);
   epochs_.reset(model);
-  is_general_ = has_streams_ = is_running_ = recalls_at_end_ = false;
+  is_general_ = has_streams_ = is_running_ = recalls_at_end_ = is_plain_ = false;
   launches_ = 0;
   passed_over_.clear();
 }

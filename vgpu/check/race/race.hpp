@@ -48,7 +48,10 @@ class RaceChecker final : public Checker {
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;
-  [[nodiscard]] bool watches_collectives() const override { return collectives_.is_on(); }
+  [[nodiscard]] Watched watches() const override { return {.collectives = true}; }
+  [[nodiscard]] bool watches_collectives_of(const Program&) const override {
+    return collectives_.is_on();
+  }
   void on_collective(const Collective& event) override;
   void on_barrier_object(const BarrierObject& event) override;
   void on_cluster_barrier(const ClusterBarrier& event) override;

@@ -54,8 +54,9 @@ class WriteHistories final : public WeakMemory, public Observer {
   void pass(const Access& access) override;
   void forget_past() override;
 
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_collectives() const override { return true; }
+  [[nodiscard]] Watched watches() const override {
+    return {.accesses = false, .collectives = true};
+  }
   void on_sync(const Sync& sync) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }

@@ -169,6 +169,10 @@ vgpu::Allocation* DeviceCode::placed_elsewhere(const ptx::Variable& variable,
 void DeviceCode::place_variables(Allocations& allocations) {
   if (placed_in_ == allocations.generation()) return;
   const std::vector<ptx::Variable>& variables = module().variables;
+  if (places_.size() == variables.size() && std::ranges::none_of(variables, lives_in_memory)) {
+    placed_in_ = allocations.generation();
+    return;
+  }
   places_.assign(variables.size(), nullptr);
   unplaced_reason_.assign(variables.size(), {});
   for (std::size_t i = 0; i < variables.size(); ++i) {

@@ -52,6 +52,30 @@ std::optional<cudaError_t> in_mappings(const CopySides& sides, const Place& targ
   return error;
 }
 
+// Also resolves both sides, unless the box is empty.
+cudaError_t prepare(Device& device, CopyWork& work, CopyEnds& ends) {
+  wait_for_heap(device, work.target.pointer);
+  wait_for_heap(device, work.source.pointer);
+  const std::optional<Direction> direction =
+      device.copy_sides().direction_of(work.target.pointer, work.source.pointer, work.kind);
+  if (!direction) return cudaErrorInvalidMemcpyDirection;
+  work.target_in = direction->target;
+  work.source_in = direction->source;
+  if (work.box.bytes() == 0) return cudaSuccess;
+  if (!fits_in(work.box, work.target) || !fits_in(work.box, work.source)) {
+    return cudaErrorInvalidPitchValue;
+  }
+  CopySides& sides = device.copy_sides();
+  const auto source = sides.at(work.call, work.source, work.source_in, work.box, false);
+  const auto target = sides.at(work.call, work.target, work.target_in, work.box, true);
+  if (!source || !target) {
+    if (CallLog* const log = device.recording().log()) record_copy(*log, work, false);
+    return cudaErrorInvalidValue;
+  }
+  ends = {*target, *source};
+  return cudaSuccess;
+}
+
 }  // namespace
 
 void stage(CopyWork& work) {
@@ -65,25 +89,8 @@ void stage(CopyWork& work) {
 }
 
 cudaError_t prepare(Device& device, CopyWork& work) {
-  wait_for_heap(device, work.target.pointer);
-  wait_for_heap(device, work.source.pointer);
-  const std::optional<Direction> direction =
-      device.copy_sides().direction_of(work.target.pointer, work.source.pointer, work.kind);
-  if (!direction) return cudaErrorInvalidMemcpyDirection;
-  work.target_in = direction->target;
-  work.source_in = direction->source;
-  if (work.box.bytes() == 0) return cudaSuccess;
-  if (!fits_in(work.box, work.target) || !fits_in(work.box, work.source)) {
-    return cudaErrorInvalidPitchValue;
-  }
-  CopySides& sides = device.copy_sides();
-  const bool is_good =
-      sides.at(work.call, work.source, work.source_in, work.box, false).has_value();
-  if (!sides.at(work.call, work.target, work.target_in, work.box, true) || !is_good) {
-    if (CallLog* const log = device.recording().log()) record_copy(*log, work, false);
-    return cudaErrorInvalidValue;
-  }
-  return cudaSuccess;
+  CopyEnds ends;
+  return prepare(device, work, ends);
 }
 
 cudaError_t copy(Device& device, std::string_view call, const Place& target, const Place& source,
@@ -98,13 +105,18 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
   work.source = source;
   work.box = box;
   work.kind = kind;
-  const cudaError_t error = prepare(device, work);
+  CopyEnds ends;
+  const cudaError_t error = prepare(device, work, ends);
   if (error != cudaSuccess || box.bytes() == 0) return error;
   const CopySides& sides = device.copy_sides();
   const bool within_host = work.target_in == Where::host && work.source_in == Where::host;
   const bool within_device = work.target_in == Where::device && work.source_in == Where::device;
   if (waiting == Waiting::until_done) {
-    return device.execution().submit(stream, std::move(work), !within_device);
+    if (within_device) return device.execution().submit(stream, std::move(work), false);
+    work.ends = &ends;
+    if (const auto done = device.execution().run_at_once(stream, work)) return *done;
+    work.ends = nullptr;
+    return device.execution().submit(stream, std::move(work), true);
   }
   const bool waits = within_host || sides.is_pageable(work.target_in, target.pointer);
   if (!waits && stream.capture == nullptr && sides.is_pageable(work.source_in, source.pointer)) {

@@ -78,6 +78,7 @@ void record_fill(CallLog& log, const FillWork& work) {
 }
 
 void CopyRunner::run(const CopyWork& work, const Operation& operation) {
+  if (work.ends != nullptr) return run(work, operation, work.ends->target, work.ends->source);
   std::optional<CopySide> from;
   if (work.staged) {
     from = side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box);
@@ -86,28 +87,32 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   }
   const std::optional<CopySide> to =
       sides_.at(work.call, work.target, work.target_in, work.box, true);
-  if (!from || !to) return;
-  if (from->on_device && to->on_device) {
-    transfers_.device_copy(work.call, to->rows(work.box), from->rows(work.box), operation);
-  } else if (from->on_device) {
-    transfers_.host_read(work.call, from->rows(work.box), operation);
-  } else if (to->on_device) {
+  if (from && to) run(work, operation, *to, *from);
+}
+
+void CopyRunner::run(const CopyWork& work, const Operation& operation, const CopySide& to,
+                     const CopySide& from) {
+  if (from.on_device && to.on_device) {
+    transfers_.device_copy(work.call, to.rows(work.box), from.rows(work.box), operation);
+  } else if (from.on_device) {
+    transfers_.host_read(work.call, from.rows(work.box), operation);
+  } else if (to.on_device) {
     const Brought brought{.from = Brought::From::host,
                           .host = work.source.pointer,
                           .pitch = work.source.pitch,
                           .slice = work.source.slice};
-    transfers_.host_write(work.call, to->rows(work.box), operation, brought,
-                          {from->data, from->pitch, from->slice});
+    transfers_.host_write(work.call, to.rows(work.box), operation, brought,
+                          {from.data, from.pitch, from.slice});
   }
   const auto tell_of_host_memory = [&](const CopySide& side, bool write) {
     if (side.on_device || side.range.allocation == nullptr) return;
     transfers_.use_of_host_memory(work.call, side.rows(work.box), write, operation);
   };
-  tell_of_host_memory(*from, false);
-  tell_of_host_memory(*to, true);
-  move(work, operation, *to, *from);
-  if (from->on_device && work.target_in == Where::host) {
-    arrivals_.copied(work, operation.number, to->data, to->pitch, to->slice);
+  tell_of_host_memory(from, false);
+  tell_of_host_memory(to, true);
+  move(work, operation, to, from);
+  if (from.on_device && work.target_in == Where::host) {
+    arrivals_.copied(work, operation.number, to.data, to.pitch, to.slice);
   }
   clock_.spend_copy(work.box.bytes());
   if (CallLog* const log = recording_.log()) record_copy(*log, work, true);

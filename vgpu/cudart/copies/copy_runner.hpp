@@ -49,6 +49,8 @@ class CopyRunner {
   }
 
  private:
+  void run(const CopyWork& work, const Operation& operation, const CopySide& to,
+           const CopySide& from);
   static void move(const CopyWork& work, const Operation& operation, const CopySide& to,
                    const CopySide& from);
 

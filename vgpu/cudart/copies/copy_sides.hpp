@@ -28,6 +28,10 @@ struct CopySide {
   }
 };
 
+struct CopyEnds {
+  CopySide target, source;
+};
+
 struct Direction {
   Where target = Where::host, source = Where::host;
 };

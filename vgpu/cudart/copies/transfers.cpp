@@ -202,6 +202,7 @@ bool brings_the_same(const Touch& earlier, const Touch& later, const Bytes& byte
 
 std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operation) const {
   std::vector<std::uint32_t> launches;
+  if (operation.is_alone) return launches;
   launches_.visit_unordered(operation.clock,
                             [&](std::uint32_t launch) { launches.push_back(launch); });
   merge_sequences(launches);
@@ -254,7 +255,7 @@ void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint
   for_each_row(touch.rows, [&](const Row& row) {
     for_each_access(touch, row, unordered, [&](vgpu::HostAccess& access) {
       access.ahead = ahead;
-      observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+      observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_host_access(access); });
     });
   });
 }
@@ -302,7 +303,8 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
                                    .ahead = operation.ahead != nullptr};
       for (const vgpu::DeviceCopy& piece :
            pieces_of(sides, row_at(target, slice, row), row_at(source, slice, row))) {
-        observers_.tell([&](vgpu::Observer& observer) { observer.on_device_copy(piece); });
+        observers_.tell_of_memory(
+            [&](vgpu::Observer& observer) { observer.on_device_copy(piece); });
       }
     }
   }
@@ -333,7 +335,8 @@ void Transfers::allocate(std::string_view call, const vgpu::Allocation& allocati
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
-      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      observers_.tell_of_memory(
+          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   }
   touch(std::move(now), {}, operation);
@@ -347,7 +350,8 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
   });
   if (!unordered.empty()) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
-      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      observers_.tell_of_memory(
+          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   }
   touch(now, {}, step);
@@ -382,7 +386,8 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
               {access.allocation, access.offset, access.bytes, access.write, operand, itself});
           return;
         }
-        observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+        observers_.tell_of_memory(
+            [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
       });
     });
   });

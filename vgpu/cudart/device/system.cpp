@@ -153,7 +153,7 @@ void System::start() {
   clock_.reset();
   prints_.clear();
   findings_.checkers().reset(settings.checkers, settings.warp_model);
-  observers_.set(findings_.checkers().observers());
+  observers_.set(findings_.checkers());
   observers_.add(prints_);
   if (trial_.exec_session() != nullptr) observers_.add(progress_);
   if (settings.jobs > 1) observers_.add(kernels_.team());

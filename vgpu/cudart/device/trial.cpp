@@ -37,7 +37,7 @@ TrialResult Trial::end() {
   settings_.strategy = nullptr;
   settings_.extra_observer = nullptr;
   phase_ = Phase::ended;
-  return std::exchange(result_, {});
+  return std::move(result_);  // start() clears it
 }
 
 vgpu::Strategy& Trial::strategy() {

@@ -7,6 +7,7 @@ namespace warpcheck::cudart {
 
 void LaunchProgress::launched(std::uint32_t kernel) {
   kernel_ = kernel + 1;
+  if (trial_.exec_session() == nullptr) return;
   begin_ = std::chrono::steady_clock::now();
 }
 

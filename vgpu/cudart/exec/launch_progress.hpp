@@ -24,7 +24,7 @@ class LaunchProgress final : public vgpu::Observer {
   void blocks_ended(std::uint32_t blocks);
   void ended(const vgpu::Outcome& outcome);
 
-  [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] vgpu::Watched watches() const override { return {.accesses = false}; }
   void on_sync(const vgpu::Sync& sync) override;
 
  private:

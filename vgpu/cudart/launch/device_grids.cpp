@@ -153,21 +153,23 @@ std::uint64_t DeviceGrids::parameter_buffer(const DeviceCall& call) {
     last_error_ = cudaErrorMemoryAllocation;
     return 0;
   }
-  buffers_[buffer->address] = {std::move(grid), buffer};
+  buffers_[buffer->address] = {grid, buffer};
   return buffer->address;
 }
 
 DeviceAnswer DeviceGrids::launch(const DeviceCall& call) {
   const auto found = buffers_.find(call.arguments[0]);
   if (found == buffers_.end()) return failed(cudaErrorInvalidValue);
-  auto [grid, buffer] = std::move(found->second);
+  const auto [grid, buffer] = found->second;
   buffers_.erase(found);
   const Stream stream{call.block, call.arguments[1]};
-  grid.parameters.assign(buffer->data, buffer->data + grid.linked->program.parameter_bytes);
+  const std::span<const std::byte> filled(buffer->data, grid.linked->program.parameter_bytes);
+  ChildGrid child{.grid = grid, .parameters = {filled.begin(), filled.end()}, .after = {}};
+  child.grid.parameters = child.parameters;
   needs_.device.allocations.free(*buffer);
   if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
-  check_arguments(call, grid);
-  return add(std::move(grid), stream);
+  check_arguments(call, child.grid);
+  return add(std::move(child), stream);
 }
 
 // Checks that no argument points to shared or local memory, which other grids cannot access
@@ -195,10 +197,10 @@ void DeviceGrids::check_arguments(const DeviceCall& call, const Grid& grid) {
   }
 }
 
-DeviceAnswer DeviceGrids::add(Grid grid, Stream stream) {
+DeviceAnswer DeviceGrids::add(ChildGrid child, Stream stream) {
   const std::uint32_t number = ++needs_.last_launched;
-  grid.launched_as = number;
-  ChildGrid child{.grid = std::move(grid), .is_tail = stream.second == kTailLaunch, .after = {}};
+  child.grid.launched_as = number;
+  child.is_tail = stream.second == kTailLaunch;
   if (!child.is_tail && stream.second != kFireAndForget) {
     std::vector<std::size_t>& last = last_of_[stream];
     child.after = std::exchange(last, {children_.size()});
@@ -221,16 +223,18 @@ DeviceAnswer DeviceGrids::run_helper(std::string_view kernel,
                                      std::span<const std::uint64_t> parameters, Stream stream) {
   if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
   if (parameters.back() == 0) return {};  // bytes
-  Grid grid{.linked = &needs_.copies.load(kernel, needs_.device.allocations),
-            .grid = {1, 1, 1},
-            .block = {256, 1, 1},
-            .dynamic_shared_bytes = 0,
-            .parameters = {},
-            .launched_as = 0,
-            .depth = parent_.depth + 1};
-  grid.parameters.resize(parameters.size_bytes());
-  std::memcpy(grid.parameters.data(), parameters.data(), parameters.size_bytes());
-  return add(std::move(grid), stream);
+  const auto bytes = std::as_bytes(parameters);
+  ChildGrid child{.grid = {.linked = &needs_.copies.load(kernel, needs_.device.allocations),
+                           .grid = {1, 1, 1},
+                           .block = {256, 1, 1},
+                           .dynamic_shared_bytes = 0,
+                           .parameters = {},
+                           .launched_as = 0,
+                           .depth = parent_.depth + 1},
+                  .parameters = {bytes.begin(), bytes.end()},
+                  .after = {}};
+  child.grid.parameters = child.parameters;
+  return add(std::move(child), stream);
 }
 
 // Places the text in device memory, where device code reads it.

@@ -30,13 +30,14 @@ struct Grid {
   LinkedKernel* linked = nullptr;
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::vector<std::byte> parameters;
-  std::uint32_t launched_as = 0;  // DeviceAnswer::launched; 0: by the host
-  unsigned depth = 0;             // depth below the grid launched by the host
+  std::span<const std::byte> parameters;  // not owned
+  std::uint32_t launched_as = 0;          // DeviceAnswer::launched; 0: by the host
+  unsigned depth = 0;                     // depth below the grid launched by the host
 };
 
 struct ChildGrid {
   Grid grid;
+  std::vector<std::byte> parameters;  // of the grid
   bool is_tail = false;
   std::vector<std::size_t> after;  // numbers of the parent's other children that it comes after
 };
@@ -71,7 +72,7 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   vgpu::DeviceAnswer fill(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer run_helper(std::string_view kernel, std::span<const std::uint64_t> parameters,
                                 Stream stream);
-  vgpu::DeviceAnswer add(Grid grid, Stream stream);
+  vgpu::DeviceAnswer add(ChildGrid child, Stream stream);
   vgpu::DeviceAnswer failed(cudaError_t error);
   void check_arguments(const vgpu::DeviceCall& call, const Grid& grid);
   std::uint64_t text(std::string_view text);

@@ -221,13 +221,14 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
     tell_not_checked(*launch.program);
   }
   std::vector<vgpu::Observer*> with_histories;
-  std::optional<vgpu::WriteHistories> histories;
+  std::unique_ptr<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
   if (!turn.is_concurrent() && strategy.chooses_past(launch.index) &&
       vgpu::WriteHistories::concern(*launch.program)) {
-    launch.weak_memory = &histories.emplace(settings.warp_model);
+    histories = std::make_unique<vgpu::WriteHistories>(settings.warp_model);
+    launch.weak_memory = histories.get();
     with_histories.assign(observers.begin(), observers.end());
-    with_histories.push_back(&*histories);
+    with_histories.push_back(histories.get());
     observers = with_histories;
   }
   vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, observers,

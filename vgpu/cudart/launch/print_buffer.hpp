@@ -17,8 +17,7 @@ namespace warpcheck::cudart {
 
 class PrintBuffer final : public vgpu::Observer {
  public:
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] vgpu::Watched watches() const override { return vgpu::Watched::rare(); }
   void on_print(const vgpu::Print& print) override;
 
   void set_capacity(std::size_t bytes) { capacity_ = bytes; }

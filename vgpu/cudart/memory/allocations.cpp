@@ -36,13 +36,13 @@ Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers,
 
 void Allocations::tell_allocated(const vgpu::Allocation& allocation) const {
   allocation.for_each_part([&](const vgpu::Allocation& part) {
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(part); });
+    observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(part); });
   });
 }
 
 void Allocations::tell_freed(const vgpu::Allocation& allocation) const {
   allocation.for_each_part([&](const vgpu::Allocation& part) {
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_free(part); });
+    observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_free(part); });
   });
 }
 
@@ -74,12 +74,12 @@ vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
   }
   vgpu::Allocation* const memory = memory_.allocate_unmapped(bytes, device_);
   if (memory == nullptr) return nullptr;
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
+  observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
   return memory;
 }
 
 void Allocations::free_unmapped(vgpu::Allocation& memory) {
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_free(memory); });
+  observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_free(memory); });
   memory_.free_unmapped(memory);
 }
 
@@ -109,7 +109,8 @@ void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint6
   allocation.for_each_part(
       offset, bytes, [&](const vgpu::Allocation& part, std::uint32_t at, std::uint32_t count) {
         const vgpu::HostAccess access{&part, at, count, true};
-        observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+        observers_.tell_of_memory(
+            [&](vgpu::Observer& observer) { observer.on_host_access(access); });
       });
 }
 
@@ -154,7 +155,8 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
 }
 
 void Allocations::tell_what_is_left() const {
-  std::vector<const vgpu::Allocation*> left = memory_.live();
+  std::vector<const vgpu::Allocation*> left;
+  if (memory_.has_live()) left = memory_.live();
   std::erase_if(left, [&](const vgpu::Allocation* one) {
     // Registered memory is the host's, and objects of a trial's pair may free memory after it.
     const bool is_of_program =

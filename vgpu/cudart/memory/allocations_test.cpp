@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,26 @@ TEST_F(OfDevice, AllocationsAreToldRecordedAndFound) {
   allocations.free(*one);
   EXPECT_EQ(events.events, (Events{"allocate 16", "free 16"}));
   EXPECT_EQ(allocations.find(at(*one, 0)), nullptr);
+}
+
+TEST_F(OfDevice, AllocationsAreToldToObserversOfMemoryOnly) {
+  class Other final : public vgpu::Observer {
+   public:
+    [[nodiscard]] vgpu::Watched watches() const override { return {.memory = false}; }
+    void on_allocate(const vgpu::Allocation&) override { ++told; }
+    void on_host_access(const vgpu::HostAccess&) override { ++told; }
+    void on_trial_end(std::span<const vgpu::Allocation* const> left) override {
+      told += static_cast<int>(left.size());
+    }
+    int told = 0;
+  };
+  Other other;
+  observers.add(other);
+  allocations.fill_from_host(*allocations.allocate(16));
+  EXPECT_EQ(events.events, (std::vector<std::string>{"allocate 16", "host write 0+16"}));
+  EXPECT_EQ(other.told, 0);
+  allocations.tell_what_is_left();
+  EXPECT_EQ(other.told, 1);
 }
 
 TEST_F(OfDevice, BytesThatTheHostHasWrittenAreToldAsSuch) {

@@ -88,6 +88,43 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   return until_done ? needs_.devices[stream.device].errors.sticky() : cudaSuccess;
 }
 
+// A plain program may have more threads, and its own accesses are steps between the operations.
+bool Execution::everything_comes_before_next(Stream& stream) {
+  const bool may_differ = needs_.trial.in_ambient() || needs_.recording.log() != nullptr ||
+                          needs_.runner.host_may_know() != nullptr;
+  const bool is_plain = running_ == 0 && suspended_.empty() && stream.waits.empty() &&
+                        stream.capture == nullptr &&
+                        !(stream.is_legacy && queues_.captures_blocking_stream(stream.device));
+  if (may_differ || !is_plain || operations_.pending_others() != 0) return false;
+  if (operations_.pending() == 0 && operations_.host_knows_all()) return true;
+  OperationSet before = operations_.known_to_host();
+  before_.clear();
+  queues_.before_next(stream, before_);
+  for (const OperationPtr& operation : before_) before.join(operation->clock);
+  before_.clear();
+  return before.includes(operations_.all());
+}
+
+std::optional<cudaError_t> Execution::run_at_once(Stream& stream, CopyWork& work) {
+  if (!everything_comes_before_next(stream)) return std::nullopt;
+  const bool has_pending = operations_.pending() != 0;
+  if (has_pending) {
+    const OperationSet goal = operations_.all();
+    while (operations_.pending() != 0) run_next(&goal);
+  }
+  operations_.host_waited_for_all();
+  Operation operation;
+  operations_.begin_at_once(operation, std::move(work), stream.device);
+  operation.is_alone = host_.runs_alone = true;
+  perform(operation, nullptr, [&] {
+    if (may_run(operation)) needs_.runner.run(operation, host_);
+    return true;
+  });
+  operations_.host_waited_for(operation);
+  if (has_pending) host_has_waited();  // the copy itself leaves nothing to be told or forgotten
+  return needs_.devices[stream.device].errors.sticky();
+}
+
 cudaError_t Execution::submit_together(Stream& stream, std::vector<Work> works) {
   if (stream.capture != nullptr) return spoil_capture(stream);
   std::vector<OperationPtr> before;

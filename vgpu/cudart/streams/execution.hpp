@@ -104,6 +104,9 @@ class Execution {
   // Requests an operation of a stream. until_done: returns when it has run, with the error state of
   // the device.
   cudaError_t submit(Stream& stream, Work work, bool until_done);
+  // Does the same for a copy for which the host waits, without a queue, if everything requested so
+  // far comes before it and only kernels are pending; otherwise returns nothing, and leaves `work`.
+  std::optional<cudaError_t> run_at_once(Stream& stream, CopyWork& work);
   // Requests several operations that are not ordered among themselves; later operations of the
   // stream come after all of them.
   cudaError_t submit_together(Stream& stream, std::vector<Work> works);
@@ -175,6 +178,7 @@ class Execution {
   // Tells the runner if the host knows of everything that was requested; returns whether it does.
   bool tell_if_host_knows_all(bool has_waited);
   [[nodiscard]] bool may_run(const Operation& operation) const;
+  [[nodiscard]] bool everything_comes_before_next(Stream& stream);
 
   Needs needs_;
   Queues queues_;

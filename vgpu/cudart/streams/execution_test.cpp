@@ -87,6 +87,54 @@ TEST_F(ExecutionOfStreams, MakesProgressByOneOperation) {
   EXPECT_EQ(runner_.ran, (Numbers{0}));
 }
 
+// Such a copy has a number like any other operation, so that schedules do not depend on it.
+TEST_F(ExecutionOfStreams, RunsACopyAtOnceIfEverythingComesBeforeIt) {
+  Stream& one = stream();
+  CopyWork copy;
+  EXPECT_EQ(execution_.run_at_once(one, copy), cudaSuccess);  // 0
+  EXPECT_EQ(runner_.ran, Numbers{0});
+  EXPECT_EQ(one.last, nullptr);
+  EXPECT_EQ(execution_.submit(one, KernelWork{}, false), cudaSuccess);  // 1
+  EXPECT_EQ(execution_.submit(one, KernelWork{}, false), cudaSuccess);  // 2
+  EXPECT_EQ(execution_.run_at_once(one, copy), cudaSuccess);            // 3
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(runner_.were_alone, (Numbers{0, 2, 3}));
+  EXPECT_EQ(runner_.all_done_at, Numbers{4});
+  EXPECT_TRUE(runner_.last_host.runs_alone);
+  EXPECT_EQ(execution_.unfinished(), std::nullopt);
+  EXPECT_EQ(execution_.submit(one, work(), true), cudaSuccess);  // 4: comes after the copy
+  EXPECT_EQ(runner_.were_alone, (Numbers{0, 2, 3, 4}));
+}
+
+TEST_F(ExecutionOfStreams, QueuesACopyThatSomethingElseMayPrecedeOrFollow) {
+  Stream &first = stream(), &second = stream();
+  CopyWork copy;
+  const auto expect_queued = [&](Stream& queued) {
+    EXPECT_EQ(execution_.run_at_once(queued, copy), std::nullopt);
+    EXPECT_EQ(runner_.ran, Numbers{});
+  };
+  EXPECT_EQ(execution_.submit(first, KernelWork{}, false), cudaSuccess);
+  expect_queued(second);
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);  // it may free memory
+  expect_queued(first);
+  execution_.reset();
+  CallLog log;
+  recording.set_log(&log);
+  expect_queued(stream());
+  recording.set_log(nullptr);
+  Stream& captured = stream();
+  captured.capture = std::make_shared<Capture>();
+  expect_queued(captured);
+}
+
+TEST_F(ExecutionOfStreams, RunsNoCopyAfterALaunchHasDied) {
+  Stream& one = stream();
+  CopyWork copy;
+  errors.set_sticky(cudaErrorAssert);
+  EXPECT_EQ(execution_.run_at_once(one, copy), cudaErrorAssert);
+  EXPECT_EQ(runner_.ran, Numbers{});
+}
+
 // Of an operation that is alone, no race is looked for.
 TEST_F(ExecutionOfStreams, TellsWhichOperationsAreAlone) {
   Stream &first = stream(), &second = stream();

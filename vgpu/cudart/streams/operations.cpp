@@ -12,10 +12,6 @@ std::uint32_t operation_number(const OperationPtr& operation) { return operation
 
 OperationPtr Operations::add(Work&& work, const std::vector<OperationPtr>& after, unsigned device) {
   auto operation = std::make_shared<Operation>();
-  operation->number = next_number_++;
-  operation->device = device;
-  operation->is_kernel = std::holds_alternative<KernelWork>(work);
-  operation->work = std::move(work);
   operation->clock = host_;
   for (const OperationPtr& earlier : after) {
     if (earlier == nullptr) continue;
@@ -24,16 +20,30 @@ OperationPtr Operations::add(Work&& work, const std::vector<OperationPtr>& after
     earlier->waited_for_by.push_back(operation);
     ++operation->waits_for;
   }
-  operation->stamp = chains_.extend(operation->clock);
-  operation->clock.add(operation->stamp);
-  if (device >= of_device_.size()) of_device_.resize(device + 1);
-  of_device_[device].all.join(operation->clock);
-  ++of_device_[device].pending;
+  enter(*operation, std::move(work), device);
   if (operation->waits_for == 0) make_ready(operation);
   requested_.push_back(operation);
-  ++pending_;
-  if (!std::holds_alternative<KernelWork>(operation->work)) ++pending_others_;
   return operation;
+}
+
+void Operations::begin_at_once(Operation& operation, Work&& work, unsigned device) {
+  operation.clock = host_;
+  enter(operation, std::move(work), device);
+  operation.state = Operation::State::running;
+}
+
+void Operations::enter(Operation& operation, Work&& work, unsigned device) {
+  operation.number = next_number_++;
+  operation.device = device;
+  operation.is_kernel = std::holds_alternative<KernelWork>(work);
+  operation.work = std::move(work);
+  operation.stamp = chains_.extend(operation.clock);
+  operation.clock.add(operation.stamp);
+  if (device >= of_device_.size()) of_device_.resize(device + 1);
+  of_device_[device].all.join(operation.clock);
+  ++of_device_[device].pending;
+  ++pending_;
+  if (!operation.is_kernel) ++pending_others_;
 }
 
 void Operations::make_ready(OperationPtr operation) {
@@ -102,7 +112,7 @@ OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule
 void Operations::finish(Operation& operation, std::uint64_t cycles) {
   operation.state = Operation::State::done;
   operation.ended_at = cycles;
-  if (!std::holds_alternative<KernelWork>(operation.work)) --pending_others_;
+  if (!operation.is_kernel) --pending_others_;
   operation.work = EmptyWork{};
   operation.ahead.reset();
   done_.join(operation.clock);
@@ -126,7 +136,8 @@ std::vector<OperationPtr> Operations::all_pending() const {
 void Operations::clear() {
   // A waiting operation is owned by the operations that it waits for.  The chain may be long, so it
   // is released iteratively.
-  std::vector<OperationPtr> rest = std::exchange(held_, {});
+  std::vector<OperationPtr> rest;
+  rest.swap(held_);
   for (OperationPtr& operation : ready_) rest.push_back(std::move(operation));
   ready_.clear();
   while (!rest.empty()) {
@@ -140,8 +151,8 @@ void Operations::clear() {
   pending_ = pending_others_ = 0;
   next_number_ = 0;
   chains_.clear();
-  host_ = {};
-  done_ = {};
+  host_.clear();
+  done_.clear();
   of_device_.clear();
 }
 

@@ -58,6 +58,8 @@ class Operations {
   // Adds an operation that comes after those of `after`, which may have run or be null, and after
   // what the host knows of.
   OperationPtr add(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
+  // Begins an operation that runs at once: nothing is pending, and the host knows of everything.
+  void begin_at_once(Operation& operation, Work&& work, unsigned device);
 
   using CanBegin = std::function<bool(const Operation&)>;
   // Takes a ready operation that can begin; nullptr: there is none.  A choice that differs from the
@@ -128,6 +130,8 @@ class Operations {
   void clear();
 
  private:
+  // Numbers the operation, which comes after those of its clock, and counts it as pending.
+  void enter(Operation& operation, Work&& work, unsigned device);
   void make_ready(OperationPtr operation);
 
   std::vector<OperationPtr> ready_;     // by number

@@ -1,6 +1,7 @@
 #include "vgpu/cudart/streams/queues.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "vgpu/cudart/device/current_device.hpp"
@@ -136,7 +137,10 @@ void Queues::clear() {
   if (!per_thread_.empty()) per_thread_.clear();
   if (!events_.empty()) events_.clear();
   if (!destroyed_events_.empty()) destroyed_events_.clear();
-  for (Stream& stream : legacy_) stream = {};
+  for (Stream& stream : legacy_) {
+    std::destroy_at(&stream);
+    std::construct_at(&stream);
+  }
   next_stream_id_ = 1;
 }
 

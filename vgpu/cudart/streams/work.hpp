@@ -53,6 +53,8 @@ struct KernelWork {
   std::vector<std::byte> parameters;  // as copied at the call
 };
 
+struct CopyEnds;
+
 struct CopyWork {
   std::string_view call;
   Place target, source;
@@ -61,6 +63,8 @@ struct CopyWork {
   int kind = cudaMemcpyDefault;    // as the caller passed it
   bool staged = false;             // the source was copied at the call:
   std::vector<std::byte> bytes{};  // rows without gaps
+  // Both sides, if memory cannot be allocated or freed until the copy runs; not owned.
+  const CopyEnds* ends = nullptr;
 };
 
 struct FillWork {

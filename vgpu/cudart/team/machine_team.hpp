@@ -118,8 +118,9 @@ class MachineTeam final : public vgpu::Observer {
   }
 
   // Called between launches: machines free what they hold for an allocation.
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  [[nodiscard]] bool watches_blocks() const override { return false; }
+  [[nodiscard]] vgpu::Watched watches() const override {
+    return {.accesses = false, .blocks = false};
+  }
   void on_free(const vgpu::Allocation& allocation) override;
 
  private:

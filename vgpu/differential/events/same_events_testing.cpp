@@ -60,7 +60,7 @@ class Events final : public Observer {
     begin(4, meeting.place);
     for (const WarpLanes& lanes : meeting.released) add(lanes.warp, lanes.lanes);
   }
-  [[nodiscard]] bool watches_collectives() const override { return true; }
+  [[nodiscard]] Watched watches() const override { return {.collectives = true}; }
   void on_collective(const Collective& event) override {
     begin(5, event.place);
     add(event.pc, event.mask, event.members);

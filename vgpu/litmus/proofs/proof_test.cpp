@@ -70,7 +70,7 @@ Expected expected_of(const Program& program) {
 // What a run did, except for the values; to be compared with a run with other data.
 class Trace final : public vgpu::HostCalls {
  public:
-  [[nodiscard]] bool watches_accesses() const override { return true; }
+  [[nodiscard]] vgpu::Watched watches() const override { return {.blocks = false}; }
   void on_access(vgpu::Access& access) override {
     text += fmt::format("{}:{}.{}.{:x}", access.pc, access.allocation->id, access.place.warp,
                         access.mask);

@@ -82,31 +82,44 @@ bool MeantObjects::may_read_own_writes() const {
 }
 
 bool MeantObjects::begin_launch() {
-  object_of_root_.clear();
-  for (const Root& root : launch_.program->roots) object_of_root_.push_back(object_of(root));
-  bool keeps_shared = meant_.size() == launch_.program->provenances.size();
-  meant_.resize(launch_.program->provenances.size());
-  for (std::size_t i = 0; i < meant_.size(); ++i) {
-    const MeantObject before = std::exchange(meant_[i], {});
-    const Provenance& provenance = launch_.program->provenances[i];
-    const bool is_root = provenance.differences.empty() && provenance.sum.size() == 1 &&
-                         provenance.sum.front().count == 1;
-    if (is_root) {  // the most frequent case
-      const MeantObject& object = object_of_root_[provenance.sum.front().root];
-      if (object.allocation != nullptr || object.symbol != nullptr) meant_[i] = object;
-      keeps_shared &= is_same_in_shared(before, meant_[i]);
-      continue;
-    }
-    const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
-      count_objects(sum);
-      return counted_.empty();
-    });
-    if (is_clear) count_objects(provenance.sum);
-    const bool is_one = is_clear && counted_.size() == 1 && counted_.front().count == 1;
-    if (is_one) meant_[i] = counted_.front().object;
-    keeps_shared &= is_same_in_shared(before, meant_[i]);
+  const Program* const program = launch_.program;
+  objects_.clear();
+  for (const Root& root : program->roots) objects_.push_back(object_of(root));
+  // Most launches of a trial are those of the trial before, with memory at the same addresses.
+  const bool is_same = program == std::exchange(program_, program) && objects_ == object_of_root_;
+  if (is_same) {
+    std::ranges::copy(at_begin_, meant_.begin());
+    return true;
   }
+  object_of_root_ = objects_;
+  find_meant();
+  const bool keeps_shared = std::ranges::equal(at_begin_, meant_, is_same_in_shared);
+  at_begin_ = meant_;
   return keeps_shared;
+}
+
+void MeantObjects::find_meant() {
+  meant_.clear();
+  for (const Provenance& provenance : launch_.program->provenances) {
+    meant_.push_back(object_of(provenance));
+  }
+}
+
+// Returns no object if none is known.
+MeantObject MeantObjects::object_of(const Provenance& provenance) {
+  const bool is_root = provenance.differences.empty() && provenance.sum.size() == 1 &&
+                       provenance.sum.front().count == 1;
+  if (is_root) {  // the most frequent case
+    const MeantObject& object = object_of_root_[provenance.sum.front().root];
+    return object.allocation != nullptr || object.symbol != nullptr ? object : MeantObject{};
+  }
+  const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
+    count_objects(sum);
+    return counted_.empty();
+  });
+  if (is_clear) count_objects(provenance.sum);
+  const bool is_one = is_clear && counted_.size() == 1 && counted_.front().count == 1;
+  return is_one ? counted_.front().object : MeantObject{};
 }
 
 }  // namespace warpcheck::vgpu

@@ -23,6 +23,7 @@ struct MeantObject {
   // that computes `base - first_index`).  It is sure only after an access at the address of the
   // parameter itself.
   bool is_sure = true;
+  friend bool operator==(const MeantObject&, const MeantObject&) = default;
 };
 
 class MeantObjects {
@@ -75,12 +76,17 @@ class MeantObjects {
     std::int32_t count = 0;
   };
   [[nodiscard]] MeantObject object_of(const Root& root) const;
+  // Finds the objects of the provenances from those of the roots.
+  void find_meant();
+  [[nodiscard]] MeantObject object_of(const Provenance& provenance);
   void count_objects(const RootSum& sum);
 
   RunningLaunch& launch_;
-  std::vector<MeantObject> meant_;  // by Instr::provenance
-  // Used while a launch begins.
-  std::vector<MeantObject> object_of_root_;
+  std::vector<MeantObject> meant_;     // by Instr::provenance
+  std::vector<MeantObject> at_begin_;  // the same when the launch began
+  const Program* program_ = nullptr;   // of the last launch
+  // The objects of its roots, and those of the launch that begins.
+  std::vector<MeantObject> object_of_root_, objects_;
   std::vector<CountedObject> counted_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <unordered_map>
 
@@ -192,6 +193,7 @@ struct DeviceMemory::Arena {
     for (const Allocation& part : allocation.parts) give_id(part.id);
   }
   void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
+    if (list.empty()) return;
     for (const auto& allocation : list) {
       if (allocation->shared_by == nullptr) pool.give(allocation->data, allocation->bytes);
       give_ids(*allocation);
@@ -204,7 +206,8 @@ struct DeviceMemory::Arena {
     if (recycled.empty()) return std::make_unique<Allocation>();
     std::unique_ptr<Allocation> allocation = std::move(recycled.back());
     recycled.pop_back();
-    *allocation = {};
+    std::destroy_at(allocation.get());
+    std::construct_at(allocation.get());
     return allocation;
   }
   void drop_heap() {
@@ -249,12 +252,10 @@ struct DeviceMemory::Arena {
     std::erase_if(heap, [](const auto& one) { return one->space == ptx::Space::generic; });
     freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  void drop_global() {
-    // Most devices have no allocations.
-    for (auto* const lists : {&global, &constant}) {
-      for (List& list : *lists) {
-        if (!list.empty()) drop_all(list);
-      }
+  void drop_global(std::size_t devices) {
+    for (std::size_t device = 0; device < devices; ++device) {
+      drop_all(global[device]);
+      drop_all(constant[device]);
     }
     std::erase_if(unmapped, [](const auto& one) { return !one->live; });
     drop_all(unmapped);
@@ -285,7 +286,7 @@ DeviceMemory::DeviceMemory(const DeviceMemory& whole, std::uint32_t first_id)
 DeviceMemory::~DeviceMemory() {
   private_arena_->drop_all(private_arena_->private_ones);
   if (is_shared()) return;
-  arena_->drop_global();
+  arena_->drop_global(devices_.size());
   arena_->drop_heap();
   arena_->drop_mapped();
 }
@@ -339,7 +340,7 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   allocation->name = name;
   allocation->device = static_cast<std::uint8_t>(device);
   make_parts(*allocation);
-  devices_[device].used += bytes;
+  devices_[device].add(bytes);
   list.push_back(std::move(allocation));
   return list.back().get();
 }
@@ -389,7 +390,7 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, std::string_view 
   allocation->device = static_cast<std::uint8_t>(device);
   allocation->name = name;
   make_parts(*allocation);
-  devices_[device].used += bytes;
+  devices_[device].add(bytes);
   ++arena_->live_mapped;
   list.push_back(std::move(allocation));
   if (!name.empty()) arena_->mapped_variables.push_back(list.back().get());
@@ -433,13 +434,13 @@ Allocation* DeviceMemory::allocate_unmapped(std::uint64_t bytes, unsigned device
   memory->id = arena_->take_id();
   memory->bytes = bytes;
   memory->device = static_cast<std::uint8_t>(device);
-  devices_[device].used += bytes;
+  devices_[device].add(bytes);
   arena_->unmapped.push_back(std::move(memory));
   return arena_->unmapped.back().get();
 }
 
 void DeviceMemory::free_unmapped(Allocation& memory) {
-  devices_[memory.device].used -= memory.bytes;
+  devices_[memory.device].remove(memory.bytes);
   arena_->pool.give(memory.data, memory.bytes);
   memory.live = false;
 }
@@ -491,7 +492,7 @@ void DeviceMemory::free(Allocation* allocation) {
   if (allocation->on_heap()) {
     free_on_heap(*allocation);
   } else {
-    devices_[allocation->device].used -= allocation->bytes;
+    devices_[allocation->device].remove(allocation->bytes);
     if (allocation->counted_in != nullptr) *allocation->counted_in -= allocation->bytes;
     for (Allocation& part : allocation->parts) part.live = false;
     if (allocation->is_mapped()) {
@@ -553,8 +554,13 @@ std::vector<const Allocation*> DeviceMemory::live() const {
   return result;
 }
 
+bool DeviceMemory::has_live() const {
+  return std::ranges::any_of(
+      devices_, [](const OfDevice& one) { return one.live != 0 || one.heap_used != 0; });
+}
+
 void DeviceMemory::reset() {
-  arena_->drop_global();
+  arena_->drop_global(devices_.size());
   arena_->drop_heap();
   arena_->drop_mapped();
   heap_next_ = kHeapBase;

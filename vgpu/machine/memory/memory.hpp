@@ -251,6 +251,8 @@ class DeviceMemory {
   // Returns all live allocations: global memory, memory without an address, mapped memory, then the
   // heap; each by ascending address.
   [[nodiscard]] std::vector<const Allocation*> live() const;
+  // Returns whether there are any, apart from further mappings of the same memory.
+  [[nodiscard]] bool has_live() const;
 
   // Forgets every allocation, and starts again at the same addresses.  Host memory is kept for
   // reuse.
@@ -293,6 +295,15 @@ class DeviceMemory {
   struct Arena;
   struct OfDevice {
     std::uint64_t used = 0, heap_capacity = kHeapBytes, heap_used = 0;
+    std::uint64_t live = 0;  // allocations that are not on the heap
+    void add(std::uint64_t bytes) {
+      used += bytes;
+      ++live;
+    }
+    void remove(std::uint64_t bytes) {
+      used -= bytes;
+      --live;
+    }
   };
   void free_on_heap(Allocation& allocation);
   [[nodiscard]] bool has_room_for(std::uint64_t bytes, unsigned device) const;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -61,6 +63,26 @@ TEST(DeviceMemory, RefusesMoreThanItHas) {
   EXPECT_EQ(memory.allocate(memory.capacity_bytes()), nullptr);
   EXPECT_EQ(memory.allocate(UINT64_MAX), nullptr);
   EXPECT_EQ(memory.used_bytes(), 0u);
+}
+
+TEST(DeviceMemory, KnowsWhetherAnythingIsLeft) {
+  DeviceMemory memory;
+  memory.set_devices(2);
+  EXPECT_FALSE(memory.has_live());
+  const std::array<Allocation*, 3> all{memory.allocate(0, ptx::Space::global, {}, 1),
+                                       memory.allocate_on_heap(8), memory.allocate_mapped(4)};
+  for (Allocation* const one : all) {
+    EXPECT_TRUE(memory.has_live());
+    memory.free(one);
+  }
+  EXPECT_FALSE(memory.has_live());
+  Allocation* const unmapped = memory.allocate_unmapped(4096, 0);
+  EXPECT_TRUE(memory.has_live());
+  memory.free_unmapped(*unmapped);
+  EXPECT_FALSE(memory.has_live());
+  memory.allocate(4);
+  memory.reset();
+  EXPECT_FALSE(memory.has_live());
 }
 
 TEST(DeviceMemory, KeepsIdsDense) {

@@ -28,7 +28,7 @@ inline void PrintTo(const WarpLanes& party, std::ostream* out) {
 
 class SyncRecorder final : public Observer {
  public:
-  [[nodiscard]] bool watches_accesses() const override { return keeps_accesses; }
+  [[nodiscard]] Watched watches() const override { return {.accesses = keeps_accesses}; }
   void on_access(Access& access) override { accesses.push_back(access); }
   void on_sync(const Sync& sync) override {
     phases += sync.kind == Sync::Kind::barrier_complete ? 1 : 0;

@@ -1,4 +1,4 @@
-// Reports uses of values that an observer follows (Observer::follows()), beyond moving and
+// Reports uses of values that an observer follows (Watched::followed_values), beyond moving and
 // computing.
 //
 // Followed values are marked as undefined, and propagate as undefined values do (undefined.hpp).
