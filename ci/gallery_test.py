@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The gallery shows the tool's output, for every specimen.
+"""The gallery and README.md show the tool's output; the gallery for every specimen.
 
   gallery_test.py WARPCHECK REPOSITORY
 
-Every block of a page in docs/gallery that ends with a replay command must be the output of that command, and
+Every block of these pages that ends with a replay command must be the output of that command, and
 every pair that expects a finding must have such a block.
 """
 import json
@@ -20,7 +20,8 @@ def main():
     run = lambda *arguments: subprocess.run([warpcheck, *arguments], cwd=repository, text=True,
                                             capture_output=True, check=False)
     shown, wrong = set(), []
-    for page in sorted((repository / "docs" / "gallery").glob("*.md")):
+    pages = [repository / "README.md", *sorted((repository / "docs" / "gallery").glob("*.md"))]
+    for page in pages:
         for block, case in BLOCK.findall(page.read_text()):
             shown.add(block.split()[1].split(".")[0])
             replayed = run("replay", case)

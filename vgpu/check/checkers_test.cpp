@@ -69,6 +69,26 @@ TEST_F(CheckersTest, OutOfBounds) {
   EXPECT_EQ(only().count, 2u);
 }
 
+// p[-1] and p[0] of a null pointer are not taken for a pointer that was never set.
+TEST_F(CheckersTest, AddressesNearNullAndOthers) {
+  memory.allocation().address = 0x1'0000'0000;
+  start();
+  Fault event = fault(Fault::Kind::out_of_bounds);
+  const auto message_at = [&](std::uint64_t address) {
+    ++event.pc;
+    event.address = address;
+    emit(event);
+    return checkers.findings().back().message;
+  };
+  const std::string plain = "(1) is outside every allocation";
+  const std::string nowhere = plain + ": a pointer of the host, or one that was never set?";
+  EXPECT_EQ(message_at(0), plain);
+  EXPECT_EQ(message_at(0xffff'ffff'ffff'fffc), plain);
+  EXPECT_EQ(message_at(0xffff'ffff'fff0'0000), plain);
+  EXPECT_EQ(message_at(0xffff'ffff'ffef'ffff), nowhere);
+  EXPECT_EQ(message_at(0x7ffd'0000'0000), nowhere);
+}
+
 TEST_F(CheckersTest, Places) {
   memory.allocation().address = 0x1000;
   const Allocation& in = memory.allocation();

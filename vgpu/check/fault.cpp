@@ -39,6 +39,11 @@ std::uint64_t distance_before(std::uint64_t address, std::uint64_t begin) {
 // An address farther from an allocation than this is unrelated to it.
 constexpr std::uint64_t kNearBytes = 1u << 20;
 
+// Of an element of an array at null, with an index of either sign.
+bool is_near_null(std::uint64_t address) {
+  return address < kNearBytes || 0 - address <= kNearBytes;
+}
+
 bool is_near(const Allocation& allocation, std::uint64_t address) {
   if (distance_before(address, allocation.address) != 0) {
     return distance_before(address, allocation.address) <= kNearBytes;
@@ -101,8 +106,8 @@ std::string cause_of(const Reporter& reporter, const Fault& fault) {
   if (fault.kind == Fault::Kind::use_after_free && fault.nearest != nullptr) {
     return reporter.causes()->of_use_after_free(*fault.nearest);
   }
-  const bool is_nothing =
-      fault.kind == Fault::Kind::out_of_bounds && (fault.address < kNearBytes || is_nowhere(fault));
+  const bool is_nothing = fault.kind == Fault::Kind::out_of_bounds &&
+                          (is_near_null(fault.address) || is_nowhere(fault));
   return is_nothing ? reporter.causes()->of_pointer_to_nothing() : std::string();
 }
 
@@ -122,7 +127,7 @@ std::string message_of_stray(const Fault& fault) {
 }
 
 bool is_nowhere(const Fault& fault) {
-  if (fault.address < kNearBytes) return false;  // near null
+  if (is_near_null(fault.address)) return false;
   return fault.nearest == nullptr || !is_near(*fault.nearest, fault.address);
 }
 
