@@ -60,6 +60,7 @@ struct ClockTrie::Fork : Node {
 struct ClockTrie::Leaf : Node {
   Tick phases = 0;
   std::vector<ThreadTime> threads;
+  [[nodiscard]] Knowledge knowledge() const { return {phases, threads}; }
 };
 
 Tick ClockTrie::Knowledge::ticks_of(std::uint32_t thread) const {
@@ -79,7 +80,7 @@ const ClockTrie::Leaf* ClockTrie::leaf_of(BlockKey block) const {
 
 ClockTrie::Knowledge ClockTrie::of_block(BlockKey block) const {
   const Leaf* const leaf = leaf_of(block);
-  return leaf == nullptr ? Knowledge{} : Knowledge{leaf->phases, leaf->threads};
+  return leaf == nullptr ? Knowledge{} : leaf->knowledge();
 }
 
 void ClockTrie::drop(Node* node, unsigned height) {
@@ -105,10 +106,11 @@ ClockTrie::Node* ClockTrie::lift(Node* node, unsigned from, unsigned to) {
   return node;
 }
 
-// Returns whether `a` knows everything that `b` knows.
-bool ClockTrie::knows_all_of(const Leaf& a, const Leaf& b) {
+// Returns whether a leaf says all of `b`.
+bool ClockTrie::knows_all_of(const Leaf& a, const Knowledge& b) {
   if (a.phases < b.phases) return false;
-  auto at = a.threads.begin();
+  if (b.threads.empty()) return true;
+  auto at = std::ranges::upper_bound(a.threads, b.threads[0].thread, {}, &ThreadTime::end);
   return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
     if (time.phase < a.phases) return true;
     for (std::uint32_t thread = time.thread; thread < time.end(); thread = at->end()) {
@@ -119,7 +121,7 @@ bool ClockTrie::knows_all_of(const Leaf& a, const Leaf& b) {
   });
 }
 
-ClockTrie::Leaf* ClockTrie::join_leaves(const Leaf& a, const Leaf& b) {
+ClockTrie::Leaf* ClockTrie::join_leaves(const Leaf& a, const Knowledge& b) {
   auto* const joined = new Leaf;
   joined->phases = std::max(a.phases, b.phases);
   joined->threads.reserve(a.threads.size() + b.threads.size());
@@ -167,9 +169,9 @@ ClockTrie::Node* ClockTrie::join_nodes(Node* a, Node* b, unsigned height) {
   if (height == 0) {
     const Leaf& left = *static_cast<Leaf*>(a);
     const Leaf& right = *static_cast<Leaf*>(b);
-    if (knows_all_of(left, right)) return share(a);
-    if (knows_all_of(right, left)) return share(b);
-    Leaf* const joined = join_leaves(left, right);
+    if (knows_all_of(left, right.knowledge())) return share(a);
+    if (knows_all_of(right, left.knowledge())) return share(b);
+    Leaf* const joined = join_leaves(left, right.knowledge());
     joined->owners = 1;
     return joined;
   }
@@ -214,7 +216,7 @@ void ClockTrie::join(const ClockTrie& other) {
 }
 
 // Adds what is known of one run of threads, without a copy of the others.  False: nothing was done.
-bool ClockTrie::add_in_place(Leaf& leaf, const Leaf& news) {
+bool ClockTrie::add_in_place(Leaf& leaf, const Knowledge& news) {
   if (news.threads.size() != 1 || news.phases > leaf.phases) return false;
   const ThreadTime& time = news.threads.front();
   const auto is_alike = [&](const ThreadTime& neighbour) {
@@ -239,20 +241,20 @@ bool ClockTrie::add_in_place(Leaf& leaf, const Leaf& news) {
 
 // Adds what `news` says of a block to the clock below a node, and returns the node that says both.
 // Takes over the caller's reference to `node`.  What no other clock shares is changed in place.
-ClockTrie::Node* ClockTrie::learn_in(Node* node, unsigned height, BlockKey block, Leaf& news) {
+ClockTrie::Node* ClockTrie::learn_in(Node* node, unsigned height, BlockKey block,
+                                     const Knowledge& news) {
   const bool is_shared = node != nullptr && node->owners > 1;
   if (height == 0) {
     auto* const leaf = static_cast<Leaf*>(node);
     if (leaf != nullptr && !is_shared && add_in_place(*leaf, news)) return leaf;
-    Leaf* const joined =
-        leaf == nullptr || knows_all_of(news, *leaf) ? nullptr : join_leaves(*leaf, news);
-    Leaf& known = joined == nullptr ? news : *joined;
-    Leaf* const own = leaf == nullptr || is_shared ? new Leaf : leaf;
+    Leaf* const own = leaf == nullptr ? new Leaf : join_leaves(*leaf, news);
     own->owners = 1;
-    own->phases = known.phases;
-    own->threads.swap(known.threads);
-    delete joined;
-    if (is_shared) --leaf->owners;
+    if (leaf == nullptr) {
+      own->phases = news.phases;
+      own->threads.assign(news.threads.begin(), news.threads.end());
+    } else if (--leaf->owners == 0) {
+      delete leaf;
+    }
     return own;
   }
   auto* fork = static_cast<Fork*>(node);
@@ -272,22 +274,27 @@ ClockTrie::Node* ClockTrie::learn_in(Node* node, unsigned height, BlockKey block
   return fork;
 }
 
-bool ClockTrie::knows(BlockKey block, Tick phases, std::span<const ThreadTime> threads) const {
-  const Leaf* const leaf = leaf_of(block);
-  return leaf != nullptr && knows_all_of(*leaf, news_of(phases, threads));
+// Returns what is told of a block in as few elements as possible.
+//   kept: keeps them, if they are not those of `threads`
+ClockTrie::Knowledge ClockTrie::news_of(Tick phases, std::span<const ThreadTime> threads,
+                                        std::vector<ThreadTime>& kept) {
+  const bool is_short = threads.empty() || (threads.size() == 1 && threads[0].phase >= phases);
+  if (is_short) return {phases, threads};
+  for (const ThreadTime& time : threads) {
+    if (time.phase >= phases) append(kept, time);
+  }
+  return {phases, kept};
 }
 
-ClockTrie::Leaf ClockTrie::news_of(Tick phases, std::span<const ThreadTime> threads) {
-  Leaf news;
-  news.phases = phases;
-  for (const ThreadTime& time : threads) {
-    if (time.phase >= phases) append(news.threads, time);
-  }
-  return news;
+bool ClockTrie::knows(BlockKey block, Tick phases, std::span<const ThreadTime> threads) const {
+  const Leaf* const leaf = leaf_of(block);
+  std::vector<ThreadTime> kept;
+  return leaf != nullptr && knows_all_of(*leaf, news_of(phases, threads, kept));
 }
 
 void ClockTrie::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
-  Leaf news = news_of(phases, threads);
+  std::vector<ThreadTime> kept;
+  const Knowledge news = news_of(phases, threads, kept);
   const Leaf* const leaf = leaf_of(block);
   if (leaf != nullptr && knows_all_of(*leaf, news)) return;
   unsigned height = height_;

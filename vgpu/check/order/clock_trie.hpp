@@ -76,15 +76,16 @@ class ClockTrie {
 
   ClockTrie(Node* root, unsigned height) : root_(root), height_(height) {}
   [[nodiscard]] const Leaf* leaf_of(BlockKey block) const;
-  static Leaf news_of(Tick phases, std::span<const ThreadTime> threads);
+  static Knowledge news_of(Tick phases, std::span<const ThreadTime> threads,
+                           std::vector<ThreadTime>& kept);
   static void drop(Node* node, unsigned height);
   static Node* lift(Node* node, unsigned from, unsigned to);
   static Node* join_nodes(Node* a, Node* b, unsigned height);
-  static Node* learn_in(Node* node, unsigned height, BlockKey block, Leaf& news);
-  static bool add_in_place(Leaf& leaf, const Leaf& news);
+  static Node* learn_in(Node* node, unsigned height, BlockKey block, const Knowledge& news);
+  static bool add_in_place(Leaf& leaf, const Knowledge& news);
   static bool are_alike(const Node* a, const Node* b, unsigned height);
-  static bool knows_all_of(const Leaf& a, const Leaf& b);
-  static Leaf* join_leaves(const Leaf& a, const Leaf& b);
+  static bool knows_all_of(const Leaf& a, const Knowledge& b);
+  static Leaf* join_leaves(const Leaf& a, const Knowledge& b);
   void retain(Node* node) const {
     if (node != nullptr) ++node->owners;
   }

@@ -327,9 +327,10 @@ void SyncVariables::release(Variable& variable, Reach reach, const VectorClock& 
   patterns.has_released = true;
   patterns.is_for_some |= reach != Reach::grid;
   VectorClock& in_block = released_in[group_of(block, Reach::block)];
-  const bool are_alike = in_block.is_same(variable.released);
+  const bool are_alike = reach == Reach::grid && in_block.is_same(variable.released);
+  if (are_alike) variable.released = {};  // so that the other changes in place
   in_block.join(clock);
-  if (reach == Reach::grid && are_alike) {
+  if (are_alike) {
     variable.released = in_block;
   } else if (reach == Reach::grid) {
     variable.released.join(clock);

@@ -44,9 +44,9 @@ void ThreadState::fold() {
   for (; folded < seen.size(); ++folded) observed.join(seen[folded].released_clocks);
 }
 
-// Merges the entries so that each variable has one.
+// Merges the entries so that each variable has one.  What no fence has asked for is not folded.
 void ThreadState::compact() {
-  fold();
+  if (folded != 0) fold();
   std::ranges::stable_sort(seen, {}, &Seen::variable);
   std::vector<Seen> compacted;
   for (Seen& next : seen) {
@@ -59,7 +59,7 @@ void ThreadState::compact() {
     last.released_clocks.join(next.released_clocks);
   }
   seen = std::move(compacted);
-  folded = seen.size();
+  if (folded != 0) folded = seen.size();
   compact_at = 32 + 2 * seen.size();
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kAtOnceMax = 4'096;  // nodes that are computed at once
 constexpr std::uint32_t kVisitsPerDepth = 6;
-constexpr std::size_t kMoreDepthMax = 256;
+constexpr std::size_t kMoreDepthMax = 1'500;  // so that at most kAtOnceMax nodes are computed
 
 // These only decide when a clock is computed, never what it knows.
 thread_local std::int64_t pending_nodes = 0, pending_max = 1 << 22;
@@ -93,13 +93,13 @@ VectorClock::Knowledge VectorClock::of_block(BlockKey block) const {
 
 // Collects the parts of a clock.  False: it consists of more nodes.
 bool VectorClock::collect(Node* root, std::size_t nodes_max, Parts& parts) {
-  ++searches;
+  const std::uint64_t search = ++searches;
   std::vector<Node*> rest{root};
   for (std::size_t visited = 0; !rest.empty();) {
     Node* const node = rest.back();
     rest.pop_back();
-    if (node == nullptr || node->visited_by == searches) continue;
-    node->visited_by = searches;
+    if (node == nullptr || node->visited_by == search) continue;
+    node->visited_by = search;
     if (++visited > nodes_max) return false;
     if (node->is_computed) {
       parts.computed.push_back(node);
@@ -127,11 +127,14 @@ void VectorClock::compute_at_once(Node* root, const Parts& parts) {
   ClockTrie trie;
   for (const Node* const node : parts.computed) trie.join(node->trie);
   for (const Node* const node : parts.news) add_news(trie, *node);
-  // What is large is copied less often.
+  // What is large is copied less often: as many nodes are added before as are copied.
+  std::vector<BlockKey> blocks;
+  for (const Node* const node : parts.news) blocks.push_back(static_cast<const News*>(node)->block);
+  std::ranges::sort(blocks);
+  const auto repeated = std::ranges::unique(blocks);
+  blocks.erase(repeated.begin(), repeated.end());
   std::size_t size = 0;
-  if (!parts.news.empty()) {
-    size = trie.of_block(static_cast<const News*>(parts.news.back())->block).threads.size();
-  }
+  for (const BlockKey block : blocks) size += trie.of_block(block).threads.size();
   complete(root, std::move(trie));
   root->compute_at += static_cast<std::uint32_t>(std::min(size, kMoreDepthMax));
 }
@@ -190,6 +193,10 @@ void VectorClock::join(const VectorClock& other) {
     return;
   }
   if (includes(node_, other.node_)) return;
+  if (other.node_->is_news && !other.node_->is_computed && other.node_->first == nullptr) {
+    const auto& news = static_cast<const News&>(*other.node_);
+    return learn(news.block, news.phases, news.knowledge().threads);
+  }
   if (pending_nodes > pending_max) {
     compute_step_by_step(node_);
     compute_step_by_step(other.node_);

@@ -244,6 +244,46 @@ TEST(VectorClock, BeyondTheMostNodesEachJoinIsComputed) {
   VectorClock::set_pending_max(before);
 }
 
+VectorClock clock_of_thread(std::uint32_t thread, Tick tick) {
+  VectorClock clock;
+  const ThreadTime time{thread % 256, tick, 0};
+  clock.learn(thread / 256, 0, {&time, 1});
+  return clock;
+}
+
+// A variable that many threads release and nobody acquires.
+TEST(VectorClock, WhatASoleOwnerJoinsIsAddedInPlace) {
+  VectorClock clock;
+  for (std::uint32_t thread = 0; thread < 3'000; ++thread) {
+    clock.join(clock_of_thread(thread, thread + 1));
+    EXPECT_TRUE(thread < 40 || clock.is_computed()) << thread;
+  }
+  for (std::uint32_t thread = 0; thread < 3'000; ++thread) {
+    ASSERT_EQ(clock.of_block(thread / 256).ticks_of(thread % 256), thread + 1);
+  }
+}
+
+// A variable that many threads release, and of which each keeps what it has observed.
+TEST(VectorClock, ALargeClockIsCopiedLessOften) {
+  constexpr std::uint32_t kThreads = 20'000;
+  VectorClock clock;
+  std::vector<VectorClock> observed;
+  std::ptrdiff_t computed = 0;
+  for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+    clock.join(clock_of_thread(thread, thread + 1));
+    computed += clock.is_computed() ? 1 : 0;
+    observed.push_back(clock);
+  }
+  EXPECT_GE(computed, 4);
+  EXPECT_LE(computed, 20);
+  for (const std::uint32_t version : {0u, 31u, 100u, 5'000u, kThreads - 1}) {
+    EXPECT_EQ(observed[version].of_block(version / 256).ticks_of(version % 256), version + 1);
+    const std::uint32_t next = version + 1;
+    EXPECT_EQ(observed[version].of_block(next / 256).ticks_of(next % 256), 0u);
+    EXPECT_EQ(observed[version].of_block(0).ticks_of(0), 1u);
+  }
+}
+
 // A lock that few threads take again and again is a long chain of few nodes.
 TEST(VectorClock, AChainOfFewNodesIsComputedByItself) {
   LazyClocks clocks(4, 1);
