@@ -32,9 +32,9 @@ bool is_barrier(Lack lack) {
 }
 
 std::string place_text(const AccessSide& side) {
+  if (!side.file.empty()) return fmt::format("{} {}:{}", side.role, side.file, side.line);
   if (side.ptx.empty()) return fmt::format("{} by the host", side.role);
-  if (side.file.empty()) return fmt::format("{} ({})", side.role, side.ptx);
-  return fmt::format("{} {}:{}", side.role, side.file, side.line);
+  return fmt::format("{} ({})", side.role, side.ptx);
 }
 
 // Returns what findings with one cause have in common, apart from the position of a barrier; empty:

@@ -108,6 +108,9 @@ TEST(FindingGroupsTest, Texts) {
   finding.accesses[1] = {};
   finding.accesses[1].role = "host copy";
   EXPECT_EQ(places_text(finding), "write k.cu:10 and host copy by the host");
+  finding.accesses[1].file = "host.cu";
+  finding.accesses[1].line = 7;
+  EXPECT_EQ(places_text(finding), "write k.cu:10 and host copy host.cu:7");
 }
 
 }  // namespace
