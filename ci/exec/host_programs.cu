@@ -57,6 +57,15 @@ __managed__ int counter;
 __global__ void count() { counter += 1; }                      // the update
 __global__ void add_up(int* result) { atomicAdd(result, 1); }  // the addition
 __global__ void add_for_all(int* result) { atomicAdd_system(result, 1); }
+__global__ void take(int* mailbox, int* result) {
+  while ((*result = atomicExch(mailbox, 0)) == 0) {
+  }
+}
+__global__ void add_after_signal(volatile int* flag, int* result) {
+  while (*flag == 0) {
+  }
+  atomicAdd(result, 1);
+}
 __constant__ int factor;
 __global__ void scale(int* result) { *result *= factor; }  // the constant is read
 
@@ -99,6 +108,28 @@ static void races(const std::string& mode) {
     *result = 0;
     add_up<<<2, 32>>>(result);
     std::printf("%d\n", *result == -1);  // the result is read
+  } else if (mode == "store-beside-an-addition") {
+    *result = 0;
+    add_up<<<2, 32>>>(result);
+    *result = 5;  // stored too early
+  } else if (mode == "store-beside-an-addition-for-all") {
+    *result = 0;
+    add_for_all<<<2, 32>>>(result);
+    *result = 5;
+  } else if (mode == "store-for-a-kernel-that-takes") {
+    *result = 0;
+    take<<<1, 1>>>(result, values);
+    *result = 5;
+    cudaDeviceSynchronize();
+    std::printf("%d\n", *values);
+  } else if (mode == "store-before-a-signal") {
+    volatile int* const flag = values;
+    *flag = 0;
+    add_after_signal<<<1, 1>>>(flag, result);
+    *result = 5;
+    *flag = 1;
+    cudaDeviceSynchronize();
+    std::printf("%d\n", *result);
   } else if (mode == "constant") {
     static const int two = 2;
     cudaStream_t each, other;

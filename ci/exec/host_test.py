@@ -83,6 +83,13 @@ class Accesses(unittest.TestCase):
         self.assertEqual((finding["object"], finding["kernel"]),
                          ("allocation of 4 bytes [0]", "add_up"))
 
+    def test_a_store_beside_atomic_operations_of_the_device(self):
+        _, finding = self.assert_race(
+            "store-beside-an-addition",
+            [("atomic", "the addition"), ("host write", "stored too early")], self.KERNEL)
+        self.assertEqual((finding["object"], finding["kernel"]),
+                         ("allocation of 4 bytes [0]", "add_up"))
+
     def test_a_constant_is_written_through_a_template_of_the_toolkit(self):
         self.assert_race(
             "constant", [("read", "the constant is read"), ("host write", "the constant is written")],
@@ -160,6 +167,11 @@ class WhatIsRight(unittest.TestCase):
         self.assert_silent("progress-asked-for-between", "64\n")
         self.assert_silent("progress-for-the-system", "1\n")
         self.assert_silent("addition-before-and-after", "0\n64\n")
+
+    def test_stores_that_atomic_operations_may_receive(self):
+        self.assert_silent("store-beside-an-addition-for-all", "")
+        self.assert_silent("store-for-a-kernel-that-takes", "5\n")
+        self.assert_silent("store-before-a-signal", "6\n")
 
     def test_waits_without_a_call_that_waits(self):
         self.assert_silent("callback", "17\n")

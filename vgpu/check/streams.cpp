@@ -32,15 +32,15 @@ std::string message_of(const HostOperation& earlier, const HostOperation& later)
   return lack_of_host(*host.place, operation.name(), own);
 }
 
-// Makes the finding for an access of a kernel and a read by the host, without its message.
-Finding race_with_host_read(AccessKind kind, const CodePlace& access, const Allocation& allocation,
-                            std::uint64_t offset, const HostPlace& read) {
+// Makes the finding for an access of a kernel and one by the host, without its message.
+Finding race_with_host(AccessKind kind, const CodePlace& access, const Allocation& allocation,
+                       std::uint64_t offset, bool writes, const HostPlace& place) {
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = "global";
   finding.kernel = kernel_name(access.program->kernel);
   finding.object = describe(allocation, offset, 1);
-  finding.accesses = {side_at(role_name(kind), access), host_side(false, read)};
+  finding.accesses = {side_at(role_name(kind), access), host_side(writes, place)};
   finding.variable = variable_of(allocation, static_cast<std::uint32_t>(offset));
   finding.relation = Relation::host;
   return finding;
@@ -108,7 +108,7 @@ void add_call(const Reporter& reporter, const HostAccess& access, Finding& findi
 
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
                             std::uint64_t offset, const HostPlace& read) {
-  Finding finding = race_with_host_read(AccessKind::write, write, allocation, offset, read);
+  Finding finding = race_with_host(AccessKind::write, write, allocation, offset, false, read);
   finding.lack = Lack::host_release;
   finding.message =
       "between (1) and the thread's signal to the host, nothing releases (1) at system scope" +
@@ -116,11 +116,11 @@ Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation
   return finding;
 }
 
-Finding read_too_early(const CodePlace& atomic, const Allocation& allocation, std::uint64_t offset,
-                       const HostPlace& read) {
-  Finding finding = race_with_host_read(AccessKind::atomic, atomic, allocation, offset, read);
+Finding touched_too_early(const CodePlace& atomic, const Allocation& allocation,
+                          std::uint64_t offset, bool writes, const HostPlace& place) {
+  Finding finding = race_with_host(AccessKind::atomic, atomic, allocation, offset, writes, place);
   finding.lack = Lack::wait_of_host;
-  finding.message = lack_of_host(read, "the kernel of", 2);
+  finding.message = lack_of_host(place, "the kernel of", 2);
   return finding;
 }
 

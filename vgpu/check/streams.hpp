@@ -49,10 +49,10 @@ Finding value_never_comes(std::string_view call, const Allocation* memory, std::
 Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
                             std::uint64_t offset, const HostPlace& read);
 
-// Makes the finding for host code that reads what an atomic operation of a kernel changes later,
-// and does not wait for the kernel.
-Finding read_too_early(const CodePlace& atomic, const Allocation& allocation, std::uint64_t offset,
-                       const HostPlace& read);
+// Makes the finding for host code that reads or writes what an atomic operation of a kernel
+// changes, and does not wait for the kernel.
+Finding touched_too_early(const CodePlace& atomic, const Allocation& allocation,
+                          std::uint64_t offset, bool writes, const HostPlace& place);
 
 //   what: "stream" or "event"
 Finding use_of_destroyed(std::string_view call, std::string_view what);

@@ -18,6 +18,9 @@
 namespace warpcheck::cudart {
 namespace {
 
+// Limit of the early accesses that are remembered.
+constexpr std::size_t kEarlyMax = 4096;
+
 vgpu::HostPlace to_host_place(std::size_t id, const CallPlace& place, bool in_function = false) {
   return {static_cast<std::uint32_t>(id), place.file, place.line, place.code, in_function};
 }
@@ -150,7 +153,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
       operations.step_of_host(step, may_know_);
       is_new = false;
     }
-    if (!access.write && !is_of_function) note_early(access, *at.part, at.offset, step);
+    note_early(access, *at.part, at.offset, is_of_function ? of_function : step);
     Touch touch;
     touch.rows = {found, offset, 0, 0, {bytes}};
     touch.write = access.write;
@@ -215,40 +218,55 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
 
 void HostAccesses::note_early(const SeenAccess& access, const vgpu::Allocation& part,
                               std::uint32_t offset, const Operation& step) {
-  constexpr std::size_t kEarlyMax = 4096;
-  if (early_reads_.size() >= kEarlyMax) return;
-  const auto [known, is_new] = early_reads_.try_emplace(
-      {access.code, access.address}, EarlyRead{access, &part, offset, step.stamp, step.clock});
+  if (early_.size() >= kEarlyMax) return;
+  const auto [known, is_new] =
+      early_.try_emplace({access.code, access.address, access.write},
+                         EarlyAccess{access, &part, offset, step.stamp, step.clock});
   known->second.access.is_repeated |= !is_new;
 }
 
-// The host's machine code does not show whether a read is atomic, so strong accesses of kernels do
-// not race with it (host_races.cpp).  But an atomic operation that reaches the device only, and a
-// read that was too early for it and came once, hand nothing on.
-void HostAccesses::tell_early_reads() {
+// The host's machine code does not show whether an access is atomic, so strong accesses of kernels
+// do not race with it (host_races.cpp).  But an atomic operation that reaches the device only, and
+// an access that was too early for it, hand nothing on if neither side polls.
+void HostAccesses::tell_early() {
   const std::vector<AddressRange> given = host_watch()->given();
-  const auto reads = std::exchange(early_reads_, {});
+  const EarlyAccesses all = std::exchange(early_, {});
   std::set<std::uint64_t> polled;  // addresses
-  for (const auto& [place, read] : reads) {
-    if (read.access.is_repeated) polled.insert(place.second);
+  for (const auto& [place, early] : all) {
+    if (early.access.is_repeated && !early.access.write) polled.insert(early.access.address);
   }
-  for (const auto& [place, read] : reads) {
-    const std::uint64_t address = read.access.address;
+  for (const auto& [place, early] : all) {
+    const std::uint64_t address = early.access.address;
     const bool is_given = std::ranges::any_of(given, [&](const AddressRange& range) {
       return address >= range.begin && address < range.end;
     });
-    if (polled.contains(address) || is_given) continue;
-    for (const Ended& ended : ended_) {
-      const bool was_early = read.access.launches <= ended.launch;
-      if (!was_early || ended.clock.covers(read.stamp) || read.clock.includes(ended.clock))
-        continue;
-      const vgpu::CodePlace* const atomic =
-          signals_.device_atomic(ended.launch, *read.part, read.offset, read.access.bytes);
-      if (atomic == nullptr) continue;
-      needs_.findings.add(
-          vgpu::read_too_early(*atomic, *read.part, read.offset, place_of(read.access)));
-      break;
-    }
+    if (is_given || polled.contains(address) || early.access.function != 0) continue;
+    tell_early(early, all);
+  }
+}
+
+// Returns whether the host may have told the launch anything by a write.
+bool HostAccesses::may_be_told(const Ended& ended, const EarlyAccesses& all) const {
+  if (all.size() >= kEarlyMax) return true;
+  return std::ranges::any_of(all, [&](const auto& one) {
+    const EarlyAccess& early = one.second;
+    return early.access.write &&
+           signals_.read(ended.launch, *early.part, early.offset, early.access.bytes);
+  });
+}
+
+void HostAccesses::tell_early(const EarlyAccess& early, const EarlyAccesses& all) {
+  const SeenAccess& access = early.access;
+  for (const Ended& ended : ended_) {
+    const bool is_unordered =
+        !ended.clock.covers(early.stamp) && !early.clock.includes(ended.clock);
+    if (!is_unordered || (!access.write && access.launches > ended.launch)) continue;
+    const vgpu::CodePlace* const atomic =
+        signals_.device_atomic(ended.launch, *early.part, early.offset, access.bytes);
+    if (atomic == nullptr || (access.write && may_be_told(ended, all))) continue;
+    needs_.findings.add(vgpu::touched_too_early(*atomic, *early.part, early.offset, access.write,
+                                                place_of(access)));
+    return;
   }
 }
 
@@ -259,8 +277,8 @@ void HostAccesses::host_knows_all(bool has_waited) {
   knows_more_ = false;
   if (!are_watched()) return;
   // The host that asks whether work has ended may be watching how it goes on.
-  if (has_waited) tell_early_reads();
-  early_reads_.clear();
+  if (has_waited) tell_early();
+  early_.clear();
   ended_.clear();
   left_.clear();
   signals_.forget();
@@ -290,7 +308,7 @@ std::string HostAccesses::not_checked() const {
 void HostAccesses::forget_all() {
   ended_.clear();
   left_.clear();
-  early_reads_.clear();
+  early_.clear();
   functions_.clear();
   may_know_.clear();
   by_functions_.clear();

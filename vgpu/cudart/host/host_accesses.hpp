@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -85,9 +86,11 @@ class HostAccesses {
     OperationSet clock;
     bool has_ended = false;
   };
-  // A read by the host before an unfinished launch that may change what it reads.  It is a race if
-  // no code of the host has read it twice when the host has waited for everything: nothing polls.
-  struct EarlyRead {
+  // An access by the host that nothing orders with an unfinished launch, which may change the same
+  // bytes.  When the host has waited for everything, a read that came before the launch is a race
+  // if no code of the host has made it twice: nothing polls.  A write is one if the launch has
+  // strongly read nothing that the host has written: the host has told it nothing.
+  struct EarlyAccess {
     SeenAccess access;
     const vgpu::Allocation* part = nullptr;
     std::uint32_t offset = 0;
@@ -96,7 +99,10 @@ class HostAccesses {
   };
   void note_early(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
                   const Operation& step);
-  void tell_early_reads();
+  using EarlyAccesses = std::map<std::tuple<std::uint32_t, std::uint64_t, bool>, EarlyAccess>;
+  void tell_early();
+  void tell_early(const EarlyAccess& early, const EarlyAccesses& all);
+  [[nodiscard]] bool may_be_told(const Ended& ended, const EarlyAccesses& all) const;
   void pass_over_given();
   void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
   bool read_signals(const SeenAccess& access, const vgpu::Allocation& part, std::uint32_t offset,
@@ -114,7 +120,7 @@ class HostAccesses {
   // have told it.
   OperationSet may_know_, by_functions_;
   bool knows_more_ = false;  // through a signal of a launch, or of a host function
-  std::map<std::pair<std::uint32_t, std::uint64_t>, EarlyRead> early_reads_;  // by code, address
+  EarlyAccesses early_;      // by code, address, and whether it writes
   std::vector<Function> functions_;
   std::uint32_t running_ = 0;  // the launch that has begun
   // Launches that have run or were suspended, and that the host may not know of.

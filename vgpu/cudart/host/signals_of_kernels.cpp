@@ -4,6 +4,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -73,7 +74,15 @@ void SignalsOfKernels::on_access(vgpu::Access& access) {
     });
   };
   if (access.kind != vgpu::AccessKind::read) note(true);
-  if (access.kind != vgpu::AccessKind::write) note(false);
+  if (access.kind != vgpu::AccessKind::write && !is_reduction(access)) note(false);
+}
+
+// Returns whether the access is an atomic operation and the program does not use its old value.
+bool SignalsOfKernels::is_reduction(const vgpu::Access& access) {
+  if (access.kind != vgpu::AccessKind::atomic) return false;
+  const auto [known, is_new] = unused_.try_emplace(access.program);
+  if (is_new) known->second = vgpu::unused_old_values(*access.program);
+  return known->second[access.pc];
 }
 
 void SignalsOfKernels::on_fence(const vgpu::Fence& fence) {

@@ -81,12 +81,14 @@ class SignalsOfKernels final : public vgpu::Observer {
   [[nodiscard]] vgpu::CodePlace place_of(const vgpu::Access& access, unsigned lane,
                                          std::uint32_t pc) const;
   [[nodiscard]] bool has(const Key& key, std::uint32_t offset, std::uint32_t bytes) const;
+  [[nodiscard]] bool is_reduction(const vgpu::Access& access);
   void note_weak_write(const vgpu::Access& access);
   void note_signal(const vgpu::Access& access);
   void release_all();
 
   const vgpu::DeviceMemory& memory_;
   mutable std::map<const vgpu::Program*, bool> has_strong_accesses_;
+  std::map<const vgpu::Program*, std::vector<bool>> unused_;  // old values, by pc
   std::uint32_t launch_ = 0;
   Dim3 grid_, block_;                              // of the launch
   std::map<Key, std::set<std::uint32_t>> places_;  // 4-byte words
