@@ -233,6 +233,30 @@ void forks_late() {
   cudaFree(data);
 }
 
+// Which devices there are; the last one runs a kernel.
+void list_devices() {
+  int count = -1;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  std::printf("%s, %d:", cudaGetErrorName(counted), count);
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties;
+    char bus[16];
+    int again = -1;
+    cudaGetDeviceProperties(&properties, i);
+    cudaDeviceGetPCIBusId(bus, sizeof bus, i);
+    cudaDeviceGetByPCIBusId(&again, bus);
+    std::printf(" %s is %d, uuid %d", bus, again, properties.uuid.bytes[15]);
+  }
+  cudaSetDevice(count - 1);
+  int *data = nullptr, result[32] = {};
+  cudaMalloc(&data, sizeof result);
+  fill<<<1, 32>>>(data, 32);
+  cudaMemcpy(result, data, sizeof result, cudaMemcpyDeviceToHost);
+  int version = 0;
+  cudaRuntimeGetVersion(&version);
+  std::printf("; %d, %s, CUDA %d\n", result[31], cudaGetErrorName(cudaFree(data)), version / 1000);
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "too-much") too_much_memory();
@@ -250,5 +274,7 @@ int main(int argc, char** argv) {
   if (mode == "array-bounds") array_bounds();
   if (mode == "forks") forks();
   if (mode == "forks-late") forks_late();
+  if (mode == "devices") list_devices();
+  if (mode == "one-of-the-devices") setenv("CUDA_VISIBLE_DEVICES", argv[2], 1), list_devices();
   return 0;
 }

@@ -5,6 +5,7 @@ compiled by plain nvcc.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -237,6 +238,65 @@ void run_{0}() {{ for (int i = 0; i < 3; ++i) {0}<<<1, 1>>>(i); cudaDeviceSynchr
                            for i, number in enumerate(("zero", "one", "many")))
         self.assertEqual(result.stdout, expected)
         self.assertEqual(result.returncode, 0, result.stderr)
+
+
+DRIVER = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+count, uuids = ctypes.c_int(-1), []
+answers = [cuda.cuInit(0), cuda.cuDeviceGetCount(ctypes.byref(count))]
+for i in range(count.value):
+    uuid = (ctypes.c_ubyte * 16)()
+    cuda.cuDeviceGetUuid(uuid, i)
+    uuids.append(uuid[15])
+print(answers, count.value, uuids)
+"""
+
+
+class VisibleDevices(unittest.TestCase):
+    def listed(self, devices, visible, *words):
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": visible}
+        if visible is None:
+            del environment["CUDA_VISIBLE_DEVICES"]
+        self.result = run("--devices", str(devices), "--", *words, env=environment)
+        return self.result.stdout
+
+    def assert_some(self, devices, visible, numbers):
+        each = "".join(f" 0000:00:{number:02}.0 is {i}, uuid {number}"
+                       for i, number in enumerate(numbers))
+        self.assertRegex(self.listed(devices, visible, "./program", "devices"),
+                         f"^cudaSuccess, {len(numbers)}:{each}; 31, cudaSuccess, CUDA 1[23]\n$")
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+        self.assertNotIn("not checked", self.result.stderr)
+        self.listed(devices, visible, sys.executable, "-c", DRIVER)
+        self.assertEqual(self.result.stdout, f"[0, 0] {len(numbers)} {numbers}\n")
+
+    def test_are_those_of_the_list_in_its_order(self):
+        self.assert_some(3, None, [0, 1, 2])
+        self.assert_some(3, "2,0", [2, 0])
+        self.assert_some(3, "1,-1,0", [1])
+        self.assert_some(1, "0,1", [0])
+        self.assert_some(3, "GPU-00000000-0000-0000-0000-000000000002", [2])
+
+    def assert_none(self, devices, visible, error, number):
+        self.assertRegex(self.listed(devices, visible, "./program", "devices"),
+                         f"^{error}, 0:; 0, {error}, CUDA 1[23]\n$")
+        there_are = "is 1 device" if devices == 1 else f"are {devices} devices"
+        self.assertIn(f"not checked: what needs a device: the program sees none, as "
+                      f"CUDA_VISIBLE_DEVICES is '{visible}' and there {there_are}\n",
+                      self.result.stderr)
+        self.assertEqual(self.result.returncode, 0, self.result.stderr)
+        self.listed(devices, visible, sys.executable, "-c", DRIVER)
+        self.assertEqual(self.result.stdout, f"[{number}, 3] -1 []\n")
+
+    def test_may_be_none(self):
+        self.assert_none(3, "", "cudaErrorNoDevice", 100)
+        self.assert_none(1, "3", "cudaErrorNoDevice", 100)
+        self.assert_none(3, "1,1", "cudaErrorInvalidDevice", 101)
+
+    def test_are_known_when_the_first_call_needs_them(self):
+        self.assertTrue(self.listed(3, "0,1,2", "./program", "one-of-the-devices", "1").startswith(
+            "cudaSuccess, 1: 0000:00:01.0 is 0, uuid 1; 31,"))
 
 
 if __name__ == "__main__":

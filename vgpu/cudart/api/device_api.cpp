@@ -77,7 +77,7 @@ constexpr std::array kAttributes{
 };
 
 // The virtual devices have no bus, so the id is made from their number.
-std::string bus_id(int number) { return fmt::format("0000:00:{:02x}.0", number); }
+std::string bus_id(unsigned number) { return fmt::format("0000:00:{:02x}.0", number); }
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
@@ -196,6 +196,7 @@ int warpcheck::cudart::attribute_of(const virtual_gpu::Capability& capability, i
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (count != nullptr) *count = 0;  // if no device is visible
   return answer_even_after_a_fault([&](Device& device) {
     if (count == nullptr) return cudaErrorInvalidValue;
     *count = static_cast<int>(device.count());
@@ -245,8 +246,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
     if (properties == nullptr) return cudaErrorInvalidValue;
     if (!device.exists(number)) return cudaErrorInvalidDevice;
     describe(*properties, device.trial().capability());
-    properties->pciDeviceID = number;
-    properties->uuid.bytes[15] = static_cast<char>(number);
+    const unsigned in_system = device.number_in_system(number);
+    properties->pciDeviceID = static_cast<int>(in_system);
+    properties->uuid.bytes[15] = static_cast<char>(in_system);  // as uuid_text()
     properties->totalGlobalMem = device.allocations().capacity_bytes();
     return cudaSuccess;
   });
@@ -259,7 +261,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
     const int id = number_of(attribute);
     if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
     if (id == cudaDevAttrPciDeviceId) {
-      *value = number;
+      *value = static_cast<int>(device.number_in_system(number));
       return cudaSuccess;
     }
     *value = attribute_of(device.trial().capability(), id);
@@ -296,7 +298,8 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (text == nullptr || size <= 0) return cudaErrorInvalidValue;
     if (!device.exists(number)) return cudaErrorInvalidDevice;
-    std::strncpy(text, bus_id(number).c_str(), static_cast<std::size_t>(size) - 1);
+    std::strncpy(text, bus_id(device.number_in_system(number)).c_str(),
+                 static_cast<std::size_t>(size) - 1);
     text[size - 1] = 0;
     return cudaSuccess;
   });
@@ -305,9 +308,9 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
 cudaError_t cudaDeviceGetByPCIBusId(int* number, const char* text) {
   return answer_even_after_a_fault([&](Device& device) {
     if (number == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    for (unsigned one = 0; one < device.count(); ++one) {
-      if (bus_id(static_cast<int>(one)) != text) continue;
-      *number = static_cast<int>(one);
+    for (int one = 0; device.exists(one); ++one) {
+      if (bus_id(device.number_in_system(one)) != text) continue;
+      *number = one;
       return cudaSuccess;
     }
     return cudaErrorInvalidDevice;
@@ -404,12 +407,12 @@ cudaError_t cudaProfilerStop() {
   return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
 }
 
+// Needs no device.
 cudaError_t cudaDriverGetVersion(int* version) {
-  return answer_even_after_a_fault([&](Device&) {
-    if (version == nullptr) return cudaErrorInvalidValue;
-    *version = virtual_gpu::kRuntimeVersion;
-    return cudaSuccess;
-  });
+  if (version == nullptr) return fail(cudaErrorInvalidValue);
+  if (!is_driver_call(current_call())) note_runtime_use();
+  *version = virtual_gpu::kRuntimeVersion;
+  return cudaSuccess;
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }

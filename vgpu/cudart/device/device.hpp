@@ -21,6 +21,12 @@ class Device {
   [[nodiscard]] bool exists(int number) const {
     return number >= 0 && static_cast<unsigned>(number) < count();
   }
+  // Returns the number of a device in the system, of which the program may see only some devices.
+  [[nodiscard]] unsigned number_in_system(int number) const {
+    const std::vector<unsigned>& visible = system_.visible().numbers;
+    const auto ordinal = static_cast<unsigned>(number);
+    return visible.empty() ? ordinal : visible[ordinal];
+  }
   // The number must exist.
   Device other(int number) { return system_.device(static_cast<unsigned>(number)); }
 

@@ -71,6 +71,7 @@ void System::begin_trial(const TrialSettings& settings) {
     execution_.run_what_is_left();
     keep_for_exit_report(peek_result());
   }
+  visible_ = {};
   trial_.begin(settings);
   start();
 }
@@ -119,6 +120,10 @@ void System::enter_call(DeviceState& device) {
   TrialSettings settings{.bounded_by_host = true, .fresh_mapped = vgpu::Fresh::zeros};
   settings.limits.steps_max = vgpu::kNoLimit;
   if (session != nullptr) settings = session->trial_settings();
+  visible_ = devices_of_process();
+  settings.devices = std::max(1u, static_cast<unsigned>(visible_.numbers.size()));
+  if (session != nullptr && visible_.error != cudaSuccess)
+    session->not_checked(text_of_no_device());
   const unsigned asked = session != nullptr ? session->device() : 0;
   trial_.begin_ambient(settings,
                        virtual_gpu::capability_of(asked != 0 ? asked : target_of_program()));

@@ -21,6 +21,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/device/visible_devices.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
@@ -58,6 +59,8 @@ class System {
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(devices_.size()); }
   // number: less than count()
   Device device(unsigned number);
+  // The devices that a plain program sees.  In a trial there are no numbers: it sees all.
+  [[nodiscard]] const VisibleDevices& visible() const { return visible_; }
   // Returns the current device of the calling thread.
   Device current();
 
@@ -131,6 +134,7 @@ class System {
                                     .last_errors = last_errors_,
                                     .prints = prints_};
   DeviceStates devices_ = first_of(shared_);
+  VisibleDevices visible_;
   // Addresses belong to the system, so the allocations of any device can be found through this one.
   Allocations& address_space_{devices_.front().allocations};
   Transfers transfers_{observers_, findings_};

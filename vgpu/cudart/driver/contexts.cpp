@@ -9,6 +9,7 @@
 
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
+#include "vgpu/cudart/device/system.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -45,7 +46,11 @@ Context* find_context(CUcontext handle) {
   return found == all().created.end() ? nullptr : found->second.get();
 }
 
-bool driver_is_initialized() { return all().initialized || runtime_was_used(); }
+// The runtime initialises the driver, unless no device is visible.
+bool driver_is_initialized() {
+  return all().initialized ||
+         (runtime_was_used() && system_of_process().visible().error == cudaSuccess);
+}
 void initialize_driver() { all().initialized = true; }
 
 Context& primary_context(int device) {

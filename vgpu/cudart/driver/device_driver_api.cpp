@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/device/visible_devices.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"
 #include "vgpu/cudart/driver/driver_functions.hpp"
@@ -77,6 +78,8 @@ extern "C" {
 
 CUresult cuInit(unsigned flags) {
   if (flags != 0) return fail(CUDA_ERROR_INVALID_VALUE);
+  const cudaError_t error = devices_of_process().error;
+  if (error != cudaSuccess) return result_of(fail(error));
   initialize_driver();
   return CUDA_SUCCESS;
 }

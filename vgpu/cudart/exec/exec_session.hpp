@@ -26,6 +26,8 @@ class ExecSession {
   [[nodiscard]] TrialSettings trial_settings();
   // Returns the requested compute capability, 90 for sm_90; 0: that of the program.
   [[nodiscard]] unsigned device() const { return settings_.device; }
+  // Returns the number of devices of the system, of which the program may see fewer.
+  [[nodiscard]] unsigned devices() const { return settings_.devices; }
   [[nodiscard]] bool wants_leaks() const { return settings_.leaks; }
   // Files beside this one are deleted when the program and its processes have ended.
   [[nodiscard]] const std::string& records() const { return settings_.records; }
