@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-template <typename Visit>
-void for_each_lane(std::uint32_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(std::countr_zero(mask)));
-}
 
 bool reads_texture(const TextureInstr& instr) {
   return instr.operation != TextureInstr::Operation::store;
@@ -61,6 +57,27 @@ NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const RowAccess& 
   return {row.mask, row.bytes, row.pattern, row.first, row.offsets};
 }
 
+NoncoherentReadChecker::Range NoncoherentReadChecker::Lanes::range() const {
+  if (pattern == Pattern::uniform) return {first, first + bytes};
+  if (pattern == Pattern::strided) {
+    return {offset_of(static_cast<unsigned>(std::countr_zero(mask))),
+            offset_of(31 - static_cast<unsigned>(std::countl_zero(mask))) + bytes};
+  }
+  Range all;
+  if (mask == ~0u) {  // without a branch for each lane
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      all.begin = std::min(all.begin, offsets[lane]);
+      all.end = std::max(all.end, offsets[lane]);
+    }
+  } else {
+    for_each_bit(mask, [&](unsigned lane) {
+      all.begin = std::min(all.begin, offsets[lane]);
+      all.end = std::max(all.end, offsets[lane]);
+    });
+  }
+  return {all.begin, all.end + bytes};
+}
+
 bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   if (row.space != ptx::Space::global) return true;
   if (row.kind == AccessKind::write) {
@@ -69,7 +86,11 @@ bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   }
   const std::uint32_t id = row.allocation->id;
   if (id >= written_.size() || written_[id].launch != launch_) return true;
-  return !is_noncoherent(program_->code[row.pc]) || !is_written(written_[id], lanes_of(row));
+  const Written& written = written_[id];
+  const Lanes lanes = lanes_of(row);
+  const Range range = lanes.range();
+  if (range.end <= written.range.begin || written.range.end <= range.begin) return true;
+  return !is_noncoherent(program_->code[row.pc]) || !is_written(written, lanes);
 }
 
 void NoncoherentReadChecker::on_access(Access& access) {
@@ -80,7 +101,7 @@ void NoncoherentReadChecker::on_access(Access& access) {
   if (!is_noncoherent(access.program->code[access.pc])) return;
   const std::uint32_t id = access.allocation->id;
   if (id >= written_.size() || written_[id].launch != launch_) return;
-  for_each_lane(access.mask, [&](unsigned lane) {
+  for_each_bit(access.mask, [&](unsigned lane) {
     const Word word = find(written_[id], access.offset[lane], access.bytes);
     if (word.bytes != 0) report(access, lane, word);
   });
@@ -92,8 +113,12 @@ void NoncoherentReadChecker::record(const Allocation& allocation, const Lanes& l
   Written& written = written_[allocation.id];
   if (written.launch != launch_) {
     written.launch = launch_;
+    written.range = {};
     written.pages.resize(allocation.limit() / (kLineBytes * kPageLines) + 1);
   }
+  const Range range = lanes.range();
+  written.range.begin = std::min(written.range.begin, range.begin);
+  written.range.end = std::max(written.range.end, range.end);
   const std::uint32_t warp_0 = place.warp * kWarpLanes;
   if (lanes.pattern == Pattern::uniform && lanes.bytes >= kWordBytes) {
     const auto last = static_cast<std::uint32_t>(31 - std::countl_zero(lanes.mask));
@@ -129,7 +154,7 @@ void NoncoherentReadChecker::record_row(Written& written, const Lanes& lanes, co
 
 void NoncoherentReadChecker::record_lanes(Written& written, const Lanes& lanes,
                                           const WarpPlace& place, std::uint32_t pc) {
-  for_each_lane(lanes.mask, [&](unsigned lane) {
+  for_each_bit(lanes.mask, [&](unsigned lane) {
     const ThreadId who = thread_of(place, lane);
     const std::uint32_t begin = lanes.offset_of(lane), end = begin + lanes.bytes;
     for (std::uint32_t at = begin; at < end; at += kWordBytes - at % kWordBytes) {
@@ -165,7 +190,7 @@ void NoncoherentReadChecker::add_rows(Line& line, std::uint32_t number, const Ro
     line.rows = rows;
   } else if (line.details != ptx::kNone || line.rows != rows) {
     Words& each = detailed(line, number);
-    for_each_lane(words, [&](unsigned word) {
+    for_each_bit(words, [&](unsigned word) {
       each[word] = word_of(rows, number * kLineBytes + word * kWordBytes);
     });
   }
@@ -177,7 +202,7 @@ NoncoherentReadChecker::Words& NoncoherentReadChecker::detailed(Line& line, std:
   if (line.details != ptx::kNone) return details_[line.details];
   line.details = static_cast<std::uint32_t>(details_.size());
   Words& words = details_.emplace_back();
-  for_each_lane(line.words, [&](unsigned word) {
+  for_each_bit(line.words, [&](unsigned word) {
     words[word] = word_of(line.rows, number * kLineBytes + word * kWordBytes);
   });
   return words;

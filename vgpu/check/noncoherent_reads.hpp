@@ -68,8 +68,12 @@ class NoncoherentReadChecker final : public Checker {
     Rows rows;
   };
   using Page = std::array<Line, kPageLines>;
+  struct Range {
+    std::uint32_t begin = ~0u, end = 0;
+  };
   struct Written {
     std::uint32_t launch = 0;  // the latest that has written the allocation
+    Range range;               // everything that it has written is in there
     std::vector<std::unique_ptr<Page>> pages;
   };
   // Lanes that access memory, from an Access or a RowAccess.
@@ -84,6 +88,8 @@ class NoncoherentReadChecker final : public Checker {
       if (pattern == Pattern::scattered) return offsets[lane];
       return pattern == Pattern::strided ? first + lane * bytes : first;
     }
+    // Returns the bytes from the first to the last that a lane accesses.
+    [[nodiscard]] Range range() const;
   };
 
   static Lanes lanes_of(const Access& access);
