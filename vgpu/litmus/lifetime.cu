@@ -225,3 +225,25 @@ LITMUS(host_frees_twice) {                   //~ host free
   release(memory);
   cudaFree(memory);
 }
+
+// nvcc makes the destructor that frees the object, which has no source lines.
+struct Widget {
+  int size = 1;
+  __device__ virtual int weight() const { return size; }
+  __device__ virtual ~Widget() {}
+};
+struct HeavyWidget : Widget {
+  __device__ int weight() const override { return 2 * size; }
+};
+
+// expect: use-after-free global
+__global__ void uses_a_deleted_object(int* out, bool early) {
+  Widget* const part = threadIdx.x % 2 == 0 ? new Widget : new HeavyWidget;
+  if (early) delete part;                    //~ free
+  out[threadIdx.x] = part->size;             //~ read
+  if (!early) delete part;
+}
+LITMUS(uses_a_deleted_object) { uses_a_deleted_object<<<1, 64>>>(zeroed<int>(64), true); }
+
+// expect: clean
+LITMUS(uses_a_living_object) { uses_a_deleted_object<<<1, 64>>>(zeroed<int>(64), false); }

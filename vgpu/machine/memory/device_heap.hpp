@@ -21,6 +21,11 @@ class DeviceHeap {
   void free(const RunningFragment& run, unsigned lane, std::uint64_t address);
 
  private:
+  // Returns the place of the running call of malloc() or free().  If its function has no source
+  // lines (nvcc makes the destructors that `delete` calls through a virtual table without), it is
+  // the place of the nearest call on the way there that has one.
+  [[nodiscard]] CodePlace place_with_line(const RunningFragment& run, unsigned lane) const;
+
   RunningLaunch& launch_;
   Targets& targets_;
 };
