@@ -230,6 +230,15 @@ TEST(ReportHtml, EscapesEverything) {
   EXPECT_NE(page.find("a &amp; b \xef\xbf\xbd"), std::string::npos);
 }
 
+// On paper nothing scrolls.
+TEST(ReportHtml, BreaksLongLinesWhenItIsPrinted) {
+  const std::string page = report_html(run_of(report_of({race_at("scan", 14)})));
+  const std::size_t print = page.find("@media print {");
+  ASSERT_NE(print, std::string::npos);
+  EXPECT_LT(page.find("pre, .line { white-space: pre-wrap;", print), page.find("</style>"));
+  EXPECT_LT(page.find(".wide { overflow: visible; }", print), page.find("</style>"));
+}
+
 TEST(ReportHtml, SaysWhereASourceFileIsNotThere) {
   const std::string page = report_html(run_of(report_of({race_at("scan", 14)})));
   EXPECT_NE(page.find("kernels/my scan.cu: the file is not here"), std::string::npos);
