@@ -475,7 +475,7 @@ TEST_F(CheckersTest, WhatIsOffIsSilent) {
   EXPECT_TRUE(checkers.findings().empty());
 
   checkers.reset({}, WarpModel::independent);
-  EXPECT_EQ(checkers.observers().size(), 10u);
+  EXPECT_EQ(checkers.observers().size(), 11u);
   start();
   emit(fault(Fault::Kind::out_of_bounds));
   EXPECT_EQ(checkers.findings().size(), 1u);

@@ -142,6 +142,11 @@ struct Instr {
   ptx::Modifiers modifiers;
   // load, store, atomic, copy: of the address, an index into Program::provenances
   std::uint16_t provenance = 0;
+  // store: what is stored is, as the code shows, an address of a local variable, and goes to other
+  // memory, or one of a shared variable.
+  bool hands_on = false;
+  // load, store, atomic: the address was read, by the same function, from memory that is not local.
+  bool is_read_address = false;
   union {
     // load, store, atomic, barrier_object, copy: added to the address (for a copy: of the target)
     std::int64_t displacement = 0;
@@ -300,6 +305,7 @@ struct Program {
   // has written (ld.global.nc, ldu), and, if there are such loads, of everything that may write
   // global memory.  Each once.
   std::vector<std::uint16_t> noncoherent_loads, global_writes;
+  bool hands_on_pointers = false;  // there is an Instr::hands_on
   // Set by link(): by pc, the volatile and relaxed loads whose value is used in results and not
   // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
   std::vector<bool> data_reads;

@@ -146,6 +146,9 @@ class Flow {
   void store_elements(const Instr& instr);
   void store_value(std::uint32_t value);
   void call(const Instr& instr);
+  void find_definitions();
+  bool is_read_elsewhere(const Ref& ref, unsigned moves_max = 4);
+  void note_handed_on(Instr& instr, const Value& address);
   void note_addresses();
 
   const ConstantRows& constants_;
@@ -155,6 +158,8 @@ class Flow {
   std::vector<Frame> frames_;
   std::map<Root, std::uint32_t> roots_;
   std::map<Provenance, std::uint16_t> provenances_;
+  // Of the function whose addresses are noted: by register, its only definition; kNone: several.
+  std::map<std::pair<Bank, std::uint32_t>, std::uint32_t> definitions_;
   std::uint32_t function_ = 0;
   std::vector<std::uint32_t> outgoing_;      // rows after the frame, in the order of the code
   std::uint32_t stored_ = Values::kInteger;  // what is known of all values read from memory
@@ -413,12 +418,59 @@ void Flow::call(const Instr& instr) {
   }
 }
 
+void Flow::find_definitions() {
+  definitions_.clear();
+  for (std::uint32_t pc = frames_[function_].begin; pc < frames_[function_].end; ++pc) {
+    for (const Ref& ref : destinations_of(program_, program_.code[pc])) {
+      const auto [known, is_new] = definitions_.try_emplace({ref.bank, ref.offset}, pc);
+      if (!is_new) known->second = ptx::kNone;
+    }
+  }
+}
+
+// Returns whether a register's only definition reads it from memory that is surely not local.
+bool Flow::is_read_elsewhere(const Ref& ref, unsigned moves_max) {
+  const auto found = definitions_.find({ref.bank, ref.offset});
+  if (found == definitions_.end() || found->second == ptx::kNone) return false;
+  const Instr& instr = program_.code[found->second];
+  if (instr.kind == InstrKind::compute) {  // moved on, or converted
+    const bool moves = instr.opcode == Opcode::mov_ || instr.opcode == Opcode::cvta_;
+    return moves && moves_max != 0 && is_read_elsewhere(instr[ComputeOperand::a], moves_max - 1);
+  }
+  if (instr.kind != InstrKind::load || ptx::bytes_of(instr.modifiers.type) != 8) return false;
+  if (instr.modifiers.space != ptx::Space::generic) {
+    return instr.modifiers.space == ptx::Space::shared ||
+           instr.modifiers.space == ptx::Space::global;
+  }
+  const Value& address = values_[read(instr[MemoryOperand::address])];
+  return address.local.function == ptx::kNone && !address.unknown && !address.lost &&
+         !address.made_from.sum.empty();
+}
+
+// Marks a store of an address that means something else to other threads.
+void Flow::note_handed_on(Instr& instr, const Value& address) {
+  if (ptx::bytes_of(instr.modifiers.type) != 8 || address.local.function != ptx::kNone) return;
+  for (std::size_t i = 0; i < kElementsMax; ++i) {
+    const Ref& element = instr[MemoryOperand::value + i];
+    if (element.bank == Bank::none) continue;
+    const Value& value = values_[read(element)];
+    const RootSum& sum = value.made_from.sum;
+    const bool is_shared =
+        sum.size() == 1 && program_.roots[sum.front().root].kind == Root::Kind::shared;
+    instr.hands_on |= value.local.function != ptx::kNone || is_shared;
+  }
+  program_.hands_on_pointers |= instr.hands_on;
+}
+
 void Flow::note_addresses() {
   outgoing_.assign(program_.functions[function_].outgoing_words, Values::kInteger);
+  find_definitions();
   for (std::uint32_t pc = frames_[function_].begin; pc < frames_[function_].end; ++pc) {
     Instr& instr = program_.code[pc];
     if (!has_address(instr.kind)) continue;
     const Value& address = values_[read(instr[MemoryOperand::address])];
+    if (instr.kind == InstrKind::store) note_handed_on(instr, address);
+    instr.is_read_address = is_read_elsewhere(instr[MemoryOperand::address]);
     if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
     const auto known = provenances_.find(address.made_from);
     if (known != provenances_.end()) {

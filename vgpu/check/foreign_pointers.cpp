@@ -1,0 +1,153 @@
+#include "vgpu/check/foreign_pointers.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/race/race_lack.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kPointerBytes = 8;
+// A use within these bytes from a pointer is one of that pointer.
+constexpr std::uint64_t kObjectBytesMax = 4096;
+
+bool is_in(std::uint64_t pointer, std::uint64_t window) { return pointer - window < kWindowBytes; }
+
+// Returns the offset in the lane's local memory of an offset in that of the warp.
+std::uint32_t offset_of_lane(std::uint32_t interleaved) {
+  return interleaved / (4 * kWarpLanes) * 4 + interleaved % 4;
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_foreign_pointers_checker(Reporter& reporter) {
+  return std::make_unique<ForeignPointerChecker>(reporter);
+}
+
+bool ForeignPointerChecker::watches_accesses_of(const Program& program) const {
+  return program.hands_on_pointers;
+}
+
+void ForeignPointerChecker::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  forget();
+  program_ = sync.program;
+}
+
+void ForeignPointerChecker::forget() {
+  stored_.clear();
+  foreign_.clear();
+  own_.clear();
+}
+
+void ForeignPointerChecker::forget(const Allocation& allocation) {
+  stored_.erase(stored_.lower_bound({allocation.id, 0}), stored_.upper_bound({allocation.id, ~0u}));
+}
+
+bool ForeignPointerChecker::has_stored_in(const Allocation& allocation) const {
+  const auto first = stored_.lower_bound({allocation.id, 0});
+  return first != stored_.end() && first->first.first == allocation.id;
+}
+
+bool ForeignPointerChecker::takes_row(const RowAccess& row) {
+  const Instr& instr = program_->code[row.pc];
+  if (row.space == ptx::Space::local) return foreign_.empty() || !instr.is_read_address;
+  if (row.kind == AccessKind::write) return !instr.hands_on && !has_stored_in(*row.allocation);
+  const bool may_read = row.element_bytes == kPointerBytes && has_stored_in(*row.allocation);
+  const bool may_use =
+      row.space == ptx::Space::shared && instr.is_read_address && !foreign_.empty();
+  return !may_read && !may_use;
+}
+
+void ForeignPointerChecker::on_access(Access& access) {
+  const bool is_used = program_->code[access.pc].is_read_address && !foreign_.empty();
+  if (is_used && access.space != ptx::Space::global) use(access);
+  if (access.space != ptx::Space::global && access.space != ptx::Space::shared) return;
+  access.kind == AccessKind::read ? load(access) : store(access);
+}
+
+void ForeignPointerChecker::store(const Access& access) {
+  const bool hands_on = program_->code[access.pc].hands_on && access.value_bytes == kPointerBytes;
+  if (!hands_on && stored_.empty()) return;
+  const std::uint32_t id = access.allocation->id;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const std::uint32_t begin = access.offset[lane], end = begin + access.bytes;
+    // What is overwritten, also in part.
+    const std::uint32_t before = begin - std::min(begin, kPointerBytes - 1);
+    stored_.erase(stored_.lower_bound({id, before}), stored_.lower_bound({id, end}));
+    if (!hands_on) return;
+    for (std::uint32_t i = 0; i < access.elements(); ++i) {
+      std::uint64_t pointer = 0;
+      std::memcpy(&pointer, access.values[i] + lane * kPointerBytes, sizeof pointer);
+      const bool is_of_block = is_in(pointer, kSharedWindow) && access.space == ptx::Space::global;
+      if (!is_of_block && !is_in(pointer, kLocalWindow)) continue;
+      stored_[{id, begin + i * kPointerBytes}] = {pointer, thread_of(access.place, lane),
+                                                  access.pc};
+    }
+  });
+}
+
+ForeignPointerChecker::Owner ForeignPointerChecker::owner_of(std::uint64_t pointer, ThreadId who) {
+  return {who.block, is_in(pointer, kSharedWindow) ? ptx::kNone : who.thread};
+}
+
+void ForeignPointerChecker::load(const Access& access) {
+  if (access.element_bytes != kPointerBytes || stored_.empty()) return;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const std::uint32_t begin = access.offset[lane];
+    const ThreadId who = thread_of(access.place, lane);
+    for (std::uint32_t at = begin; at < begin + access.bytes; at += kPointerBytes) {
+      const auto found = stored_.find({access.allocation->id, at});
+      if (found == stored_.end()) continue;
+      const Stored& stored = found->second;
+      // The next block of the slot has the same shared memory.
+      if (access.space == ptx::Space::shared && stored.owner.block != who.block) continue;
+      const Owner reader = owner_of(stored.pointer, who);
+      if (owner_of(stored.pointer, stored.owner) == reader) {
+        own_.insert({reader, stored.pointer});
+      } else {
+        foreign_.try_emplace({reader, stored.pointer}, stored);
+      }
+    }
+  });
+}
+
+void ForeignPointerChecker::use(const Access& access) {
+  const bool is_local = access.space == ptx::Space::local;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const ThreadId who = thread_of(access.place, lane);
+    const std::uint64_t pointer = is_local ? kLocalWindow + offset_of_lane(access.offset[lane])
+                                           : kSharedWindow + access.offset[lane];
+    const Owner user = owner_of(pointer, who);
+    auto next = foreign_.upper_bound({user, pointer});
+    if (next == foreign_.begin()) return;
+    const auto& [read, stored] = *--next;
+    if (read.first != user || pointer - read.second >= kObjectBytesMax) return;
+    if (!own_.contains(read)) report(access, lane, stored);
+  });
+}
+
+void ForeignPointerChecker::report(const Access& access, unsigned lane, const Stored& stored) {
+  const Program& program = *access.program;
+  reporter_.report({&program, access.pc, stored.pc, 0}, [&] {
+    const bool is_local = access.space == ptx::Space::local;
+    const ThreadId who = thread_of(access.place, lane);
+    Finding finding;
+    finding.kind = FindingKind::out_of_bounds;
+    finding.space = space_name(access.space);
+    finding.kernel = kernel_name(program.kernel);
+    finding.accesses = {
+        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc, who),
+        reporter_.side("write", program, stored.pc, stored.owner)};
+    finding.message =
+        is_local ? "(1) uses a pointer to a local variable of another thread, which (2) has "
+                   "stored: it leads to the local memory of (1)'s own thread"
+                 : "(1) uses a pointer to shared memory of another block, which (2) has stored: it "
+                   "leads to the shared memory of (1)'s own block";
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

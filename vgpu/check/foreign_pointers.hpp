@@ -1,0 +1,66 @@
+// The checker for pointers to memory of a thread or a block that another one uses.
+//
+// PTX ISA 5.1: local memory belongs to a thread, shared memory to a block (or a cluster).  An
+// address of it that a thread hands to another one through memory leads, there, to the other
+// thread's own memory.  The use is reported, not the handing over: a thread may store such a
+// pointer for itself.
+//
+// Only launches of programs are watched in which the code shows that an address of a local variable
+// is stored to other memory, or one of a shared variable to global memory (Instr::hands_on).  A use
+// counts if its address was just read from memory (Instr::is_read_address) and the thread has read
+// this pointer from what another one has stored, and never from what it has stored itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "vgpu/check/checker.hpp"
+
+namespace warpcheck::vgpu {
+
+class ForeignPointerChecker final : public Checker {
+ public:
+  using Checker::Checker;
+
+  [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
+  [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
+  void reset(WarpModel /*model*/) override { forget(); }
+  void on_sync(const Sync& sync) override;
+  bool passes_over(const Sync& /*kernel_start*/) override { return true; }
+  void on_access(Access& access) override;
+  bool takes_row(const RowAccess& row) override;
+  // Machine code must report shared memory, too.
+  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override { return false; }
+  void on_free(const Allocation& allocation) override { forget(allocation); }
+
+ private:
+  // A pointer that a thread has stored.
+  struct Stored {
+    std::uint64_t pointer = 0;
+    ThreadId owner;
+    std::uint32_t pc = 0;
+  };
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // allocation, offset
+  // Local memory: of a thread; shared memory: of a block, thread kNone.
+  using Owner = std::pair<std::uint32_t, std::uint32_t>;
+  // Pointers by who has read them from memory.
+  using Read = std::pair<Owner, std::uint64_t>;
+
+  void forget();
+  void forget(const Allocation& allocation);
+  [[nodiscard]] bool has_stored_in(const Allocation& allocation) const;
+  void store(const Access& access);
+  void load(const Access& access);
+  void use(const Access& access);
+  void report(const Access& access, unsigned lane, const Stored& stored);
+  static Owner owner_of(std::uint64_t pointer, ThreadId who);
+
+  const Program* program_ = nullptr;  // of the launch
+  std::map<Place, Stored> stored_;
+  std::map<Read, Stored> foreign_;
+  std::set<Read> own_;
+};
+
+}  // namespace warpcheck::vgpu
