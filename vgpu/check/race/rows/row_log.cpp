@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "vgpu/check/order/bits.hpp"
@@ -240,10 +243,40 @@ Pattern RowLog::pattern_of(const UpdateRow& row) {
   return uniform ? Pattern::uniform : strided ? Pattern::strided : Pattern::scattered;
 }
 
+// Drops rows whose words the same lanes have written again later: what such a write leaves in a
+// cell does not depend on what came before.  Only the general checker completes rows, so only its
+// rows are dropped.
+void RowLog::forget_overwritten() {
+  using Key = std::tuple<std::int32_t, std::uint32_t, std::uint8_t>;
+  std::map<Key, std::uint32_t> written_later;  // lanes
+  std::vector<Row> kept;                       // the last one first
+  for (std::size_t i = settled_; i-- > 0;) {
+    const Row& row = rows_[i];
+    if (!row.scattered && !row.uniform) {
+      std::uint32_t& later = written_later[{row.cell, row.warp, row.cells_log2}];
+      if ((row.mask & ~later) == 0) continue;
+      if (row.write) later |= row.mask;
+    }
+    kept.push_back(row);
+  }
+  std::ranges::reverse(kept);
+  const std::size_t settled = kept.size();
+  std::ranges::copy(rows().subspan(settled_), std::back_inserter(kept));
+  const std::size_t left = kept.size();
+  kept.resize(rows_.size());
+  rows_ = std::move(kept);
+  settled_ = settled;
+  notes_.next = rows_.data() + left;
+  set_limits();
+}
+
 // Makes room for a row.  False: the maximum is reached.
 bool RowLog::grow() {
+  if (count() == kRowsMax) {
+    forget_overwritten();
+    return count() <= kRowsMax / 2;
+  }
   const std::size_t before = count();
-  if (before == kRowsMax) return false;
   rows_.resize(std::max<std::size_t>(2 * before, 64));
   notes_.next = rows_.data() + before;
   set_limits();

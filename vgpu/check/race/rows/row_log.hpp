@@ -11,6 +11,8 @@
 // (atomic_log.hpp).  For the general checker it also takes volatile and relaxed loads and stores,
 // in words that nothing else accesses.  As long as each of these words is accessed by one thread,
 // or only read, they neither race nor hand anything on before the barrier.
+//
+// If there are too many rows, those whose words their lanes have written again are forgotten.
 #pragma once
 
 #include <array>
@@ -140,6 +142,7 @@ class RowLog {
             .uniform = access.pattern == Pattern::uniform,
             .scattered = access.pattern == Pattern::scattered};
   }
+  void forget_overwritten();
   bool grow();
   bool grow_offsets();
   [[nodiscard]] std::size_t count() const {

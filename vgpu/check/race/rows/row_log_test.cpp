@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "vgpu/machine/compute/compute.hpp"
@@ -140,6 +141,32 @@ TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
   EXPECT_TRUE(log_.is_open());
   EXPECT_TRUE(log_.rows().empty());
   EXPECT_TRUE(take(row_of(1, 0, kWrite)));
+}
+
+TEST_F(RowLogTest, ForgetsWhatTheSameLanesHaveWrittenAgain) {
+  ThreadOrder order;
+  Access like;
+  ASSERT_TRUE(take(row_of(2, 64, kWrite)));
+  ASSERT_TRUE(take(row_of(1, 32, kWrite)));
+  ASSERT_TRUE(take(row_of(3, 96, kRead)));
+  for (std::uint32_t round = 0; round < 20'000; ++round) {
+    ASSERT_TRUE(take(row_of(1, 32, kWrite, 0xffff))) << round;
+    ASSERT_TRUE(take(row_of(1, 32, kRead, 0xffff))) << round;
+    log_.settle(like, order, [&](const WarpPlace&) { return 1 + round; });
+  }
+  const auto has = [&](std::int32_t cell, bool write, std::uint32_t mask, std::uint32_t segment) {
+    return std::ranges::any_of(log_.rows(), [&](const RowLog::Row& row) {
+      return row.cell == cell && row.write == write && row.mask == mask && row.segment == segment;
+    });
+  };
+  EXPECT_TRUE(has(64, kWrite, ~0u, 1));
+  EXPECT_TRUE(has(96, kRead, ~0u, 1));
+  EXPECT_TRUE(has(32, kWrite, ~0u, 1));  // of half of the words the only write
+  EXPECT_TRUE(has(32, kWrite, 0xffff, 20'000));
+  EXPECT_TRUE(has(32, kRead, 0xffff, 20'000));
+  EXPECT_FALSE(has(32, kWrite, 0xffff, 1));
+  EXPECT_FALSE(take(row_of(2, 32, kWrite)));
+  EXPECT_FALSE(take(row_of(1, 64, kRead)));
 }
 
 class RowLogUpdatesTest : public RowLogTest {
