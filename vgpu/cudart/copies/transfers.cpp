@@ -223,7 +223,7 @@ bool Transfers::find_touched(const VisitTouched& visit) const {
   return is_found;
 }
 
-void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
+void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operation) {
   if (operation.is_alone) return;  // nothing can race with it
   if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
   if (now.number == 0 && counts_touches_) now.number = next_number();
@@ -354,7 +354,7 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
           [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   }
-  touch(now, {}, step);
+  touch(Touch(now), {}, step);
 }
 
 void Transfers::launched(std::uint32_t launch, const Operation& operation,

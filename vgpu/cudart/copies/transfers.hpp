@@ -145,7 +145,7 @@ class Transfers {
   void clear();
 
  private:
-  void touch(Touch now, const Bytes& bytes, const Operation& operation);
+  void touch(Touch&& now, const Bytes& bytes, const Operation& operation);
   void check_overlap(std::string_view call, const Rows& target, const Rows& source,
                      const Operation& operation);
   //   ahead: as in HostAccess

@@ -82,15 +82,17 @@ bool MeantObjects::may_read_own_writes() const {
 }
 
 bool MeantObjects::begin_launch() {
-  const Program* const program = launch_.program;
+  const Program& program = *launch_.program;
   objects_.clear();
-  for (const Root& root : program->roots) objects_.push_back(object_of(root));
+  for (const Root& root : program.roots) objects_.push_back(object_of(root));
   // Most launches of a trial are those of the trial before, with memory at the same addresses.
-  const bool is_same = program == std::exchange(program_, program) && objects_ == object_of_root_;
+  const bool is_same =
+      program.native != nullptr && program.native == are_of_ && objects_ == object_of_root_;
   if (is_same) {
     std::ranges::copy(at_begin_, meant_.begin());
     return true;
   }
+  are_of_ = program.native;
   object_of_root_ = objects_;
   find_meant();
   const bool keeps_shared = std::ranges::equal(at_begin_, meant_, is_same_in_shared);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vgpu/machine/memory/target.hpp"
@@ -84,7 +85,8 @@ class MeantObjects {
   RunningLaunch& launch_;
   std::vector<MeantObject> meant_;     // by Instr::provenance
   std::vector<MeantObject> at_begin_;  // the same when the launch began
-  const Program* program_ = nullptr;   // of the last launch
+  // Identifies the program of the last launch: another one may be at its address.
+  std::shared_ptr<const NativeTier> are_of_;
   // The objects of its roots, and those of the launch that begins.
   std::vector<MeantObject> object_of_root_, objects_;
   std::vector<CountedObject> counted_;

@@ -194,6 +194,32 @@ TEST_F(KeptSites, AnAllocationMayHaveBecomeReadOnly) {
   expect_fault(Fault::Kind::read_only, a->address);
 }
 
+// The memory of the next trial has the same address, and even the same Allocation object.
+TEST_F(KeptSites, AnAllocationMayHaveAnotherSizeAndOtherBytes) {
+  const std::uint64_t address = zeros(64)->address;
+  run_with({address, 0, 32}, kTwoStores);
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  memory_.reset();
+  Allocation* const larger = zeros(4096);
+  ASSERT_EQ(larger->address, address);
+  run_again_with({address, 0, 2048});
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  EXPECT_EQ(larger->data[2048], std::byte{5});
+  memory_.reset();
+  ASSERT_EQ(zeros(32)->address, address);
+  run_again_with({address, 0, 32});
+  expect_fault(Fault::Kind::out_of_bounds, address + 32);
+}
+
+TEST_F(KeptSites, AnotherProgramMayBeAtTheAddressOfTheLast) {
+  Allocation *const a = zeros(64), *const b = zeros(64);
+  run_with({a->address, b->address, 0}, "st.global.u32 [%rd1], %r1;");
+  run_with({a->address, b->address, 0}, "st.global.u32 [%rd2], %r1;");
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  EXPECT_EQ(a->data[0], std::byte{5});
+  EXPECT_EQ(b->data[0], std::byte{5});
+}
+
 TEST_F(KeptSites, AnotherAllocationMayBeMeant) {
   Allocation *const a = zeros(64), *const b = zeros(64);
   run_with({a->address, 0, 4}, kTwoStores);

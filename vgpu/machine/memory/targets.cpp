@@ -56,11 +56,33 @@ void Targets::forget_sites(bool keeps_sites) {
   });
 }
 
+// Returns whether a site would be filled as it is, if its allocation exists.
+bool Targets::is_still_there(const AccessSite& site) const {
+  const Allocation& found = *site.allocation;
+  return found.parts.empty() && launch_.may_use(found) && site.begin == 0 &&
+         site.base == found.address && site.lane_room == found.limit() - site.bytes &&
+         site.space == found.space && !found.read_only &&
+         site.is_exclusive == is_exclusive(found) &&
+         site.origin == reinterpret_cast<std::uint64_t>(found.data);
+}
+
+// Returns whether nothing but the launch, which runs on one machine, changes the allocation.
+bool Targets::is_exclusive(const Allocation& allocation) const {
+  const bool has_memory_alone =
+      launch_.request->share == nullptr && launch_.request->beside == nullptr;
+  return has_memory_alone && !allocation.changes_by_itself();
+}
+
 // Returns whether the first access of the launch at `pc` would have no effect but to fill the site,
 // if it goes to the allocation that is now where the last launch's access went.  Then fills it.
 bool Targets::keeps_site(std::uint32_t pc) {
   const AccessSite& site = sites_[pc];
   const Instr& instr = launch_.program->code[pc];
+  if (instr.provenance != 0) {
+    const MeantObject& meant = meant_objects_.of(instr.provenance);
+    const bool is_meant = meant.is_sure && meant.allocation != nullptr;
+    if (is_meant && meant.allocation == site.allocation && is_still_there(site)) return true;
+  }
   Allocation* const found = global_at(site.base);
   if (found == nullptr || (found->read_only && instr.kind != InstrKind::load)) return false;
   if (instr.provenance != 0) {
@@ -104,9 +126,7 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
   site.begin = target.begin;
   site.space = target.allocation->space;
   site.is_store = instr.kind == InstrKind::store;
-  const bool has_memory_alone =
-      launch_.request->share == nullptr && launch_.request->beside == nullptr;
-  site.is_exclusive = is_shared || (!target.allocation->changes_by_itself() && has_memory_alone);
+  site.is_exclusive = is_shared || is_exclusive(*target.allocation);
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   site.allocation = is_shared ? nullptr : target.allocation;

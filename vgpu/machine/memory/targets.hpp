@@ -72,6 +72,8 @@ class Targets {
  private:
   void forget_sites(bool keeps_sites);
   [[nodiscard]] bool keeps_site(std::uint32_t pc);
+  [[nodiscard]] bool is_still_there(const AccessSite& site) const;
+  [[nodiscard]] bool is_exclusive(const Allocation& allocation) const;
   [[nodiscard]] Allocation* global_at(std::uint64_t address) const;
   bool fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t bytes, const Target& target,
                  const Allocation* shared);
