@@ -231,7 +231,7 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(suite.findall(".//failure")), 1)
         page = files["html"].read_text()
         self.assertIn("programs.cu", page)
-        self.assertNotIn("picture", page)
+        self.assertNotIn("there is no picture", page)
 
     def test_what_a_program_cannot_have_is_no_option(self):
         result = run("--lcov", "coverage.info", "--", "./shared", "race")

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -104,6 +105,10 @@ std::string search_path(const std::string& name) {
     if (is_file && ::access(candidate.c_str(), X_OK) == 0) return candidate;
     if (colon == std::string_view::npos) break;
     rest.remove_prefix(colon + 1);
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(name, ignored)) {
+    throw ProgramError(fmt::format("{}: a directory, not a program", name));
   }
   const bool is_here = ::access(name.c_str(), F_OK) == 0;
   throw ProgramError(fmt::format("{}: no such program in $PATH{}", name,

@@ -41,6 +41,7 @@ TEST_F(ProgramFileTest, WhatCannotBeExecutedIsRefusedByName) {
   const std::string missing = (here_ / "missing").string();
   EXPECT_EQ(refusal_of(missing), missing + ": No such file or directory");
   EXPECT_EQ(refusal_of(here_.string()), here_.string() + ": a directory, not a program");
+  EXPECT_EQ(refusal_of("."), ".: a directory, not a program");
   const std::string text = file("text", "hello");
   EXPECT_EQ(refusal_of(text),
             text + ": neither an ELF program for x86-64 nor a script that begins with #!");
