@@ -78,19 +78,33 @@ NoncoherentReadChecker::Range NoncoherentReadChecker::Lanes::range() const {
   return {all.begin, all.end + bytes};
 }
 
+const NoncoherentReadChecker::Written* NoncoherentReadChecker::written_in(
+    const Allocation& allocation) const {
+  const bool is_known =
+      allocation.id < written_.size() && written_[allocation.id].launch == launch_;
+  return is_known ? &written_[allocation.id] : nullptr;
+}
+
+const NoncoherentReadChecker::Line* NoncoherentReadChecker::find_line(const Written& written,
+                                                                      std::uint32_t number) const {
+  const Page* const page = written.pages[number / kPageLines].get();
+  if (page == nullptr) return nullptr;
+  const Line& line = (*page)[number % kPageLines];
+  return line.launch == launch_ ? &line : nullptr;
+}
+
 bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   if (row.space != ptx::Space::global) return true;
   if (row.kind == AccessKind::write) {
     record(*row.allocation, lanes_of(row), row.place, row.pc);
     return true;
   }
-  const std::uint32_t id = row.allocation->id;
-  if (id >= written_.size() || written_[id].launch != launch_) return true;
-  const Written& written = written_[id];
+  const Written* const written = written_in(*row.allocation);
+  if (written == nullptr) return true;
   const Lanes lanes = lanes_of(row);
   const Range range = lanes.range();
-  if (range.end <= written.range.begin || written.range.end <= range.begin) return true;
-  return !is_noncoherent(program_->code[row.pc]) || !is_written(written, lanes);
+  if (range.end <= written->range.begin || written->range.end <= range.begin) return true;
+  return !is_noncoherent(program_->code[row.pc]) || !is_written(*written, lanes);
 }
 
 void NoncoherentReadChecker::on_access(Access& access) {
@@ -99,10 +113,10 @@ void NoncoherentReadChecker::on_access(Access& access) {
     return record(*access.allocation, lanes_of(access), access.place, access.pc);
   }
   if (!is_noncoherent(access.program->code[access.pc])) return;
-  const std::uint32_t id = access.allocation->id;
-  if (id >= written_.size() || written_[id].launch != launch_) return;
+  const Written* const written = written_in(*access.allocation);
+  if (written == nullptr) return;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const Word word = find(written_[id], access.offset[lane], access.bytes);
+    const Word word = find(*written, access.offset[lane], access.bytes);
     if (word.bytes != 0) report(access, lane, word);
   });
 }
@@ -231,12 +245,12 @@ bool NoncoherentReadChecker::is_written(const Written& written, const Lanes& lan
   const std::uint32_t begin = (lanes.first + lead * lanes.bytes) / kWordBytes;
   const std::uint32_t last = (lanes.first + lanes_end * lanes.bytes - 1) / kWordBytes;
   for (std::uint32_t number = begin / kLineWords; number <= last / kLineWords; ++number) {
-    const Page* const page = written.pages[number / kPageLines].get();
-    if (page == nullptr || (*page)[number % kPageLines].launch != launch_) continue;
+    const Line* const line = find_line(written, number);
+    if (line == nullptr) continue;
     const std::uint32_t line_0 = number * kLineWords;
     const std::uint32_t read = words_between(std::max(begin, line_0) - line_0,
                                              std::min(last + 1, line_0 + kLineWords) - line_0);
-    if (((*page)[number % kPageLines].words & read) != 0) return true;
+    if ((line->words & read) != 0) return true;
   }
   return false;
 }
@@ -245,14 +259,11 @@ NoncoherentReadChecker::Word NoncoherentReadChecker::find(const Written& written
                                                           std::uint32_t offset,
                                                           std::uint32_t bytes) const {
   for (std::uint32_t at = offset; at < offset + bytes; at += kWordBytes - at % kWordBytes) {
-    const std::uint32_t number = at / kLineBytes;
-    const Page* const page = written.pages[number / kPageLines].get();
-    if (page == nullptr) continue;
-    const Line& line = (*page)[number % kPageLines];
+    const Line* const line = find_line(written, at / kLineBytes);
     const std::uint32_t index = at / kWordBytes % kLineWords;
-    if (line.launch != launch_ || (line.words >> index & 1) == 0) continue;
-    const Word word = line.details == ptx::kNone ? word_of(line.rows, at - at % kWordBytes)
-                                                 : details_[line.details][index];
+    if (line == nullptr || (line->words >> index & 1) == 0) continue;
+    const Word word = line->details == ptx::kNone ? word_of(line->rows, at - at % kWordBytes)
+                                                  : details_[line->details][index];
     const std::uint32_t in_word = std::min(offset + bytes - at, kWordBytes - at % kWordBytes);
     if ((word.bytes >> at % kWordBytes & ((1u << in_word) - 1)) != 0) return word;
   }

@@ -98,6 +98,9 @@ class NoncoherentReadChecker final : public Checker {
               std::uint32_t pc);
   void record_row(Written& written, const Lanes& lanes, const Rows& rows);
   void record_lanes(Written& written, const Lanes& lanes, const WarpPlace& place, std::uint32_t pc);
+  // Return what the launch has written of an allocation, or of a line; null: nothing.
+  [[nodiscard]] const Written* written_in(const Allocation& allocation) const;
+  [[nodiscard]] const Line* find_line(const Written& written, std::uint32_t number) const;
   Line& line_at(Written& written, std::uint32_t line) const;
   void add_rows(Line& line, std::uint32_t number, const Rows& rows, std::uint32_t words);
   Words& detailed(Line& line, std::uint32_t number);

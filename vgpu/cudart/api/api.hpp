@@ -25,9 +25,11 @@ cudaError_t answer_even_after_a_fault(Device& device, Body&& body) {
   Errors& errors = device.errors();
   if (in_host_function()) return errors.refuse_in_host_function();
   device.enter_call();
-  if (!is_driver_call(current_call())) note_runtime_use();
-  const cudaError_t unusable = device.system().visible().error;
-  if (unusable != cudaSuccess && !is_driver_call(current_call())) return errors.record(unusable);
+  if (!is_driver_call(current_call())) {
+    note_runtime_use();
+    const cudaError_t unusable = device.system().visible().error;
+    if (unusable != cudaSuccess) return errors.record(unusable);
+  }
   try {
     return errors.record(body(device));
   } catch (const vgpu::Refusal& refusal) {

@@ -108,11 +108,7 @@ bool Execution::everything_comes_before_next(Stream& stream) {
 std::optional<cudaError_t> Execution::run_at_once(Stream& stream, CopyWork& work) {
   if (!everything_comes_before_next(stream)) return std::nullopt;
   const bool has_pending = operations_.pending() != 0;
-  if (has_pending) {
-    const OperationSet goal = operations_.all();
-    while (operations_.pending() != 0) run_next(&goal);
-  }
-  operations_.host_waited_for_all();
+  run_all_pending();
   Operation operation;
   operations_.begin_at_once(operation, std::move(work), stream.device);
   operation.is_alone = host_.runs_alone = true;
@@ -192,12 +188,16 @@ void Execution::wait_for_device(unsigned number) {
 }
 
 void Execution::wait_for_all() {
+  run_all_pending();
+  host_has_waited();
+}
+
+void Execution::run_all_pending() {
   if (operations_.pending() != 0) {
     const OperationSet goal = operations_.all();
     while (operations_.pending() != 0) run_next(&goal);
   }
   operations_.host_waited_for_all();
-  host_has_waited();
 }
 
 void Execution::host_knows(const Operation& operation) {

@@ -156,6 +156,8 @@ class Execution {
  private:
   //   goal: what the host waits for in a call; null: nothing that is known
   void run_next(const OperationSet* goal = nullptr);
+  // Runs all operations while the host waits for them; it then knows of them.
+  void run_all_pending();
   void run(const OperationPtr& operation, const OperationSet* goal);
   void resume(SuspendableKernel& call, const OperationSet* goal);
   void give_up(SuspendableKernel& call);

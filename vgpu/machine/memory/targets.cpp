@@ -78,17 +78,17 @@ bool Targets::is_exclusive(const Allocation& allocation) const {
 bool Targets::keeps_site(std::uint32_t pc) {
   const AccessSite& site = sites_[pc];
   const Instr& instr = launch_.program->code[pc];
-  if (instr.provenance != 0) {
-    const MeantObject& meant = meant_objects_.of(instr.provenance);
-    const bool is_meant = meant.is_sure && meant.allocation != nullptr;
-    if (is_meant && meant.allocation == site.allocation && is_still_there(site)) return true;
+  const MeantObject* const meant =
+      instr.provenance == 0 ? nullptr : &meant_objects_.of(instr.provenance);
+  if (meant != nullptr && meant->is_sure && meant->allocation != nullptr &&
+      meant->allocation == site.allocation && is_still_there(site)) {
+    return true;
   }
   Allocation* const found = global_at(site.base);
   if (found == nullptr || (found->read_only && instr.kind != InstrKind::load)) return false;
-  if (instr.provenance != 0) {
-    const MeantObject& meant = meant_objects_.of(instr.provenance);
-    const bool is_meant = meant.is_sure && meant.allocation == &found->object();
-    if (meant.symbol != nullptr || (meant.allocation != nullptr && !is_meant)) return false;
+  if (meant != nullptr) {
+    const bool is_meant = meant->is_sure && meant->allocation == &found->object();
+    if (meant->symbol != nullptr || (meant->allocation != nullptr && !is_meant)) return false;
   }
   const Target target{found, found->space, found->address, found->limit(), 0};
   return fill_site(pc, instr, site.bytes, target, nullptr);
