@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "vgpu/check/operand.hpp"
 #include "vgpu/check/reporter.hpp"
@@ -14,6 +15,14 @@ namespace warpcheck::vgpu {
 struct CheckerSet;
 enum class PartsEnd : std::uint8_t;  // checkers.hpp
 class SharedGrid;
+
+// A launch that was suspended (vgpu/machine/progress/concurrent_work.hpp) goes on.
+struct ResumedLaunch {
+  std::uint32_t launch = 0;  // Launch::index
+  // The launches of which everything until now comes before what it does from now on, because a
+  // signal says so: of a copy, or of the host.
+  std::span<const std::uint32_t> known{};
+};
 
 class Checker : public Observer {
  public:
@@ -29,11 +38,12 @@ class Checker : public Observer {
   // (as Observer::on_late_host_access()).
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
 
-  // The machine asks this when a launch begins while another launch is suspended
-  // (vgpu/machine/progress/concurrent_work.hpp).  False: the checker then receives the events of
-  // the new launch between those of the suspended one.  True: the checker receives no event of the
-  // new launch, because it follows one launch at a time.
-  virtual bool passes_over(const Sync& /*kernel_start*/) { return false; }
+  // Several launches may be in progress: one runs, and the others are suspended.
+  // The next launch begins while the given ones are suspended (Launch::index, ascending).
+  virtual void begins_beside(std::span<const std::uint32_t> /*suspended*/) {}
+  // The events that follow are of this launch; the one that ran until now is suspended, or has
+  // ended, or is the same.
+  virtual void resumes(const ResumedLaunch&) {}
 
   // When several machines run one launch, each machine has checkers of its own, which see the
   // events of that machine only: the parts.  The whole is the checker that sees all other events;

@@ -121,6 +121,14 @@ void Checkers::on_late_operand(const OperandAccess& access) {
   for (Checker* const checker : impl_->enabled) checker->on_late_operand(access);
 }
 
+void Checkers::begins_beside(std::span<const std::uint32_t> suspended) {
+  for (Checker* const checker : impl_->enabled) checker->begins_beside(suspended);
+}
+
+void Checkers::resumes(const ResumedLaunch& resumed) {
+  for (Checker* const checker : impl_->enabled) checker->resumes(resumed);
+}
+
 void Checkers::begin_parts() {
   for (Checker* const checker : impl_->enabled) checker->begin_parts();
 }

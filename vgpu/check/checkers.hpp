@@ -21,6 +21,7 @@ namespace warpcheck::vgpu {
 
 class Causes;  // reporter.hpp
 class SharedGrid;
+struct ResumedLaunch;  // checker.hpp
 
 // Which checkers are on (checkers.def).  Deadlocks and traps end a launch, so they are always
 // reported.
@@ -82,6 +83,10 @@ class Checkers {
   // Reports accesses of library functions to the checkers that are on (checker.hpp).
   void on_operand(OperandAccess& access);
   void on_late_operand(const OperandAccess& access);
+
+  // Several launches are in progress (checker.hpp).
+  void begins_beside(std::span<const std::uint32_t> suspended);
+  void resumes(const ResumedLaunch& resumed);
 
   // When several machines run one launch (checker.hpp): called on the whole, before and after the
   // launch.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <utility>
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/text/counted.hpp"
@@ -31,16 +30,17 @@ bool ConstantRaceChecker::watches_accesses_of(const Program& program) const {
 }
 
 void ConstantRaceChecker::reset(WarpModel /*model*/) {
-  launches_ = passed_over_ = 0;
+  running_.reset();
   known_.clear();
   words_.clear();
   reads_ = 0;
 }
 
 void ConstantRaceChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_end) running_.end();
   if (sync.kind != Sync::Kind::kernel_start) return;
-  launches_ += 1 + std::exchange(passed_over_, 0);
-  running_ = {sync.program, sync.grid, sync.block, {}};
+  running_.begin();
+  *running_ = {sync.program, sync.grid, sync.block, {}};
 }
 
 void ConstantRaceChecker::on_access(Access& access) {
@@ -59,12 +59,12 @@ void ConstantRaceChecker::add(const Access& access, unsigned lane, std::vector<W
   for (std::uint32_t at = begin; at < end; ++at) {
     Word& word = words[at / kGranuleBytes];
     const std::uint32_t bit = 1u << at % kGranuleBytes;
-    if (word.launch != launches_) word = {launches_, 0};
+    if (word.launch != running_.current() + 1) word = {running_.current() + 1, 0};
     is_new |= (word.bytes & bit) == 0;
     word.bytes |= bit;
   }
   if (!is_new) return;
-  const auto [launch, is_first] = known_.try_emplace(launches_ - 1, running_);
+  const auto [launch, is_first] = known_.try_emplace(running_.current(), *running_);
   std::vector<Read>& reads = launch->second.reads;
   const Read read{access.allocation->id, begin,     end,
                   access.bytes,          access.pc, thread_of(access.place, lane)};

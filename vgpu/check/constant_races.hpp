@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/running_launch_state.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -23,10 +24,7 @@ class ConstantRaceChecker final : public Checker {
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
-  bool passes_over(const Sync& /*kernel_start*/) override {
-    ++passed_over_;
-    return true;
-  }
+  void resumes(const ResumedLaunch& resumed) override { running_.resume(resumed.launch); }
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override { return row.space != ptx::Space::constant; }
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
@@ -61,12 +59,10 @@ class ConstantRaceChecker final : public Checker {
   void check(const HostAccess& access);
   void report(const HostAccess& access, const Launch& launch, const Read& read);
 
-  std::uint32_t launches_ = 0;             // of the trial
-  std::uint32_t passed_over_ = 0;          // since the latest launch began
   std::map<std::uint32_t, Launch> known_;  // by launch number; launches with reads
   std::size_t reads_ = 0;                  // reads of all launches
   std::unordered_map<std::uint32_t, std::vector<Word>> words_;  // by allocation
-  Launch running_;                                              // without reads
+  RunningLaunchState<Launch> running_;                          // without reads
 };
 
 }  // namespace warpcheck::vgpu

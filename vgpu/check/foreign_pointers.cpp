@@ -31,60 +31,60 @@ bool ForeignPointerChecker::watches_accesses_of(const Program& program) const {
 }
 
 void ForeignPointerChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_end) state_.end();
   if (sync.kind != Sync::Kind::kernel_start) return;
-  forget();
-  program_ = sync.program;
+  state_.begin();
+  *state_ = {.program = sync.program, .stored = {}, .foreign = {}, .own = {}};
 }
 
-void ForeignPointerChecker::forget() {
-  stored_.clear();
-  foreign_.clear();
-  own_.clear();
-}
-
-void ForeignPointerChecker::forget(const Allocation& allocation) {
-  stored_.erase(stored_.lower_bound({allocation.id, 0}), stored_.upper_bound({allocation.id, ~0u}));
+void ForeignPointerChecker::on_free(const Allocation& allocation) {
+  state_.for_each([&](State& state) {
+    std::map<Place, Stored>& stored = state.stored;
+    stored.erase(stored.lower_bound({allocation.id, 0}), stored.upper_bound({allocation.id, ~0u}));
+  });
 }
 
 bool ForeignPointerChecker::has_stored_in(const Allocation& allocation) const {
-  const auto first = stored_.lower_bound({allocation.id, 0});
-  return first != stored_.end() && first->first.first == allocation.id;
+  const auto first = state_->stored.lower_bound({allocation.id, 0});
+  return first != state_->stored.end() && first->first.first == allocation.id;
 }
 
 bool ForeignPointerChecker::takes_row(const RowAccess& row) {
-  const Instr& instr = program_->code[row.pc];
-  if (row.space == ptx::Space::local) return foreign_.empty() || !instr.is_read_address;
+  const Instr& instr = state_->program->code[row.pc];
+  if (row.space == ptx::Space::local) return state_->foreign.empty() || !instr.is_read_address;
   if (row.kind == AccessKind::write) return !instr.hands_on && !has_stored_in(*row.allocation);
   const bool may_read = row.element_bytes == kPointerBytes && has_stored_in(*row.allocation);
   const bool may_use =
-      row.space == ptx::Space::shared && instr.is_read_address && !foreign_.empty();
+      row.space == ptx::Space::shared && instr.is_read_address && !state_->foreign.empty();
   return !may_read && !may_use;
 }
 
 void ForeignPointerChecker::on_access(Access& access) {
-  const bool is_used = program_->code[access.pc].is_read_address && !foreign_.empty();
+  const bool is_used = state_->program->code[access.pc].is_read_address && !state_->foreign.empty();
   if (is_used && access.space != ptx::Space::global) use(access);
   if (access.space != ptx::Space::global && access.space != ptx::Space::shared) return;
   access.kind == AccessKind::read ? load(access) : store(access);
 }
 
 void ForeignPointerChecker::store(const Access& access) {
-  const bool hands_on = program_->code[access.pc].hands_on && access.value_bytes == kPointerBytes;
-  if (!hands_on && stored_.empty()) return;
+  const bool hands_on =
+      state_->program->code[access.pc].hands_on && access.value_bytes == kPointerBytes;
+  if (!hands_on && state_->stored.empty()) return;
   const std::uint32_t id = access.allocation->id;
   for_each_bit(access.mask, [&](unsigned lane) {
     const std::uint32_t begin = access.offset[lane], end = begin + access.bytes;
     // What is overwritten, also in part.
     const std::uint32_t before = begin - std::min(begin, kPointerBytes - 1);
-    stored_.erase(stored_.lower_bound({id, before}), stored_.lower_bound({id, end}));
+    state_->stored.erase(state_->stored.lower_bound({id, before}),
+                         state_->stored.lower_bound({id, end}));
     if (!hands_on) return;
     for (std::uint32_t i = 0; i < access.elements(); ++i) {
       std::uint64_t pointer = 0;
       std::memcpy(&pointer, access.values[i] + lane * kPointerBytes, sizeof pointer);
       const bool is_of_block = is_in(pointer, kSharedWindow) && access.space == ptx::Space::global;
       if (!is_of_block && !is_in(pointer, kLocalWindow)) continue;
-      stored_[{id, begin + i * kPointerBytes}] = {pointer, thread_of(access.place, lane),
-                                                  access.pc};
+      state_->stored[{id, begin + i * kPointerBytes}] = {pointer, thread_of(access.place, lane),
+                                                         access.pc};
     }
   });
 }
@@ -94,21 +94,21 @@ ForeignPointerChecker::Owner ForeignPointerChecker::owner_of(std::uint64_t point
 }
 
 void ForeignPointerChecker::load(const Access& access) {
-  if (access.element_bytes != kPointerBytes || stored_.empty()) return;
+  if (access.element_bytes != kPointerBytes || state_->stored.empty()) return;
   for_each_bit(access.mask, [&](unsigned lane) {
     const std::uint32_t begin = access.offset[lane];
     const ThreadId who = thread_of(access.place, lane);
     for (std::uint32_t at = begin; at < begin + access.bytes; at += kPointerBytes) {
-      const auto found = stored_.find({access.allocation->id, at});
-      if (found == stored_.end()) continue;
+      const auto found = state_->stored.find({access.allocation->id, at});
+      if (found == state_->stored.end()) continue;
       const Stored& stored = found->second;
       // The next block of the slot has the same shared memory.
       if (access.space == ptx::Space::shared && stored.owner.block != who.block) continue;
       const Owner reader = owner_of(stored.pointer, who);
       if (owner_of(stored.pointer, stored.owner) == reader) {
-        own_.insert({reader, stored.pointer});
+        state_->own.insert({reader, stored.pointer});
       } else {
-        foreign_.try_emplace({reader, stored.pointer}, stored);
+        state_->foreign.try_emplace({reader, stored.pointer}, stored);
       }
     }
   });
@@ -121,11 +121,11 @@ void ForeignPointerChecker::use(const Access& access) {
     const std::uint64_t pointer = is_local ? kLocalWindow + offset_of_lane(access.offset[lane])
                                            : kSharedWindow + access.offset[lane];
     const Owner user = owner_of(pointer, who);
-    auto next = foreign_.upper_bound({user, pointer});
-    if (next == foreign_.begin()) return;
+    auto next = state_->foreign.upper_bound({user, pointer});
+    if (next == state_->foreign.begin()) return;
     const auto& [read, stored] = *--next;
     if (read.first != user || pointer - read.second >= kObjectBytesMax) return;
-    if (!own_.contains(read)) report(access, lane, stored);
+    if (!state_->own.contains(read)) report(access, lane, stored);
   });
 }
 

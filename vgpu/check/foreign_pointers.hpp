@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/running_launch_state.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -26,14 +27,14 @@ class ForeignPointerChecker final : public Checker {
 
   [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
-  void reset(WarpModel /*model*/) override { forget(); }
+  void reset(WarpModel /*model*/) override { state_.reset(); }
   void on_sync(const Sync& sync) override;
-  bool passes_over(const Sync& /*kernel_start*/) override { return true; }
+  void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   // Machine code must report shared memory, too.
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override { return false; }
-  void on_free(const Allocation& allocation) override { forget(allocation); }
+  void on_free(const Allocation& allocation) override;
 
  private:
   // A pointer that a thread has stored.
@@ -48,8 +49,6 @@ class ForeignPointerChecker final : public Checker {
   // Pointers by who has read them from memory.
   using Read = std::pair<Owner, std::uint64_t>;
 
-  void forget();
-  void forget(const Allocation& allocation);
   [[nodiscard]] bool has_stored_in(const Allocation& allocation) const;
   void store(const Access& access);
   void load(const Access& access);
@@ -57,10 +56,13 @@ class ForeignPointerChecker final : public Checker {
   void report(const Access& access, unsigned lane, const Stored& stored);
   static Owner owner_of(std::uint64_t pointer, ThreadId who);
 
-  const Program* program_ = nullptr;  // of the launch
-  std::map<Place, Stored> stored_;
-  std::map<Read, Stored> foreign_;
-  std::set<Read> own_;
+  struct State {
+    const Program* program = nullptr;
+    std::map<Place, Stored> stored;
+    std::map<Read, Stored> foreign;
+    std::set<Read> own;
+  };
+  RunningLaunchState<State> state_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -34,16 +34,22 @@ bool NoncoherentReadChecker::watches_accesses_of(const Program& program) const {
 }
 
 void NoncoherentReadChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_end) state_.end();
   if (sync.kind != Sync::Kind::kernel_start) return;
-  program_ = sync.program;
-  details_.clear();
-  if (++launch_ != 0) return;
-  written_.clear();
-  launch_ = 1;
+  state_.begin();
+  state_->program = sync.program;
+  state_->details.clear();
+  if (++launches_ == 0) {
+    state_->written.clear();
+    launches_ = 1;
+  }
+  state_->launch = launches_;
 }
 
 void NoncoherentReadChecker::on_free(const Allocation& allocation) {
-  if (allocation.id < written_.size()) written_[allocation.id] = {};
+  state_.for_each([&](State& state) {
+    if (allocation.id < state.written.size()) state.written[allocation.id] = {};
+  });
 }
 
 NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const Access& access) {
@@ -80,9 +86,9 @@ NoncoherentReadChecker::Range NoncoherentReadChecker::Lanes::range() const {
 
 const NoncoherentReadChecker::Written* NoncoherentReadChecker::written_in(
     const Allocation& allocation) const {
-  const bool is_known =
-      allocation.id < written_.size() && written_[allocation.id].launch == launch_;
-  return is_known ? &written_[allocation.id] : nullptr;
+  const bool is_known = allocation.id < state_->written.size() &&
+                        state_->written[allocation.id].launch == state_->launch;
+  return is_known ? &state_->written[allocation.id] : nullptr;
 }
 
 const NoncoherentReadChecker::Line* NoncoherentReadChecker::find_line(const Written& written,
@@ -90,7 +96,7 @@ const NoncoherentReadChecker::Line* NoncoherentReadChecker::find_line(const Writ
   const Page* const page = written.pages[number / kPageLines].get();
   if (page == nullptr) return nullptr;
   const Line& line = (*page)[number % kPageLines];
-  return line.launch == launch_ ? &line : nullptr;
+  return line.launch == state_->launch ? &line : nullptr;
 }
 
 bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
@@ -104,7 +110,7 @@ bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   const Lanes lanes = lanes_of(row);
   const Range range = lanes.range();
   if (range.end <= written->range.begin || written->range.end <= range.begin) return true;
-  return !is_noncoherent(program_->code[row.pc]) || !is_written(*written, lanes);
+  return !is_noncoherent(state_->program->code[row.pc]) || !is_written(*written, lanes);
 }
 
 void NoncoherentReadChecker::on_access(Access& access) {
@@ -123,10 +129,10 @@ void NoncoherentReadChecker::on_access(Access& access) {
 
 void NoncoherentReadChecker::record(const Allocation& allocation, const Lanes& lanes,
                                     const WarpPlace& place, std::uint32_t pc) {
-  if (allocation.id >= written_.size()) written_.resize(allocation.id + 1);
-  Written& written = written_[allocation.id];
-  if (written.launch != launch_) {
-    written.launch = launch_;
+  if (allocation.id >= state_->written.size()) state_->written.resize(allocation.id + 1);
+  Written& written = state_->written[allocation.id];
+  if (written.launch != state_->launch) {
+    written.launch = state_->launch;
     written.range = {};
     written.pages.resize(allocation.limit() / (kLineBytes * kPageLines) + 1);
   }
@@ -190,9 +196,9 @@ NoncoherentReadChecker::Line& NoncoherentReadChecker::line_at(Written& written,
   std::unique_ptr<Page>& page = written.pages[number / kPageLines];
   if (page == nullptr) page = std::make_unique<Page>();
   Line& line = (*page)[number % kPageLines];
-  if (line.launch != launch_) {
+  if (line.launch != state_->launch) {
     line = {};
-    line.launch = launch_;
+    line.launch = state_->launch;
   }
   return line;
 }
@@ -213,9 +219,9 @@ void NoncoherentReadChecker::add_rows(Line& line, std::uint32_t number, const Ro
 
 // Returns the words of a line, which no longer has `rows`.
 NoncoherentReadChecker::Words& NoncoherentReadChecker::detailed(Line& line, std::uint32_t number) {
-  if (line.details != ptx::kNone) return details_[line.details];
-  line.details = static_cast<std::uint32_t>(details_.size());
-  Words& words = details_.emplace_back();
+  if (line.details != ptx::kNone) return state_->details[line.details];
+  line.details = static_cast<std::uint32_t>(state_->details.size());
+  Words& words = state_->details.emplace_back();
   for_each_bit(line.words, [&](unsigned word) {
     words[word] = word_of(line.rows, number * kLineBytes + word * kWordBytes);
   });
@@ -263,7 +269,7 @@ NoncoherentReadChecker::Word NoncoherentReadChecker::find(const Written& written
     const std::uint32_t index = at / kWordBytes % kLineWords;
     if (line == nullptr || (line->words >> index & 1) == 0) continue;
     const Word word = line->details == ptx::kNone ? word_of(line->rows, at - at % kWordBytes)
-                                                  : details_[line->details][index];
+                                                  : state_->details[line->details][index];
     const std::uint32_t in_word = std::min(offset + bytes - at, kWordBytes - at % kWordBytes);
     if ((word.bytes >> at % kWordBytes & ((1u << in_word) - 1)) != 0) return word;
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/running_launch_state.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -27,9 +28,9 @@ class NoncoherentReadChecker final : public Checker {
   }
   // True only for programs that read through textures or surfaces.
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
-  void reset(WarpModel /*model*/) override { written_.clear(); }
+  void reset(WarpModel /*model*/) override { state_.reset(); }
   void on_sync(const Sync& sync) override;
-  bool passes_over(const Sync& /*kernel_start*/) override { return true; }
+  void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
@@ -110,10 +111,14 @@ class NoncoherentReadChecker final : public Checker {
   [[nodiscard]] Word find(const Written& written, std::uint32_t offset, std::uint32_t bytes) const;
   void report(const Access& access, unsigned lane, const Word& word);
 
-  std::uint32_t launch_ = 0;
-  const Program* program_ = nullptr;  // of the launch
-  std::vector<Written> written_;      // by Allocation::id
-  std::vector<Words> details_;        // of the launch
+  struct State {
+    std::uint32_t launch = 0;
+    const Program* program = nullptr;
+    std::vector<Written> written;  // by Allocation::id
+    std::vector<Words> details;
+  };
+  std::uint32_t launches_ = 0;
+  RunningLaunchState<State> state_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -34,6 +34,13 @@ class CollectiveOrder {
   void reset(WarpModel model) { lockstep_ = model == WarpModel::lockstep; }
   void begin_launch(const Program& program);
   void begin_block(const WarpPlace& place);
+  // The launch is suspended, and goes on with what is returned.
+  CollectiveOrder suspend() {
+    CollectiveOrder suspended = std::move(*this);
+    *this = {};
+    lockstep_ = suspended.lockstep_;
+    return suspended;
+  }
   // Returns whether the program has operations that may order accesses; otherwise the calls below
   // are not needed.
   [[nodiscard]] bool is_on() const { return is_on_; }

@@ -25,6 +25,7 @@ class CopyOrder {
   CopyOrder(const LaunchOrder& launches, Threads& threads, Segments& segments)
       : launches_(launches), threads_(threads), segments_(segments) {}
 
+  // A launch begins, and no other is suspended.
   void begin_launch();
   // Groups of copies are closed, and then waited for.
   void commit(const CopyCommit& commit);

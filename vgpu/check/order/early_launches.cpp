@@ -25,8 +25,8 @@ bool is_in(const EarlyLaunches::Launches& launches, std::uint32_t launch) {
 void EarlyLaunches::clear() { *this = {}; }
 
 void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after, const Program* program) {
-  past_[launch_] = std::exchange(present_, {});
-  if (past_.size() > kRemembered) past_.erase(past_.begin());
+  put_away();
+  present_ = {};
   launch_ = launch;
   before_ = early_after;
   can_wait_ = early_after != ptx::kNone && std::ranges::any_of(program->code, is_wait);
@@ -41,6 +41,24 @@ void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after, const
   const std::size_t count = std::min(open.size(), kOpenMax - 1);
   present_.at_start.insert(present_.at_start.end(), open.begin(),
                            open.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void EarlyLaunches::put_away() {
+  past_[launch_] = present_;
+  if (past_.size() > kRemembered) past_.erase(past_.begin());
+}
+
+EarlyLaunches::OfLaunch EarlyLaunches::suspend() {
+  return {launch_, before_, can_wait_, present_, blocks_};
+}
+
+void EarlyLaunches::resume(OfLaunch launch) {
+  put_away();
+  launch_ = launch.launch;
+  before_ = launch.before;
+  can_wait_ = launch.can_wait;
+  present_ = std::move(launch.present);
+  blocks_ = std::move(launch.blocks);
 }
 
 void EarlyLaunches::begin_block(std::size_t slot) {

@@ -33,6 +33,10 @@ class EarlyLaunches {
   // knows: the thread has already waited for the previous launch.
   void let_next_begin(std::size_t slot, bool knows);
   void end_block(std::size_t slot);
+  // What is kept of a launch that is suspended, while another one runs.
+  struct OfLaunch;
+  OfLaunch suspend();
+  void resume(OfLaunch launch);
 
   // Returns the launch directly before the current one, if the current one may begin before that
   // has completed; or kNone.
@@ -60,11 +64,20 @@ class EarlyLaunches {
     bool waits = false, lets = false, lets_early = false;
   };
 
+  void put_away();
+
   std::uint32_t launch_ = 0, before_ = ptx::kNone;
   bool can_wait_ = false;
   Launch present_;
   std::map<std::uint32_t, Launch> past_;
   std::vector<Block> blocks_;  // by slot
+};
+
+struct EarlyLaunches::OfLaunch {
+  std::uint32_t launch = 0, before = ptx::kNone;
+  bool can_wait = false;
+  Launch present;
+  std::vector<Block> blocks;
 };
 
 }  // namespace warpcheck::vgpu

@@ -15,6 +15,10 @@ class FenceOrder {
       : launches_(launches), threads_(threads) {}
 
   void begin_block(const WarpPlace& place);
+  // What is kept of a launch that is suspended, while another one runs.
+  using OfLaunch = std::vector<bool>;
+  OfLaunch suspend() { return std::move(has_sc_); }
+  void resume(OfLaunch launch) { has_sc_ = std::move(launch); }
   void fence(const Fence& fence);
   // Handles a strong read that has observed a write; fence.sc had released `released` before that
   // write.

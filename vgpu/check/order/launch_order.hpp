@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "vgpu/check/order/early_launches.hpp"
+#include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
 #include "vgpu/machine/access.hpp"
@@ -36,8 +38,31 @@ class LaunchOrder {
   void begin(const LaunchShape& launch, std::span<const std::uint32_t> unordered,
              std::uint32_t early_after);
 
+  // The running launch is suspended: another one will begin, or go on.
+  void suspend();
+  // A launch that was suspended goes on.
+  void resume(std::uint32_t launch);
+  // Launches are suspended while the current one begins, and are not ordered with it.  All others
+  // that were suspended will never go on.
+  //   suspended: ascending
+  //   now: the first segment of the current launch
+  void begin_beside(std::span<const std::uint32_t> suspended, SegmentId now);
+  // Everything that an unordered launch did in segments before `now` comes before what the current
+  // launch does from now on.
+  void learn_of(std::uint32_t launch, SegmentId now) { known_until_[launch] = now; }
+  [[nodiscard]] bool knows_of(std::uint32_t launch, SegmentId segment) const {
+    if (known_until_.empty()) [[likely]]
+      return false;
+    const auto known = known_until_.find(launch);
+    return known != known_until_.end() && segment < known->second;
+  }
+  //   renewed: the new numbers of segments, by their old numbers
+  void renew_thresholds(const std::vector<SegmentId>& renewed);
+
   // Returns the running launch.
   [[nodiscard]] std::uint32_t current() const { return launch_; }
+  // Returns whether launches have been in progress at the same time.
+  [[nodiscard]] bool have_overlapped() const { return have_overlapped_; }
   // Returns whether an earlier launch comes before the current one.
   [[nodiscard]] bool is_ordered(std::uint32_t launch) const;
   // All launches with a lower number come before the current one.
@@ -57,7 +82,8 @@ class LaunchOrder {
   void end_block(std::uint32_t block) { ended_[block] = true; }
   // Returns whether all threads of a block have exited, as far as its slot shows.
   [[nodiscard]] bool has_ended(BlockKey block) const {
-    return block < first_block_ || ended_[block - first_block_];
+    if (block - first_block_ < ended_.size()) return ended_[block - first_block_];
+    return suspended_.empty() || has_ended_elsewhere(block);
   }
 
   [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
@@ -87,7 +113,18 @@ class LaunchOrder {
     BlockKey first_block = 0;
     unsigned device = 0;
   };
+  // What belongs to a launch that is suspended.
+  struct Suspended {
+    BlockKey first_block = 0, waited_for = 0;
+    Dim3 grid, cluster;
+    std::vector<std::uint32_t> unordered;
+    std::uint32_t first_unordered = 0;
+    std::map<std::uint32_t, SegmentId> known_until;
+    EarlyLaunches::OfLaunch early;
+    std::vector<bool> ended;
+  };
   [[nodiscard]] unsigned device_of_block(BlockKey block) const;
+  [[nodiscard]] bool has_ended_elsewhere(BlockKey block) const;
 
   std::uint32_t launch_ = 0, launches_ = 0;
   unsigned devices_ = 1;
@@ -95,10 +132,13 @@ class LaunchOrder {
   BlockKey first_block_ = 0, next_first_block_ = 0;
   BlockKey waited_for_ = 0;
   Dim3 grid_, cluster_;
-  std::vector<std::uint32_t> unordered_;  // ascending
-  std::uint32_t first_unordered_ = 0;     // the present one, if there are none
+  std::vector<std::uint32_t> unordered_;            // ascending
+  std::uint32_t first_unordered_ = 0;               // the present one, if there are none
+  std::map<std::uint32_t, SegmentId> known_until_;  // learn_of()
   EarlyLaunches early_;
   std::vector<bool> ended_;  // by block of the launch
+  std::map<std::uint32_t, Suspended> suspended_;
+  bool have_overlapped_ = false;
 };
 
 }  // namespace warpcheck::vgpu

@@ -46,8 +46,8 @@ SegmentId Segments::add_of_agent(const Segment& segment, const Ticks& ticks) {
   return last_agent_;
 }
 
-SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t warp) {
-  const Past past{launch, block, warp};
+SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t warp, Tick phase) {
+  const Past past{launch, block, warp, phase};
   if (latest_past_id_ != 0 && latest_past_ == past) return latest_past_id_;
   latest_past_ = past;
   SegmentId& id = past_[past];
@@ -55,6 +55,7 @@ SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t war
   Segment segment;
   segment.block = segment.agent_block = block;
   segment.launch = launch;
+  segment.phase = phase;
   segment.warp = static_cast<std::uint16_t>(warp);
   return latest_past_id_ = id = add(segment, {});
 }

@@ -52,8 +52,9 @@ class Segments {
   SegmentId add(Segment segment, const Ticks& ticks);
   // Returns the latest segment of an agent if it equals the new one; else adds that.
   SegmentId add_of_agent(const Segment& segment, const Ticks& ticks);
-  // Returns a segment for everything that a warp did in an earlier launch.
-  SegmentId past(std::uint32_t launch, BlockKey block, std::uint32_t warp);
+  // Returns a segment for everything that a warp did in an earlier launch, or in a phase of the
+  // current one.
+  SegmentId past(std::uint32_t launch, BlockKey block, std::uint32_t warp, Tick phase = 0);
 
   // Forgets all segments that are not `live` (by number), and renumbers the others in the same
   // order.  Returns the new number for each old number.  For a forgotten segment, and for the
@@ -65,7 +66,7 @@ class Segments {
 
   std::vector<Segment> segments_;             // the first is none
   std::vector<Ticks> ticks_;                  // of segments whose lanes differ
-  using Past = std::array<std::uint64_t, 3>;  // launch, block, warp
+  using Past = std::array<std::uint64_t, 4>;  // launch, block, warp, phase
   std::map<Past, SegmentId> past_;
   Past latest_past_{};
   SegmentId latest_past_id_ = 0;  // 0: not known

@@ -15,6 +15,7 @@ void ThreadOrder::reset(WarpModel model) {
   segments_.reset();
   forget_answers();
   known_to_launch_.clear();
+  suspended_.clear();
 }
 
 // The table is large, and small trials never use it, so it is cleared only if it has answers.
@@ -28,9 +29,38 @@ void ThreadOrder::begin_launch(const LaunchShape& launch, std::span<const std::u
                                std::uint32_t early_after) {
   launches_.begin(launch, unordered, early_after);
   threads_.begin_launch(static_cast<std::uint32_t>(launch.block.count()));
-  copies_.begin_launch();
   const auto known = known_to_launch_.find(launch.launched_as);
   known_at_start_ = known == known_to_launch_.end() ? VectorClock{} : known->second;
+}
+
+void ThreadOrder::suspend() {
+  suspended_[launches_.current()] = {threads_.suspend(), fences_.suspend(),
+                                     std::move(known_at_start_), std::move(arrivals_)};
+  arrivals_.clear();
+  launches_.suspend();
+}
+
+void ThreadOrder::resume(std::uint32_t launch) {
+  Suspended suspended = std::move(suspended_.at(launch));
+  suspended_.erase(launch);
+  threads_.resume(std::move(suspended.threads));
+  fences_.resume(std::move(suspended.fences));
+  known_at_start_ = std::move(suspended.known_at_start);
+  arrivals_ = std::move(suspended.arrivals);
+  launches_.resume(launch);
+}
+
+void ThreadOrder::begin_beside(std::span<const std::uint32_t> suspended) {
+  std::erase_if(suspended_,
+                [&](const auto& one) { return !std::ranges::binary_search(suspended, one.first); });
+  launches_.begin_beside(suspended, segments_.count());
+  if (suspended.empty()) copies_.begin_launch();
+}
+
+void ThreadOrder::learn_of(std::span<const std::uint32_t> launches) {
+  if (launches.empty()) return;
+  threads_.end_segments();
+  for (const std::uint32_t launch : launches) launches_.learn_of(launch, segments_.count());
 }
 
 void ThreadOrder::begin_block(const WarpPlace& place) {
@@ -177,6 +207,8 @@ std::vector<SegmentId> ThreadOrder::forget_segments(std::vector<bool> live) {
   std::vector<SegmentId> renewed = segments_.forget(std::move(live));
   threads_.for_each_segment([&](SegmentId& id) { id = renewed[id]; });
   threads_.renew_thresholds(renewed);
+  for (auto& [launch, other] : suspended_) Threads::renew_thresholds(other.threads, renewed);
+  launches_.renew_thresholds(renewed);
   forget_answers();
   return renewed;
 }
@@ -227,7 +259,7 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock& clock, const Segment& 
 // takes long to find.
 ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {
   const Segment& segment = segments_.at(earlier);
-  if (launches_.is_ordered(segment.launch)) return Before::all_lanes;
+  if (is_of_earlier_launch(segment.launch, earlier)) return Before::all_lanes;
   const bool one_block = segment.block == launches_.block_key(place);
   const bool one_warp = one_block && segment.warp == place.warp && !segment.asynchronous;
   if (one_block && !segment.asynchronous && segment.phase < threads_.phase_of(place))
@@ -271,7 +303,7 @@ bool ThreadOrder::knows(const VectorClock& clock, SegmentId earlier, unsigned ea
 bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
                          unsigned lane) const {
   const Segment& segment = segments_.at(earlier);
-  if (launches_.is_ordered(segment.launch)) return true;
+  if (is_of_earlier_launch(segment.launch, earlier)) return true;
   if (segment.block == launches_.block_key(place) && !segment.asynchronous) {
     if (segment.phase < threads_.phase_of(place)) return true;
     if (segment.warp == place.warp && threads_.actor_of(earlier_lane) == threads_.actor_of(lane))

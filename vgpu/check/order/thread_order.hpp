@@ -47,6 +47,13 @@ class ThreadOrder {
   //   unordered, early_after: as for LaunchOrder::begin()
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
+  // The running launch is suspended, or goes on.
+  void suspend();
+  void resume(std::uint32_t launch);
+  // The current launch begins while these are suspended; none: it runs alone.
+  void begin_beside(std::span<const std::uint32_t> suspended);
+  // What these launches have done until now comes before what the current one does from now on.
+  void learn_of(std::span<const std::uint32_t> launches);
   void begin_block(const WarpPlace& place);
   void end_block(const WarpPlace& place) { launches_.early().end_block(place.slot); }
   void complete_barrier(const WarpPlace& place);
@@ -58,6 +65,9 @@ class ThreadOrder {
   void launch_from(const DeviceLaunch& event);
 
   [[nodiscard]] const LaunchOrder& launches() const { return launches_; }
+  [[nodiscard]] bool is_suspended(std::uint32_t launch) const {
+    return suspended_.contains(launch);
+  }
   [[nodiscard]] const Threads& threads() const { return threads_; }
   [[nodiscard]] Threads& threads() { return threads_; }
   [[nodiscard]] const Segments& segments() const { return segments_; }
@@ -95,6 +105,17 @@ class ThreadOrder {
     std::vector<ThreadTime> times;
   };
 
+  // What belongs to a launch that is suspended.
+  struct Suspended {
+    Threads::OfLaunch threads;
+    FenceOrder::OfLaunch fences;
+    VectorClock known_at_start;
+    std::vector<Arrivals> arrivals;
+  };
+
+  [[nodiscard]] bool is_of_earlier_launch(std::uint32_t launch, SegmentId segment) const {
+    return launches_.is_ordered(launch) || launches_.knows_of(launch, segment);
+  }
   [[nodiscard]] bool is_of_one_warp(const Meeting& meeting) const;
   void arrive(const Meeting& meeting, const WarpPlace& place, std::uint32_t lanes);
   void gather(const Meeting& meeting, const WarpPlace& place, std::uint32_t lanes, Told& all);
@@ -114,6 +135,7 @@ class ThreadOrder {
   std::map<std::uint32_t, VectorClock> known_to_launch_;  // by DeviceLaunch::number
   VectorClock known_at_start_;                            // by all threads of this launch
   std::vector<Arrivals> arrivals_;                        // by slot
+  std::map<std::uint32_t, Suspended> suspended_;
   std::vector<Answer> answers_;
   bool has_answers_ = false;
 };

@@ -18,6 +18,16 @@ void Threads::begin_launch(std::uint32_t threads) {
   slots_.clear();
 }
 
+Threads::OfLaunch Threads::suspend() {
+  end_segments();
+  return {threads_, std::move(slots_)};
+}
+
+void Threads::resume(OfLaunch launch) {
+  threads_ = launch.threads;
+  slots_ = std::move(launch.slots);
+}
+
 void Threads::begin_block(const WarpPlace& place, SegmentId first_segment,
                           const VectorClock& known) {
   if (place.slot >= slots_.size()) slots_.resize(place.slot + 1);

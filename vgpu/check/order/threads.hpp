@@ -25,6 +25,14 @@ class Threads {
   void reset(bool lockstep);
   //   threads: of a block
   void begin_launch(std::uint32_t threads);
+  // What is kept of a launch that is suspended, while another one runs.
+  struct OfLaunch;
+  OfLaunch suspend();
+  void resume(OfLaunch launch);
+  // What the threads do from now on is in new segments.
+  void end_segments() {
+    for_each_segment([](SegmentId& id) { id = 0; });
+  }
   //   first_segment: of the block
   //   known: by all threads at the start
   void begin_block(const WarpPlace& place, SegmentId first_segment, const VectorClock& known);
@@ -154,9 +162,8 @@ class Threads {
     }
   }
   //   renewed: the new numbers of segments, by their old numbers
-  void renew_thresholds(const std::vector<SegmentId>& renewed) {
-    for (Slot& slot : slots_) slot.first_segment = renewed[slot.first_segment];
-  }
+  void renew_thresholds(const std::vector<SegmentId>& renewed) { renew(slots_, renewed); }
+  static void renew_thresholds(OfLaunch& suspended, const std::vector<SegmentId>& renewed);
 
  private:
   // Asynchronous copies that all lanes of a warp have waited for.
@@ -215,6 +222,9 @@ class Threads {
     bool alike = false;  // all lanes know exactly `common`
     VectorClock common;
   };
+  static void renew(std::vector<Slot>& slots, const std::vector<SegmentId>& renewed) {
+    for (Slot& slot : slots) slot.first_segment = renewed[slot.first_segment];
+  }
   static std::vector<ThreadTime> take_awaited(Slot& slot);
   //   joined: all that the thread knows from now on
   void learn_all(const WarpPlace& place, ThreadState& self, VectorClock joined);
@@ -224,5 +234,14 @@ class Threads {
   std::uint32_t threads_ = 0;  // of a block
   std::vector<Slot> slots_;
 };
+
+struct Threads::OfLaunch {
+  std::uint32_t threads = 0;
+  std::vector<Slot> slots;
+};
+
+inline void Threads::renew_thresholds(OfLaunch& suspended, const std::vector<SegmentId>& renewed) {
+  renew(suspended.slots, renewed);
+}
 
 }  // namespace warpcheck::vgpu

@@ -91,7 +91,8 @@ class EpochNumbers {
                                     .launch = recorded_[launch],
                                     .block = block_of(epoch),
                                     .thread = thread_of(epoch),
-                                    .pc = pc});
+                                    .pc = pc,
+                                    .phase = launch_of(epoch) == launch_ ? phase_of(epoch) : 0});
       });
     }
   }

@@ -7,6 +7,11 @@
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+constexpr WarpPlace kNoPlace{.block = ptx::kNone};
+
+}  // namespace
 
 std::unique_ptr<Checker> make_race_checker(Reporter& reporter) {
   return std::make_unique<RaceChecker>(reporter, race_row_functions(simd_level()));
@@ -27,56 +32,99 @@ void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);
   general_->reset(model);
   epochs_.reset(model);
-  is_general_ = has_streams_ = is_running_ = recalls_at_end_ = is_plain_ = false;
-  launches_ = 0;
-  passed_over_.clear();
+  is_general_ = is_split_ = has_streams_ = is_running_ = recalls_at_end_ = false;
+  is_plain_ = is_plain_in_shared_ = false;
+  launches_ = current_ = 0;
+  suspended_.clear();
 }
 
 void RaceChecker::begin_launch(const Sync& sync) {
-  count_passed_over();
   if (!sync.unordered_launches.empty()) begin_streams();
   const bool fits = sync.grid.count() <= blocks_max_ && sync.block.count() <= kThreadsMax;
   is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
+  is_split_ = is_plain_in_shared_ = false;
+  is_running_ = true;
+  current_ = launches_++;
   collectives_.begin_launch(*sync.program);
   is_plain_ = !is_general_ && !collectives_.is_on() && !volatile_is_weak_;
   if (is_general_) {
     general_->on_sync(sync);
   } else {
     general_->count_launch(shape_of(sync));
-    epochs_.begin_launch(sync, launches_);
-    is_running_ = true;
+    epochs_.begin_launch(sync, current_);
     recalls_at_end_ = false;
+    resident_.clear();
   }
-  ++launches_;
 }
 
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) return begin_launch(sync);
   if (sync.kind == Sync::Kind::block_start) collectives_.begin_block(sync.place);
-  if (is_general_) return general_->on_sync(sync);
+  if (sync.kind == Sync::Kind::kernel_end) is_running_ = false;
+  if (is_general_) general_->on_sync(sync);
+  if (is_general_ && !is_split_) return;
   switch (sync.kind) {
-    case Sync::Kind::block_start: epochs_.begin_block(sync); break;
-    case Sync::Kind::barrier_complete: epochs_.complete_barrier(sync.place); break;
+    case Sync::Kind::block_start:
+      epochs_.begin_block(sync);
+      if (sync.place.slot >= resident_.size()) resident_.resize(sync.place.slot + 1, kNoPlace);
+      resident_[sync.place.slot] = sync.place;
+      break;
+    case Sync::Kind::barrier_complete:
+      epochs_.complete_barrier(sync.place);
+      resident_[sync.place.slot].phase = sync.place.phase;
+      break;
     case Sync::Kind::kernel_end:
-      is_running_ = false;
       if (std::exchange(recalls_at_end_, false)) recall_accesses();
       break;
-    case Sync::Kind::kernel_start:
-    case Sync::Kind::block_end: break;
+    case Sync::Kind::block_end: resident_[sync.place.slot] = kNoPlace; break;
+    case Sync::Kind::kernel_start: break;
   }
 }
 
-bool RaceChecker::passes_over(const Sync& sync) {
-  passed_over_.push_back(shape_of(sync));
-  return true;
+void RaceChecker::begins_beside(std::span<const std::uint32_t> suspended) {
+  if (is_running_ && !is_general_) split();
+  begin_streams();
+  general_->begins_beside(suspended);
+  if (is_running_) suspend();
 }
 
-// Gives launches that ran beside another launch the numbers after that launch.
-void RaceChecker::count_passed_over() {
-  for (const LaunchShape& launch : std::exchange(passed_over_, {})) {
-    general_->count_launch(launch);
-    ++launches_;
+// Launches that overlap are checked by general_.  It takes over the current one, which is checked
+// by epochs, so only barriers order its threads.  The machine may keep the places where its shared
+// memory is recorded, and no other launch can access that.
+void RaceChecker::split() {
+  general_->take_over();
+  is_general_ = is_split_ = true;
+  is_plain_in_shared_ = std::exchange(is_plain_, false);
+  recalls_at_end_ = false;
+  Sync start;
+  start.kind = Sync::Kind::block_start;
+  for (const WarpPlace& place : resident_) {
+    if (place.block == kNoPlace.block) continue;
+    start.place = place;
+    general_->on_sync(start);
   }
+  recall_accesses();
+  has_streams_ = true;
+}
+
+void RaceChecker::suspend() {
+  suspended_[current_] = {collectives_.suspend(), is_split_, is_plain_in_shared_};
+  is_running_ = false;
+}
+
+void RaceChecker::resumes(const ResumedLaunch& resumed) {
+  if (resumed.launch != current_ || !is_running_) {
+    if (is_running_) suspend();
+    Suspended& suspended = suspended_.at(resumed.launch);
+    collectives_ = std::move(suspended.collectives);
+    is_split_ = suspended.is_split;
+    is_plain_in_shared_ = suspended.is_plain_in_shared;
+    is_plain_ = false;
+    suspended_.erase(resumed.launch);
+    current_ = resumed.launch;
+    is_general_ = is_running_ = true;
+  }
+  if (is_general_) general_->resumes(resumed);
 }
 
 // From now on, launches of the trial may be unordered.  What the fast engine has recorded is all
@@ -86,11 +134,14 @@ void RaceChecker::begin_streams() {
   if (has_streams_) return;
   has_streams_ = true;
   recall_accesses();
-  recalls_at_end_ = is_running_;
+  recalls_at_end_ = is_running_ && !is_general_;
 }
 
 void RaceChecker::recall_accesses() {
-  epochs_.take_accesses([&](const RecalledAccess& access) { general_->recall(access); });
+  epochs_.take_accesses([&](const RecalledAccess& access) {
+    // Epochs go on to check the shared memory of a launch that is split.
+    if (access.is_global || !is_split_ || access.launch != current_) general_->recall(access);
+  });
 }
 
 void RaceChecker::on_access(Access& access) {
@@ -103,23 +154,26 @@ void RaceChecker::on_access(Access& access) {
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
-  if (is_general_) return !collectives_.is_on() && general_->takes_row(access);
-  return is_plain_ && epochs_.take(access);
+  if (is_general_in(access.space)) return !collectives_.is_on() && general_->takes_row(access);
+  return (is_plain_ || is_plain_in_shared_) && epochs_.take(access);
 }
 
 bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
-  if (is_general_) {
+  if (is_general_in(ptx::Space::shared)) {
     return !collectives_.is_on() && !volatile_is_weak_ && general_->lends_notes(slot, notes);
   }
-  if (is_plain_) notes.rows = &epochs_.notes_of(slot);
-  return is_plain_;
+  const bool lends = is_plain_ || is_plain_in_shared_;
+  if (lends) notes.rows = &epochs_.notes_of(slot);
+  return lends;
 }
 
 void RaceChecker::check_access(Access& access) {
   if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
     collectives_.on_load(access);
   }
-  const auto check = [&] { is_general_ ? general_->on_access(access) : epochs_.check(access); };
+  const auto check = [&] {
+    is_general_in(access.space) ? general_->on_access(access) : epochs_.check(access);
+  };
   if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check();
   const auto scope = std::exchange(access.scope, ptx::Scope::none);
   access.order = ptx::Order::weak;

@@ -18,7 +18,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
@@ -41,7 +43,8 @@ class RaceChecker final : public Checker {
   void configure(const CheckerSet& set) override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
-  bool passes_over(const Sync& kernel_start) override;
+  void begins_beside(std::span<const std::uint32_t> suspended) override;
+  void resumes(const ResumedLaunch& resumed) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
@@ -70,24 +73,40 @@ class RaceChecker final : public Checker {
 
  private:
   void begin_launch(const Sync& sync);
-  void count_passed_over();
+  void suspend();
+  void split();
   void begin_streams();
   void recall_accesses();
   void check_access(Access& access);
+  // Returns whether general_ checks the accesses of the current launch to this space.
+  [[nodiscard]] bool is_general_in(ptx::Space space) const {
+    return is_general_ && !(is_split_ && space == ptx::Space::shared);
+  }
+
+  // What belongs to a launch that is suspended.
+  struct Suspended {
+    CollectiveOrder collectives;
+    bool is_split = false, is_plain_in_shared = false;
+  };
 
   CollectiveOrder collectives_;
   EpochRaces epochs_;
   std::unique_ptr<GeneralRaceChecker> general_;
   std::uint64_t blocks_max_;  // of a grid that is checked by epochs
   bool volatile_is_weak_ = false;
-  bool is_plain_ = false;     // accesses of the current launch are checked one by one, by epochs
-  bool is_general_ = false;   // general_ checks the current launch
-  bool has_streams_ = false;  // the trial has unordered launches
-  bool is_running_ = false;   // a launch that is checked by epochs has begun and not ended
+  bool is_plain_ = false;    // accesses of the current launch are checked one by one, by epochs
+  bool is_general_ = false;  // general_ checks the current launch
+  // general_ has taken the current launch over in the middle, except for shared memory.
+  bool is_split_ = false;
+  bool is_plain_in_shared_ = false;  // such a launch was checked one by one
+  bool has_streams_ = false;         // the trial has unordered launches
+  bool is_running_ = false;          // the current launch has not ended
   // The current launch is checked by epochs, and other launches are unordered with it.
   bool recalls_at_end_ = false;
-  std::uint32_t launches_ = 0;            // of the trial
-  std::vector<LaunchShape> passed_over_;  // since the current launch began
+  std::uint32_t launches_ = 0, current_ = 0;      // of the trial
+  std::map<std::uint32_t, Suspended> suspended_;  // by their numbers
+  // The resident blocks of a launch that is checked by epochs, by slot; block kNone: there is none.
+  std::vector<WarpPlace> resident_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -92,13 +92,15 @@ constexpr ClassRelations relate_classes() {
 
 inline constexpr ClassRelations kClassRelations = relate_classes();
 
-// An access of an earlier launch of the trial, as one checker passes it to another.
+// An access of an earlier launch of the trial, or of the current one, as one checker passes it to
+// another.
 struct RecalledAccess {
   std::uint32_t allocation = 0, allocation_bytes = 0;
   bool is_global = false;  // in memory that all blocks can reach
   std::uint32_t offset = 0, bytes = 0;
   unsigned access_class = 0;
   std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
+  std::uint32_t phase = 0;  // of the block in the current launch; of earlier launches: 0
 };
 
 // Returns the class of an atomic of so many bytes.

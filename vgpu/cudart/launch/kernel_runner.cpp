@@ -1,7 +1,5 @@
 #include "vgpu/cudart/launch/kernel_runner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -20,7 +18,6 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
-#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/launch/copy_kernels.hpp"
@@ -78,6 +75,14 @@ struct KernelRunner::HostLaunch {
   std::vector<std::uint32_t> unordered;    // launches of other operations
   std::vector<std::uint32_t> ran;          // launches of this one
   std::uint32_t early_after = ptx::kNone;  // the previous launch, which need not have completed
+
+  // Others have run while it was suspended; for the grids that its device code launches.
+  //   launches: ascending
+  void learn_unordered(const std::vector<std::uint32_t>& launches) {
+    std::vector<std::uint32_t> all;
+    std::ranges::set_union(unordered, launches, std::back_inserter(all));
+    unordered = std::move(all);
+  }
 };
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
@@ -152,18 +157,18 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
     unordered.push_back(host_launch.early_after);
   }
   launch.index = number.launch;
-  const auto goes_on = [&] {
-    needs_.host_accesses.launch_goes_on(number.launch);
-    needs_.progress.goes_on(number.kernel);
-    needs_.trial.strategy().begin(number.launch, static_cast<std::uint32_t>(launch.grid.count()),
-                                  static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
-    const vgpu::Sync start = vgpu::kernel_start_of(launch);
-    needs_.host_accesses.signals().on_sync(start);
-    KernelTurns::tell_reporter(needs_.observers.list(), start);
+  const auto goes_on = [&](bool others_have_run) {
+    if (others_have_run) {
+      needs_.progress.goes_on(number.kernel);
+      tell_resumed(launch);
+      host_launch.learn_unordered(needs_.transfers.unordered_launches(host_launch.operation));
+    }
+    tell_known(*turns_.find(host_launch.operation), others_have_run);
   };
   std::optional<KernelTurns::Turn> turn(
       std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, host_launch.host},
-      std::ref(goes_on));
+      number.launch, host_launch.operation, std::ref(goes_on));
+  begin_beside(*turn, unordered);
   launch.unordered_launches = unordered;
   DeviceGrids grids(
       {.device = device,
@@ -214,12 +219,6 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
   }
   const TrialSettings& settings = needs_.trial.settings();
   std::span<vgpu::Observer* const> observers = needs_.observers.list();
-  std::vector<vgpu::Observer*> others;
-  if (turn.is_concurrent()) {
-    others = KernelTurns::of_concurrent_launch(observers, vgpu::kernel_start_of(launch));
-    observers = others;
-    tell_not_checked(*launch.program);
-  }
   std::vector<vgpu::Observer*> with_histories;
   std::unique_ptr<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
@@ -237,12 +236,53 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
   return outcome;
 }
 
-void KernelRunner::tell_not_checked(const vgpu::Program& program) const {
-  ExecSession* const session = needs_.trial.exec_session();
-  if (session == nullptr) return;
-  session->not_checked(
-      fmt::format("data races of kernel {}, which ran while another waited beside it",
-                  vgpu::kernel_name(program.kernel)));
+// The launch was suspended, and others have run.
+void KernelRunner::tell_resumed(const vgpu::Launch& launch) const {
+  needs_.host_accesses.launch_goes_on(launch.index);
+  needs_.trial.strategy().begin(launch.index, static_cast<std::uint32_t>(launch.grid.count()),
+                                static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
+  const vgpu::Sync start = vgpu::kernel_start_of(launch);
+  needs_.host_accesses.signals().on_sync(start);
+  KernelTurns::tell_reporter(needs_.observers.list(), start);
+}
+
+// The launch goes on: tells the checkers which launches come before what it does from now on.
+void KernelRunner::tell_known(KernelTurns::Turn& turn, bool others_have_run) const {
+  const std::optional<OperationSet> signals = turn.take_known();
+  std::vector<std::uint32_t> known;
+  const auto add = [&](const Stamp& stamp, std::uint32_t launch) {
+    if (signals->covers(stamp) && !turn.operation().clock.covers(stamp)) known.push_back(launch);
+  };
+  if (signals) {
+    needs_.transfers.visit_launched(add);
+    for (const KernelTurns::Turn* const other : turns_.in_progress()) {
+      add(other->operation().stamp, other->launch());
+    }
+  }
+  if (others_have_run || !known.empty()) {
+    needs_.findings.checkers().resumes({turn.launch(), known});
+  }
+}
+
+// The launch begins, maybe while others are suspended.
+//   unordered: those that the host does not know of are added
+void KernelRunner::begin_beside(const KernelTurns::Turn& turn,
+                                std::vector<std::uint32_t>& unordered) const {
+  if (!turn.is_concurrent()) return;
+  std::vector<std::uint32_t> suspended;
+  for (const KernelTurns::Turn* const other : turns_.in_progress()) {
+    if (other == &turn) continue;
+    suspended.push_back(other->launch());
+    if (!turn.operation().clock.covers(other->operation().stamp)) {
+      unordered.push_back(other->launch());
+    }
+  }
+  std::ranges::sort(unordered);
+  needs_.findings.checkers().begins_beside(suspended);
+}
+
+void KernelRunner::signalled(const Operation& kernel, const OperationSet& by) {
+  if (KernelTurns::Turn* const turn = turns_.find(kernel)) turn->learn(by);
 }
 
 // Runs the launch on several threads, with the same result as on one; nothing: it must run on one

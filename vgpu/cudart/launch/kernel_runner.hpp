@@ -67,6 +67,10 @@ class KernelRunner {
   std::uint32_t run(const KernelWork& work, const Operation& operation, const HostState& host,
                     const std::vector<std::uint32_t>& also_unordered);
 
+  // A signal has reached a kernel that is in progress: these operations come before what it does
+  // from now on.
+  void signalled(const Operation& kernel, const OperationSet& by);
+
  private:
   struct HostLaunch;
 
@@ -80,7 +84,9 @@ class KernelRunner {
                     std::vector<std::uint32_t>& all);
   vgpu::Outcome run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                            const KernelTurns::Turn& turn);
-  void tell_not_checked(const vgpu::Program& program) const;
+  void tell_resumed(const vgpu::Launch& launch) const;
+  void tell_known(KernelTurns::Turn& turn, bool others_have_run) const;
+  void begin_beside(const KernelTurns::Turn& turn, std::vector<std::uint32_t>& unordered) const;
   std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch,
                                            const HostLaunch& host_launch);
   void tell_of_team(vgpu::Sync sync) const;

@@ -450,7 +450,7 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
   });
   for (const auto& call : suspended_) {
     const bool is_told = call->has_changed() || (call->can_resume() && writes_value);
-    if (is_told) needs_.runner.signalled(*call->operation());
+    if (is_told) needs_.runner.signalled(*call->operation(), *operation);
   }
 }
 
@@ -471,6 +471,7 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
   stuck_ = {};
   tell_host_accesses();  // before the kernel continues
+  needs_.runner.resumes(*operation, operations_.known_to_host());
   try {
     const bool has_ended = perform(*operation, caller, [&] { return call.resume(); });
     if (has_ended) {

@@ -66,8 +66,10 @@ class OperationRunner {
   virtual void tell_host_accesses(Operations&) {}
   // The kernel has been suspended, and will be resumed.
   virtual void suspended(const Operation&) {}
-  // Other work has written what the kernel waits for.
-  virtual void signalled(const Operation&) {}
+  // The operation `by` has written what the kernel waits for.
+  virtual void signalled(const Operation& /*kernel*/, const Operation& /*by*/) {}
+  // The kernel goes on, and may read what the host has written.
+  virtual void resumes(const Operation& /*kernel*/, const OperationSet& /*known_to_host*/) {}
   // Returns the operations that come before everything that the host requests from now on, because
   // it has seen that they are complete; nullptr: none.
   virtual const OperationSet* host_may_know() { return nullptr; }

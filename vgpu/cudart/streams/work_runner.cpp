@@ -176,8 +176,16 @@ void WorkRunner::suspended(const Operation& operation) {
   needs_.transfers.suspended(operation);
 }
 
-void WorkRunner::signalled(const Operation& operation) {
-  needs_.transfers.signalled(operation.number);
+void WorkRunner::signalled(const Operation& kernel, const Operation& by) {
+  needs_.transfers.signalled(kernel.number);
+  needs_.kernels.signalled(kernel, by.clock);
+}
+
+// What the host has written to memory that it shares with kernels may be a signal.
+void WorkRunner::resumes(const Operation& kernel, const OperationSet& known_to_host) {
+  if (!needs_.memory.has_mapped() && !needs_.memory.is_shared_by_processes()) return;
+  needs_.kernels.signalled(kernel, known_to_host);
+  if (const OperationSet* const more = host_may_know()) needs_.kernels.signalled(kernel, *more);
 }
 
 const OperationSet* WorkRunner::host_may_know() { return needs_.host_accesses.may_know(); }

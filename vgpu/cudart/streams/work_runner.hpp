@@ -60,7 +60,8 @@ class WorkRunner final : public OperationRunner {
   void asked_for(const Work& work) override;
   void tell_host_accesses(Operations& operations) override;
   void suspended(const Operation& operation) override;
-  void signalled(const Operation& operation) override;
+  void signalled(const Operation& kernel, const Operation& by) override;
+  void resumes(const Operation& kernel, const OperationSet& known_to_host) override;
   const OperationSet* host_may_know() override;
   bool has_other_processes() override;
   void host_knows_all(bool has_waited) override;

@@ -1,22 +1,24 @@
 #include "vgpu/cudart/suspended/kernel_turns.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "vgpu/check/checker.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 
 namespace warpcheck::cudart {
 
-KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::function<void()> on_resume)
+KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::uint32_t launch,
+                        const Operation& operation, OnResume on_resume)
     : turns_(turns),
       needs_(needs),
       concurrent_work_(needs.host.concurrent_work),
+      launch_(launch),
+      operation_(operation),
       on_resume_(std::move(on_resume)),
-      is_concurrent_(turns.in_progress_++ != 0) {
+      is_concurrent_(!turns.in_progress_.empty()) {
+  turns_.in_progress_.push_back(this);
   turns_.last_ = this;
   if (turns_.idle_.empty()) {
     machine_ = std::make_unique<vgpu::Machine>(turns_.memory_);
@@ -27,14 +29,14 @@ KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::function<vo
 }
 
 KernelTurns::Turn::~Turn() {
-  --turns_.in_progress_;
+  std::erase(turns_.in_progress_, this);
   turns_.idle_.push_back(std::move(machine_));
 }
 
 // Exchanges the changes of both sides of registered memory.
 void KernelTurns::Turn::read_host() const {
   if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_device();
-  if (std::exchange(turns_.last_, this) != this) on_resume_();
+  on_resume_(std::exchange(turns_.last_, this) != this);
 }
 
 void KernelTurns::Turn::show_host() const {
@@ -62,14 +64,10 @@ void KernelTurns::Turn::let_others_run() {
   read_host();
 }
 
-std::vector<vgpu::Observer*> KernelTurns::of_concurrent_launch(std::span<vgpu::Observer* const> all,
-                                                               const vgpu::Sync& kernel_start) {
-  std::vector<vgpu::Observer*> list;
-  std::ranges::copy_if(all, std::back_inserter(list), [&](vgpu::Observer* observer) {
-    auto* const checker = dynamic_cast<vgpu::Checker*>(observer);
-    return checker == nullptr || !checker->passes_over(kernel_start);
-  });
-  return list;
+KernelTurns::Turn* KernelTurns::find(const Operation& operation) const {
+  const auto found = std::ranges::find(in_progress_, &operation,
+                                       [](const Turn* turn) { return &turn->operation(); });
+  return found == in_progress_.end() ? nullptr : *found;
 }
 
 void KernelTurns::tell_reporter(std::span<vgpu::Observer* const> all,

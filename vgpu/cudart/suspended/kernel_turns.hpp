@@ -1,16 +1,17 @@
 // Launches that are in progress at the same time: one runs, and the others are suspended in the
-// middle (suspendable_kernel.hpp).  Each has its own machine.  Components that follow one running
-// launch are informed when another one is resumed.
-//
-// The race checkers know the order of launches by the order in which they begin, and they follow
-// one launch at a time: a launch that begins while another is suspended is not reported to them.
+// middle (suspendable_kernel.hpp).  Each has its own machine.  Components that follow the running
+// launch are informed when another one begins or is resumed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/progress/concurrent_work.hpp"
 
@@ -31,8 +32,11 @@ class KernelTurns {
       HostBlocks& host_blocks;
       const HostState& host;
     };
-    //   on_resume: called when it is resumed after another launch has run
-    Turn(KernelTurns& turns, const Needs& needs, std::function<void()> on_resume);
+    using OnResume = std::function<void(bool others_have_run)>;
+    //   launch: its number in the trial
+    //   on_resume: called when it is resumed
+    Turn(KernelTurns& turns, const Needs& needs, std::uint32_t launch, const Operation& operation,
+         OnResume on_resume);
     ~Turn() override;
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -40,6 +44,15 @@ class KernelTurns {
     [[nodiscard]] vgpu::Machine& machine() const { return *machine_; }
     // Returns whether it has begun while another launch was suspended.
     [[nodiscard]] bool is_concurrent() const { return is_concurrent_; }
+    [[nodiscard]] std::uint32_t launch() const { return launch_; }
+    [[nodiscard]] const Operation& operation() const { return operation_; }
+    // A signal has reached the launch: these operations come before what it does from now on.
+    void learn(const OperationSet& operations) {
+      if (!known_) known_.emplace();
+      known_->join(operations);
+    }
+    // Returns what it has learned since the last call; nothing: there was no signal.
+    [[nodiscard]] std::optional<OperationSet> take_known() { return std::exchange(known_, {}); }
 
     bool wait_for_change(const std::vector<vgpu::PolledBytes>& polled, bool of_host) override;
     void let_others_run() override;
@@ -51,22 +64,25 @@ class KernelTurns {
     KernelTurns& turns_;
     Needs needs_;
     vgpu::ConcurrentWork* concurrent_work_;
-    std::function<void()> on_resume_;
+    std::uint32_t launch_;
+    const Operation& operation_;
+    std::optional<OperationSet> known_;
+    OnResume on_resume_;
     bool is_concurrent_;
     std::unique_ptr<vgpu::Machine> machine_;
   };
 
-  // Returns the observers that receive a launch which is concurrent with others; the other
-  // observers are told that such a launch exists.
-  static std::vector<vgpu::Observer*> of_concurrent_launch(std::span<vgpu::Observer* const> all,
-                                                           const vgpu::Sync& kernel_start);
+  // Returns the launches that are in progress, by their numbers; ascending.
+  [[nodiscard]] const std::vector<Turn*>& in_progress() const { return in_progress_; }
+  // Returns the launch of an operation that is in progress; null: there is none.
+  [[nodiscard]] Turn* find(const Operation& operation) const;
   // Makes findings show places in the grid of the launch that is resumed.
   static void tell_reporter(std::span<vgpu::Observer* const> all, const vgpu::Sync& kernel_start);
 
  private:
   vgpu::DeviceMemory& memory_;
   std::vector<std::unique_ptr<vgpu::Machine>> idle_;
-  std::size_t in_progress_ = 0;
+  std::vector<Turn*> in_progress_;
   const Turn* last_ = nullptr;  // the latest one that ran
 };
 

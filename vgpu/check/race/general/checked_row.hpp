@@ -18,7 +18,7 @@ struct CheckedLaunch {
   const Program* program = nullptr;
   Dim3 grid, block;
   BlockKey first_block = 0;
-  SegmentId first_segment = 0;  // segments of earlier launches have lower numbers
+  SegmentId first_segment = 0;  // segments of launches that had ended before have lower numbers
 };
 
 // What one lane accesses, and the class of the access.

@@ -39,6 +39,16 @@ class DeferredAtomics {
   // Begins deferring for a launch.
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered);
   void begin_block(const WarpPlace& place);
+  // What is kept of a launch that is suspended, while another one runs.
+  using OfLaunch = std::vector<std::uint32_t>;
+  OfLaunch suspend() {
+    perform_all();
+    return std::exchange(observers_, {});
+  }
+  void resume(OfLaunch launch) {
+    perform_all();
+    observers_ = std::move(launch);
+  }
 
   [[nodiscard]] std::uint32_t rows_max() const { return rows_max_; }
   [[nodiscard]] bool is_empty() const { return logs_.empty(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -66,6 +67,9 @@ void GeneralRaceChecker::reset(WarpModel model) {
   cluster_order_.clear();
   proxy_fences_.clear();
   owners_.clear();
+  is_running_ = false;
+  beside_.clear();
+  suspended_.clear();
 }
 
 // Begins the launches that were only counted, because the checker now needs its state.
@@ -77,16 +81,52 @@ void GeneralRaceChecker::catch_up() {
 void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::span<const std::uint32_t> unordered,
                                       std::uint32_t early_after) {
+  const std::vector<std::uint32_t> beside = std::exchange(beside_, {});
   deferred_.begin_launch(launch, unordered);
   order_.begin_launch(launch, unordered, early_after);
+  order_.begin_beside(beside);
   launches_.push_back({launch.program, launch.grid, launch.block, order_.launches().first_block(),
                        order_.segments().count()});
   causality_.begin_launch(launches_[order_.launches().first_unordered()].first_segment);
+  phases_.begin_launch(*launch.program);
+  if (!beside.empty()) return;
+  suspended_.clear();
   if (unordered.empty()) variables_.forget_all();
   barrier_objects_.clear();
-  phases_.begin_launch(*launch.program);
   cluster_order_.clear();
   proxy_fences_.clear();
+}
+
+void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended) {
+  catch_up();
+  if (is_running_) suspend();
+  beside_.assign(suspended.begin(), suspended.end());
+}
+
+void GeneralRaceChecker::suspend() {
+  is_running_ = false;
+  Suspended& suspended = suspended_[order_.launches().current()];
+  suspended.deferred = deferred_.suspend();
+  suspended.phases = phases_.suspend();
+  suspended.missed = std::exchange(missed_, {});
+  suspended.first_unordered = causality_.first_unordered();
+  order_.suspend();
+}
+
+void GeneralRaceChecker::resumes(const ResumedLaunch& resumed) {
+  if (!is_running_ || resumed.launch != order_.launches().current()) {
+    if (is_running_) suspend();
+    Suspended suspended = std::move(suspended_.at(resumed.launch));
+    suspended_.erase(resumed.launch);
+    deferred_.resume(std::move(suspended.deferred));
+    phases_.resume(std::move(suspended.phases));
+    missed_ = std::move(suspended.missed);
+    causality_.begin_launch(suspended.first_unordered);
+    order_.resume(resumed.launch);
+    is_running_ = true;
+  }
+  if (!resumed.known.empty()) phases_.settle_all();
+  order_.learn_of(resumed.known);
 }
 
 void GeneralRaceChecker::begin_block(const Sync& sync) {
@@ -106,6 +146,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
     case Sync::Kind::kernel_start:
       catch_up();
       begin_launch(shape_of(sync), sync.unordered_launches, sync.early_after);
+      is_running_ = true;
       break;
     case Sync::Kind::block_start: begin_block(sync); break;
     case Sync::Kind::barrier_complete:
@@ -118,7 +159,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       order_.end_block(sync.place);
       if (sync.shared != nullptr) end_shared(sync);
       break;
-    case Sync::Kind::kernel_end: break;
+    case Sync::Kind::kernel_end: is_running_ = false; break;
   }
 }
 
@@ -312,7 +353,7 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   const unsigned lane = recalled.thread % kWarpLanes;
   const SegmentId segment = order_.segments().past(
       recalled.launch, launches_[recalled.launch].first_block + recalled.block,
-      recalled.thread / kWarpLanes);
+      recalled.thread / kWarpLanes, recalled.phase);
   if (memory.take_past(recalled, segment, order_.segments())) return;
   memory.to_cells(recalled.offset, recalled.offset + recalled.bytes, lists_, order_);
   CellEntry entry;
@@ -414,6 +455,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
     for (CellEntry& entry : list.entries) visit(entry.segment);
   });
   phases_.for_each_segment(visit);
+  for (auto& [launch, other] : suspended_) SharedPhases::for_each_segment(other.phases, visit);
   deferred_.for_each_segment(visit);
   owners_.for_each_segment(visit);
   proxy_fences_.for_each_segment(visit);
@@ -431,6 +473,10 @@ void GeneralRaceChecker::tidy_up() {
   for (CheckedLaunch& launch : launches_) launch.first_segment = renewed[launch.first_segment];
   causality_.renew_thresholds(renewed);
   phases_.renew_thresholds(renewed);
+  for (auto& [launch, other] : suspended_) {
+    SharedPhases::renew_thresholds(other.phases, renewed);
+    other.first_unordered = renewed[other.first_unordered];
+  }
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();
   reports_.forget_answers();

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -52,6 +53,14 @@ class GeneralRaceChecker final : public Checker {
   // Replaces on_sync() for a launch that another checker checks: this checker receives no other
   // event of it.  No earlier launch is unordered with it.
   void count_launch(const LaunchShape& shape) { counted_.add(shape); }
+  void begins_beside(std::span<const std::uint32_t> suspended) override;
+  void resumes(const ResumedLaunch& resumed) override;
+  // From now on this checker checks the running launch, which it has only counted.  A block of it
+  // is told as in on_sync(), with its present phase.
+  void take_over() {
+    catch_up();
+    is_running_ = true;
+  }
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& access) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override {
@@ -93,6 +102,7 @@ class GeneralRaceChecker final : public Checker {
  private:
   void begin_launch(const LaunchShape& launch, std::span<const std::uint32_t> unordered = {},
                     std::uint32_t early_after = ptx::kNone);
+  void suspend();
   void begin_block(const Sync& sync);
   void end_shared(const Sync& sync);
   void catch_up();
@@ -114,6 +124,14 @@ class GeneralRaceChecker final : public Checker {
   void for_each_segment(Visit visit);
   void tidy_up();
 
+  // What belongs to a launch that is suspended.
+  struct Suspended {
+    SharedPhases::OfLaunch phases;
+    DeferredAtomics::OfLaunch deferred;
+    MissedReads missed;
+    SegmentId first_unordered = 0;
+  };
+
   // As long as there was no event in the trial but counted launches, all state below is as reset()
   // has left it.
   CountedLaunches counted_;
@@ -122,6 +140,9 @@ class GeneralRaceChecker final : public Checker {
   std::uint32_t segments_kept_;  // before the first call of tidy_up()
   std::uint32_t tidy_at_;        // number of segments
   std::vector<CheckedLaunch> launches_;
+  bool is_running_ = false;            // the current launch has not ended
+  std::vector<std::uint32_t> beside_;  // launches that are suspended while the next one begins
+  std::map<std::uint32_t, Suspended> suspended_;
   // the order
   ThreadOrder order_;
   SyncVariables variables_{order_};

@@ -27,6 +27,7 @@ class RowCausality {
   }
   // All segments below `first` come before the current launch.
   void begin_launch(SegmentId first) { first_unordered_ = first; }
+  [[nodiscard]] SegmentId first_unordered() const { return first_unordered_; }
   //   renewed: the new numbers of segments, by their old numbers
   void renew_thresholds(const std::vector<SegmentId>& renewed) {
     first_unordered_ = renewed[first_unordered_];

@@ -21,6 +21,18 @@ void SharedPhases::close() {
   for (Phase& phase : phases_) phase.log.close();
 }
 
+SharedPhases::OfLaunch SharedPhases::suspend() {
+  settle_all();
+  return {program_, are_ordered_, polls_by_atomics_, std::exchange(phases_, {})};
+}
+
+void SharedPhases::resume(OfLaunch launch) {
+  program_ = launch.program;
+  are_ordered_ = launch.are_ordered;
+  polls_by_atomics_ = launch.polls_by_atomics;
+  phases_ = std::move(launch.phases);
+}
+
 void SharedPhases::begin_launch(const Program& program) {
   close();
   program_ = &program;

@@ -23,6 +23,10 @@ class SharedPhases {
         deferred_(deferred) {}
 
   void close();
+  // What is kept of a launch that is suspended, while another one runs.
+  struct OfLaunch;
+  OfLaunch suspend();
+  void resume(OfLaunch launch);
   void begin_launch(const Program& program);
   //   shared: null: there is none
   void begin_block(const WarpPlace& place, const Allocation* shared);
@@ -62,17 +66,18 @@ class SharedPhases {
   // Calls visit(segment) for each row.
   template <typename Visit>
   void for_each_segment(Visit visit) {
-    for (Phase& phase : phases_) {
-      if (!phase.log.is_open()) continue;
-      settle(phase);
-      for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
-      phase.log.atomics().for_each_segment(visit);
-    }
+    settle_all();
+    visit_segments(phases_, visit);
   }
+  template <typename Visit>
+  static void for_each_segment(OfLaunch& suspended, Visit visit);
   //   renewed: the new numbers of segments, by their old numbers
-  void renew_thresholds(const std::vector<SegmentId>& renewed) {
+  void renew_thresholds(const std::vector<SegmentId>& renewed) { renew(phases_, renewed); }
+  static void renew_thresholds(OfLaunch& suspended, const std::vector<SegmentId>& renewed);
+  // Completes the rows of all blocks.
+  void settle_all() {
     for (Phase& phase : phases_) {
-      if (phase.first < renewed.size()) phase.first = renewed[phase.first];
+      if (phase.log.is_open()) settle(phase);
     }
   }
 
@@ -84,6 +89,21 @@ class SharedPhases {
     SegmentId first = 0;
   };
 
+  using Phases = std::deque<Phase>;  // by slot; machine code keeps pointers to the logs
+
+  template <typename Visit>
+  static void visit_segments(Phases& phases, Visit visit) {
+    for (Phase& phase : phases) {
+      if (!phase.log.is_open()) continue;
+      for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
+      phase.log.atomics().for_each_segment(visit);
+    }
+  }
+  static void renew(Phases& phases, const std::vector<SegmentId>& renewed) {
+    for (Phase& phase : phases) {
+      if (phase.first < renewed.size()) phase.first = renewed[phase.first];
+    }
+  }
   bool take_atomics(Phase& phase, const Access& access);
   bool take_strong(Phase& phase, const Access& access);
   void settle(Phase& phase);
@@ -99,7 +119,23 @@ class SharedPhases {
   const Program* program_ = nullptr;
   bool are_ordered_ = false;
   bool polls_by_atomics_ = false;  // some atomic may be a poll
-  std::deque<Phase> phases_;       // by slot; machine code keeps pointers to the logs
+  Phases phases_;
 };
+
+struct SharedPhases::OfLaunch {
+  const Program* program = nullptr;
+  bool are_ordered = false, polls_by_atomics = false;
+  Phases phases;
+};
+
+template <typename Visit>
+void SharedPhases::for_each_segment(OfLaunch& suspended, Visit visit) {
+  visit_segments(suspended.phases, visit);
+}
+
+inline void SharedPhases::renew_thresholds(OfLaunch& suspended,
+                                           const std::vector<SegmentId>& renewed) {
+  renew(suspended.phases, renewed);
+}
 
 }  // namespace warpcheck::vgpu

@@ -302,7 +302,9 @@ std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
   const auto is_settled = [&](const CellEntry& entry) {
     return order.segments().at(entry.segment).launch < order.launches().first_unordered();
   };
-  const auto end = std::ranges::partition_point(list.entries, is_settled);
+  const auto end = order.launches().have_overlapped()
+                       ? std::ranges::find_if_not(list.entries, is_settled)
+                       : std::ranges::partition_point(list.entries, is_settled);
   list.settled = static_cast<std::uint32_t>(end - list.entries.begin());
   list.settled_launch = order.launches().current();
   return list.settled;

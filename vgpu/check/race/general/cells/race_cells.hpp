@@ -68,7 +68,8 @@ struct CellEntry {
   }
 };
 
-// A list of entries in order of execution, so entries of one launch are contiguous.
+// A list of entries in order of execution, so entries of one launch are contiguous, unless launches
+// have overlapped.
 //
 // A check of a cell should not examine all entries.  So the list stores which entries are settled
 // by the order of whole launches, which entries an earlier check from the same segment has passed,

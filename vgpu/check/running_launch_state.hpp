@@ -1,0 +1,53 @@
+// What a checker keeps of the running launch, as long as others may be suspended in the middle.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace warpcheck::vgpu {
+
+template <typename State>
+class RunningLaunchState {
+ public:
+  // Begins a trial.
+  void reset() { *this = {}; }
+  // A launch begins.  The state is that of the launch before if that has ended, or empty.
+  void begin() {
+    leave();
+    current_ = launches_++;
+    is_running_ = true;
+  }
+  void end() { is_running_ = false; }
+  // The launch of that number in the trial goes on.
+  void resume(std::uint32_t launch) {
+    if (launch == current_) return;
+    leave();
+    current_ = launch;
+    is_running_ = true;
+    if (auto found = suspended_.extract(launch)) present_ = std::move(found.mapped());
+  }
+
+  [[nodiscard]] std::uint32_t current() const { return current_; }
+  State& operator*() { return present_; }
+  State* operator->() { return &present_; }
+  const State* operator->() const { return &present_; }
+  // Calls visit(state) for each launch in progress.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    visit(present_);
+    for (auto& [launch, state] : suspended_) visit(state);
+  }
+
+ private:
+  void leave() {
+    if (is_running_) suspended_.insert_or_assign(current_, std::exchange(present_, {}));
+  }
+
+  State present_;
+  bool is_running_ = false;
+  std::uint32_t current_ = 0, launches_ = 0;
+  std::map<std::uint32_t, State> suspended_;  // by number
+};
+
+}  // namespace warpcheck::vgpu
