@@ -34,6 +34,9 @@ cudaError_t begin(Device& device, Stream& stream, Graph* into, std::vector<Node*
   capture->graph = into;
   capture->origin = &stream;
   capture->id = device.graphs().next_capture++;
+  std::vector<std::weak_ptr<Capture>>& captures = device.graphs().captures;
+  std::erase_if(captures, [](const auto& one) { return one.expired(); });
+  captures.push_back(capture);
   stream.capture = std::move(capture);
   stream.captured_after = std::move(after);
   return cudaSuccess;
@@ -91,10 +94,12 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
       other.capture = nullptr;
       other.captured_after.clear();
     });
+    capture->ended = true;
+    std::unique_ptr<Graph> own = std::move(capture->own);
     if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
-    if (capture->own != nullptr && !is_joined(*capture, end)) return cudaErrorStreamCaptureUnjoined;
+    if (own != nullptr && !is_joined(*capture, end)) return cudaErrorStreamCaptureUnjoined;
     if (handle != nullptr) *handle = handle_of(capture->graph);
-    if (capture->own != nullptr) device.graphs().graphs.emplace(*handle, std::move(capture->own));
+    if (own != nullptr) device.graphs().graphs.emplace(*handle, std::move(own));
     return cudaSuccess;
   });
 }
@@ -130,24 +135,22 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
                                                 const cudaGraphEdgeData*, size_t count,
                                                 unsigned flags) {
-  return on_stream("cudaStreamUpdateCaptureDependencies", stream, [&](Device&, Stream& found) {
-    if (found.capture == nullptr) return cudaErrorIllegalState;
-    if (flags > cudaStreamSetCaptureDependencies || (count != 0 && nodes == nullptr)) {
-      return cudaErrorInvalidValue;
-    }
-    std::vector<Node*> after;
-    if (flags == cudaStreamAddCaptureDependencies) after = found.captured_after;
-    for (std::size_t i = 0; i < count; ++i) {
-      // The graph does not belong to the program yet, so only the capture knows its nodes.
-      const auto& known = found.capture->graph->nodes;
-      const auto node = std::ranges::find_if(
-          known, [&](const auto& one) { return handle_of(one.get()) == nodes[i]; });
-      if (node == known.end()) return cudaErrorInvalidValue;
-      after.push_back(node->get());
-    }
-    found.captured_after = std::move(after);
-    return cudaSuccess;
-  });
+  return on_stream(
+      "cudaStreamUpdateCaptureDependencies", stream, [&](Device& device, Stream& found) {
+        if (found.capture == nullptr) return cudaErrorIllegalState;
+        if (flags > cudaStreamSetCaptureDependencies || (count != 0 && nodes == nullptr)) {
+          return cudaErrorInvalidValue;
+        }
+        std::vector<Node*> after;
+        if (flags == cudaStreamAddCaptureDependencies) after = found.captured_after;
+        for (std::size_t i = 0; i < count; ++i) {
+          Node* const node = device.graphs().find(nodes[i]);
+          if (node == nullptr || node->graph != found.capture->graph) return cudaErrorInvalidValue;
+          after.push_back(node);
+        }
+        found.captured_after = std::move(after);
+        return cudaSuccess;
+      });
 }
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {

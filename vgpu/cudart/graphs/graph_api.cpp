@@ -129,6 +129,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* handle, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
   return answer([&](Device& device) {
+    if (device.graphs().is_being_captured(handle)) return cudaErrorInvalidValue;
     if (device.graphs().graphs.erase(handle) == 0) return cudaErrorInvalidValue;
     return end_objects(device);
   });
@@ -222,8 +223,9 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {
-  return with(handle, [&](Device&, Node& node) {
+  return with(handle, [&](Device& device, Node& node) {
     Graph& graph = *node.graph;
+    if (device.graphs().is_being_captured(handle_of(&graph))) return cudaErrorInvalidValue;
     for (Node* const later : graph.dependents_of(node)) std::erase(later->after, &node);
     std::erase_if(graph.nodes, [&](const auto& one) { return one.get() == &node; });
     return cudaSuccess;

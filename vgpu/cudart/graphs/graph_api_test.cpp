@@ -253,6 +253,51 @@ TEST_F(Graphs, CapturesMustBeJoined) {
   EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaErrorStreamCaptureUnjoined);
 }
 
+// As programs do that put a node of their own into what a stream captures.
+TEST_F(Graphs, GetNodesOfTheProgramWhileTheyAreCaptured) {
+  EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  launch(stream_, 1);
+  cudaStreamCaptureStatus status{};
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* last = nullptr;
+  std::size_t count = 0;
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph, &last, nullptr, &count),
+            cudaSuccess);
+  EXPECT_EQ(count, 1u);
+  std::size_t nodes = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 1u);
+  cudaGraphNode_t added = nullptr;
+  EXPECT_EQ(cudaGraphAddEmptyNode(&added, graph, last, count), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroyNode(added), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaStreamUpdateCaptureDependencies(stream_, &added, nullptr, 1,
+                                                cudaStreamSetCaptureDependencies),
+            cudaSuccess);
+  launch(stream_, 2);
+  cudaGraph_t captured = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaSuccess);
+  EXPECT_EQ(captured, graph);
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+  EXPECT_EQ(nodes, 3u);
+  EXPECT_EQ(cudaGraphLaunch(instantiate(captured), stream_), cudaSuccess);
+  EXPECT_EQ(value(), 12);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST_F(Graphs, OfSpoiltCapturesAreGone) {
+  EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  cudaStreamCaptureStatus status{};
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaStreamGetCaptureInfo(stream_, &status, nullptr, &graph, nullptr, nullptr, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorStreamCaptureUnsupported);
+  cudaGraph_t captured = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaErrorStreamCaptureInvalidated);
+  std::size_t nodes = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaErrorInvalidValue);
+}
+
 // Ends the trial and returns its findings.
 std::vector<vgpu::Finding> findings_of_trial() { return end_trial().findings; }
 

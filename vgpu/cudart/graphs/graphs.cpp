@@ -129,6 +129,11 @@ Graph* Graphs::find(cudaGraph_t handle) const {
   for (const auto& [address, graph] : graphs) {
     if (Graph* const found = find_in(*graph, handle)) return found;
   }
+  for (const auto& one : captures) {
+    const std::shared_ptr<Capture> capture = one.lock();
+    if (capture == nullptr || capture->own == nullptr) continue;
+    if (Graph* const found = find_in(*capture->own, handle)) return found;
+  }
   return nullptr;
 }
 
@@ -137,7 +142,19 @@ Node* Graphs::find(cudaGraphNode_t handle) const {
   for (const auto& [address, graph] : graphs) {
     if (Node* const found = find_node_in(*graph, handle)) return found;
   }
+  for (const auto& one : captures) {
+    const std::shared_ptr<Capture> capture = one.lock();
+    if (capture == nullptr || capture->own == nullptr) continue;
+    if (Node* const found = find_node_in(*capture->own, handle)) return found;
+  }
   return nullptr;
+}
+
+bool Graphs::is_being_captured(cudaGraph_t handle) const {
+  return std::ranges::any_of(captures, [&](const auto& one) {
+    const std::shared_ptr<Capture> capture = one.lock();
+    return capture != nullptr && !capture->ended && handle_of(capture->graph) == handle;
+  });
 }
 
 ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {

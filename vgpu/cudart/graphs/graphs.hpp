@@ -91,11 +91,11 @@ struct ExecutableGraph {
 
 // A capture that one or several streams take part in.
 struct Capture {
-  std::unique_ptr<Graph> own;  // null: the capture adds to a graph of the program
+  std::unique_ptr<Graph> own;  // null: the capture adds to a graph of the program, or has ended
   Graph* graph = nullptr;
   Stream* origin = nullptr;
   unsigned long long id = 0;
-  bool invalidated = false;
+  bool invalidated = false, ended = false;
 };
 
 // Handles are addresses of the objects.
@@ -104,14 +104,18 @@ struct Graphs {
   std::map<cudaUserObject_t, UserObject> objects;
   std::map<const void*, std::unique_ptr<Graph>> graphs;
   std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
+  std::vector<std::weak_ptr<Capture>> captures;  // those in progress, and some that have ended
   unsigned long long next_capture = 1;
   Conditionals conditionals;
   cudaGraphConditionalHandle next_conditional = 1;
 
-  // Return nullptr if there is no such graph or node; child graphs and their nodes are found too.
+  // Return nullptr if there is no such graph or node; child graphs and their nodes are found too,
+  // and graphs that are being captured (cudaStreamGetCaptureInfo).
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;
   [[nodiscard]] Node* find(cudaGraphNode_t handle) const;
   [[nodiscard]] ExecutableGraph* find(cudaGraphExec_t handle) const;
+  // A graph that a capture adds to cannot be destroyed, nor its nodes.
+  [[nodiscard]] bool is_being_captured(cudaGraph_t handle) const;
 };
 
 inline cudaGraph_t handle_of(Graph* graph) { return reinterpret_cast<cudaGraph_t>(graph); }
