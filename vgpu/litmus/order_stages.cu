@@ -141,3 +141,56 @@ __global__ void ring_without_an_answer(int* ring, int* filled, int* out) {
 LITMUS(ring_without_an_answer) {
   ring_without_an_answer<<<2, 1>>>(zeroed<int>(2), zeroed<int>(1), zeroed<int>(4));
 }
+
+// The reader takes all that the writer has announced by the time it looks, which may be more than
+// what it waits for.
+// expect: clean
+__global__ void items_taken_in_batches(int* items, int* filled, int* out) {
+  constexpr int kItems = 64;
+  if (blockIdx.x == 1) {
+    for (int i = 0; i < kItems; ++i) {
+      items[i] = i;
+      __threadfence();
+      set(filled, i + 1);
+    }
+    return;
+  }
+  int taken = 0;
+  while (taken < kItems) {
+    int ready;
+    do {
+      ready = *static_cast<volatile int*>(filled);
+    } while (ready <= taken);
+    __threadfence();
+    for (; taken < ready; ++taken) out[taken] = items[taken];
+  }
+}
+LITMUS(items_taken_in_batches) {
+  items_taken_in_batches<<<2, 1>>>(zeroed<int>(64), zeroed<int>(1), zeroed<int>(64));
+}
+
+// The writer announces an item before it writes it.
+// expect: data-race global
+__global__ void items_taken_too_early(int* items, int* filled, int* out) {
+  constexpr int kItems = 64;
+  if (blockIdx.x == 1) {
+    for (int i = 0; i < kItems; ++i) {
+      __threadfence();
+      set(filled, i + 1);
+      items[i] = i;                                                             //~ write
+    }
+    return;
+  }
+  int taken = 0;
+  while (taken < kItems) {
+    int ready;
+    do {
+      ready = *static_cast<volatile int*>(filled);
+    } while (ready <= taken);
+    __threadfence();
+    for (; taken < ready; ++taken) out[taken] = items[taken];                   //~ read
+  }
+}
+LITMUS(items_taken_too_early) {
+  items_taken_too_early<<<2, 1>>>(zeroed<int>(64), zeroed<int>(1), zeroed<int>(64));
+}

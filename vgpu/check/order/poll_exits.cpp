@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "vgpu/machine/warp/running_fragment.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t kLoopMax = 256;  // instructions of a loop
 constexpr int kStepsMax = 64;
+constexpr std::size_t kSeenMax = 16384;  // instructions behind a loop
 
 Ref result_of(const Instr& instr) {
   return instr.kind == InstrKind::load ? instr[MemoryOperand::value] : instr[AtomicOperand::old];
@@ -74,26 +76,71 @@ bool loads_same(const LaneBanks& banks, const Instr& instr, const Access& access
                      row_of(*access.registers, address) + lane * width, width) == 0;
 }
 
-// Returns whether the value that is loaded at `pc` decides the first branch behind it.
-bool decides_branch(const Program& program, std::uint32_t pc) {
-  std::vector<Ref> from{result_of(program.code[pc])};
-  const auto has = [&](const Ref& ref) { return std::ranges::find(from, ref) != from.end(); };
+// What follows a load: the first branch behind it, and the registers with the loaded value and what
+// is computed from it until then.
+struct Continuation {
+  std::uint32_t branch = ptx::kNone;
+  std::vector<Ref> values;
+  [[nodiscard]] bool has(const Ref& ref) const {
+    return std::ranges::find(values, ref) != values.end();
+  }
+};
+
+Continuation behind(const Program& program, std::uint32_t pc) {
+  Continuation found;
+  found.values = {result_of(program.code[pc])};
   ++pc;
   for (int step = 0; step < kStepsMax && pc < program.code.size(); ++step) {
-    const Instr& instr = program.code[pc++];
-    if (branches(instr) && instr.guard.bank != Bank::none) return has(instr.guard);
+    const Instr& instr = program.code[pc];
+    if (branches(instr) && instr.guard.bank != Bank::none) {
+      found.branch = pc;
+      return found;
+    }
+    ++pc;
     if (branches(instr)) {
       pc = instr.target;
     } else if (instr.kind == InstrKind::compute) {
-      bool depends = has(instr.guard);
+      bool depends = found.has(instr.guard);
       roles_of(instr).reads.for_each_in(instr.operands,
-                                        [&](const Ref& ref) { depends |= has(ref); });
+                                        [&](const Ref& ref) { depends |= found.has(ref); });
       roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
-        if (depends && ref.bank != Bank::none) from.push_back(ref);
+        if (depends && ref.bank != Bank::none) found.values.push_back(ref);
       });
     } else if (!only_pauses(instr.kind)) {
-      return false;
+      break;
     }
+  }
+  return found;
+}
+
+bool is_operand(const OperandSet& operands, const Instr& instr, const Ref& ref) {
+  bool is = false;
+  operands.for_each_in(instr.operands, [&](const Ref& one) { is |= one == ref; });
+  return is;
+}
+
+// Returns whether the value of a register is used on some path behind a branch, other than by a
+// comparison inside of [begin, last].
+bool is_used_behind(const Program& program, std::uint32_t branch, const Ref& ref,
+                    std::uint32_t begin, std::uint32_t last) {
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> next{branch + 1, program.code[branch].target};
+  while (!next.empty()) {
+    const std::uint32_t pc = next.back();
+    next.pop_back();
+    if (pc >= program.code.size() || !seen.insert(pc).second) continue;
+    const Instr& instr = program.code[pc];
+    if (seen.size() > kSeenMax || instr.kind == InstrKind::jump_table) return true;
+    const bool is_comparison = instr.kind == InstrKind::compute &&
+                               instr.opcode == ptx::Opcode::setp_ && pc >= begin && pc <= last;
+    const OperandRoles roles = roles_of(instr);
+    if (!is_comparison && is_operand(roles.reads, instr, ref)) return true;
+    const bool is_guarded = instr.guard.bank != Bank::none;
+    if (!is_guarded && is_operand(roles.writes, instr, ref)) continue;
+    const bool ends = instr.kind == InstrKind::exit || instr.kind == InstrKind::ret ||
+                      instr.kind == InstrKind::trap || instr.kind == InstrKind::jump;
+    if (branches(instr)) next.push_back(instr.target);
+    if (is_guarded || !ends) next.push_back(pc + 1);
   }
   return false;
 }
@@ -119,7 +166,13 @@ PollExits::Poll PollExits::find(const Program& program, std::uint32_t pc) {
     const bool is_inner = !poll.is_in_loop || last - begin < poll.last - poll.begin;
     if (last - begin < kLoopMax && is_inner) poll = {true, true, begin, last, 0, 0, 0};
   }
-  if (!decides_branch(program, pc)) return {};
+  const Continuation next = behind(program, pc);
+  if (next.branch == ptx::kNone || !next.has(program.code[next.branch].guard)) return {};
+  const bool is_used = std::ranges::any_of(next.values, [&](const Ref& ref) {
+    return ref.bank != Bank::predicate &&
+           is_used_behind(program, next.branch, ref, poll.begin, poll.last);
+  });
+  if (is_used) return {};
   if (!poll.is_in_loop) {
     const auto end = static_cast<std::uint32_t>(program.code.size());
     poll = {true, false, pc, std::min(pc + kLoopMax, end) - 1, 0, 0, 0};

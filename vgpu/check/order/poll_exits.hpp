@@ -6,6 +6,9 @@
 // then is nothing that the thread can rely on.  So the order between them must be that of the first
 // write that ends the loop (SyncVariables).
 //
+// A thread that uses the value after the loop (it takes all that a counter announces) goes on
+// differently with another value, so it is ordered after the write that it has read.
+//
 // Whether a value ends the loop follows from the code between the load and its loop's branch.  That
 // code is computed with a copy of the registers, if it only computes and pauses.
 #pragma once
@@ -27,7 +30,7 @@ class PollExits {
   // Returns whether an atomic operation of the program may be such a load (polls()).
   [[nodiscard]] static bool may_poll_by_atomics(const Program& program);
   // Returns whether the access is a strong load, or an atomic operation that changes nothing, whose
-  // value decides whether its loop ends.
+  // value decides whether its loop ends, and nothing else.
   bool polls(const Access& access);
   // For such an access: returns whether the lane would leave its loop if it found `value`; nothing
   // if it would do more than compute before it leaves, or polls again.
