@@ -95,6 +95,25 @@ __global__ void product_used_too_early(int* out) {
 }
 LITMUS(product_used_too_early) { product_used_too_early<<<1, 128>>>(zeroed<int>(128)); }
 
+// The maximum of a row, as a softmax computes it: nothing moves a shuffle before the wait.
+// expect: uninitialized-read optimized
+__global__ void product_shuffled_too_early(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  PRODUCT(d, a, b);                             //~ product
+  DO("wgmma.commit_group.sync.aligned;");
+  const int most = __shfl_xor_sync(~0u, d[1] + 1, 1);  //~ use
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = most;
+}
+LITMUS(product_shuffled_too_early) { product_shuffled_too_early<<<1, 128>>>(zeroed<int>(128)); }
+
 // A product is one operation of four warps: whoever has waited for its group has waited for the
 // reads of all of them, and for all of them to begin it.
 // expect: clean

@@ -190,6 +190,9 @@ struct UndefinedUse {
   enum class Kind : std::uint8_t {
     address,
     branch,
+    // Another lane, or a product of matrices, takes the result of a product of a warpgroup that has
+    // not been waited for (wgmma.wait_group).
+    handed_on,
     // Reported only to observers that follow values. operand: the value is not moved or calculated
     // with, but controls the instruction: it selects a barrier, lanes or a number of bytes.
     // instruction: `lanes` execute an instruction whose values are not followed; `origin` is its

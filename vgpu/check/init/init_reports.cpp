@@ -22,6 +22,17 @@ std::string stored_by(const Origin& origin) {
                      origin.is_load() ? " before (3)" : "");
 }
 
+struct UseWords {
+  const char* role;
+  const char* sentence;
+};
+
+UseWords words_of(UndefinedUse::Kind kind) {
+  if (kind == UndefinedUse::Kind::branch) return {"branch", "branches on a value"};
+  if (kind == UndefinedUse::Kind::handed_on) return {"use", "takes a value"};
+  return {"address", "uses an address"};
+}
+
 }  // namespace
 
 // The launch of the origin may be an earlier one, with other extents.
@@ -35,41 +46,40 @@ AccessSide InitReports::side_of(const Origin& origin) const {
 }
 
 void InitReports::used(const UndefinedUse& use) {
-  const bool is_branch = use.kind == UndefinedUse::Kind::branch;
-  reporter_.report({use.program, use.origin, use.pc, is_branch ? 1u : 0u}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::uninitialized_read;
-    finding.kernel = kernel_name(use.program->kernel);
-    ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-    const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
-    std::string value = "made from bytes that nothing has written";
-    if (own != ptx::kNone) {
-      const Origin& origin = origins_.at(own);
-      value = "made from " + origin.source("has written");
-      AccessSide side = side_of(origin);
-      const std::uint32_t both = origin.lanes_that_read(use);
-      if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
-      if (both != 0 || !origin.is_load()) {
-        side = reporter_.side(side.role, *origin.program, origin.pc, user);
-      }
-      finding.space = origin.is_load() ? space_name(origin.space) : "";
-      finding.object = origin.object;
-      finding.variable = origin.variable;
-      if (!origin.is_load()) finding.lack = origin.lack();
-      finding.accesses.push_back(std::move(side));
-    }
-    finding.accesses.push_back(
-        reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    if (own != ptx::kNone && origins_.earliest_of(own) != own) {
-      const Origin& earlier = origins_.at(origins_.earliest_of(own));
-      value = stored_by(earlier);
-      if (!earlier.is_load()) finding.lack = earlier.lack();
-      finding.accesses.push_back(side_of(earlier));
-    }
-    finding.message =
-        fmt::format("(2) {} {}", is_branch ? "branches on a value" : "uses an address", value);
-    return finding;
-  });
+  const UseWords words = words_of(use.kind);
+  reporter_.report(
+      {use.program, use.origin, use.pc, use.kind == UndefinedUse::Kind::branch ? 1u : 0u}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::uninitialized_read;
+        finding.kernel = kernel_name(use.program->kernel);
+        ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
+        const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
+        std::string value = "made from bytes that nothing has written";
+        if (own != ptx::kNone) {
+          const Origin& origin = origins_.at(own);
+          value = "made from " + origin.source("has written");
+          AccessSide side = side_of(origin);
+          const std::uint32_t both = origin.lanes_that_read(use);
+          if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+          if (both != 0 || !origin.is_load()) {
+            side = reporter_.side(side.role, *origin.program, origin.pc, user);
+          }
+          finding.space = origin.is_load() ? space_name(origin.space) : "";
+          finding.object = origin.object;
+          finding.variable = origin.variable;
+          if (!origin.is_load()) finding.lack = origin.lack();
+          finding.accesses.push_back(std::move(side));
+        }
+        finding.accesses.push_back(reporter_.side(words.role, *use.program, use.pc, user));
+        if (own != ptx::kNone && origins_.earliest_of(own) != own) {
+          const Origin& earlier = origins_.at(origins_.earliest_of(own));
+          value = stored_by(earlier);
+          if (!earlier.is_load()) finding.lack = earlier.lack();
+          finding.accesses.push_back(side_of(earlier));
+        }
+        finding.message = fmt::format("(2) {} {}", words.sentence, value);
+        return finding;
+      });
 }
 
 void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,

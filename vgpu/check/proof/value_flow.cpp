@@ -301,6 +301,7 @@ void ValueFlow::on_undefined_use(const UndefinedUse& use) {
       case UndefinedUse::Kind::address: return Obstacle::Kind::address;
       case UndefinedUse::Kind::branch: return Obstacle::Kind::branch;
       case UndefinedUse::Kind::operand: return Obstacle::Kind::operand;
+      case UndefinedUse::Kind::handed_on:
       case UndefinedUse::Kind::instruction: break;
     }
     return Obstacle::Kind::instruction;

@@ -52,8 +52,10 @@ bool WarpMeetings::all_members_are(const RunningFragment& run, const Instr& inst
 void WarpMeetings::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   if (instr.compute != nullptr) {
     const bool shuffles_some = lanes != ~0u && instr.opcode == ptx::Opcode::shfl_;
-    if (shuffles_some || run.warp.undefined.any()) [[unlikely]]
+    if (shuffles_some || run.warp.undefined.any()) [[unlikely]] {
+      use_of_pending(run, instr, lanes);
       undefined_across_lanes(run, instr, lanes);
+    }
     instr.compute(run.banks, instr, lanes);
     return;
   }
@@ -75,6 +77,20 @@ void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std
   if (launch_.program->code[pc].compute == nullptr) return;
   const Collective collective{launch_.program, place, pc, lanes, members};
   for (Observer* observer : launch_.observers.of_collectives) observer->on_collective(collective);
+}
+
+// Arithmetic with the result of a product that has not been waited for may be what the compiler has
+// moved before the wait, and counts only where it matters.  Operations across lanes and products
+// stay where the program has them.
+void WarpMeetings::use_of_pending(const RunningFragment& run, const Instr& instr,
+                                  std::uint32_t active) const {
+  if (run.warp.pending_products.empty()) return;
+  const bool is_product = instr.opcode == ptx::Opcode::mma_;
+  const Ref& taken = is_product ? instr[MatrixOperand::a] : instr[WarpOperand::value];
+  const std::uint32_t origin = run.warp.undefined.get(run.frame, taken).origin;
+  if (origin == ptx::kNone) return;
+  if (launch_.program->code[origin].kind != InstrKind::group_pending) return;
+  launch_.use_of_undefined(run, UndefinedUse::Kind::handed_on, taken, active);
 }
 
 // A lane's result of shfl has the undefined bits of what it reads; it is undefined if the lane that

@@ -46,6 +46,7 @@ class WarpMeetings {
   void execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   void execute_across(Warp& warp, const std::vector<std::size_t>& here);
   void undefined_across_lanes(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  void use_of_pending(const RunningFragment& run, const Instr& instr, std::uint32_t active) const;
   void tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
                        std::uint32_t members) const;
 
