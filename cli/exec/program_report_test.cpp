@@ -382,6 +382,7 @@ TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
   };
   vgpu::Finding finding = race(1);
   EXPECT_EQ(advice_for(finding), help_for(vgpu::FindingKind::data_race).advice);
+  finding.space = "global";
   for (const auto& [lack, relation, says, says_not] : kRows) {
     finding.lack = lack;
     finding.relation = relation;
@@ -389,6 +390,23 @@ TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
     EXPECT_NE(advice.find(says), std::string_view::npos) << advice;
     EXPECT_EQ(advice.find(says_not), std::string_view::npos) << advice;
   }
+}
+
+TEST(FindingHelpTest, HintsAtTheClusterBetweenBlocksThatShareMemory) {
+  vgpu::Finding finding = race(1);
+  finding.lack = vgpu::Lack::atomicity;
+  finding.relation = vgpu::Relation::blocks;
+  finding.space = "shared";
+  EXPECT_NE(advice_for(finding).find("cluster.sync()"), std::string_view::npos);
+}
+
+TEST(FindingHelpTest, HintsOfTraps) {
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::trap;
+  finding.accesses = {{.role = "trap"}};
+  EXPECT_NE(advice_for(finding).find("assertion"), std::string_view::npos);
+  finding.accesses[0].role = "call";
+  EXPECT_NE(advice_for(finding).find("function pointers"), std::string_view::npos);
 }
 
 }  // namespace

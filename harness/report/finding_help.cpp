@@ -47,7 +47,8 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "Look for a lock that is not given back, for a loop whose end depends on a thread that has "
      "exited, waits itself or cannot start, for arrivals that a barrier still waits for, and for "
      "loops that do not end: sizes 0 and 1, a list that leads back to itself, a full table."},
-    {FindingKind::trap, "Trap", "The kernel stopped itself: a failed assert() or __trap().",
+    {FindingKind::trap, "Trap",
+     "The kernel stopped itself (a failed assert(), __trap()), or an instruction cannot go on.",
      "The assertion names what the kernel expected."},
     {FindingKind::mismatch, "Wrong result",
      "The result is not the reference's, or a claimed property does not hold.",
@@ -164,9 +165,14 @@ static_assert(in_order(kHelp, &FindingHelp::kind));
 static_assert(in_order(kAdvice, &AdviceForLack::lack));
 static_assert(kAdvice.back().lack == Lack::output, "the last Lack");
 
-// A barrier does not help between blocks.
-std::string_view advice_for_atomicity(vgpu::Relation relation) {
-  if (relation == vgpu::Relation::blocks) {
+// A barrier does not help between blocks, except between those of a cluster.
+std::string_view advice_for_atomicity(const vgpu::Finding& finding) {
+  if (finding.relation == vgpu::Relation::blocks && finding.space == "shared") {
+    return "One of the two is atomic and the other is not. If one is meant to come first, put a "
+           "barrier of the cluster between them (cluster.sync() of cooperative groups); else read "
+           "it by an atomic.";
+  }
+  if (finding.relation == vgpu::Relation::blocks) {
     return "One of the two is atomic and the other is not. Read it by an atomic, or with "
            "cuda::atomic_ref (load, store); or initialise and read it in launches of their own.";
   }
@@ -179,9 +185,14 @@ std::string_view advice_for_atomicity(vgpu::Relation relation) {
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
-  if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding.relation);
+  if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding);
   const std::string_view advice = kAdvice[static_cast<std::size_t>(finding.lack)].text;
   if (!advice.empty()) return advice;
+  if (finding.kind == FindingKind::trap && !finding.accesses.empty() &&
+      finding.accesses[0].role == "call") {
+    return "Call virtual functions of objects that device code has constructed and not yet "
+           "destroyed, and take function pointers in device code: the host's have other values.";
+  }
   if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
     return finding.severity == vgpu::Severity::error
                ? "No kernel can know who came first, so an order is missing: look for flags and "
