@@ -16,7 +16,7 @@ option(WARPCHECK_WERROR "Treat warnings as errors" ON)
 add_library(warpcheck_options INTERFACE)
 target_include_directories(warpcheck_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 set(warpcheck_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-  -ffp-contract=off
+  -ffp-contract=off -fno-semantic-interposition
   # Sources that are compiled together look like headers to the compiler.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
