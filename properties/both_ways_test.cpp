@@ -64,7 +64,6 @@ class OneWay {
     EXPECT_EQ(one.lane_steps, other.lane_steps);
     EXPECT_EQ(one.ptx_hash, other.ptx_hash);
     EXPECT_EQ(one.refusals, other.refusals);
-    EXPECT_EQ(one.kernels, other.kernels);
     EXPECT_EQ(one.output, other.output);
     EXPECT_EQ(one.order_source, other.order_source);
   }

@@ -387,7 +387,6 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
     run.kernels.push_back({name, counts.launches, counts.thread_instructions});
   }
   only.verdict.launches = report.launches;
-  only.verdict.kernels = {report.kernels.begin(), report.kernels.end()};
   only.verdict.refusals = report.refusals;
 
   Claim claim{.pair = only.a_case.pair->name()};

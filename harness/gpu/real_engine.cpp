@@ -42,7 +42,7 @@ TrialResult RealGpu::run(const TrialSettings& settings, FunctionRef<void()> body
   }
   const cudaError_t error = cudaDeviceSynchronize();
   static_cast<void>(cudaGetLastError());
-  cudart::RealLaunches launches = cudart::take_real_launches();
+  const cudart::RealLaunches launches = cudart::take_real_launches();
   result.launches = launches.count;
   result.order_source = "a GPU orders its threads as it will";
   if (error != cudaSuccess) {
@@ -53,7 +53,6 @@ TrialResult RealGpu::run(const TrialSettings& settings, FunctionRef<void()> body
     finding.message = fmt::format("{} ({})", cudaGetErrorName(error), cudaGetErrorString(error));
     result.findings.push_back(std::move(finding));
   }
-  result.kernels = std::move(launches.kernels);
   if (thrown) std::rethrow_exception(thrown);
   return result;
 }

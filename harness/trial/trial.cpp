@@ -59,13 +59,6 @@ std::optional<std::string> run_property(const Case& a_case) {
   return failures.empty() ? "the property failed" : relative_failure(failures.front());
 }
 
-// Adds the time since `begin` to `seconds`; returns the current time.
-HostTime add_time(HostTime begin, double& seconds) {
-  const HostTime now = std::chrono::steady_clock::now();
-  seconds += std::chrono::duration<double>(now - begin).count();
-  return now;
-}
-
 Verdict verdict_of(TrialResult&& result) {
   Verdict verdict{.findings = std::move(result.findings),
                   .schedule = std::move(result.schedule),
@@ -74,7 +67,6 @@ Verdict verdict_of(TrialResult&& result) {
                   .lane_steps = result.lane_steps,
                   .decisions_ignored = result.decisions_ignored,
                   .ptx_hash = result.ptx_hash,
-                  .kernels = std::move(result.kernels),
                   .refusals = std::move(result.refusals),
                   .order_source = std::move(result.order_source)};
   for (vgpu::Finding& finding : verdict.findings) {
@@ -111,6 +103,19 @@ void add_what_is_new(const Verdict& by_default, Verdict& verdict) {
 }
 
 }  // namespace
+
+void TrialClock::begin_trial(std::uint64_t number) {
+  const bool is_timed = number <= kTimedAll || number % kTimedOneIn == 0;
+  weight_ = !is_timed ? 0 : number <= kTimedAll ? 1 : kTimedOneIn;
+  if (is_timed) at_ = std::chrono::steady_clock::now();
+}
+
+void TrialClock::end_part(double& seconds) {
+  if (weight_ == 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  seconds += static_cast<double>(weight_) * std::chrono::duration<double>(now - at_).count();
+  at_ = now;
+}
 
 Verdict TrialRunner::run(const Case& a_case) {
   if (searched_ != a_case.pair) {
@@ -179,7 +184,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
                                .strategy = &strategy};
   Attempt made;
   const std::uint64_t evaluated_before = expectations_evaluated();
-  const HostTime begin = std::chrono::steady_clock::now();
+  clock_.begin_trial(trials_);
   made.result = engine_.run(settings, [&] {
     try {
       if (a_case.property.empty()) {
@@ -194,7 +199,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
       made.failure = fmt::format("threw: {}", error.what());
     }
   });
-  attempted_at_ = add_time(begin, seconds_.kernel);
+  clock_.end_part(seconds_.kernel);
   made.expectations = expectations_evaluated() - evaluated_before;
   return made;
 }
@@ -231,7 +236,7 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
 const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
   if (reference_ == nullptr) {
     reference_ = a_case.pair->run_reference(a_case.input);
-    static_cast<void>(add_time(attempted_at_, seconds_.reference));
+    clock_.end_part(seconds_.reference);  // it runs right after the attempt
   }
   return reference_;
 }

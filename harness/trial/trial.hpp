@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,12 +13,26 @@
 
 namespace warpcheck {
 
-using HostTime = std::chrono::steady_clock::time_point;
-
 // Seconds of the host's clock: for notes to the user, never for results.
 struct TrialSeconds {
   double kernel = 0;  // on the engine, host code included
   double reference = 0;
+};
+
+// Times the parts of trials.  The first trials are all timed.  Of the others, one in eight is, and
+// counts for eight, because reading the clock takes 2 % of a small trial.
+class TrialClock {
+ public:
+  static constexpr std::uint64_t kTimedAll = 64, kTimedOneIn = 8;
+
+  // number: of the trial, from 1
+  void begin_trial(std::uint64_t number);
+  // Adds the time since the trial began, or since its last part ended.
+  void end_part(double& seconds);
+
+ private:
+  std::chrono::steady_clock::time_point at_;
+  std::uint64_t weight_ = 0;  // of the running trial; 0: not timed
 };
 
 // Runs trials on one engine.  Caches the last input's reference and its output under the default
@@ -66,7 +81,7 @@ class TrialRunner {
   Engine& engine_;
   std::uint64_t trials_ = 0;
   TrialSeconds seconds_;
-  HostTime attempted_at_;  // the end of the last attempt; the reference runs right after it
+  TrialClock clock_;
 
   // For one search: consecutive trials of a pair.
   const AnyPair* searched_ = nullptr;

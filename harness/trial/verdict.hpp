@@ -39,7 +39,6 @@ struct Verdict {
   std::uint64_t lane_steps = 0;         // thread instructions
   std::uint64_t decisions_ignored = 0;  // for a recorded schedule: those that did not apply
   std::uint64_t ptx_hash = 0;
-  std::vector<std::string> kernels;   // mangled names
   std::vector<std::string> refusals;  // what could not be run, and why
   // Why another schedule may give another result, although no race was found; empty: it cannot, so
   // that a run without findings holds for every schedule (docs/proofs.md).

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -108,9 +107,6 @@ void Checkers::enable(const CheckerSet& set) {
   }
   observers_.assign(1, &impl_->reporter);
   observers_.insert(observers_.end(), impl_->enabled.begin(), impl_->enabled.end());
-  of_memory_.clear();
-  std::ranges::copy_if(observers_, std::back_inserter(of_memory_),
-                       [](const Observer* one) { return one->watches().memory; });
 }
 
 void Checkers::on_operand(OperandAccess& access) {

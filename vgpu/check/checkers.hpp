@@ -77,8 +77,6 @@ class Checkers {
 
   // Valid until the next reset().
   [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
-  // Returns those that watch memory.
-  [[nodiscard]] std::span<Observer* const> observers_of_memory() const { return of_memory_; }
 
   // Reports accesses of library functions to the checkers that are on (checker.hpp).
   void on_operand(OperandAccess& access);
@@ -122,7 +120,7 @@ class Checkers {
   void enable(const CheckerSet& set);
 
   std::unique_ptr<Impl> impl_;
-  std::vector<Observer*> observers_, of_memory_;
+  std::vector<Observer*> observers_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -18,7 +18,11 @@ namespace warpcheck::vgpu {
 class LifetimeChecker final : public Checker {
  public:
   using Checker::Checker;
-  [[nodiscard]] Watched watches() const override { return Watched::rare(); }
+  [[nodiscard]] Watched watches() const override {
+    Watched watched = Watched::rare();
+    watched.trial_end = true;
+    return watched;
+  }
   void on_fault(const Fault& fault) override;
   void on_invalid_free(const InvalidFree& invalid) override;
   void on_trial_end(std::span<const Allocation* const> left) override;

@@ -516,11 +516,14 @@ struct Watched {
   // True: the observer receives accesses if a load of the launch may find, past the coherent
   // caches, what the launch has written (Program::noncoherent_loads).
   bool noncoherent_loads : 1 = false;
-  // False: on_sync() reports only launches, not blocks and their barriers.
+  // on_sync() reports the beginning and the end of launches.
+  bool launches : 1 = true;
+  // on_sync() reports blocks and their barriers, too.
   bool blocks : 1 = true;
   // False: what happens to memory outside launches is not reported: on_allocate(), on_free(),
   // on_host_access(), on_late_host_access() and on_device_copy().
   bool memory : 1 = true;
+  bool trial_end : 1 = false;  // on_trial_end()
   bool collectives : 1 = false;
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
@@ -529,7 +532,10 @@ struct Watched {
   bool followed_values : 1 = false;
   bool followed_order : 1 = false;
 
-  static constexpr Watched rare() { return {.accesses = false, .blocks = false, .memory = false}; }
+  // None of the frequent events.
+  static constexpr Watched rare() {
+    return {.accesses = false, .launches = false, .blocks = false, .memory = false};
+  }
 };
 
 // Receives the events of a launch.  Every function has an empty default, so an observer overrides
@@ -537,7 +543,7 @@ struct Watched {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Asked when a trial begins, and once per launch.
+  // Asked when the observer is added to a list (observer_list.hpp).
   [[nodiscard]] virtual Watched watches() const { return {}; }
   // Asked once per launch of an observer that watches accesses, and of one that watches
   // collectives, the latter after the launch has begun.

@@ -39,7 +39,7 @@ Machine::Machine(DeviceMemory& memory) : impl_(std::make_unique<Impl>(memory)) {
 Machine::~Machine() = default;
 
 Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
-                     std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+                     const ObserverList& observers, const Limits& limits, bool want_edges) {
   return impl_->run(launch, model, strategy, observers, limits, want_edges);
 }
 
@@ -60,19 +60,19 @@ Sync kernel_start_of(const Launch& launch) {
 }
 
 Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
-                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+                  const ObserverList& observers, const Limits& limits, bool want_edges) {
   Sync sync = kernel_start_of(launch);
   if (limits.enough != nullptr && *limits.enough) {
     for (const auto kind : {Sync::Kind::kernel_start, Sync::Kind::kernel_end}) {
       sync.kind = kind;
-      for (Observer* const observer : observers) observer->on_sync(sync);
+      for (Observer* const observer : observers.of_launches()) observer->on_sync(sync);
     }
     Outcome outcome;
     outcome.end = Outcome::End::enough;
     return outcome;
   }
   begin(launch, model, strategy, observers, limits, want_edges);
-  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify_of_launch(sync);
   std::erase_if(launch_.observers.of_collectives, [&](const Observer* observer) {
     return !observer->watches_collectives_of(*launch.program);
   });
@@ -83,7 +83,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   for (Slot* slot : std::vector<Slot*>(launch_.resident)) blocks_.end(*slot);
 
   sync.kind = Sync::Kind::kernel_end;
-  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify_of_launch(sync);
   workspace_.end_launch();
   if (launch.program->native != nullptr) {
     launch.program->native->count(lanes_of_code(), launch_.outcome.steps);
@@ -93,25 +93,10 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
 
 // An observer of the last launch may have thrown an exception, so no state can be relied on.
 void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
-                 std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+                 const ObserverList& observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
-  launch_.observers.begin(observers, want_edges, launch.weak_memory);
   const bool keeps_objects = meant_objects_.begin_launch();
-  const bool is_noncoherent = meant_objects_.may_read_own_writes();
-  for (Observer* observer : observers) {
-    const Watched watched = observer->watches();
-    launch_.observers.following.values |= watched.followed_values;
-    launch_.observers.following.order |= watched.followed_order;
-    launch_.observers.mark_unwritten |=
-        watched.unwritten_registers && !launch.program->unwritten_registers.empty();
-    const bool watches_loads = watched.noncoherent_loads && is_noncoherent;
-    if (watches_loads || (watched.accesses && observer->watches_accesses_of(*launch.program))) {
-      launch_.observers.of_accesses.push_back(observer);
-    }
-    if (watched.blocks) launch_.observers.of_blocks.push_back(observer);
-    if (watched.collectives) launch_.observers.of_collectives.push_back(observer);
-  }
-  launch_.observers.watch_throughout = launch_.observers.of_accesses.size();
+  launch_.observers.begin(observers, want_edges, launch, meant_objects_.may_read_own_writes());
   block_watch_.begin_launch();
   blocks_.begin_launch();
   cluster_barriers_.begin_launch();

@@ -51,11 +51,11 @@ class Core {
   Core& operator=(const Core&) = delete;
 
   Outcome run(const Launch& launch, WarpModel model, Strategy& strategy,
-              std::span<Observer* const> observers, const Limits& limits, bool want_edges);
+              const ObserverList& observers, const Limits& limits, bool want_edges);
 
  private:
   void begin(const Launch& launch, WarpModel model, Strategy& strategy,
-             std::span<Observer* const> observers, const Limits& limits, bool want_edges);
+             const ObserverList& observers, const Limits& limits, bool want_edges);
   Outcome::End loop();
   Stop run_turns(Slot& slot, std::uint32_t& number);
   bool faults_for_ever(const Slot& slot, const Warp& warp);

@@ -13,6 +13,7 @@
 
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/observer_list.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
@@ -116,7 +117,11 @@ class Machine {
   // Runs a launch. observers: called in the given order. want_edges: call on_edge at every control
   // transfer.
   Outcome run(const Launch& launch, WarpModel model, Strategy& strategy,
-              std::span<Observer* const> observers, const Limits& limits, bool want_edges = false);
+              const ObserverList& observers, const Limits& limits, bool want_edges = false);
+  Outcome run(const Launch& launch, WarpModel model, Strategy& strategy,
+              std::span<Observer* const> observers, const Limits& limits, bool want_edges = false) {
+    return run(launch, model, strategy, ObserverList(observers), limits, want_edges);
+  }
 
  private:
   class Impl;

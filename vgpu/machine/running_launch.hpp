@@ -22,10 +22,9 @@ enum class Step : std::uint8_t;
 
 // The observers of the launch, in the order in which they are called.
 struct Observers {
-  std::span<Observer* const> all;
+  const ObserverList* list = nullptr;
   std::vector<Observer*> of_accesses;     // those that watch accesses
   std::vector<Observer*> of_collectives;  // those that watch collectives
-  std::vector<Observer*> of_blocks;       // those that watch blocks
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
   WeakMemory* weak_memory = nullptr;
@@ -37,17 +36,17 @@ struct Observers {
   // Returns whether an observer was added later: a component watches how a warp or a block
   // proceeds.
   [[nodiscard]] bool is_looked_at() const { return of_accesses.size() != watch_throughout; }
-  // Sets the observers.  Which of them watch accesses or collectives, and what they follow, is
-  // asked later.
-  void begin(std::span<Observer* const> watching, bool edges, WeakMemory* memory) {
-    all = watching;
+  //   is_noncoherent: a load of the launch may find what the launch has written before
+  void begin(const ObserverList& watching, bool edges, const Launch& launch, bool is_noncoherent) {
+    list = &watching;
     of_accesses.clear();
-    of_collectives.clear();
-    of_blocks.clear();
+    watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses);
+    watch_throughout = of_accesses.size();
+    of_collectives = watching.of_collectives();
     want_edges = edges;
-    weak_memory = memory;
-    following = {};
-    mark_unwritten = false;
+    weak_memory = launch.weak_memory;
+    following = watching.following();
+    mark_unwritten = watching.unwritten_registers() && !launch.program->unwritten_registers.empty();
   }
 };
 
@@ -60,11 +59,15 @@ struct RunningLaunch {
              const Limits& its_limits);
   template <class Function>
   void notify(Function function) const {
-    for (Observer* observer : observers.all) function(*observer);
+    for (Observer* const observer : observers.list->all()) function(*observer);
+  }
+  // Reports that the launch begins or ends.
+  void notify_of_launch(const Sync& sync) const {
+    for (Observer* const observer : observers.list->of_launches()) observer->on_sync(sync);
   }
   // Reports that a block begins or ends, or that its threads have met.
   void notify_of_block(const Sync& sync) const {
-    for (Observer* observer : observers.of_blocks) observer->on_sync(sync);
+    for (Observer* const observer : observers.list->of_blocks()) observer->on_sync(sync);
   }
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers.want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program); });

@@ -59,7 +59,9 @@ class ExecutionRun final : public Strategy, public Observer {
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
-  [[nodiscard]] Watched watches() const override { return {.collectives = true}; }
+  [[nodiscard]] Watched watches() const override {
+    return {.trial_end = true, .collectives = true};
+  }
   void on_collective(const Collective& event) override;
   void on_trial_end(std::span<const Allocation* const>) override { has_ended_ = true; }
 

@@ -88,6 +88,7 @@ Unit& Registry::add_unit(const void* fatbinary_wrapper) {
 // cudaKernel_t in static variables.
 void Registry::remove_unit(Unit& unit) {
   unit.removed = true;
+  found_last_ = nullptr;
   std::erase_if(kernel_of_, [&](const auto& entry) { return entry.second->unit == &unit; });
   std::erase_if(symbol_of_, [&](const auto& entry) { return entry.second.unit == &unit; });
 }
@@ -166,9 +167,12 @@ KernelSource Registry::source_of(Unit& unit) {
   return {};
 }
 
-Kernel* Registry::find_kernel(const void* function) const {
+Kernel* Registry::find_kernel(const void* function) {
+  if (found_last_ != nullptr && found_last_->first == function) return found_last_->second;
   const auto found = kernel_of_.find(function);
-  return found == kernel_of_.end() ? nullptr : found->second;
+  if (found == kernel_of_.end()) return nullptr;
+  found_last_ = &*found;
+  return found->second;
 }
 
 const Symbol* Registry::find_symbol(const void* host_variable) const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/api/calls/call_log.hpp"
@@ -128,7 +129,7 @@ class Registry {
   [[nodiscard]] std::vector<const Kernel*> kernels_of(const Unit& unit) const;
 
   // Finds a kernel by host function or by handle; nullptr if there is none.
-  [[nodiscard]] Kernel* find_kernel(const void* function) const;
+  [[nodiscard]] Kernel* find_kernel(const void* function);
   [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
   // Returns the newest PTX target of all units, 75 for compute_75; 0: no unit has PTX.
   [[nodiscard]] unsigned newest_target() const;
@@ -153,6 +154,7 @@ class Registry {
   std::vector<std::unique_ptr<Unit>> units_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::unordered_map<const void*, Kernel*> kernel_of_;
+  const std::pair<const void* const, Kernel*>* found_last_ = nullptr;  // an entry of kernel_of_
   std::unordered_map<const void*, Symbol> symbol_of_;
   std::vector<Unoptimized> unoptimized_;
 };

@@ -2,44 +2,60 @@
 // the trial adds.
 #pragma once
 
+#include <algorithm>
 #include <span>
-#include <vector>
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer_list.hpp"
 
 namespace warpcheck::cudart {
 
 class Observers {
  public:
-  void set(const vgpu::Checkers& checkers) {
-    list_.assign(checkers.observers().begin(), checkers.observers().end());
-    of_memory_.assign(checkers.observers_of_memory().begin(), checkers.observers_of_memory().end());
+  // Sets the observers: the checkers, then `others`.  All of them live as long as this object; if
+  // they are those of the last trial, they are not asked again what they watch.
+  void set(const vgpu::Checkers& checkers, std::span<vgpu::Observer* const> others) {
+    current_ = &list_;
+    const std::span<vgpu::Observer*const> first = checkers.observers(), known = list_.all();
+    const bool are_known = !has_added_ && known.size() == first.size() + others.size() &&
+                           std::ranges::equal(first, known.first(first.size())) &&
+                           std::ranges::equal(others, known.subspan(first.size()));
+    if (are_known) return;
+    list_ = vgpu::ObserverList(first);
+    for (vgpu::Observer* const observer : others) list_.add(*observer);
+    has_added_ = false;
   }
-  // Adds an observer, which is called after the existing ones.  Not owned.
+  // Adds an observer of this trial, which is called after the existing ones.  Not owned.
   void add(vgpu::Observer& observer) {
-    list_.push_back(&observer);
-    if (observer.watches().memory) of_memory_.push_back(&observer);
+    current_ = &list_;
+    list_.add(observer);
+    has_added_ = true;
   }
-  void clear() {
-    list_.clear();
-    of_memory_.clear();
-  }
+  void clear() { current_ = &none_; }
 
-  [[nodiscard]] std::span<vgpu::Observer* const> list() const { return list_; }
+  [[nodiscard]] const vgpu::ObserverList& list() const { return *current_; }
 
   template <typename Call>
   void tell(Call&& call) const {
-    for (vgpu::Observer* const observer : list_) call(*observer);
+    for (vgpu::Observer* const observer : current_->all()) call(*observer);
   }
   // Tells those that watch memory.
   template <typename Call>
   void tell_of_memory(Call&& call) const {
-    for (vgpu::Observer* const observer : of_memory_) call(*observer);
+    for (vgpu::Observer* const observer : current_->of_memory()) call(*observer);
+  }
+  // Tells those that receive the end of a trial.
+  template <typename Call>
+  void tell_of_trial_end(Call&& call) const {
+    for (vgpu::Observer* const observer : current_->of_trial_end()) call(*observer);
   }
 
  private:
-  std::vector<vgpu::Observer*> list_, of_memory_;
+  vgpu::ObserverList list_;
+  const vgpu::ObserverList none_{};
+  const vgpu::ObserverList* current_ = &none_;
+  bool has_added_ = false;  // list_ has observers that may be gone after the trial
 };
 
 }  // namespace warpcheck::cudart

@@ -3,6 +3,9 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -158,11 +161,12 @@ void System::start() {
   clock_.reset();
   prints_.clear();
   findings_.checkers().reset(settings.checkers, settings.warp_model);
-  observers_.set(findings_.checkers());
-  observers_.add(prints_);
-  if (trial_.exec_session() != nullptr) observers_.add(progress_);
-  if (settings.jobs > 1) observers_.add(kernels_.team());
-  if (host_accesses_.are_watched()) observers_.add(host_accesses_.signals());
+  std::array<vgpu::Observer*, 4> others{&prints_};
+  std::size_t count = 1;
+  if (trial_.exec_session() != nullptr) others[count++] = &progress_;
+  if (settings.jobs > 1) others[count++] = &kernels_.team();
+  if (host_accesses_.are_watched()) others[count++] = &host_accesses_.signals();
+  observers_.set(findings_.checkers(), std::span(others).first(count));
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }
 
@@ -232,6 +236,10 @@ void begin_trial(const TrialSettings& settings) {
 
 TrialResult end_trial() {
   return with_device([](Device& device) { return device.system().end_trial(); });
+}
+
+std::vector<std::string> launched_kernels() {
+  return with_device([](Device& device) { return device.trial().kernels(); });
 }
 
 }  // namespace warpcheck::cudart

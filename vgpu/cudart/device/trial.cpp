@@ -109,9 +109,13 @@ TrialResult Trial::result() const {
   return result;
 }
 
+std::vector<std::string> Trial::kernels() const {
+  std::vector<std::string> kernels;
+  for (const std::string* const name : launched_) kernels.push_back(*name);
+  return kernels;
+}
+
 void Trial::complete(TrialResult& result) const {
-  result.kernels.reserve(launched_.size());
-  for (const std::string* const name : launched_) result.kernels.emplace_back(*name);
   result.ptx_hash =
       XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;

@@ -52,6 +52,8 @@ class Trial {
     std::uint32_t kernel = 0;  // among all kernels, in order of their first launch, from 0
   };
   LaunchNumber launch(const vgpu::Program& program, std::uint64_t ptx_hash);
+  // Returns the mangled names of the kernels, in the order of their numbers.
+  [[nodiscard]] std::vector<std::string> kernels() const;
   // Records that the order of threads, or of device operations, may be visible.
   void order_shows(const vgpu::Program& program, const vgpu::OrderSource& source);
   void order_shows(std::string_view why);

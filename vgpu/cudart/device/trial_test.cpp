@@ -57,7 +57,7 @@ TEST(Trial, NumbersLaunchesAndKernels) {
   const Trial::LaunchNumber again = trial.launch(first, 7);
   EXPECT_EQ(again.launch, 2u);
   EXPECT_EQ(again.kernel, 0u);
-  EXPECT_EQ(trial.result().kernels, (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(trial.kernels(), (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(trial.result().launches, 3u);
   EXPECT_EQ(trial.result().ptx_hash, after);
 }

@@ -68,7 +68,6 @@ struct TrialResult {
   std::uint64_t decisions_ignored = 0;  // decisions of a replay strategy that did not fit
   std::uint64_t ptx_hash = 0;           // over the PTX texts of the kernels launched
   std::vector<std::string> refusals;    // why launches could not run, each once
-  std::vector<std::string> kernels;     // mangled names of launched kernels, each once, in order
   std::string output;                   // what printf() and assert() of device code wrote
   // The reason why another schedule may behave differently although no race was found: "reads a
   // clock: sum.cu:12".  Empty: threads are ordered by barriers and the order of kernels alone.
@@ -81,6 +80,10 @@ void begin_trial(const TrialSettings& settings);
 
 // Ends the trial and returns its result.  Throws std::logic_error when no trial is running.
 TrialResult end_trial();
+
+// Returns the mangled names of the kernels that the running or the last trial, or the plain
+// program, has launched, each once, in order.
+std::vector<std::string> launched_kernels();
 
 }  // namespace warpcheck::cudart
 

@@ -143,14 +143,15 @@ void ExecSession::not_checked(std::string_view what) {
   append({.process = ::getpid(), .what = NotCheckedRecord{std::string(what)}});
 }
 
-void ExecSession::end(const TrialResult& result, std::size_t first) {
+void ExecSession::end(const TrialResult& result, std::vector<std::string> kernels,
+                      std::size_t first) {
   std::size_t number = first;
   for (const vgpu::Finding& finding : result.findings) {
     const bool is_known = number < counts_.size() && counts_[number] == finding.count;
     if (!is_known) found(number, finding);
     ++number;
   }
-  append({.process = ::getpid(), .what = EndRecord{result.launches, result.kernels}});
+  append({.process = ::getpid(), .what = EndRecord{result.launches, std::move(kernels)}});
 }
 
 // The file is opened anew each time, because programs close file descriptors that they do not know.

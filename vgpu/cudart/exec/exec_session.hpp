@@ -52,8 +52,8 @@ class ExecSession {
   void came_to_host(Arrival entry, std::string_view call);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
   // Records findings whose counts have grown, and the end of the process. first: number of the
-  // first finding
-  void end(const TrialResult& result, std::size_t first);
+  // first finding; kernels: Trial::kernels()
+  void end(const TrialResult& result, std::vector<std::string> kernels, std::size_t first);
 
  private:
   explicit ExecSession(ExecSettings settings) : settings_(std::move(settings)) {}

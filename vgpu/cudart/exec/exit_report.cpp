@@ -34,7 +34,7 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
     if (in_ambient && !gap.empty()) session->not_checked(gap);
     if (in_ambient) {
       const TrialResult result = device.system().end_ambient(session->wants_leaks());
-      session->end(result, device.system().findings_of_parent());
+      session->end(result, device.trial().kernels(), device.system().findings_of_parent());
     }
     return {};
   }

@@ -218,19 +218,19 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
     return *by_team;
   }
   const TrialSettings& settings = needs_.trial.settings();
-  std::span<vgpu::Observer* const> observers = needs_.observers.list();
-  std::vector<vgpu::Observer*> with_histories;
+  const vgpu::ObserverList* observers = &needs_.observers.list();
+  std::optional<vgpu::ObserverList> with_histories;
   std::unique_ptr<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
   if (!turn.is_concurrent() && strategy.chooses_past(launch.index) &&
       vgpu::WriteHistories::concern(*launch.program)) {
     histories = std::make_unique<vgpu::WriteHistories>(settings.warp_model);
     launch.weak_memory = histories.get();
-    with_histories.assign(observers.begin(), observers.end());
-    with_histories.push_back(histories.get());
-    observers = with_histories;
+    with_histories = *observers;
+    with_histories->add(*histories);
+    observers = &*with_histories;
   }
-  vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, observers,
+  vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, *observers,
                                              settings.limits, settings.want_feedback);
   if (settings.jobs > 1) team_.learn(launch, outcome);
   return outcome;

@@ -164,7 +164,7 @@ void Allocations::tell_what_is_left() const {
     const bool may_stay = one->page_locked && !is_of_program;
     return !one->name.empty() || may_stay || of_all_.of_graphs.is_unused(*one);
   });
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
+  observers_.tell_of_trial_end([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 
 void Allocations::tell_all_freed() const {

@@ -105,15 +105,15 @@ bool Execution::everything_comes_before_next(Stream& stream) {
   return before.includes(operations_.all());
 }
 
-std::optional<cudaError_t> Execution::run_at_once(Stream& stream, CopyWork& work) {
+std::optional<cudaError_t> Execution::run_at_once(Stream& stream, const CopyWork& work) {
   if (!everything_comes_before_next(stream)) return std::nullopt;
   const bool has_pending = operations_.pending() != 0;
   run_all_pending();
   Operation operation;
-  operations_.begin_at_once(operation, std::move(work), stream.device);
+  operations_.begin_at_once(operation, stream.device);
   operation.is_alone = host_.runs_alone = true;
   perform(operation, nullptr, [&] {
-    if (may_run(operation)) needs_.runner.run(operation, host_);
+    if (may_run(operation)) needs_.runner.run(work, operation, host_);
     return true;
   });
   operations_.host_waited_for(operation);

@@ -48,6 +48,8 @@ class OperationRunner {
  public:
   virtual ~OperationRunner() = default;
   virtual void run(const Operation& operation, const HostState& host) = 0;
+  // Runs a copy that is not part of its operation.
+  virtual void run(const CopyWork& work, const Operation& operation, const HostState& host) = 0;
   // Returns whether a ready operation may run: it does not wait for a value that is not there yet.
   virtual bool can_begin(const Operation&) { return true; }
   // Returns the operations that it comes after because of a value that it has waited for; nullptr:
@@ -107,8 +109,8 @@ class Execution {
   // the device.
   cudaError_t submit(Stream& stream, Work work, bool until_done);
   // Does the same for a copy for which the host waits, without a queue, if everything requested so
-  // far comes before it and only kernels are pending; otherwise returns nothing, and leaves `work`.
-  std::optional<cudaError_t> run_at_once(Stream& stream, CopyWork& work);
+  // far comes before it and only kernels are pending; otherwise returns nothing.
+  std::optional<cudaError_t> run_at_once(Stream& stream, const CopyWork& work);
   // Requests several operations that are not ordered among themselves; later operations of the
   // stream come after all of them.
   cudaError_t submit_together(Stream& stream, std::vector<Work> works);

@@ -26,6 +26,9 @@ class NotingRunner final : public OperationRunner {
     last_host = host;
     if (operation.number == refuses) throw vgpu::Refusal("it cannot be run");
   }
+  void run(const CopyWork&, const Operation& operation, const HostState& host) override {
+    run(operation, host);
+  }
   void bring_out_prints() override { ++brought_out; }
   void all_done(const OperationSet&, std::uint32_t operations) override {
     all_done_at.push_back(operations);

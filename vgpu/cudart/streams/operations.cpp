@@ -20,23 +20,23 @@ OperationPtr Operations::add(Work&& work, const std::vector<OperationPtr>& after
     earlier->waited_for_by.push_back(operation);
     ++operation->waits_for;
   }
-  enter(*operation, std::move(work), device);
+  operation->is_kernel = std::holds_alternative<KernelWork>(work);
+  operation->work = std::move(work);
+  enter(*operation, device);
   if (operation->waits_for == 0) make_ready(operation);
   requested_.push_back(operation);
   return operation;
 }
 
-void Operations::begin_at_once(Operation& operation, Work&& work, unsigned device) {
+void Operations::begin_at_once(Operation& operation, unsigned device) {
   operation.clock = host_;
-  enter(operation, std::move(work), device);
+  enter(operation, device);
   operation.state = Operation::State::running;
 }
 
-void Operations::enter(Operation& operation, Work&& work, unsigned device) {
+void Operations::enter(Operation& operation, unsigned device) {
   operation.number = next_number_++;
   operation.device = device;
-  operation.is_kernel = std::holds_alternative<KernelWork>(work);
-  operation.work = std::move(work);
   operation.stamp = chains_.extend(operation.clock);
   operation.clock.add(operation.stamp);
   if (device >= of_device_.size()) of_device_.resize(device + 1);

@@ -59,7 +59,8 @@ class Operations {
   // what the host knows of.
   OperationPtr add(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
   // Begins an operation that runs at once: nothing is pending, and the host knows of everything.
-  void begin_at_once(Operation& operation, Work&& work, unsigned device);
+  // The caller keeps its work.
+  void begin_at_once(Operation& operation, unsigned device);
 
   using CanBegin = std::function<bool(const Operation&)>;
   // Takes a ready operation that can begin; nullptr: there is none.  A choice that differs from the
@@ -131,7 +132,7 @@ class Operations {
 
  private:
   // Numbers the operation, which comes after those of its clock, and counts it as pending.
-  void enter(Operation& operation, Work&& work, unsigned device);
+  void enter(Operation& operation, unsigned device);
   void make_ready(OperationPtr operation);
 
   std::vector<OperationPtr> ready_;     // by number

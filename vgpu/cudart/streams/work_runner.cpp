@@ -36,11 +36,7 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       runner.bring_out_prints();
       needs.kernels.run(work, operation, host);
     }
-    void operator()(const CopyWork& work) const {
-      const bool needs_host = work.target_in == Where::host || work.source_in == Where::host;
-      if (host.is_gone && needs_host && !work.staged) return;
-      needs.copies.run(work, operation);
-    }
+    void operator()(const CopyWork& work) const { runner.run(work, operation, host); }
     void operator()(const FillWork& work) const { needs.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
       if (host.is_gone) return;
@@ -65,6 +61,12 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     }
   };
   std::visit(Visitor{*this, needs_, operation, host}, operation.work);
+}
+
+void WorkRunner::run(const CopyWork& work, const Operation& operation, const HostState& host) {
+  const bool needs_host = work.target_in == Where::host || work.source_in == Where::host;
+  if (host.is_gone && needs_host && !work.staged) return;
+  needs_.copies.run(work, operation);
 }
 
 // The bodies that a conditional node runs.  The edges of its graphs say which of its kernels are

@@ -52,6 +52,7 @@ class WorkRunner final : public OperationRunner {
   explicit WorkRunner(const Needs& needs) : needs_(needs) {}
 
   void run(const Operation& operation, const HostState& host) override;
+  void run(const CopyWork& work, const Operation& operation, const HostState& host) override;
   bool can_begin(const Operation& operation) override;
   const OperationSet* comes_after(const Operation& operation, const OperationSet& done) override;
   void give_up_waiting(const Operation& operation) override;

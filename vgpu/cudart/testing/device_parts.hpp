@@ -19,6 +19,7 @@ namespace warpcheck::cudart {
 // Records its events as texts: "allocate 16", "host write 4+8, unordered 2".
 class EventLog final : public vgpu::Observer {
  public:
+  [[nodiscard]] vgpu::Watched watches() const override { return {.trial_end = true}; }
   void on_allocate(const vgpu::Allocation& one) override { add("allocate {}", one.bytes); }
   void on_free(const vgpu::Allocation& one) override { add("free {}", one.bytes); }
   void on_trial_end(std::span<const vgpu::Allocation* const> left) override {

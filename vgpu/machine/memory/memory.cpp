@@ -279,7 +279,7 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   allocation->address = address;
   allocation->bytes = bytes;
   allocation->read_only = is_constant;
-  allocation->name = name;
+  if (!name.empty()) allocation->name = name;
   allocation->device = static_cast<std::uint8_t>(device);
   make_parts(*allocation);
   devices_[device].add(bytes);

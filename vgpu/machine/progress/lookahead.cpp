@@ -74,8 +74,10 @@ class Hash {
 
 Lookahead::Lookahead(const Parts& parts)
     : parts_(parts), launch_(parts.launch), saved_(parts.launch) {
-  const std::span<Observer* const> only(&self_, 1);
-  observers_ = std::exchange(launch_.observers, {only, {this}, {}, {}, false, nullptr});
+  only_this_.add(*this);
+  observers_ = std::exchange(launch_.observers, {});
+  launch_.observers.list = &only_this_;
+  launch_.observers.of_accesses = {this};
   outcome_ = std::exchange(launch_.outcome, {});
   launch_.outcome.steps = outcome_.steps;
   clusters_ = parts_.cluster_barriers.states();

@@ -103,6 +103,7 @@ class Lookahead final : public Observer {
   // Returns the block that makes progress; the next examination begins with it.
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }
 
+  [[nodiscard]] Watched watches() const override { return {.launches = false, .blocks = false}; }
   void on_access(Access& access) override;
   void on_print(const Print& /*print*/) override { has_effect_ = true; }
 
@@ -211,7 +212,7 @@ class Lookahead final : public Observer {
 
   // The launch's own observers.
   Observers observers_;
-  Observer* self_ = this;
+  ObserverList only_this_;
   Outcome outcome_;
   ClusterBarriers::States clusters_;
 };

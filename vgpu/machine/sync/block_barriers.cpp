@@ -93,7 +93,7 @@ void BlockBarriers::release(Slot& slot) {
 
 void BlockBarriers::tell_release(const Slot& slot) {
   launch_.came_last = true;
-  if (launch_.observers.of_blocks.empty()) return;
+  if (launch_.observers.list->of_blocks().empty()) return;
   release_.program = launch_.program;
   release_.place = {slot.block, 0, slot.index, slot.phase};
   release_.shared = slot.shared;
