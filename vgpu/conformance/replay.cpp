@@ -96,7 +96,8 @@ std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
   launch.parameters = std::as_bytes(std::span(parameters));
   DefaultSchedule schedule;
   vgpu::Machine machine(memory);
-  machine.run(launch, vgpu::WarpModel::lockstep, schedule, {}, {.compile = compile});
+  machine.run(launch, vgpu::WarpModel::lockstep, schedule, vgpu::ObserverList(),
+              {.compile = compile});
 
   // A result cell is wider than most results, and an atomic may have left its operand in the rest.
   std::vector<std::uint64_t> values(form.results.size() * count);

@@ -243,7 +243,7 @@ void KernelRunner::tell_resumed(const vgpu::Launch& launch) const {
                                 static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
   const vgpu::Sync start = vgpu::kernel_start_of(launch);
   needs_.host_accesses.signals().on_sync(start);
-  KernelTurns::tell_reporter(needs_.observers.list(), start);
+  KernelTurns::tell_reporter(needs_.observers.list().all(), start);
 }
 
 // The launch goes on: tells the checkers which launches come before what it does from now on.
