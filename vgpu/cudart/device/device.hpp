@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/system.hpp"
 #include "vgpu/cudart/host/host_watch.hpp"
@@ -62,6 +63,13 @@ class Device {
   System& system_;
   DeviceState& own_;
 };
+
+// A thread may have chosen a device in an earlier trial that had more devices.
+inline Device System::current() {
+  unsigned& number = current_device();
+  if (number != 0 && number >= count()) number = 0;
+  return number == 0 ? Device(*this, devices_.front()) : device(number);
+}
 
 // Runs `body(device)` with the calling thread's current device, under the lock.
 template <typename Body>

@@ -11,7 +11,6 @@
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/code/registry.hpp"
-#include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
@@ -60,13 +59,6 @@ DeviceStates System::first_of(const DeviceState::Shared& shared) {
 }
 
 Device System::device(unsigned number) { return {*this, devices_[number]}; }
-
-// A thread may have chosen a device in an earlier trial that had more devices.
-Device System::current() {
-  unsigned& number = current_device();
-  if (number != 0 && number >= count()) number = 0;
-  return number == 0 ? Device(*this, devices_.front()) : device(number);
-}
 
 void System::begin_trial(const TrialSettings& settings) {
   if (trial_.in_trial()) throw std::logic_error("begin_trial: a trial is already running");

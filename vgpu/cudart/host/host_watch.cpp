@@ -7,8 +7,7 @@ namespace {
 
 HostWatch* the_watch = nullptr;
 
-// A signal handler reads them, so they must exist without an allocation.
-[[gnu::tls_model("initial-exec")]] thread_local int engine_depth = 0;
+// As InEngine::depth_.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t function_number = 0;
 
 }  // namespace
@@ -16,16 +15,14 @@ HostWatch* the_watch = nullptr;
 HostWatch* host_watch() { return the_watch; }
 void set_host_watch(HostWatch* watch) { the_watch = watch; }
 
-int& InEngine::depth() { return engine_depth; }
-
 InHostFunction::InHostFunction(std::uint32_t number)
-    : depth_of_engine_(std::exchange(engine_depth, 0)) {
+    : depth_of_engine_(std::exchange(InEngine::depth_, 0)) {
   function_number = number;
 }
 
 InHostFunction::~InHostFunction() {
   function_number = 0;
-  engine_depth = depth_of_engine_;
+  InEngine::depth_ = depth_of_engine_;
 }
 
 std::uint32_t InHostFunction::number_of_this_thread() { return function_number; }

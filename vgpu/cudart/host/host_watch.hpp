@@ -65,14 +65,16 @@ void set_host_watch(HostWatch* watch);
 // Exists while a thread executes an API call: its own accesses are not accesses of the program.
 class InEngine {
  public:
-  InEngine() { ++depth(); }
-  ~InEngine() { --depth(); }
+  InEngine() { ++depth_; }
+  ~InEngine() { --depth_; }
   InEngine(const InEngine&) = delete;
   InEngine& operator=(const InEngine&) = delete;
-  static bool is_this_thread() { return depth() != 0; }
+  static bool is_this_thread() { return depth_ != 0; }
 
  private:
-  static int& depth();
+  friend class InHostFunction;
+  // A signal handler reads it, so it must exist without an allocation.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local int depth_ = 0;
 };
 
 // Exists while a thread executes a host function (cudaLaunchHostFunc) within an API call: its

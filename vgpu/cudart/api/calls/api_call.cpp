@@ -1,9 +1,6 @@
 #include "vgpu/cudart/api/calls/api_call.hpp"
 
-extern "C" {
-[[gnu::tls_model(
-    "initial-exec")]] thread_local constinit warpcheck::cudart::ApiCall warpcheck_api_call;
-}
+thread_local constinit warpcheck::cudart::ApiCall warpcheck_api_call;
 
 namespace warpcheck::cudart {
 namespace {
@@ -25,13 +22,6 @@ std::string_view without_version(std::string_view name) {
 }
 
 }  // namespace
-
-ApiCall& current_call() { return warpcheck_api_call; }
-
-bool is_driver_call(const ApiCall& call) {
-  const char* const name = call.name;
-  return name != nullptr && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
-}
 
 std::string_view without_suffixes(std::string_view function) {
   function = without_suffix(function);

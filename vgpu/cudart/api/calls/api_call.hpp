@@ -24,8 +24,20 @@ struct ApiCall {
   std::array<std::uint64_t, 6> registers{};
 };
 
+}  // namespace warpcheck::cudart
+
+extern "C" {
+[[gnu::tls_model("initial-exec")]] extern thread_local constinit warpcheck::cudart::ApiCall
+    warpcheck_api_call;
+}
+
+namespace warpcheck::cudart {
+
 // Returns whether it is a call of the driver API, e.g. cuMemAlloc.
-bool is_driver_call(const ApiCall& call);
+inline bool is_driver_call(const ApiCall& call) {
+  const char* const name = call.name;
+  return name != nullptr && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
 
 // Returns the name of this thread's call as findings show it, without the suffixes of versions and
 // of per-thread default streams: "cuMemcpyHtoD" for cuMemcpyHtoD_v2_ptds.  The name lives as long
@@ -37,7 +49,7 @@ std::string_view told_name(std::string_view runtime_function);
 
 // The current call of this thread.  When a host function has returned, the outer call is current
 // again.
-ApiCall& current_call();
+inline ApiCall& current_call() { return warpcheck_api_call; }
 
 // Returns "cudaMalloc(&pointer, 8589934592)", or only the name if the parameters are not known.
 // Host addresses are left out, because they differ from run to run.
