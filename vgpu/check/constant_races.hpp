@@ -47,6 +47,7 @@ class ConstantRaceChecker final : public Checker {
     const Program* program = nullptr;
     Dim3 grid, block;
     std::vector<Read> reads;
+    void clear() { *this = {}; }
   };
   // Which bytes of an aligned 4-byte word a launch has read.
   struct Word {

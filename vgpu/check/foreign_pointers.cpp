@@ -34,7 +34,8 @@ void ForeignPointerChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_end) state_.end();
   if (sync.kind != Sync::Kind::kernel_start) return;
   state_.begin();
-  *state_ = {.program = sync.program, .stored = {}, .foreign = {}, .own = {}};
+  state_->clear();
+  state_->program = sync.program;
 }
 
 void ForeignPointerChecker::on_free(const Allocation& allocation) {

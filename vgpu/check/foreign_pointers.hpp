@@ -61,6 +61,12 @@ class ForeignPointerChecker final : public Checker {
     std::map<Place, Stored> stored;
     std::map<Read, Stored> foreign;
     std::set<Read> own;
+    void clear() {
+      program = nullptr;
+      stored.clear();
+      foreign.clear();
+      own.clear();
+    }
   };
   RunningLaunchState<State> state_;
 };

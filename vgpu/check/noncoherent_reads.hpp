@@ -116,6 +116,12 @@ class NoncoherentReadChecker final : public Checker {
     const Program* program = nullptr;
     std::vector<Written> written;  // by Allocation::id
     std::vector<Words> details;
+    void clear() {
+      launch = 0;
+      program = nullptr;
+      written.clear();
+      details.clear();
+    }
   };
   std::uint32_t launches_ = 0;
   RunningLaunchState<State> state_;

@@ -1,4 +1,5 @@
-// What a checker keeps of the running launch, as long as others may be suspended in the middle.
+// What a checker keeps of the running launch, as long as others may be suspended in the middle: a
+// State with clear().
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,13 @@ namespace warpcheck::vgpu {
 template <typename State>
 class RunningLaunchState {
  public:
-  // Begins a trial.
-  void reset() { *this = {}; }
+  // Begins a trial.  The state keeps its host memory.
+  void reset() {
+    if (!suspended_.empty()) suspended_.clear();
+    present_.clear();
+    is_running_ = false;
+    current_ = launches_ = 0;
+  }
   // A launch begins.  The state is that of the launch before if that has ended, or empty.
   void begin() {
     leave();
