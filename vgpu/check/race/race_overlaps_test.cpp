@@ -146,7 +146,8 @@ TEST_P(OverlapTest, AtomicsOfBothAreCompared) {
   EXPECT_EQ(summary(), Lines{});
   resume(1);
   other.one(kRead, global, 0, 0, 4, 0);
-  EXPECT_EQ(summary(), (Lines{"atomic 101 / read 104", "atomic 102 / read 104", "atomic 103 / read 104"}));
+  EXPECT_EQ(summary(),
+            (Lines{"atomic 101 / read 104", "atomic 102 / read 104", "atomic 103 / read 104"}));
 }
 
 // Numbers that come later are compared with both, in whatever order those went on.

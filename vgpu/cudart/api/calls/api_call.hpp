@@ -27,8 +27,8 @@ struct ApiCall {
 }  // namespace warpcheck::cudart
 
 extern "C" {
-[[gnu::tls_model("initial-exec")]] extern thread_local constinit warpcheck::cudart::ApiCall
-    warpcheck_api_call;
+[[gnu::tls_model(
+    "initial-exec")]] extern thread_local constinit warpcheck::cudart::ApiCall warpcheck_api_call;
 }
 
 namespace warpcheck::cudart {
