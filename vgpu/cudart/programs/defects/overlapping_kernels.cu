@@ -108,10 +108,11 @@ bool is_defect(const char* wanted, const char* name) { return std::strcmp(wanted
 // The host tells the kernel to go on when another kernel has run.
 template <bool kFences>
 bool is_told_by_host(const char* defect, Streams& streams, Mailbox* host, int* words) {
-  int *mine = words, *theirs = words + kCount, *sums = words + 2 * kCount, *out = words + 3 * kCount;
+  int *mine = words, *theirs = words + kCount, *sums = words + 2 * kCount,
+      *out = words + 3 * kCount;
   host->go = host->has_begun = 0;
   serve<kFences><<<1, kCount, 0, streams.first>>>(host, &host->go, mine, theirs, sums,
-                                                   is_defect(defect, "own_later"));
+                                                  is_defect(defect, "own_later"));
   if (is_defect(defect, "before")) {
     reverse<<<1, kCount, 0, streams.second>>>(mine, theirs, false);
   } else {
