@@ -182,26 +182,31 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
                                .checkers = a_case.settings.checkers,
                                .limits = a_case.settings.limits,
                                .strategy = &strategy};
-  Attempt made;
+  AnyOutput output;
+  std::optional<std::string> failure;
+  bool call_failed = false;
   const std::uint64_t evaluated_before = expectations_evaluated();
   clock_.begin_trial(trials_);
-  made.result = engine_.run(settings, [&] {
+  TrialResult result = engine_.run(settings, [&] {
     try {
       if (a_case.property.empty()) {
-        made.output = a_case.pair->run_kernel(a_case.input);
+        output = a_case.pair->run_kernel(a_case.input);
       } else {
-        made.failure = run_property(a_case);
+        failure = run_property(a_case);
       }
     } catch (const CudaError& error) {
-      made.failure = fmt::format("no output: {}", error.what());
-      made.call_failed = true;
+      failure = fmt::format("no output: {}", error.what());
+      call_failed = true;
     } catch (const std::exception& error) {
-      made.failure = fmt::format("threw: {}", error.what());
+      failure = fmt::format("threw: {}", error.what());
     }
   });
   clock_.end_part(seconds_.kernel);
-  made.expectations = expectations_evaluated() - evaluated_before;
-  return made;
+  return {.result = std::move(result),
+          .expectations = expectations_evaluated() - evaluated_before,
+          .output = std::move(output),
+          .failure = std::move(failure),
+          .call_failed = call_failed};
 }
 
 void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict& verdict) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
@@ -18,7 +19,8 @@ void Trial::start(Phase phase, const TrialSettings& settings,
   phase_ = phase;
   settings_ = settings;
   capability_ = &capability;
-  result_ = {};
+  std::destroy_at(&result_);
+  std::construct_at(&result_);  // costs less than an assignment
   launched_.clear();
   launched_hashes_.clear();
 }
