@@ -48,6 +48,15 @@ class EpochNumbers {
   // Returns the running launch, counted over all trials.
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
 
+  // Calls visit(place) for the latest block in each slot of the launch, with its phase.
+  template <typename Visit>
+  void for_each_slot(Visit visit) const {
+    for (std::uint32_t at = 0; at < slots_.size(); ++at) {
+      const Slot& slot = slots_[at];
+      if (slot.launch == launches_) visit(WarpPlace{slot.block, 0, at, slot.phase});
+    }
+  }
+
   // Calls visit(access) for the accesses of this trial that are recorded, and for those whose
   // launch numbers had to be reused, which are forgotten then.
   template <typename Visit>

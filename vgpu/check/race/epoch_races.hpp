@@ -42,6 +42,11 @@ class EpochRaces {
     return allocation.id < shadows_.size() && shadows_[allocation.id].capacity() != 0;
   }
   void forget(const Allocation& allocation);
+  // Calls visit(place) for the latest block in each slot of the launch, with its phase.
+  template <typename Visit>
+  void for_each_slot(Visit visit) const {
+    numbers_.for_each_slot(visit);
+  }
   // Calls visit(access) for the accesses of this trial that can still matter.
   template <typename Visit>
   void take_accesses(Visit visit) {

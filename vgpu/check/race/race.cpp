@@ -7,11 +7,6 @@
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-constexpr WarpPlace kNoPlace{.block = ptx::kNone};
-
-}  // namespace
 
 std::unique_ptr<Checker> make_race_checker(Reporter& reporter) {
   return std::make_unique<RaceChecker>(reporter, race_row_functions(simd_level()));
@@ -53,31 +48,26 @@ void RaceChecker::begin_launch(const Sync& sync) {
     general_->count_launch(shape_of(sync));
     epochs_.begin_launch(sync, current_);
     recalls_at_end_ = false;
-    resident_.clear();
   }
 }
 
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) return begin_launch(sync);
   if (sync.kind == Sync::Kind::block_start) collectives_.begin_block(sync.place);
-  if (sync.kind == Sync::Kind::kernel_end) is_running_ = false;
-  if (is_general_) general_->on_sync(sync);
-  if (is_general_ && !is_split_) return;
+  if (is_general_) {
+    is_running_ = sync.kind != Sync::Kind::kernel_end;
+    general_->on_sync(sync);
+    if (!is_split_) return;
+  }
   switch (sync.kind) {
-    case Sync::Kind::block_start:
-      epochs_.begin_block(sync);
-      if (sync.place.slot >= resident_.size()) resident_.resize(sync.place.slot + 1, kNoPlace);
-      resident_[sync.place.slot] = sync.place;
-      break;
-    case Sync::Kind::barrier_complete:
-      epochs_.complete_barrier(sync.place);
-      resident_[sync.place.slot].phase = sync.place.phase;
-      break;
+    case Sync::Kind::block_start: epochs_.begin_block(sync); break;
+    case Sync::Kind::barrier_complete: epochs_.complete_barrier(sync.place); break;
     case Sync::Kind::kernel_end:
+      is_running_ = false;
       if (std::exchange(recalls_at_end_, false)) recall_accesses();
       break;
-    case Sync::Kind::block_end: resident_[sync.place.slot] = kNoPlace; break;
-    case Sync::Kind::kernel_start: break;
+    case Sync::Kind::kernel_start:
+    case Sync::Kind::block_end: break;
   }
 }
 
@@ -98,11 +88,10 @@ void RaceChecker::split() {
   recalls_at_end_ = false;
   Sync start;
   start.kind = Sync::Kind::block_start;
-  for (const WarpPlace& place : resident_) {
-    if (place.block == kNoPlace.block) continue;
+  epochs_.for_each_slot([&](const WarpPlace& place) {
     start.place = place;
     general_->on_sync(start);
-  }
+  });
   recall_accesses();
   has_streams_ = true;
 }

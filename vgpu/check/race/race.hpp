@@ -105,8 +105,6 @@ class RaceChecker final : public Checker {
   bool recalls_at_end_ = false;
   std::uint32_t launches_ = 0, current_ = 0;      // of the trial
   std::map<std::uint32_t, Suspended> suspended_;  // by their numbers
-  // The resident blocks of a launch that is checked by epochs, by slot; block kNone: there is none.
-  std::vector<WarpPlace> resident_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -24,7 +24,7 @@ struct AccessClass {
     if (!strong) return write ? 1 : 0;
     return 2 + (atomic ? 20 : write ? 10 : 0) + 2 * size_log2 + (narrow ? 1 : 0);
   }
-  static constexpr AccessClass of_index(unsigned index) {
+  [[gnu::always_inline]] static constexpr AccessClass of_index(unsigned index) {
     if (index < 2) return {.write = index == 1};
     const unsigned rest = index - 2;
     return {.write = rest >= 10,

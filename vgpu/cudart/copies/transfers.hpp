@@ -111,11 +111,17 @@ class Transfers {
   [[nodiscard]] const std::uint32_t* launch_of(const Stamp& operation) const {
     return launches_.find(operation);
   }
-  // Calls visit(operation, launch) for launches that have run, except those that come before
-  // everything to come.
+  // Calls visit(launch) for launches that have run, of the operations of `now` that are not in
+  // `before`, except those that come before everything to come.
+  template <typename Visit>
+  void visit_newly_known(const OperationSet& before, const OperationSet& now, Visit&& visit) const {
+    launches_.visit_new(before, now, visit);
+  }
+  // Calls visit(operation) for launches that have run, except those that come before everything to
+  // come.
   template <typename Visit>
   void visit_launched(Visit&& visit) const {
-    launches_.visit_all(visit);
+    launches_.visit_all([&](const Stamp& stamp, std::uint32_t) { visit(stamp); });
   }
   // Calls visit(operation, part of an allocation, offset in it, bytes, write) for accesses by
   // operations that have run, except those that come before everything to come, until it returns

@@ -75,14 +75,7 @@ struct KernelRunner::HostLaunch {
   std::vector<std::uint32_t> unordered;    // launches of other operations
   std::vector<std::uint32_t> ran;          // launches of this one
   std::uint32_t early_after = ptx::kNone;  // the previous launch, which need not have completed
-
-  // Others have run while it was suspended; for the grids that its device code launches.
-  //   launches: ascending
-  void learn_unordered(const std::vector<std::uint32_t>& launches) {
-    std::vector<std::uint32_t> all;
-    std::ranges::set_union(unordered, launches, std::back_inserter(all));
-    unordered = std::move(all);
-  }
+  bool has_overlapped = false;             // others have run while it was suspended
 };
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
@@ -161,7 +154,7 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
     if (others_have_run) {
       needs_.progress.goes_on(number.kernel);
       tell_resumed(launch);
-      host_launch.learn_unordered(needs_.transfers.unordered_launches(host_launch.operation));
+      host_launch.has_overlapped = true;
     }
     tell_known(*turns_.find(host_launch.operation), others_have_run);
   };
@@ -248,17 +241,7 @@ void KernelRunner::tell_resumed(const vgpu::Launch& launch) const {
 
 // The launch goes on: tells the checkers which launches come before what it does from now on.
 void KernelRunner::tell_known(KernelTurns::Turn& turn, bool others_have_run) const {
-  const std::optional<OperationSet> signals = turn.take_known();
-  std::vector<std::uint32_t> known;
-  const auto add = [&](const Stamp& stamp, std::uint32_t launch) {
-    if (signals->covers(stamp) && !turn.operation().clock.covers(stamp)) known.push_back(launch);
-  };
-  if (signals) {
-    needs_.transfers.visit_launched(add);
-    for (const KernelTurns::Turn* const other : turns_.in_progress()) {
-      add(other->operation().stamp, other->launch());
-    }
-  }
+  const std::vector<std::uint32_t> known = turn.take_news(needs_.transfers);
   if (others_have_run || !known.empty()) {
     needs_.findings.checkers().resumes({turn.launch(), known});
   }
@@ -336,6 +319,13 @@ void KernelRunner::run_children(HostLaunch& host_launch, const std::vector<Child
                                 const std::vector<std::uint32_t>& before_parent,
                                 std::vector<std::uint32_t>& all) {
   const Errors& errors = needs_.devices[host_launch.work.device].errors;
+  if (std::exchange(host_launch.has_overlapped, false)) {
+    std::vector<std::uint32_t> unordered;
+    std::ranges::set_union(host_launch.unordered,
+                           needs_.transfers.unordered_launches(host_launch.operation),
+                           std::back_inserter(unordered));
+    host_launch.unordered = std::move(unordered);
+  }
   std::vector<std::vector<std::uint32_t>> below(children.size());
   for (const bool is_tail : {false, true}) {
     for (std::size_t i = 0; i < children.size(); ++i) {

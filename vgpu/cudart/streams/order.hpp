@@ -134,6 +134,17 @@ class RunLog {
       for (; entry != entries.end(); ++entry) visit(entry->second);
     }
   }
+  // Calls visit(value) for the operations of `now` that are not in `before`.
+  template <typename Visit>
+  void visit_new(const OperationSet& before, const OperationSet& now, Visit&& visit) const {
+    for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
+      const std::uint32_t known = before.count(chain), end = now.count(chain);
+      const auto& entries = chains_[chain];
+      auto entry = std::partition_point(entries.begin(), entries.end(),
+                                        [&](const auto& one) { return one.first <= known; });
+      for (; entry != entries.end() && entry->first <= end; ++entry) visit(entry->second);
+    }
+  }
   // Calls visit(stamp, value) for all.
   template <typename Visit>
   void visit_all(Visit&& visit) const {

@@ -251,7 +251,7 @@ bool RunAhead::has_met_launches(const Group& group) const {
     members.emplace(stamp.chain, stamp.position);
   }
   std::vector<Stamp> outside;
-  needs_.transfers.visit_launched([&](const Stamp& stamp, std::uint32_t) {
+  needs_.transfers.visit_launched([&](const Stamp& stamp) {
     if (!members.contains({stamp.chain, stamp.position})) outside.push_back(stamp);
   });
   for (std::uint32_t i = group.begin; i < group.end; ++i) {

@@ -1,9 +1,11 @@
 #include "vgpu/cudart/suspended/kernel_turns.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/copies/transfers.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 
@@ -16,6 +18,8 @@ KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::uint32_t la
       concurrent_work_(needs.host.concurrent_work),
       launch_(launch),
       operation_(operation),
+      known_(operation.clock),
+      told_(operation.clock),
       on_resume_(std::move(on_resume)),
       is_concurrent_(!turns.in_progress_.empty()) {
   turns_.in_progress_.push_back(this);
@@ -62,6 +66,28 @@ void KernelTurns::Turn::let_others_run() {
   show_host();
   concurrent_work_->let_others_run();
   read_host();
+}
+
+// A launch may be in progress though the host knows of it, by a flag.  More of it is known each
+// time.
+std::vector<std::uint32_t> KernelTurns::Turn::take_news(const Transfers& transfers) {
+  std::vector<std::uint32_t> news;
+  if (!std::exchange(has_learned_, false)) return news;
+  for (auto at = told_in_part_.begin(); at != told_in_part_.end();) {
+    news.push_back(*at);
+    const bool goes_on =
+        std::ranges::find(turns_.in_progress_, *at, &Turn::launch) != turns_.in_progress_.end();
+    at = goes_on ? std::next(at) : told_in_part_.erase(at);
+  }
+  transfers.visit_newly_known(told_, known_, [&](std::uint32_t launch) { news.push_back(launch); });
+  for (const Turn* const other : turns_.in_progress_) {
+    const Stamp& stamp = other->operation().stamp;
+    if (!known_.covers(stamp) || told_.covers(stamp)) continue;
+    news.push_back(other->launch());
+    told_in_part_.insert(other->launch());
+  }
+  told_ = known_;
+  return news;
 }
 
 KernelTurns::Turn* KernelTurns::find(const Operation& operation) const {

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <set>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/streams/operations.hpp"
@@ -18,6 +17,7 @@
 namespace warpcheck::cudart {
 
 class HostBlocks;
+class Transfers;
 struct HostState;
 
 class KernelTurns {
@@ -48,11 +48,12 @@ class KernelTurns {
     [[nodiscard]] const Operation& operation() const { return operation_; }
     // A signal has reached the launch: these operations come before what it does from now on.
     void learn(const OperationSet& operations) {
-      if (!known_) known_.emplace();
-      known_->join(operations);
+      known_.join(operations);
+      has_learned_ = true;
     }
-    // Returns what it has learned since the last call; nothing: there was no signal.
-    [[nodiscard]] std::optional<OperationSet> take_known() { return std::exchange(known_, {}); }
+    // Returns the launches that come before what it does from now on, as far as signals have told
+    // it of them since the last call.
+    [[nodiscard]] std::vector<std::uint32_t> take_news(const Transfers& transfers);
 
     bool wait_for_change(const std::vector<vgpu::PolledBytes>& polled, bool of_host) override;
     void let_others_run() override;
@@ -66,7 +67,11 @@ class KernelTurns {
     vgpu::ConcurrentWork* concurrent_work_;
     std::uint32_t launch_;
     const Operation& operation_;
-    std::optional<OperationSet> known_;
+    OperationSet known_;  // by signals, and what comes before the launch
+    OperationSet told_;   // the part of it that take_news() has returned
+    bool has_learned_ = false;
+    // Launches that take_news() has returned, although they were in progress.
+    std::set<std::uint32_t> told_in_part_;
     OnResume on_resume_;
     bool is_concurrent_;
     std::unique_ptr<vgpu::Machine> machine_;
