@@ -37,7 +37,9 @@ TEST_F(OfDevice, AllocationsAreToldRecordedAndFound) {
 TEST_F(OfDevice, AllocationsAreToldToObserversOfMemoryOnly) {
   class Other final : public vgpu::Observer {
    public:
-    [[nodiscard]] vgpu::Watched watches() const override { return {.memory = false}; }
+    [[nodiscard]] vgpu::Watched watches() const override {
+      return {.memory = false, .trial_end = true};
+    }
     void on_allocate(const vgpu::Allocation&) override { ++told; }
     void on_host_access(const vgpu::HostAccess&) override { ++told; }
     void on_trial_end(std::span<const vgpu::Allocation* const> left) override {
