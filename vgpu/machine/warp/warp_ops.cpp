@@ -16,6 +16,8 @@ using ptx::Type;
 using ptx::VoteMode;
 using Word = std::uint32_t;
 
+constexpr Word kSign = 0x80000000;
+
 // Computes values[l] = a[source[l]].
 WARPCHECK_INLINE void gather(const Word* a, const Word* source, Word* values) {
 #if defined(__AVX512F__)
@@ -147,6 +149,30 @@ void redux(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   write_uniform(banks, instr, static_cast<Word>(result), active);
 }
 
+// Numbers in the order of min and max, in which -0 comes before +0.
+Word ordered(Word bits) { return (bits & kSign) != 0 ? ~bits : bits | kSign; }
+
+template <AtomOp kOp>
+void redux_of_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  constexpr Word kInfinity = 0x7f800000, kCanonicalNan = 0x7fffffff;
+  const Word* a = row<Word>(banks, instr[WarpOperand::value]);
+  bool is_any = false, is_nan = false;
+  Word best = 0;
+  for (Word rest = active; rest != 0; rest &= rest - 1) {
+    const Word bits = a[__builtin_ctz(rest)] & ~(instr.modifiers.absolute ? kSign : 0);
+    if ((bits & ~kSign) > kInfinity) {
+      is_nan = true;
+      continue;
+    }
+    const Word x = ordered(bits);
+    if (!is_any || (kOp == AtomOp::min ? x < best : x > best)) best = x;
+    is_any = true;
+  }
+  const bool is_result_nan = !is_any || (is_nan && instr.modifiers.nan);
+  const Word result = (best & kSign) != 0 ? best & ~kSign : ~best;
+  write_uniform(banks, instr, is_result_nan ? kCanonicalNan : result, active);
+}
+
 WarpFn find_shfl(const ptx::Modifiers& m) {
   if (m.type != Type::b32) return nullptr;
   switch (m.shuffle) {
@@ -189,6 +215,10 @@ WarpFn find_redux(const ptx::Modifiers& m) {
       case AtomOp::xor_: return redux<AtomOp::xor_, Word>;
       default: return nullptr;
     }
+  }
+  if (m.type == Type::f32) {
+    if (m.atom_op == AtomOp::min) return redux_of_floats<AtomOp::min>;
+    return m.atom_op == AtomOp::max ? redux_of_floats<AtomOp::max> : nullptr;
   }
   if (!is_signed && m.type != Type::u32) return nullptr;
   switch (m.atom_op) {

@@ -254,10 +254,43 @@ TEST(WarpOps, ActiveMaskAndElection) {
   }
 }
 
+// sm_100a. NaN counts only with .NaN, or if nothing else is there; -0 comes before +0.
+TEST(WarpOps, ReducesFloats) {
+  constexpr std::uint32_t kNan = 0xffc00001, kCanonicalNan = 0x7fffffff, kMinusZero = 0x80000000;
+  constexpr std::uint32_t kOne = 0x3f800000, kMinusTwo = 0xc0000000, kTwo = 0x40000000;
+  struct Row {
+    AtomOp op;
+    bool absolute, nan;
+    std::array<std::uint32_t, 4> values;
+    std::uint32_t want;
+  };
+  const Row rows[] = {
+      {AtomOp::min, false, false, {kOne, kMinusTwo, kNan, 0}, kMinusTwo},
+      {AtomOp::max, false, false, {kOne, kMinusTwo, kNan, 0}, kOne},
+      {AtomOp::max, true, false, {kOne, kMinusTwo, kNan, 0}, kTwo},
+      {AtomOp::min, false, true, {kOne, kMinusTwo, kNan, 0}, kCanonicalNan},
+      {AtomOp::min, false, false, {kNan, kNan, kNan, kNan}, kCanonicalNan},
+      {AtomOp::min, false, false, {0, kMinusZero, kOne, 0}, kMinusZero},
+      {AtomOp::max, false, false, {kMinusZero, 0, kMinusTwo, kMinusZero}, 0},
+      {AtomOp::min, true, false, {kMinusZero, kOne, kMinusTwo, kOne}, 0},
+  };
+  for (const Row& row : rows) {
+    Instr instr = warp_instr(Opcode::redux_, Type::f32);
+    instr.modifiers.atom_op = row.op;
+    instr.modifiers.absolute = row.absolute;
+    instr.modifiers.nan = row.nan;
+    Warp warp;
+    std::copy(row.values.begin(), row.values.end(), warp.words[1].begin() + 3);
+    at_all_levels(instr, warp, 0x78, [&](const Warp& after, unsigned lane) {
+      EXPECT_EQ(after.words[0][lane], row.want);
+    });
+  }
+}
+
 TEST(WarpOps, RefusesWhatIsNoWarpOperation) {
   EXPECT_EQ(find_warp_op(warp_instr(Opcode::add_, Type::u32)), nullptr);
   Instr instr = warp_instr(Opcode::redux_, Type::f32);
-  instr.modifiers.atom_op = AtomOp::min;
+  instr.modifiers.atom_op = AtomOp::add;
   EXPECT_EQ(find_warp_op(instr), nullptr);
 }
 
