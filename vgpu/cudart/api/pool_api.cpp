@@ -57,7 +57,9 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std:
   allocation->of_pool = true;
   allocation->open_to = pool.open_to;
   pool.allocations.push_back(allocation);
+  static_cast<void>(pool.reserved_bytes());
   pool.used_bytes += bytes;
+  pool.reserved_high = std::max(pool.reserved_high, pool.reserved_bytes());
   allocation->counted_in = &pool.used_bytes;
   pool.used_high = std::max(pool.used_high, pool.used_bytes);
   *pointer = reinterpret_cast<void*>(allocation->address);
@@ -216,9 +218,9 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
     std::uint64_t bytes = 0;
     switch (number) {
       case cudaMemPoolAttrReleaseThreshold: bytes = pool.release_threshold; break;
-      case cudaMemPoolAttrReservedMemCurrent:
+      case cudaMemPoolAttrReservedMemCurrent: bytes = pool.reserved_bytes(); break;
+      case cudaMemPoolAttrReservedMemHigh: bytes = pool.reserved_high; break;
       case cudaMemPoolAttrUsedMemCurrent: bytes = pool.used_bytes; break;
-      case cudaMemPoolAttrReservedMemHigh:
       case cudaMemPoolAttrUsedMemHigh: bytes = pool.used_high; break;
       default: return cudaErrorInvalidValue;
     }
@@ -238,8 +240,14 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, value, sizeof bytes);
     switch (number) {
-      case cudaMemPoolAttrReleaseThreshold: pool.release_threshold = bytes; return cudaSuccess;
+      case cudaMemPoolAttrReleaseThreshold:
+        static_cast<void>(pool.reserved_bytes());
+        pool.release_threshold = bytes;
+        return cudaSuccess;
       case cudaMemPoolAttrReservedMemHigh:
+        if (bytes != 0) return cudaErrorInvalidValue;
+        pool.reserved_high = pool.reserved_bytes();
+        return cudaSuccess;
       case cudaMemPoolAttrUsedMemHigh:
         if (bytes != 0) return cudaErrorInvalidValue;
         pool.used_high = pool.used_bytes;
@@ -249,8 +257,11 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t handle, cudaMemPoolAttr attrib
   });
 }
 
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
-  return with_pool(handle, [](Device&, MemoryPool&) { return cudaSuccess; });
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t bytes) {
+  return with_pool(handle, [&](Device&, MemoryPool& pool) {
+    static_cast<void>(pool.keep(bytes));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,

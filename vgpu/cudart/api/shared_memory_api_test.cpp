@@ -370,5 +370,36 @@ TEST_F(SharedMemory, PoolsCountWhatIsTakenFromThem) {
   EXPECT_TRUE(findings().empty());
 }
 
+TEST_F(SharedMemory, PoolsKeepWhatIsFreedUpToTheirThreshold) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  const auto reserved = [&](cudaMemPoolAttr which) {
+    std::uint64_t bytes = 0;
+    EXPECT_EQ(cudaMemPoolGetAttribute(pool, which, &bytes), cudaSuccess);
+    return bytes;
+  };
+  const auto take_and_free = [&](std::size_t bytes) {
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMallocAsync(&memory, bytes, nullptr), cudaSuccess);
+    EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemCurrent), bytes);
+    EXPECT_EQ(cudaFreeAsync(memory, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  };
+  take_and_free(300);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemCurrent), 0u);
+  std::uint64_t threshold = 200;
+  EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold),
+            cudaSuccess);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemCurrent), 0u);
+  take_and_free(400);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemCurrent), 200u);
+  EXPECT_EQ(cudaMemPoolTrimTo(pool, 50), cudaSuccess);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemCurrent), 50u);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemHigh), 400u);
+  std::uint64_t none = 0;
+  EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &none), cudaSuccess);
+  EXPECT_EQ(reserved(cudaMemPoolAttrReservedMemHigh), 50u);
+}
+
 }  // namespace
 }  // namespace warpcheck::cudart

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,18 @@ struct MemoryPool {
   bool destroyed = false;             // its allocations remain valid
   std::vector<vgpu::Allocation*> allocations;
   std::uint64_t used_bytes = 0;  // of those that are live
+  std::uint64_t reserved_high = 0;
+
+  // Returns how many bytes the pool holds: those of live allocations and, up to the release
+  // threshold, of freed ones.
+  std::uint64_t reserved_bytes() { return keep(release_threshold); }
+  // Gives back what is more than `bytes` and not in use.
+  std::uint64_t keep(std::uint64_t bytes) {
+    return kept_bytes = std::max(used_bytes, std::min(kept_bytes, bytes));
+  }
+
+ private:
+  std::uint64_t kept_bytes = 0;  // held when this was asked last
 };
 
 class MemoryPools {
