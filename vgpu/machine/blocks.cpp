@@ -168,6 +168,15 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.ask_at_fence = launch_.strategy->next_fence(launch_.request->index, id, 0);
 }
 
+std::optional<std::uint32_t> Blocks::cancel() {
+  if (admitted_.empty()) return std::nullopt;
+  const std::uint32_t first = admitted_.front();
+  admitted_.erase(admitted_.begin());
+  ended_ += parts_.clusters.size();
+  admit();
+  return first;
+}
+
 void Blocks::end(Slot& slot) {
   Sync sync;
   sync.kind = Sync::Kind::block_end;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/machine/progress/block_watch.hpp"
@@ -34,6 +35,9 @@ class Blocks {
   // Makes an admitted block resident.
   Slot& begin(std::uint32_t block);
   void end(Slot& slot);
+  // Takes a block, with its cluster, that has not begun, and never will then.  Returns the first
+  // block of the cluster; none if all blocks have begun.
+  std::optional<std::uint32_t> cancel();
 
   // Returns the blocks that are admitted and have not begun, ascending; for a cluster only its
   // first block.

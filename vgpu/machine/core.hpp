@@ -95,7 +95,7 @@ class Core {
                      {targets_, meant_objects_, current_, atomics_, local_memory_, strong_writes_}};
   BarrierObjects barrier_objects_{launch_, {clusters_, targets_, current_, accesses_}};
   Copies copies_{launch_, targets_, current_, accesses_};
-  BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_}};
+  BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_, blocks_}};
   TensorCopies tensor_copies_{launch_, {targets_, current_, accesses_, bulk_copies_}};
   Warpgroups warpgroups_{launch_, current_, accesses_};
   DeviceHeap heap_{launch_, targets_};

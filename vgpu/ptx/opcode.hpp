@@ -168,6 +168,7 @@ enum class Family : std::uint8_t {
   end,
   fence,
   jump_table,
+  launch_control,
   mapping,
   matrix,
   memory,

@@ -23,7 +23,9 @@ bool shows_order(const Instr& instr) {
     case InstrKind::warp:
     case InstrKind::heap_allocate: return true;
     case InstrKind::async_store:
-    case InstrKind::bulk_copy: return ptx::is_float(instr.modifiers.type);
+    case InstrKind::bulk_copy:
+      return ptx::is_float(instr.modifiers.type) ||
+             instr.opcode == ptx::Opcode::clusterlaunchcontrol_;
     // The tensor map determines the type of the elements that are added.
     case InstrKind::tensor_copy: return instr.modifiers.reduce;
     default: return false;

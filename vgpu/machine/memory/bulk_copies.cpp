@@ -1,7 +1,10 @@
 #include "vgpu/machine/memory/bulk_copies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -49,9 +52,51 @@ void BulkCopies::clear(RunningFragment& run, const Instr& instr, std::uint32_t l
   }
 }
 
+// clusterlaunchcontrol.try_cancel: each lane's request is answered by 16 bytes
+// (launch_control.cpp).
+void BulkCopies::cancel_blocks(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    std::array<std::uint32_t, kUnitBytes / 4> words{};
+    if (const std::optional<std::uint32_t> first = blocks_.cancel()) {
+      const Dim3 place = launch_.request->grid.position_of(*first);
+      words = {place.x, place.y, place.z, 1};
+    }
+    const Ref& rows = instr[BulkOperand::rows];
+    for (std::uint32_t i = 0; i < words.size(); ++i) {
+      std::memcpy(row_of(run.banks, {Bank::word, rows.offset + i * kWordRowBytes}) + lane * 4,
+                  &words[i], 4);
+    }
+    const Ref& blocks = instr[BulkOperand::blocks];
+    if (blocks.bank != Bank::none) {
+      const std::uint32_t all = (1u << launch_.request->cluster.count()) - 1;
+      std::memcpy(row_of(run.banks, blocks) + lane * sizeof all, &all, sizeof all);
+    }
+    for_each_target(run, instr, lane, [&](const Instr& one) { respond(run, one, lane); });
+  }
+}
+
+void BulkCopies::respond(RunningFragment& run, const Instr& instr, unsigned lane) {
+  constexpr std::uint8_t kWords = kUnitBytes / 4;
+  Instr store = part_of_bulk(instr, InstrKind::store, Space::shared, Type::b32, kWords);
+  store[MemoryOperand::address] = instr[BulkOperand::target];
+  for (std::uint32_t i = 0; i < kWords; ++i) {
+    store[MemoryOperand::value + i] =
+        Ref{Bank::word, instr[BulkOperand::rows].offset + i * kWordRowBytes};
+  }
+  begin_asynchronous(run, instr[BulkOperand::object], lane, true);
+  accesses_.execute(run, store, 1u << lane);
+  current_.end_asynchronous();
+  complete_bytes(run, instr, instr[BulkOperand::object], instr[BulkOperand::bytes], 0, lane);
+}
+
 Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   if (instr.opcode == ptx::Opcode::st_) {
     clear(run, instr, lanes);
+    return Step::again;
+  }
+  if (instr.opcode == ptx::Opcode::clusterlaunchcontrol_) {
+    cancel_blocks(run, instr, lanes);
     return Step::again;
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "vgpu/machine/blocks.hpp"
 #include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/current_access.hpp"
 #include "vgpu/machine/memory/targets.hpp"
@@ -25,13 +26,15 @@ class BulkCopies {
     CurrentAccess& current;
     Accesses& accesses;
     BarrierObjects& barrier_objects;
+    Blocks& blocks;
   };
   BulkCopies(RunningLaunch& launch, const Parts& parts)
       : launch_(launch),
         targets_(parts.targets),
         current_(parts.current),
         accesses_(parts.accesses),
-        barrier_objects_(parts.barrier_objects) {}
+        barrier_objects_(parts.barrier_objects),
+        blocks_(parts.blocks) {}
 
   Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   // Executes st.async or red.async.
@@ -51,6 +54,8 @@ class BulkCopies {
 
  private:
   void clear(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void cancel_blocks(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void respond(RunningFragment& run, const Instr& instr, unsigned lane);
   void copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
   // Makes `to_one` a copy to the block of that rank.
   void name_target(RunningFragment& run, const Instr& instr, unsigned lane, unsigned rank,
@@ -61,6 +66,7 @@ class BulkCopies {
   CurrentAccess& current_;
   Accesses& accesses_;
   BarrierObjects& barrier_objects_;
+  Blocks& blocks_;
 };
 
 // Returns a load, store or reduction that is a part of a bulk copy.

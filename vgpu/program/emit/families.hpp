@@ -49,6 +49,8 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);
 // matrix.cpp
 void emit_matrix(Emission& e, const ptx::Instruction& in, Instr& out);
+// launch_control.cpp
+void emit_launch_control(Emission& e, const ptx::Instruction& in, Instr& out);
 // warpgroup.cpp
 void emit_warpgroup(Emission& e, const ptx::Instruction& in, Instr& out);
 // calls.cpp

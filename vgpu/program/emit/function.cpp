@@ -37,6 +37,7 @@ Emit emitter_of(ptx::Family family) {
     case end: return emit_end;
     case fence: return emit_fence;
     case jump_table: return emit_jump_table;
+    case launch_control: return emit_launch_control;
     case mapping: return emit_mapping;
     case matrix: return emit_listed<emit_matrix>;
     case memory: return emit_memory;
