@@ -20,6 +20,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -28,6 +29,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "vgpu/cudart/host/faulting_instruction.hpp"
@@ -129,14 +131,15 @@ constexpr std::uint64_t kNeeded = 1u << (SIGSEGV - 1) | 1u << (SIGTRAP - 1);
 // program then.
 constexpr std::uint64_t kOfLibrary = 1ull << (32 - 1) | 1ull << (33 - 1);
 
+constexpr int kLooks = 20;
+
 bool this_thread_blocks() {
   sigset_t blocked;
   ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   return sigismember(&blocked, SIGSEGV) == 1 || sigismember(&blocked, SIGTRAP) == 1;
 }
 
-bool some_thread_blocks() {
-  if (this_thread_blocks()) return true;
+bool other_thread_blocks() {
   std::error_code error;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
     const auto id = static_cast<pid_t>(std::atoi(thread.path().filename().c_str()));
@@ -149,6 +152,17 @@ bool some_thread_blocks() {
     }
   }
   return static_cast<bool>(error);
+}
+
+// A thread that handles such a signal blocks it meanwhile, so threads are looked at several times.
+bool some_thread_blocks(int looks) {
+  constexpr std::chrono::microseconds kPause{500};
+  if (this_thread_blocks()) return true;
+  for (int look = 1; other_thread_blocks(); ++look) {
+    if (look == looks) return true;
+    std::this_thread::sleep_for(kPause);
+  }
+  return false;
 }
 
 class PageWatch final : public HostWatch {
@@ -255,7 +269,7 @@ bool PageWatch::prepare() {
 
 void PageWatch::watch(const std::vector<AddressRange>& ranges) {
   if (gave_up_ || !prepare()) return;
-  if (!pages_.takes_any()) is_blocked_ = some_thread_blocks();
+  if (!pages_.takes_any()) is_blocked_ = some_thread_blocks(was_blocked_ ? 1 : kLooks);
   if (is_blocked_) was_blocked_ = true;
   if (is_blocked_) return;
   faults.install();
@@ -290,7 +304,8 @@ void PageWatch::watch_freed(const AddressRange& range) {
   if (!prepare()) return;
   // Many allocations are freed together, so the threads' signal masks are not checked each time.
   constexpr std::uint32_t kAskEvery = 64;
-  if (frees_++ % kAskEvery == 0) frees_are_blocked_ = some_thread_blocks();
+  if (frees_++ % kAskEvery == 0)
+    frees_are_blocked_ = some_thread_blocks(frees_are_blocked_ ? 1 : kLooks);
   if (frees_are_blocked_ || this_thread_blocks()) return;
   faults.install();
   traps.install();
