@@ -32,7 +32,8 @@ bool ConstantRaceChecker::watches_accesses_of(const Program& program) const {
 void ConstantRaceChecker::reset(WarpModel /*model*/) {
   running_.reset();
   known_.clear();
-  words_.clear();
+  tables_.clear();
+  latest_table_ = nullptr;
   reads_ = 0;
 }
 
@@ -45,23 +46,66 @@ void ConstantRaceChecker::on_sync(const Sync& sync) {
 
 void ConstantRaceChecker::on_access(Access& access) {
   if (access.space != ptx::Space::constant) return;
-  std::vector<Word>& words = words_[access.allocation->id];
-  if (words.empty()) words.resize(access.allocation->bytes / kGranuleBytes + 1);
-  if (access.pattern == Pattern::uniform) return add(access, access.first_lane(), words);
+  Table& table = table_of(*access.allocation);
+  if (access.pattern == Pattern::uniform) return add(access, access.first_lane(), table);
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-    add(access, static_cast<unsigned>(std::countr_zero(rest)), words);
+    add(access, static_cast<unsigned>(std::countr_zero(rest)), table);
   }
 }
 
-void ConstantRaceChecker::add(const Access& access, unsigned lane, std::vector<Word>& words) {
+ConstantRaceChecker::Table& ConstantRaceChecker::table_of(const Allocation& allocation) {
+  if (latest_table_ != nullptr && latest_ == allocation.id) return *latest_table_;
+  Table& table = tables_[allocation.id];
+  if (table.words.empty()) table.words.resize(allocation.bytes / kGranuleBytes + 1);
+  latest_ = allocation.id;
+  latest_table_ = &table;
+  return table;
+}
+
+// A table is read again and again, but only the first read of a byte is recorded.
+bool ConstantRaceChecker::has_seen(const RowAccess& row) {
+  const Table& table = table_of(*row.allocation);
+  if (table.launch == mark() && table.unread == 0) return true;
+  if (row.pattern == Pattern::uniform) {
+    return has_seen(table.words, row.first, row.first + row.bytes);
+  }
+  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t begin =
+        row.pattern == Pattern::scattered ? row.offsets[lane] : row.first + lane * row.bytes;
+    if (!has_seen(table.words, begin, begin + row.bytes)) return false;
+  }
+  return true;
+}
+
+bool ConstantRaceChecker::has_seen(const std::vector<Word>& words, std::uint32_t begin,
+                                   std::uint32_t end) const {
+  for (std::uint32_t at = begin; at < end;) {
+    const std::uint32_t first = at % kGranuleBytes;
+    const std::uint32_t count = std::min(end - at, kGranuleBytes - first);
+    const std::uint32_t bits = ((1u << count) - 1) << first;
+    const Word& word = words[at / kGranuleBytes];
+    if (word.launch != mark() || (word.bytes & bits) != bits) return false;
+    at += count;
+  }
+  return true;
+}
+
+void ConstantRaceChecker::add(const Access& access, unsigned lane, Table& table) {
+  if (table.launch != mark()) {
+    table.launch = mark();
+    table.unread = access.allocation->bytes;
+  }
   const std::uint32_t begin = access.offset[lane], end = begin + access.bytes;
   bool is_new = false;
   for (std::uint32_t at = begin; at < end; ++at) {
-    Word& word = words[at / kGranuleBytes];
+    Word& word = table.words[at / kGranuleBytes];
     const std::uint32_t bit = 1u << at % kGranuleBytes;
-    if (word.launch != running_.current() + 1) word = {running_.current() + 1, 0};
-    is_new |= (word.bytes & bit) == 0;
+    if (word.launch != mark()) word = {mark(), 0};
+    if ((word.bytes & bit) != 0) continue;
+    is_new = true;
     word.bytes |= bit;
+    --table.unread;
   }
   if (!is_new) return;
   const auto [launch, is_first] = known_.try_emplace(running_.current(), *running_);

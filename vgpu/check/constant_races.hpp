@@ -26,7 +26,9 @@ class ConstantRaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   void resumes(const ResumedLaunch& resumed) override { running_.resume(resumed.launch); }
   void on_access(Access& access) override;
-  bool takes_row(const RowAccess& row) override { return row.space != ptx::Space::constant; }
+  bool takes_row(const RowAccess& row) override {
+    return row.space != ptx::Space::constant || has_seen(row);
+  }
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
     return true;  // shared memory does not matter here
   }
@@ -54,16 +56,31 @@ class ConstantRaceChecker final : public Checker {
     std::uint32_t launch = 0;  // the launch's number plus one
     std::uint32_t bytes = 0;   // one bit per byte
   };
+  // The words of an allocation.
+  struct Table {
+    std::vector<Word> words;
+    std::uint32_t launch = 0;  // as in Word
+    std::uint64_t unread = 0;  // bytes that this launch has not read yet
+  };
 
-  void add(const Access& access, unsigned lane, std::vector<Word>& words);
+  // Returns what marks the words that the running launch has read.
+  [[nodiscard]] std::uint32_t mark() const { return running_.current() + 1; }
+  Table& table_of(const Allocation& allocation);
+  // Returns whether the launch has read all bytes of a row before.
+  bool has_seen(const RowAccess& row);
+  [[nodiscard]] bool has_seen(const std::vector<Word>& words, std::uint32_t begin,
+                              std::uint32_t end) const;
+  void add(const Access& access, unsigned lane, Table& table);
   void forget_oldest();
   void check(const HostAccess& access);
   void report(const HostAccess& access, const Launch& launch, const Read& read);
 
-  std::map<std::uint32_t, Launch> known_;  // by launch number; launches with reads
-  std::size_t reads_ = 0;                  // reads of all launches
-  std::unordered_map<std::uint32_t, std::vector<Word>> words_;  // by allocation
-  RunningLaunchState<Launch> running_;                          // without reads
+  std::map<std::uint32_t, Launch> known_;            // by launch number; launches with reads
+  std::size_t reads_ = 0;                            // reads of all launches
+  std::unordered_map<std::uint32_t, Table> tables_;  // by allocation
+  std::uint32_t latest_ = 0;  // the allocation whose table was asked for last
+  Table* latest_table_ = nullptr;
+  RunningLaunchState<Launch> running_;  // without reads
 };
 
 }  // namespace warpcheck::vgpu
