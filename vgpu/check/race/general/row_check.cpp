@@ -9,6 +9,13 @@
 #include "vgpu/check/race/race_class.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+CellList::Passed& passed_of(const LaneAccess& mine, CellList& list) {
+  return list.passed[AccessClass::of_index(mine.access_class).write ? 1 : 0];
+}
+
+}  // namespace
 
 void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
   RowCausality& causality = parts_.causality;
@@ -40,18 +47,33 @@ void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
 
 // Returns the first entry of a list that an access must check: all earlier entries are known to
 // come before it, or cannot race with it.
-std::size_t RowCheck::first_in_question(const CheckedRow& row, unsigned access_class,
+std::size_t RowCheck::first_in_question(CheckedRow& row, const LaneAccess& mine,
+                                        const AccessRelations::Classes& classes,
                                         CellList& list) const {
   if (row.access->async_proxy) return 0;
   const std::uint32_t settled = CellLists::settle(list, parts_.order);
-  const bool goes_on = list.passed_by == row.now && list.passed_class == access_class &&
-                       !row.access->asynchronous && !parts_.order.launches().has_clusters();
-  if (!goes_on) {
-    list.passed = settled;
-    list.passed_by = row.now;
-    list.passed_class = static_cast<std::uint8_t>(access_class);
-  }
-  return std::max(list.passed, settled);
+  // A check that also looks for notes may skip fewer entries.
+  const unsigned passes_as = mine.access_class + (classes.handed != 0 ? kAccessClasses : 0);
+  CellList::Passed& passed = passed_of(mine, list);
+  const bool goes_on = passed.of_class == passes_as && !row.access->asynchronous &&
+                       !parts_.order.launches().has_clusters() &&
+                       (passed.by == row.now || is_passed_on(row, classes.across, list, passed));
+  if (!goes_on) passed.count = settled;
+  passed.by = row.now;
+  passed.of_class = static_cast<std::uint8_t>(passes_as);
+  return std::max(passed.count, settled);
+}
+
+// Returns whether what an earlier segment of the launch has passed comes before the row, too:
+// causality order is transitive.  Whether entries race may depend on the block and the device.
+bool RowCheck::is_passed_on(CheckedRow& row, std::uint32_t across, const CellList& list,
+                            const CellList::Passed& passed) const {
+  if (passed.by == 0 || parts_.order.launches().has_devices()) return false;
+  const Segment& by = parts_.order.segments().at(passed.by);
+  if (by.launch != parts_.order.launches().current()) return false;
+  const bool is_alike = (list.classes & across) == 0 ||
+                        by.block == parts_.order.launches().block_key(row.access->place);
+  return is_alike && !by.asynchronous && parts_.causality.all_before(row, passed.by);
 }
 
 void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& cell) {
@@ -59,23 +81,23 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
   CellList& list = parts_.lists.at(cell);
   const AccessRelations::Classes classes = relations.classes_for(row, mine);
   if (!relations.may_matter(classes, row, list)) return;
-  // A check that also looks for notes may skip fewer entries.
-  const unsigned passes_as = mine.access_class + (classes.handed != 0 ? kAccessClasses : 0);
   const CellList::Extent extent =
       list.extent_of(classes.anyhow | classes.across | classes.apart | classes.handed);
-  const std::size_t first = first_in_question(row, passes_as, list);
+  const std::size_t first = first_in_question(row, mine, classes, list);
+  CellList::Passed& passed = passed_of(mine, list);
   std::optional<ObservedWrites> observed;
   bool all_passed = true;
   for (std::size_t i = std::max<std::size_t>(first, extent.begin); i < extent.end; ++i) {
     const CellEntry& entry = list.entries[i];
-    if (all_passed) list.passed = static_cast<std::uint32_t>(i);
+    if (all_passed) passed.count = static_cast<std::uint32_t>(i);
     const bool races = relations.race_unless_ordered(classes, row, entry);
     const bool may_hand = !races && (classes.handed >> entry.access_class & 1) != 0;
     if (!races && !may_hand) continue;
     if (may_hand && !relations.hand_on(row, mine, entry)) {
       // For two stores, the result depends on the stored value, and the next store may write
       // another value.
-      all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
+      all_passed = all_passed && (!AccessClass::of_index(entry.access_class).write ||
+                                  parts_.causality.all_before(row, entry.segment));
       continue;
     }
     const bool asks_proxy =
@@ -103,7 +125,7 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
       if (is_enough) break;
     }
   }
-  if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());
+  if (all_passed) passed.count = static_cast<std::uint32_t>(list.entries.size());
 }
 
 // Checks a bulk copy that comes after a write by a store or an atomic: a proxy fence must lie

@@ -46,8 +46,11 @@ class RowCheck {
 
  private:
   void check_list(CheckedRow& row, const LaneAccess& mine, const Cell& cell);
-  [[nodiscard]] std::size_t first_in_question(const CheckedRow& row, unsigned access_class,
+  [[nodiscard]] std::size_t first_in_question(CheckedRow& row, const LaneAccess& mine,
+                                              const AccessRelations::Classes& classes,
                                               CellList& list) const;
+  [[nodiscard]] bool is_passed_on(CheckedRow& row, std::uint32_t across, const CellList& list,
+                                  const CellList::Passed& passed) const;
   void check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier);
   bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
   bool asks_again(const CheckedRow& row);

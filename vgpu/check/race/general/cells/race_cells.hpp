@@ -95,12 +95,15 @@ struct CellList {
   BlockKey block = kManyBlocks;  // the block of all entries
   // The first `settled` entries come before everything in `settled_launch`.
   std::uint32_t settled = 0, settled_launch = kNoLaunch;
-  // The first `passed` entries come before the segment `passed_by`, or have classes that do not
-  // race with accesses of class `passed_class` in that segment.  If `passed_class` is above all
-  // classes, they do not hand anything on either.
-  std::uint32_t passed = 0;
-  SegmentId passed_by = 0;
-  std::uint8_t passed_class = 0;
+  // What an earlier check has found: the first `count` entries come before the segment `by`, or
+  // have classes that do not race with accesses of class `of_class` in that segment.  If `of_class`
+  // is above all classes, they do not hand anything on either.
+  struct Passed {
+    std::uint32_t count = 0;
+    SegmentId by = 0;
+    std::uint8_t of_class = 0;
+  };
+  std::array<Passed, 2> passed{};  // by reads, by writes
 
   // Returns an extent that includes all entries of these classes.
   [[nodiscard]] Extent extent_of(std::uint32_t of_classes) const {
@@ -133,9 +136,9 @@ struct CellList {
  private:
   // Forgets which entries were settled or passed.
   void forget_answers() {
-    settled = passed = 0;
+    settled = 0;
     settled_launch = kNoLaunch;
-    passed_by = 0;
+    passed = {};
   }
   void include(const CellEntry& entry, std::uint32_t place) {
     const std::uint32_t bit = 1u << entry.access_class;
