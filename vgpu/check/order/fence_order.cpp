@@ -11,6 +11,39 @@ namespace {
 bool fence_acquires(ptx::Order order) { return order != ptx::Order::release; }
 bool fence_releases(ptx::Order order) { return order != ptx::Order::acquire; }
 
+// Joins clocks, most of which equal the one before.
+class Joiner {
+ public:
+  // Adds to `sum` what a clock knows.
+  void add(VectorClock& sum, const VectorClock& clock) {
+    if (clock.is_empty() || clock.is_same(last_)) return;
+    sum.join(clock);
+    last_ = clock;
+  }
+
+ private:
+  VectorClock last_;
+};
+
+// Lets clocks, most of which equal the one before, learn the same news.
+class Teacher {
+ public:
+  explicit Teacher(const VectorClock& news) : news_(news) {}
+  void teach(VectorClock& clock) {
+    if (!has_taught_ || !clock.is_same(before_)) {
+      before_ = after_ = clock;
+      after_.join(news_);
+      has_taught_ = true;
+    }
+    clock = after_;
+  }
+
+ private:
+  const VectorClock& news_;
+  bool has_taught_ = false;
+  VectorClock before_, after_;
+};
+
 }  // namespace
 
 void FenceOrder::begin_block(const WarpPlace& place) {
@@ -67,13 +100,14 @@ void FenceOrder::complete_barrier(const WarpPlace& place) {
 }
 
 void FenceOrder::gather(const WarpPlace& place, std::uint32_t lanes, Told& all) const {
+  Joiner observed, of_others, known;
   //   count: of threads with the same state, from the lane on
   const auto add = [&](unsigned lane, std::uint32_t count) {
     const ThreadState& self = threads_.at(place, lane);
-    all.observed.join(self.sc_observed);
-    all.fenced.join(self.fence.sc_of_others);
+    observed.add(all.observed, self.sc_observed);
+    of_others.add(all.fenced, self.fence.sc_of_others);
     if (!self.fence.sc.is_set) return;
-    all.fenced.join(self.fence.sc.knows);
+    known.add(all.fenced, self.fence.sc.knows);
     all.times.push_back(
         {threads_.thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase, count});
     all.phase = std::max(all.phase, self.fence.sc.phase);
@@ -92,9 +126,10 @@ void FenceOrder::hand_on(const WarpPlace& place, std::uint32_t lanes, Told& all)
     all.times.clear();
   }
   if (all.fenced.is_empty() && all.observed.is_empty()) return;
+  Teacher fenced(all.fenced), observed(all.observed);
   threads_.for_each_actor(place, lanes, [&](ThreadState& self) {
-    self.fence.sc_of_others.join(all.fenced);
-    self.sc_observed.join(all.observed);
+    fenced.teach(self.fence.sc_of_others);
+    observed.teach(self.sc_observed);
   });
   has_sc_[place.slot] = true;
   threads_.changed(place);
