@@ -21,15 +21,26 @@ struct CellsInLine {
 struct RowOfCells {
   std::int64_t cell = 0;  // the first one of lane 0, active or not
   std::uint32_t mask = 0;
-  unsigned cells_log2 = 0;  // of one lane; at most 2
+  unsigned cells_log2 = 0;  // of one lane
 };
+
+// Returns the cells of lanes with 2^cells_log2 cells each, from the first lane of a line on.
+[[gnu::noinline]] inline std::uint32_t cells_of_wide_lanes(std::uint32_t lanes,
+                                                           unsigned cells_log2) {
+  std::uint64_t cells = lanes & ((1u << (kLineCells >> cells_log2)) - 1);
+  for (unsigned i = 0; i < cells_log2; ++i) cells = twice(cells);
+  return static_cast<std::uint32_t>(cells);
+}
 
 [[gnu::always_inline]] inline CellsInLine cells_in_line(const RowOfCells& row, std::int64_t line) {
   const std::int64_t lane = ((line << kLineCellsLog2) - row.cell) >> row.cells_log2;
   std::uint32_t cells = lane >= 0 ? row.mask >> lane : row.mask << -lane;
-  if (row.cells_log2 != 0) {
-    cells = static_cast<std::uint32_t>(row.cells_log2 == 1 ? twice(cells & 0xffff)
-                                                           : twice(twice(cells & 0xff)));
+  if (row.cells_log2 == 1) {
+    cells = static_cast<std::uint32_t>(twice(cells & 0xffff));
+  } else if (row.cells_log2 == 2) {
+    cells = static_cast<std::uint32_t>(twice(twice(cells & 0xff)));
+  } else if (row.cells_log2 > 2) [[unlikely]] {
+    cells = cells_of_wide_lanes(cells, row.cells_log2);
   }
   return {lane, cells};
 }

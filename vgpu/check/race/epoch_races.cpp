@@ -200,7 +200,8 @@ inline bool EpochRaces::takes_line(const AnyAccess& access, std::int64_t first,
                                    unsigned access_class, Shadow& shadow) const {
   constexpr std::int64_t kLineBytes = 4 * kLineCells;
   return access.mask == ~0u && access.bytes == 4 && access.pattern == Pattern::strided &&
-         first % kLineBytes == 0 && limits_.has_rows && shadow.takes_rows(access_class) &&
+         first % kLineBytes == 0 && limits_.has_rows && !shadow.is_bytes() &&
+         shadow.takes_rows(access_class) &&
          shadow.take_line(first / kLineBytes, numbers_.epoch_of(access), access.pc, access_class,
                           ordered_threads_);
 }

@@ -18,7 +18,10 @@ std::size_t pcs_at(std::size_t cells) {
 
 void Shadow::begin(const Period& period, std::uint32_t bytes) {
   used_ = displaced_ = planned_ = 0;
-  if (period.launch != period_.launch) granularity_ = kWord;
+  if (period.launch != period_.launch) {
+    granularity_ = kWord;
+    has_been_split_ = false;
+  }
   period_ = period;
   if (bytes > capacity_) {
     release();
@@ -62,7 +65,8 @@ const History& Shadow::history(unsigned access_class, bool pair) {
 }
 
 void Shadow::split_to_bytes() {
-  all_to_cells();
+  has_been_split_ = used_ != 0;
+  if (has_been_split_) all_to_cells();
   // A byte cell that gets no copy of a word cell holds only records of an earlier period.
   const auto copy = [this](const Cells& words, const CellEpochs& bytes) {
     for_each_seen(words, 4, [&](std::uint64_t word) {
@@ -108,7 +112,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, boo
 }
 
 void Shadow::clear() {
-  lines_.clear();
+  for (RowLines& lines : lines_) lines.clear();
   update_class_ = 0;
   for (const Granularity granularity : {kWord, kByte}) {
     if (classes_[granularity] == nullptr) continue;
@@ -121,7 +125,7 @@ void Shadow::clear() {
 }
 
 void Shadow::release() {
-  lines_.release();
+  for (RowLines& lines : lines_) lines.release();
   update_class_ = 0;
   classes_ = {};
   planned_ = 0;

@@ -10,7 +10,8 @@
 // cells are one byte wide.
 //
 // In memory that all blocks can reach, rows are kept as records in place of cells, as long as all
-// rows are weak or all are atomics of one class (row_lines.hpp).
+// rows are weak or all are atomics of one class (row_lines.hpp), and cells have kept their width
+// since the first row.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +79,7 @@ class Shadow {
   // do not race with each other.
   [[nodiscard]] bool takes_rows(unsigned access_class) const {
     constexpr std::uint32_t kWeak = 1u << kWeakRead | 1u << kWeakWrite;
-    if (!period_.global || is_bytes()) return false;
+    if (!period_.global || has_been_split_) return false;
     const std::uint32_t bit = 1u << access_class;
     if ((bit & kWeak) != 0) [[likely]]
       return (used_ & ~kWeak) == 0;
@@ -91,8 +92,8 @@ class Shadow {
   // or has no shape for records; then the caller checks it in cells.
   //   row.history, row.check: not used
   bool take_row(const RaceRow& row, Pattern pattern, unsigned access_class);
-  // Checks and records a full row of words that is exactly one line; most rows are.  False: the
-  // caller must use take_row().
+  // Checks and records a full row of words that is exactly one line; most rows are.  Requires cells
+  // of words.  False: the caller must use take_row().
   //   epoch: of the thread in lane 0
   bool take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
                  std::uint64_t ordered_threads);
@@ -177,19 +178,21 @@ class Shadow {
 
   bool make_lines();
   void put_old(std::int64_t at, std::uint32_t launch);
-  void put(std::int64_t line, const RowLines::Record& record);
-  void line_to_cells(std::int64_t line);
+  void put(Granularity granularity, std::int64_t line, const RowLines::Record& record);
+  void line_to_cells(Granularity granularity, std::int64_t line);
+  [[nodiscard]] RowLines& lines() { return lines_[granularity_]; }
   [[nodiscard]] std::uint32_t short_period() const {
     return static_cast<std::uint32_t>(period_.number);
   }
 
-  RowLines lines_;
-  unsigned update_class_ = 0;  // of the update rows; 0: there are none
+  std::array<RowLines, 2> lines_;  // by granularity
+  unsigned update_class_ = 0;      // of the update rows; 0: there are none
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] is valid
   std::vector<Plan> plans_;
   std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
   Granularity granularity_ = kWord;
+  bool has_been_split_ = false;  // in this launch, after its first access
   Period period_;
   std::uint32_t capacity_ = 0;  // in bytes of the allocation
   std::size_t host_bytes_ = 0;

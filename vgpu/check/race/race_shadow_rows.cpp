@@ -8,9 +8,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Limits of a record, whose cells are words.
-constexpr unsigned kCellsLog2Max = 2;
-constexpr unsigned kLineBytesLog2 = kLineCellsLog2 + 2;
+// A limit of a record.
+constexpr unsigned kCellsLog2Max = 3;
 
 // The lane that stands for a uniform row.
 unsigned first_lane_of(const RaceRow& row) {
@@ -50,8 +49,9 @@ template <typename Visit>
 }  // namespace
 
 bool Shadow::make_lines() {
-  if (!lines_.allocate(capacity_)) return false;
-  host_bytes_ += lines_.host_bytes();
+  const std::uint32_t last_byte = (1u << offset_shift()) - 1;  // of a cell
+  if (!lines().allocate((capacity_ + last_byte) >> offset_shift())) return false;
+  host_bytes_ += lines().host_bytes();
   return true;
 }
 
@@ -60,7 +60,7 @@ bool Shadow::make_lines() {
 bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class) {
   if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
   // Lines must contain everything that cells hold of the period.
-  if (lines_.is_empty() && (used_ != 0 || !make_lines())) return false;
+  if (lines().is_empty() && (used_ != 0 || !make_lines())) return false;
   if (pattern == Pattern::uniform && row.exclusive &&
       unordered(row.epoch + first_lane_of(row), row.epoch + last_lane_of(row),
                 row.ordered_threads)) {
@@ -70,14 +70,15 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class
   const RowLines::Role role = role_of(access_class);
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, 0);
+  RowLines& lines = this->lines();
   return for_each_record_of_row(
       row, pattern, role, [&](std::int64_t at, const RowLines::Record& record) {
-        RowLines::Line& line = lines_.line_at(at);
+        RowLines::Line& line = lines.line_at(at);
         if (line.period == short_period()) return false;
-        RowLines::Added added = lines_.add(line, record, row.ordered_threads);
+        RowLines::Added added = lines.add(line, record, row.ordered_threads);
         if (added == RowLines::Added::full) [[unlikely]] {
           put_old(at, launch_of(row.epoch));
-          added = lines_.add(line, record, row.ordered_threads);
+          added = lines.add(line, record, row.ordered_threads);
         }
         if (added == RowLines::Added::displacing) mark(bit, bit);
         return added <= RowLines::Added::displacing;
@@ -86,13 +87,14 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class
 
 bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
                        std::uint64_t ordered_threads) {
-  if (lines_.is_empty() || pc >= RowLines::kPcsMax) return false;
-  RowLines::Line& records = lines_.line_at(line);
+  RowLines& lines = lines_[kWord];
+  if (lines.is_empty() || pc >= RowLines::kPcsMax) return false;
+  RowLines::Line& records = lines.line_at(line);
   if (records.period == short_period()) return false;
   const std::uint32_t bit = 1u << access_class;
   const RowLines::Role role = role_of(access_class);
   const RowLines::Added added =
-      lines_.add(records, {epoch, RowLines::Record::tag_of(pc, 0, role), ~0u}, ordered_threads);
+      lines.add(records, {epoch, RowLines::Record::tag_of(pc, 0, role), ~0u}, ordered_threads);
   if (added > RowLines::Added::displacing) return false;
   if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, added == RowLines::Added::displacing ? bit : 0);
@@ -102,22 +104,22 @@ bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigne
 // Converts what launches before `launch` have left in a line to cells.  It is ordered before
 // everything to come, so it needs no check.
 void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
-  lines_.take_away(lines_.line_at(at), [&](const RowLines::Record& record) {
+  lines().take_away(lines().line_at(at), [&](const RowLines::Record& record) {
     if (launch_of(record.epoch_in(record.cells)) == launch) return false;
-    put(at, record);
+    put(granularity_, at, record);
     return true;
   });
 }
 
 // Converts a record to cells.
-void Shadow::put(std::int64_t line, const RowLines::Record& record) {
+void Shadow::put(Granularity granularity, std::int64_t line, const RowLines::Record& record) {
   using Role = RowLines::Role;
   const Role role = record.role();
   const bool is_other = role == Role::other_read || role == Role::other_update;
   const unsigned access_class = role == Role::write        ? kWeakWrite
                                 : role < Role::last_update ? kWeakRead
                                                            : update_class_;
-  const History& history = history_at(kWord, access_class, is_other);
+  const History& history = history_at(granularity, access_class, is_other);
   const CellEpochs& cells = is_other ? history.other : history.last;
   const std::int64_t first = line << kLineCellsLog2;
   for_each_bit(record.cells, [&](unsigned cell) {
@@ -126,11 +128,12 @@ void Shadow::put(std::int64_t line, const RowLines::Record& record) {
   });
 }
 
-void Shadow::line_to_cells(std::int64_t at) {
-  RowLines::Line& line = lines_.line_at(at);
+void Shadow::line_to_cells(Granularity granularity, std::int64_t at) {
+  RowLines& lines = lines_[granularity];
+  RowLines::Line& line = lines.line_at(at);
   if (line.count != 0) {
-    lines_.take_away(line, [&](const RowLines::Record& record) {
-      put(at, record);
+    lines.take_away(line, [&](const RowLines::Record& record) {
+      put(granularity, at, record);
       return true;
     });
   }
@@ -138,24 +141,27 @@ void Shadow::line_to_cells(std::int64_t at) {
 }
 
 void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
-  if (lines_.is_empty() || is_bytes()) return;
+  if (lines().is_empty() || has_been_split_) return;
   if (pattern == Pattern::scattered) {
     return for_each_bit(row.mask, [&](unsigned lane) {
-      const std::int64_t line{row.offset[lane] >> kLineBytesLog2};
-      if (lines_.line_at(line).period != short_period()) line_to_cells(line);
+      const std::int64_t line{row.offset[lane] >> row.offset_shift >> kLineCellsLog2};
+      if (lines().line_at(line).period != short_period()) line_to_cells(granularity_, line);
     });
   }
   constexpr auto kAny = RowLines::Role::write;
   for_each_record_of_row(row, pattern, kAny, [&](std::int64_t line, const auto&) {
-    line_to_cells(line);
+    line_to_cells(granularity_, line);
     return true;
   });
 }
 
 void Shadow::all_to_cells() {
-  lines_.for_each_line([&](std::int64_t line) {
-    if (lines_.line_at(line).count != 0) line_to_cells(line);
-  });
+  for (const Granularity granularity : {kWord, kByte}) {
+    const RowLines& lines = lines_[granularity];
+    lines.for_each_line([&](std::int64_t line) {
+      if (lines.line_at(line).count != 0) line_to_cells(granularity, line);
+    });
+  }
 }
 
 }  // namespace warpcheck::vgpu

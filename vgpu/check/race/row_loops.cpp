@@ -63,9 +63,9 @@ bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, const LaneRuns&
   if (pattern != Pattern::scattered) return shadow.take_row(all, pattern, access_class);
   if (runs.count > kRunsInShadowMax) return false;
   RaceRow row = all;
-  const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
+  const std::uint32_t bytes = 1u << (row.offset_shift + row.cells_log2), mask = row.mask;
   return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
-    row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> 2;
+    row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> row.offset_shift;
     row.mask = lanes;
     return shadow.take_row(row, Pattern::strided, access_class);
   });

@@ -12,8 +12,8 @@ bool is_mixed(const RowLines::Record& a, const RowLines::Record& b, Epoch differ
 
 }  // namespace
 
-bool RowLines::allocate(std::uint32_t bytes) {
-  const std::size_t lines = (std::size_t{bytes} + 127) / 128;
+bool RowLines::allocate(std::uint32_t cells) {
+  const std::size_t lines = (std::size_t{cells} + kLineCells - 1) / kLineCells;
   pages_ = HostPages(lines * sizeof(Line), std::byte{0});
   return !pages_.is_empty();
 }

@@ -64,8 +64,8 @@ class RowLines {
     std::uint32_t count = 0;                     // the number of records
   };
 
-  //   bytes: of the allocation
-  bool allocate(std::uint32_t bytes);
+  //   cells: of the allocation
+  bool allocate(std::uint32_t cells);
   [[nodiscard]] bool is_empty() const { return pages_.is_empty(); }
   [[nodiscard]] std::size_t host_bytes() const;
   // Empties every line.

@@ -213,6 +213,7 @@ class Launches {
       }
       const std::uint32_t blocks = chance(30) ? 1 : kBlocks;
       update_percent_ = chance(30) ? 60 + below(41) : 0;
+      is_narrow_ = chance(30);
       launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1}, unordered);
       for (std::uint32_t block = 0; block < blocks; ++block) launch_.start_block(block, block);
       for (std::uint32_t steps = 3 + below(40); steps > 0; --steps) step(below(blocks));
@@ -231,10 +232,10 @@ class Launches {
     const auto kind = is_atomic                ? AccessKind::atomic
                       : chance(write_percent_) ? AccessKind::write
                                                : AccessKind::read;
-    constexpr std::array<std::uint8_t, 6> kSizes{4, 4, 4, 8, 16, 4}, kRareSizes{4, 4, 4, 8, 1, 2};
-    const std::uint8_t bytes = is_update && chance(5) ? 8
-                               : is_atomic            ? 4
-                                                      : (is_rare ? kRareSizes : kSizes)[below(6)];
+    constexpr std::array<std::uint8_t, 6> kWide{4, 4, 4, 8, 16, 4}, kNarrow{1, 1, 1, 2, 8, 1},
+        kRareSizes{4, 4, 4, 8, 1, 2};
+    const auto& sizes = is_rare ? kRareSizes : is_narrow_ ? kNarrow : kWide;
+    const std::uint8_t bytes = is_update && chance(5) ? 8 : is_atomic ? 4 : sizes[below(6)];
     Access access = launch_.access(kind, global_, block, below(kWarps),
                                    3 * below(8) + static_cast<std::uint32_t>(kind), bytes);
     if (is_update && chance(3)) access.scope = ptx::Scope::cta;
@@ -261,12 +262,12 @@ class Launches {
   }
 
   // Chooses the warp's own line in the half of the memory that no warp reads.
-  static void choose_own_line(Access& access) {
+  void choose_own_line(Access& access) const {
     const std::uint32_t warp = access.place.block * kWarps + access.place.warp;
-    access.bytes = access.element_bytes = 4;
+    access.bytes = access.element_bytes = is_narrow_ ? 1 : 4;
     access.pattern = Pattern::strided;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      access.offset[lane] = kBytes / 2 + 4 * (kWarpLanes * warp + lane);
+      access.offset[lane] = kBytes / 2 + access.bytes * (kWarpLanes * warp + lane);
     }
   }
 
@@ -298,6 +299,7 @@ class Launches {
   FakeMemory global_{0, ptx::Space::global, kBytes, "g"};
   std::uint32_t rare_percent_, write_percent_, barrier_percent_, offsets_, update_percent_ = 0;
   bool is_tidy_;
+  bool is_narrow_ = false;  // most accesses of the launch are of bytes
 };
 
 TEST(RowLinesOracleTest, RowsAndCellsGiveTheSameFindings) {
