@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "fuzz/trial_shape.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::fuzz {
 

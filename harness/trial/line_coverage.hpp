@@ -16,7 +16,7 @@
 #include "harness/input/fields.hpp"
 #include "harness/trial/engine.hpp"
 #include "harness/trial/watched_engine.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck {
 

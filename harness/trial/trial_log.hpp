@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck {

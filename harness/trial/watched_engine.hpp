@@ -5,7 +5,7 @@
 #pragma once
 
 #include "harness/trial/engine.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck {
 

@@ -7,7 +7,7 @@
 
 #include "vgpu/check/operand.hpp"
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

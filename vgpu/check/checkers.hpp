@@ -14,7 +14,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/operand.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

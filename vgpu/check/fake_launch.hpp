@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/program/library_headers.hpp"
 
 namespace warpcheck::vgpu {

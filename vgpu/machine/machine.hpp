@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/observer_list.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/schedule/schedule.hpp"

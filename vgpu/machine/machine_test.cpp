@@ -1,5 +1,6 @@
 // The machine end to end: PTX text in, memory and events out.
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/observer.hpp"
 
 #include <algorithm>
 #include <cstring>

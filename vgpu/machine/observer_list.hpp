@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 

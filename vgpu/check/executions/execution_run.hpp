@@ -16,7 +16,7 @@
 
 #include "vgpu/check/executions/covered_program.hpp"
 #include "vgpu/check/executions/trace.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

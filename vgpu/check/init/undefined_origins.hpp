@@ -10,7 +10,7 @@
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/operand.hpp"
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -23,7 +23,7 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/schedule/schedule.hpp"
 

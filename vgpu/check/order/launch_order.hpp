@@ -11,7 +11,7 @@
 #include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -29,7 +29,7 @@
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/check/order/threads.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -22,7 +22,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/init/init_shadow.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {

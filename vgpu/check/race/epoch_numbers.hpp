@@ -10,7 +10,7 @@
 #include "vgpu/check/order/epoch.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -34,6 +34,7 @@
 #include "vgpu/check/order/thread_order.hpp"
 #include "vgpu/check/weak/locations.hpp"
 #include "vgpu/machine/memory/weak_memory.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 

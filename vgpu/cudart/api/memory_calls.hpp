@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

@@ -16,7 +16,7 @@
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/work.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "vgpu/check/checkers.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/observer_list.hpp"
 
 namespace warpcheck::cudart {

@@ -26,9 +26,9 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/finding.hpp"
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::cudart {

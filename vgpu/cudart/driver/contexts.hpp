@@ -26,9 +26,6 @@ Context* find_context(CUcontext handle);
 // cuInit() or the first call of the runtime initialises the driver.
 bool driver_is_initialized();
 void initialize_driver();
-// This thread has called the runtime, which makes the primary context current if the thread has no
-// context.
-void note_runtime_call();
 
 Context& primary_context(int device);
 // Returns whether the primary context is active: it was retained, or the runtime was used.

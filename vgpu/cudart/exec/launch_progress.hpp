@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

@@ -18,7 +18,7 @@
 #include "vgpu/cudart/host/host_watch.hpp"
 #include "vgpu/cudart/host/signals_of_kernels.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
 
 namespace warpcheck::cudart {
 

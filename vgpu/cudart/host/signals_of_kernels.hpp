@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

@@ -11,7 +11,7 @@
 #include <deque>
 #include <string>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

@@ -1,4 +1,5 @@
 #include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/machine/observer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,6 +12,7 @@
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/testing/append_kernel.hpp"
 #include "vgpu/cudart/testing/test_unit.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
 

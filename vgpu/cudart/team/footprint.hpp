@@ -28,9 +28,9 @@
 #include "vgpu/cudart/team/reduced_pages.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
 #include "vgpu/cudart/team/touched_words.hpp"
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

@@ -33,6 +33,7 @@
 #include "vgpu/cudart/team/touched_words.hpp"
 #include "vgpu/cudart/team/written_words.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

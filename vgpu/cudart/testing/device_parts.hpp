@@ -13,6 +13,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
 

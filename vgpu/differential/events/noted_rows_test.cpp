@@ -13,6 +13,7 @@
 #include "vgpu/check/race/rows/row_log.hpp"
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

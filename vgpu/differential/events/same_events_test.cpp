@@ -10,7 +10,7 @@
 
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,4 +1,5 @@
 // Undefined bits: their way from a load to a store or a use.
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {

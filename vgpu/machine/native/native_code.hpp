@@ -19,11 +19,11 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/native/access_site.hpp"
 #include "vgpu/machine/native/flow/live_rows.hpp"
 #include "vgpu/machine/native/noted_rows.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {

@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/progress/memory_changes.hpp"
 #include "vgpu/machine/progress/noted_reads.hpp"
 #include "vgpu/machine/progress/saved_blocks.hpp"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::vgpu {
 

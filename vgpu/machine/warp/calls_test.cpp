@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 

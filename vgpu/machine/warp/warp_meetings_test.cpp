@@ -1,6 +1,7 @@
 // Lanes of a warp that wait for each other.
 #include <bit>
 
+#include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,0 +1,106 @@
+// The receiver of a machine's events: a checker, a log, a follower of coverage.  The machine does
+// not depend on its observers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/events.hpp"
+
+namespace warpcheck::vgpu {
+
+struct RowNotes;  // native/noted_rows.hpp
+
+// What an observer wants the machine to mark as undefined, so that it can follow these values.
+struct Following {
+  // values that the observer marks; every decision that depends on one is reported
+  bool values = false;
+  // also values that depend on the order of threads: clocks, masks of active lanes
+  bool order = false;
+};
+
+// Which frequent events an observer receives, and what the machine marks as undefined for it.
+struct Watched {
+  bool accesses : 1 = true;
+  // True: the observer receives accesses if a load of the launch may find, past the coherent
+  // caches, what the launch has written (Program::noncoherent_loads).
+  bool noncoherent_loads : 1 = false;
+  // on_sync() reports the beginning and the end of launches.
+  bool launches : 1 = true;
+  // on_sync() reports blocks and their barriers, too.
+  bool blocks : 1 = true;
+  // False: what happens to memory outside launches is not reported: on_allocate(), on_free(),
+  // on_host_access(), on_late_host_access() and on_device_copy().
+  bool memory : 1 = true;
+  bool trial_end : 1 = false;  // on_trial_end()
+  bool collectives : 1 = false;
+  // Registers that a thread has not written yet are undefined.
+  bool unwritten_registers : 1 = false;
+  // Following.  An observer that follows values replaces the initialisation checker, because both
+  // mark registers as undefined.
+  bool followed_values : 1 = false;
+  bool followed_order : 1 = false;
+
+  // None of the frequent events.
+  static constexpr Watched rare() {
+    return {.accesses = false, .launches = false, .blocks = false, .memory = false};
+  }
+};
+
+// Receives the events of a launch.  Every function has an empty default, so an observer overrides
+// only what it needs. on_access may set Access::undefined and Access::origin of reads.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // Asked when the observer is added to a list (observer_list.hpp).
+  [[nodiscard]] virtual Watched watches() const { return {}; }
+  // Asked once per launch of an observer that watches accesses, and of one that watches
+  // collectives, the latter after the launch has begun.
+  [[nodiscard]] virtual bool watches_accesses_of(const Program&) const { return true; }
+  [[nodiscard]] virtual bool watches_collectives_of(const Program&) const { return true; }
+  virtual void on_access(Access&) {}
+  // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
+  // on_access() with the access.
+  virtual bool takes_row(const RowAccess&) { return false; }
+  // Fills in the notes in which machine code records rows of a slot's shared memory in this launch
+  // instead of calling takes_row().  Valid while the set of observers stays the same.  False: the
+  // machine must report each row.
+  virtual bool lends_notes(std::uint32_t /*slot*/, RowNotes&) { return false; }
+  virtual void on_sync(const Sync&) {}
+  virtual void on_fence(const Fence&) {}
+  virtual void on_meeting(const Meeting&) {}
+  virtual void on_collective(const Collective&) {}
+  virtual void on_barrier_object(const BarrierObject&) {}
+  virtual void on_cluster_barrier(const ClusterBarrier&) {}
+  virtual void on_copy_commit(const CopyCommit&) {}
+  virtual void on_copy_wait(const CopyWait&) {}
+  virtual void on_fault(const Fault&) {}
+  virtual void on_undefined_use(const UndefinedUse&) {}
+  virtual void on_barrier_divergence(const BarrierDivergence&) {}
+  virtual void on_deadlock(const Deadlock&) {}
+  virtual void on_step_limit(const StepLimit&) {}
+  virtual void on_trap(const Trap&) {}
+  virtual void on_print(const Print&) {}
+  virtual void on_allocate(const Allocation&) {}  // its bytes are undefined
+  virtual void on_free(const Allocation&) {}
+  virtual void on_device_launch(const DeviceLaunch&) {}
+  virtual void on_heap_free(const HeapFree&) {}  // on_free() follows
+  virtual void on_invalid_free(const InvalidFree&) {}
+  // left: the live allocations that are not variables of the program, ordered as by
+  // DeviceMemory::live().
+  virtual void on_trial_end(std::span<const Allocation* const> /*left*/) {}
+  virtual void on_host_access(const HostAccess&) {}
+  virtual void on_device_copy(const DeviceCopy&) {}
+  // An operation uses bytes of the device, and observers receive no details of it: a library
+  // function that the host computes, or a stream's wait for a value.
+  //   call: "cublasSgemm"; lives as long as the process
+  virtual void on_opaque_operation(std::string_view /*call*/) {}
+  // An access that was already reported, with more unordered_launches: launches that have run since
+  // then are not ordered with it either.  No bytes move; the call is only for the search for races.
+  virtual void on_late_host_access(const HostAccess&) {}
+  virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}
+};
+
+}  // namespace warpcheck::vgpu
