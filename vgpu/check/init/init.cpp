@@ -137,7 +137,7 @@ void define_some(const RowAccess& row, std::uint8_t* states) {
 // Does the same for scattered lanes in local memory, which no host copies: no gap between lanes can
 // be padding.
 void define_lanes_of_local(const RowAccess& row, std::uint8_t* states) {
-  const std::uint8_t state = StoreShapes::state_of_alone(row.bytes);
+  const std::uint8_t state = StoreShapes::state_of_alone(row.element_bytes);
   with_word(row.bytes, [&](auto word) {
     for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));

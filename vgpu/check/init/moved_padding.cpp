@@ -1,23 +1,41 @@
 #include "vgpu/check/init/moved_padding.hpp"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 
 namespace warpcheck::vgpu {
 
 // Returns whether an undefined byte may be padding beside the bytes that stores have written around
 // it.
-bool MovedPadding::is_padding(const InitShadow& shadow, std::uint32_t at) const {
-  constexpr std::uint32_t kGapMax = 16;
+bool MovedPadding::is_padding(const InitShadow& shadow, ptx::Space space, std::uint32_t at) const {
   if (shadow.extent() != InitShadow::Extent::some) return false;
   if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
+  if (space != ptx::Space::local) return is_in_gap(shadow, at);
+  constexpr std::uint32_t kRow = 4 * kWarpLanes;  // a word of each lane
+  return is_in_gap(LaneStates{shadow, at % kRow / 4}, at / kRow * 4 + at % 4);
+}
+
+template <typename States>
+bool MovedPadding::is_in_gap(const States& states, std::uint32_t at) const {
+  constexpr std::uint32_t kGapMax = 16;
   const auto is_unwritten = [&](std::uint32_t byte) {
-    return shadow.state_at(byte) == InitShadow::kNeverWritten;
+    return states.state_at(byte) == InitShadow::kNeverWritten;
   };
   std::uint32_t begin = at, end = at + 1;
   while (begin > 0 && end - begin < kGapMax && is_unwritten(begin - 1)) --begin;
-  while (end < shadow.bytes() && end - begin < kGapMax && is_unwritten(end)) ++end;
-  return begin != 0 && end - begin < kGapMax &&
-         shapes_.may_be_padding(shadow, begin, end, ptx::kNone);
+  while (end < states.bytes() && end - begin < kGapMax && is_unwritten(end)) ++end;
+  if (begin == 0) return false;
+  const auto may_end_at = [&](std::uint32_t gap_end) {
+    return gap_end - begin < kGapMax && shapes_.may_be_padding(states, begin, gap_end, ptx::kNone);
+  };
+  if (may_end_at(end)) return true;
+  if constexpr (!std::is_same_v<States, LaneStates>) return false;
+  // What follows a struct in local memory may be unwritten, too.
+  return std::ranges::any_of(std::array{2u, 4u, 8u, 16u}, [&](std::uint32_t alignment) {
+    const std::uint32_t struct_end = (at / alignment + 1) * alignment;
+    return struct_end < end && may_end_at(struct_end);
+  });
 }
 
 void MovedPadding::see(const Access& load, std::uint32_t lanes, const InitShadow& shadow) {
@@ -28,7 +46,7 @@ void MovedPadding::see(const Access& load, std::uint32_t lanes, const InitShadow
     const std::uint32_t end = begin + load.bytes;
     std::uint32_t at = shadow.find_undefined(begin, end);
     while (at != end && is_alone) {
-      is_alone = is_padding(shadow, at);
+      is_alone = is_padding(shadow, load.space, at);
       at = shadow.find_undefined(at + 1, end);
     }
   }

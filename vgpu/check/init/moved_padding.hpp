@@ -28,7 +28,9 @@ class MovedPadding {
     std::unique_ptr<MovedValues> values;          // null: not needed so far
     std::map<std::uint32_t, bool> reads_padding;  // by pc of a load: it has read only padding
   };
-  [[nodiscard]] bool is_padding(const InitShadow& shadow, std::uint32_t at) const;
+  [[nodiscard]] bool is_padding(const InitShadow& shadow, ptx::Space space, std::uint32_t at) const;
+  template <typename States>
+  [[nodiscard]] bool is_in_gap(const States& states, std::uint32_t at) const;
 
   const StoreShapes& shapes_;
   std::map<const Program*, OfProgram> of_programs_;

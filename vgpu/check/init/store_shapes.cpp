@@ -59,38 +59,41 @@ bool StoreShapes::knows(const Access& access) const {
   return !shape.is_spaced() || std::find(shapes_.begin(), end, shape) != end;
 }
 
-StoreShape StoreShapes::shape_at(const InitShadow& shadow, std::uint32_t offset) const {
-  const std::uint32_t index = shadow.raw_state_at(offset) - std::uint32_t{InitShadow::kFirstShape};
+template <typename States>
+StoreShape StoreShapes::shape_at(const States& states, std::uint32_t offset) const {
+  const std::uint32_t index = states.raw_state_at(offset) - std::uint32_t{InitShadow::kFirstShape};
   return index < known_ ? shapes_[index] : StoreShape{};
 }
 
-bool StoreShapes::may_be_padding(const InitShadow& shadow, std::uint32_t begin, std::uint32_t end,
+template <typename States>
+bool StoreShapes::may_be_padding(const States& states, std::uint32_t begin, std::uint32_t end,
                                  std::uint32_t first) const {
   if (begin == first) return false;  // an object begins with a member, not with padding
-  const bool has_next = end < shadow.bytes();
-  if (has_next && end - begin < shape_at(shadow, end).width) return true;
-  if (ends_struct(shadow, begin, end)) return true;
-  return is_gap_of_lanes(shadow, shape_at(shadow, begin - 1), begin, end) ||
-         (has_next && is_gap_of_lanes(shadow, shape_at(shadow, end), begin, end));
+  const bool has_next = end < states.bytes();
+  if (has_next && end - begin < shape_at(states, end).width) return true;
+  if (ends_struct(states, begin, end)) return true;
+  return is_gap_of_lanes(states, shape_at(states, begin - 1), begin, end) ||
+         (has_next && is_gap_of_lanes(states, shape_at(states, end), begin, end));
 }
 
 // Returns whether a member before the gap has such an alignment that its struct ends where the gap
 // ends.
-bool StoreShapes::ends_struct(const InitShadow& shadow, std::uint32_t begin,
-                              std::uint32_t end) const {
+template <typename States>
+bool StoreShapes::ends_struct(const States& states, std::uint32_t begin, std::uint32_t end) const {
   const std::uint32_t from = begin - std::min(begin, kLookedBack);
   std::uint32_t unwritten = 0;
   for (std::uint32_t at = begin; at > from && unwritten < kAlignmentMax; --at) {
-    const bool is_written = shadow.state_at(at - 1) != InitShadow::kNeverWritten;
+    const bool is_written = states.state_at(at - 1) != InitShadow::kNeverWritten;
     unwritten = is_written ? 0 : unwritten + 1;
-    const std::uint32_t width = is_written ? shape_at(shadow, at - 1).width : 1;
+    const std::uint32_t width = is_written ? shape_at(states, at - 1).width : 1;
     if (end - begin < width && end % width == 0) return true;
   }
   return false;
 }
 
 // Returns whether the gap ends a struct that one lane of a row has filled by several stores.
-bool StoreShapes::is_gap_of_lanes(const InitShadow& shadow, const StoreShape& shape,
+template <typename States>
+bool StoreShapes::is_gap_of_lanes(const States& states, const StoreShape& shape,
                                   std::uint32_t begin, std::uint32_t end) {
   if (!shape.is_spaced() || shape.stride > kStructBytesMax || end < shape.stride) return false;
   const std::uint32_t alignment = 1u << std::bit_width(end - begin);  // larger than the gap
@@ -99,9 +102,14 @@ bool StoreShapes::is_gap_of_lanes(const InitShadow& shadow, const StoreShape& sh
   }
   std::uint32_t written = 0;
   for (std::uint32_t at = end - shape.stride; at < begin; ++at) {
-    written += shadow.state_at(at) == InitShadow::kNeverWritten ? 0 : 1;
+    written += states.state_at(at) == InitShadow::kNeverWritten ? 0 : 1;
   }
   return written > shape.width;
 }
+
+template bool StoreShapes::may_be_padding(const InitShadow&, std::uint32_t, std::uint32_t,
+                                          std::uint32_t) const;
+template bool StoreShapes::may_be_padding(const LaneStates&, std::uint32_t, std::uint32_t,
+                                          std::uint32_t) const;
 
 }  // namespace warpcheck::vgpu

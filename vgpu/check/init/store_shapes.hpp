@@ -14,12 +14,14 @@
 // not known.  To copy only the used part corrects such a program, and costs less.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 
 #include "vgpu/check/init/init_shadow.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -32,6 +34,23 @@ struct StoreShape {
   friend bool operator==(const StoreShape&, const StoreShape&) = default;
 };
 
+// The states of the local memory of one lane, by the lane's offset.
+struct LaneStates {
+  const InitShadow& shadow;  // of the local memory of a warp, which is interleaved
+  unsigned lane = 0;
+
+  [[nodiscard]] std::uint32_t place_of(std::uint32_t offset) const {
+    return interleaved(offset) + lane * 4;
+  }
+  [[nodiscard]] std::uint32_t bytes() const { return shadow.bytes() / kWarpLanes; }
+  [[nodiscard]] InitShadow::State state_at(std::uint32_t offset) const {
+    return shadow.state_at(place_of(offset));
+  }
+  [[nodiscard]] std::uint8_t raw_state_at(std::uint32_t offset) const {
+    return shadow.raw_state_at(place_of(offset));
+  }
+};
+
 class StoreShapes {
  public:
   StoreShapes();
@@ -39,12 +58,14 @@ class StoreShapes {
   void reset();
   // Returns the InitShadow state for the bytes that `access` writes.
   std::uint8_t state_for(const Access& access) {
+    // Local memory is written word by word.
+    const std::uint32_t element = access.element_bytes == 0 ? access.bytes : access.element_bytes;
+    const std::uint32_t lane_bytes = std::max<std::uint32_t>(access.bytes, element);
     const bool is_alone =
         access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
-    if (is_alone) return state_of_alone(access.bytes);
+    if (is_alone || lane_bytes != access.bytes) return state_of_alone(lane_bytes);
     if (access.pattern != Pattern::strided) return state_for_spaced(access);
-    const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
-    return state_of_row(is_vector ? access.element_bytes : access.bytes);
+    return state_of_row(element);
   }
   // Returns the state for a row of neighbouring lanes; the next function returns it for one lane,
   // or for all lanes at one address.
@@ -60,8 +81,10 @@ class StoreShapes {
   [[nodiscard]] bool is_full() const { return known_ == InitShadow::kShapes; }
   // Returns whether the unwritten bytes from `begin` up to `end` may be padding of an object that
   // is copied from byte `first` on.
-  [[nodiscard]] bool may_be_padding(const InitShadow& shadow, std::uint32_t begin,
-                                    std::uint32_t end, std::uint32_t first) const;
+  //   States: InitShadow, or LaneStates
+  template <typename States>
+  [[nodiscard]] bool may_be_padding(const States& states, std::uint32_t begin, std::uint32_t end,
+                                    std::uint32_t first) const;
 
  private:
   // Widths are 1, 2, 4, 8, 16.  The first states are rows without gaps, the next ones single
@@ -70,10 +93,13 @@ class StoreShapes {
   static constexpr std::uint32_t kAlone = kWidths;
 
   std::uint8_t state_for_spaced(const Access& access);
-  [[nodiscard]] StoreShape shape_at(const InitShadow& shadow, std::uint32_t offset) const;
-  [[nodiscard]] bool ends_struct(const InitShadow& shadow, std::uint32_t begin,
+  template <typename States>
+  [[nodiscard]] StoreShape shape_at(const States& states, std::uint32_t offset) const;
+  template <typename States>
+  [[nodiscard]] bool ends_struct(const States& states, std::uint32_t begin,
                                  std::uint32_t end) const;
-  [[nodiscard]] static bool is_gap_of_lanes(const InitShadow& shadow, const StoreShape& shape,
+  template <typename States>
+  [[nodiscard]] static bool is_gap_of_lanes(const States& states, const StoreShape& shape,
                                             std::uint32_t begin, std::uint32_t end);
 
   std::array<StoreShape, InitShadow::kShapes> shapes_{};

@@ -65,9 +65,6 @@ class ThreadOrder {
   void launch_from(const DeviceLaunch& event);
 
   [[nodiscard]] const LaunchOrder& launches() const { return launches_; }
-  [[nodiscard]] bool is_suspended(std::uint32_t launch) const {
-    return suspended_.contains(launch);
-  }
   [[nodiscard]] const Threads& threads() const { return threads_; }
   [[nodiscard]] Threads& threads() { return threads_; }
   [[nodiscard]] const Segments& segments() const { return segments_; }

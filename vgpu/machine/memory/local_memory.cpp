@@ -49,7 +49,7 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
                 .kind = access_kind_of(instr),
                 .pattern = is_uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
                 .bytes = static_cast<std::uint8_t>(piece),
-                .element_bytes = static_cast<std::uint8_t>(piece),
+                .element_bytes = static_cast<std::uint8_t>(width),
                 .offsets = at.data()};
   for (std::uint32_t element = 0; element < count; ++element) {
     for (std::uint32_t half = 0; half * 4 < width; ++half) {
