@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "vgpu/check/checker.hpp"
 #include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/copies/transfers.hpp"
