@@ -7,6 +7,7 @@
 
 #include "campaign/nodes/share.hpp"
 #include "campaign/running_campaign.hpp"
+#include "campaign/scheduler.hpp"
 #include "harness/case/atomic_file.hpp"
 
 namespace warpcheck::campaign {

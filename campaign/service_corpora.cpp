@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "campaign/store/corpus.hpp"
+#include "harness/case/atomic_file.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 
