@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/running_launch_state.hpp"
+#include "vgpu/check/order/running_launch_state.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/running_launch_state.hpp"
+#include "vgpu/check/order/running_launch_state.hpp"
 
 namespace warpcheck::vgpu {
 
