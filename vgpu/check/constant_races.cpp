@@ -38,10 +38,7 @@ void ConstantRaceChecker::reset(WarpModel /*model*/) {
 }
 
 void ConstantRaceChecker::on_sync(const Sync& sync) {
-  if (sync.kind == Sync::Kind::kernel_end) running_.end();
-  if (sync.kind != Sync::Kind::kernel_start) return;
-  running_.begin();
-  *running_ = {sync.program, sync.grid, sync.block, {}};
+  if (running_.begins_at(sync)) *running_ = {sync.program, sync.grid, sync.block, {}};
 }
 
 void ConstantRaceChecker::on_access(Access& access) {

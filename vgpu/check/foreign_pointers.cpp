@@ -5,6 +5,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_lack.hpp"
+#include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -14,11 +15,6 @@ constexpr std::uint32_t kPointerBytes = 8;
 constexpr std::uint64_t kObjectBytesMax = 4096;
 
 bool is_in(std::uint64_t pointer, std::uint64_t window) { return pointer - window < kWindowBytes; }
-
-// Returns the offset in the lane's local memory of an offset in that of the warp.
-std::uint32_t offset_of_lane(std::uint32_t interleaved) {
-  return interleaved / (4 * kWarpLanes) * 4 + interleaved % 4;
-}
 
 }  // namespace
 
@@ -31,9 +27,7 @@ bool ForeignPointerChecker::watches_accesses_of(const Program& program) const {
 }
 
 void ForeignPointerChecker::on_sync(const Sync& sync) {
-  if (sync.kind == Sync::Kind::kernel_end) state_.end();
-  if (sync.kind != Sync::Kind::kernel_start) return;
-  state_.begin();
+  if (!state_.begins_at(sync)) return;
   state_->clear();
   state_->program = sync.program;
 }
@@ -119,7 +113,7 @@ void ForeignPointerChecker::use(const Access& access) {
   const bool is_local = access.space == ptx::Space::local;
   for_each_bit(access.mask, [&](unsigned lane) {
     const ThreadId who = thread_of(access.place, lane);
-    const std::uint64_t pointer = is_local ? kLocalWindow + offset_of_lane(access.offset[lane])
+    const std::uint64_t pointer = is_local ? kLocalWindow + offset_in_lane(access.offset[lane])
                                            : kSharedWindow + access.offset[lane];
     const Owner user = owner_of(pointer, who);
     auto next = state_->foreign.upper_bound({user, pointer});

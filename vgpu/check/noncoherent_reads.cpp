@@ -34,9 +34,7 @@ bool NoncoherentReadChecker::watches_accesses_of(const Program& program) const {
 }
 
 void NoncoherentReadChecker::on_sync(const Sync& sync) {
-  if (sync.kind == Sync::Kind::kernel_end) state_.end();
-  if (sync.kind != Sync::Kind::kernel_start) return;
-  state_.begin();
+  if (!state_.begins_at(sync)) return;
   state_->program = sync.program;
   state_->details.clear();
   if (++launches_ == 0) {

@@ -12,8 +12,7 @@ bool MovedPadding::is_padding(const InitShadow& shadow, ptx::Space space, std::u
   if (shadow.extent() != InitShadow::Extent::some) return false;
   if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
   if (space != ptx::Space::local) return is_in_gap(shadow, at);
-  constexpr std::uint32_t kRow = 4 * kWarpLanes;  // a word of each lane
-  return is_in_gap(LaneStates{shadow, at % kRow / 4}, at / kRow * 4 + at % 4);
+  return is_in_gap(LaneStates{shadow, at / 4 % kWarpLanes}, offset_in_lane(at));
 }
 
 template <typename States>

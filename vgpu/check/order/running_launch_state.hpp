@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "vgpu/machine/events.hpp"
+
 namespace warpcheck::vgpu {
 
 template <typename State>
@@ -18,13 +20,16 @@ class RunningLaunchState {
     is_running_ = false;
     current_ = launches_ = 0;
   }
-  // A launch begins.  The state is that of the launch before if that has ended, or empty.
-  void begin() {
+  // Follows launches.  Returns whether one begins: the state is that of the launch before if that
+  // has ended, or empty.
+  [[nodiscard]] bool begins_at(const Sync& sync) {
+    if (sync.kind == Sync::Kind::kernel_end) is_running_ = false;
+    if (sync.kind != Sync::Kind::kernel_start) return false;
     leave();
     current_ = launches_++;
     is_running_ = true;
+    return true;
   }
-  void end() { is_running_ = false; }
   // The launch of that number in the trial goes on.
   void resume(std::uint32_t launch) {
     if (launch == current_) return;

@@ -290,7 +290,9 @@ std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launc
 void KernelRunner::tell_of_team(vgpu::Sync sync) const {
   for (const auto kind : {vgpu::Sync::Kind::kernel_start, vgpu::Sync::Kind::kernel_end}) {
     sync.kind = kind;
-    needs_.observers.tell([&](vgpu::Observer& observer) { observer.on_sync(sync); });
+    for (vgpu::Observer* const observer : needs_.observers.list().of_launches()) {
+      observer->on_sync(sync);
+    }
   }
 }
 

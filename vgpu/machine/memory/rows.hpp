@@ -54,6 +54,10 @@ using RowMoveFn = void (*)(std::byte* row, std::byte* memory, std::uint32_t mask
 [[gnu::always_inline]] constexpr std::uint32_t interleaved(std::uint32_t offset) {
   return offset / 4 * (4 * 32) + offset % 4;
 }
+// Returns the offset in its lane of a byte that lies there.
+constexpr std::uint32_t offset_in_lane(std::uint32_t place) {
+  return place / (4 * 32) * 4 + place % 4;
+}
 
 // Returns an index into the tables of MemoryRowFunctions.
 //   width: bytes of an element in memory, 1 2 4 8; is_signed: as in RowMove
