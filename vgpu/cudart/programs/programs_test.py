@@ -26,6 +26,7 @@ import subprocess
 import sys
 
 import both_ways
+import program_text
 
 NVCC, WARPCHECK = sys.argv[1:3]
 AREA = pathlib.Path(sys.argv[4])
@@ -41,13 +42,13 @@ class Program:
         self.is_mutable = "MUTANT" in self.text.split('#include', 1)[1]
 
     def heads(self, word):
-        return re.findall(rf"^// {word}: (.*)$", self.text, re.MULTILINE)
+        return program_text.heads(self.text, word)
 
     def kinds(self):
         return self.heads("expect")[0].split(", ")
 
     def marked_lines(self):
-        return {i for i, line in enumerate(self.text.splitlines(), 1) if "//~" in line}
+        return program_text.marked_lines(self.text)
 
 
 PROGRAMS = [Program(path) for path in sorted(AREA.glob("*.cu"))]

@@ -15,6 +15,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
 import both_ways
+import program_text
 
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
@@ -27,8 +28,7 @@ def fail(*words):
 
 
 def options(name):
-    return [each for line in re.findall(rf"^// {name}: (.*)$", TEXT, re.MULTILINE)
-            for each in line.split()]
+    return [each for line in program_text.heads(TEXT, name) for each in line.split()]
 
 
 def run(program, *arguments):
@@ -37,11 +37,6 @@ def run(program, *arguments):
     if differs := both_ways.difference(*results):
         fail(*arguments, differs)
     return results[0]
-
-
-def marked(name):
-    return {number for number, line in enumerate(TEXT.splitlines(), 1)
-            if "//~" in line and name in line.split("//~")[1].split()}
 
 
 def test_the_program(program):
@@ -62,7 +57,7 @@ def test_the_defect(program, name, kind, message):
             continue
         sides = [side for side in found["accesses"] if side["ptx"]]
         places.append({(pathlib.Path(side["file"]).name, side["line"]) for side in sides})
-    wanted = {(SOURCE.name, line) for line in marked(name)}
+    wanted = {(SOURCE.name, line) for line in program_text.marks(TEXT).get(name, ())}
     # What the host alone does has no line in device code.
     is_found = any(place <= wanted and bool(place) == bool(wanted) for place in places)
     if result.status != FOUND or not is_found:

@@ -1,0 +1,233 @@
+"""The programs of one area: verdicts_test.py NVCC WARPCHECK BUILD_DIRECTORY AREA [PROGRAM...]
+
+Each *.cu of the area's folder is a whole program, and its comments say what `warpcheck exec` must
+report of it, to the line:
+
+  // build: -arch=compute_80 -lcuda     nvcc's options for all cases; the default is -arch=compute_75.
+                                        -lineinfo (without -G) and -Xcompiler -g are always given
+  // case late: -DKIND=1 | --runs 3 | 17       a case: its name; options of nvcc; those of exec; the
+                                               program's arguments (the last two may be left out)
+  // expect late: error barrier-divergence wait run     severity, kind, marks: every side with a line
+                                        is at a line marked `//~ wait` or `//~ run`, and each mark has
+                                        a side; without marks, the sides may be anywhere
+  // expect late: clean                 nothing is found, notes included
+  // says late: TEXT                    a message, or the report on standard error, contains TEXT
+  // prints late: LINE                  a line of the standard output
+  // status late: 2                     the exit status, if it is not 66 with an error and 0 without
+  // varies: WHY                        the interpreter and machine code agree on status and output only
+
+Several lines add up; a finding that no line expects fails the test.  Cases with the same options of
+nvcc are one build, and a build is kept until a file that it includes, or its options, change.  Each case
+runs interpreted and as machine code, and gives the same bytes.
+"""
+
+import concurrent.futures
+import dataclasses
+import hashlib
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+import both_ways
+import program_text
+
+FOUND = 66
+BUILDS_AT_ONCE = 2
+WORDS = ("case", "expect", "says", "prints", "status")  # of a case
+
+
+@dataclasses.dataclass
+class Expectation:
+    severity: str
+    kind: str
+    marks: list
+
+    def fits(self, finding, places, marks):
+        """Whether it expects this finding, whose sides are at these (file, line)."""
+        if (finding["severity"], finding["kind"]) != (self.severity, self.kind):
+            return False
+        # A line that is marked twice serves either mark.
+        wanted = [marks.get(mark, set()) for mark in self.marks]
+        return not wanted or (all(lines & places for lines in wanted)
+                              and places <= set().union(*wanted))
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    nvcc: list
+    exec: list
+    arguments: list
+    is_clean: bool = False
+    expectations: list = dataclasses.field(default_factory=list)
+    says: list = dataclasses.field(default_factory=list)
+    prints: list = dataclasses.field(default_factory=list)
+    status: int | None = None
+
+
+class Program:
+    """A program, the cases of its comments, and what is wrong with these comments."""
+
+    def __init__(self, path, text=None):
+        self.path, self.name = path, path.stem
+        self.text = path.read_text() if text is None else text
+        self.build = [word for line in program_text.heads(self.text, "build")
+                      for word in shlex.split(line)]
+        self.varies = bool(program_text.heads(self.text, "varies"))
+        self.marks = program_text.marks(self.text)
+        self.cases, self.problems = {}, []
+        heads = re.findall(r"^// (\w+) (\w+):(?: +(.*?))?\s*$", self.text, re.MULTILINE)
+        for _, name, rest in (head for head in heads if head[0] == "case"):
+            parts = [shlex.split(part) for part in rest.split("|")] + [[], []]
+            if name in self.cases:
+                self.problems.append(f"two cases are called {name}")
+            self.cases[name] = Case(name, *parts[:3])
+        for word, name, rest in (head for head in heads if head[0] != "case"):
+            if name in self.cases:
+                self.read(word, self.cases[name], rest)
+            elif word in WORDS:
+                self.problems.append(f"'{word} {name}': there is no case of that name")
+        self.judge_comments()
+
+    def read(self, word, case, rest):
+        if word == "expect" and rest == "clean":
+            case.is_clean = True
+        elif word == "expect" and re.match(r"(error|note) [\w-]+( |$)", rest):
+            severity, kind, *marks = rest.split()
+            case.expectations.append(Expectation(severity, kind, marks))
+        elif word in ("says", "prints"):
+            getattr(case, word).append(rest)
+        elif word == "status" and rest.isdigit():
+            case.status = int(rest)
+        else:
+            self.problems.append(f"'{word} {case.name}: {rest}' cannot be read")
+
+    def judge_comments(self):
+        used = {mark for case in self.cases.values() for each in case.expectations
+                for mark in each.marks}
+        self.problems += [f"no line is marked '//~ {mark}'" for mark in sorted(used - set(self.marks))]
+        self.problems += [f"'//~ {mark}' is expected by no case"
+                          for mark in sorted(set(self.marks) - used)]
+        self.problems += [f"case {case.name}: 'clean' or findings are expected, not "
+                          + ("both" if case.is_clean else "neither")
+                          for case in self.cases.values() if case.is_clean == bool(case.expectations)]
+        if not self.cases:
+            self.problems.append("it has no case")
+
+    def places(self, finding):
+        """The lines of its sides; a line of another file is that file's name with the line."""
+        return {side["line"] if pathlib.Path(side["file"]).name == self.path.name
+                else f"{side['file']}:{side['line']}"
+                for side in finding["accesses"] if side["file"]}
+
+    def judge(self, case, result):
+        """What is wrong with this result of the case."""
+        findings, expected = result.findings(), list(case.expectations)
+        fitting = [[each for each in expected if each.fits(finding, self.places(finding), self.marks)]
+                   for finding in findings]
+        problems = [f"not expected: {found['severity']} {found['kind']} at "
+                    f"{sorted(map(str, self.places(found)))}: {found['message']}"
+                    for found, fit in zip(findings, fitting) if not fit]
+        problems += [f"not found: {each.severity} {each.kind} {' '.join(each.marks)}"
+                     for each in expected if not any(each in fit for fit in fitting)]
+        said = result.messages + "\n".join(found["message"] for found in findings)
+        problems += [f"not said: {text}" for text in case.says if text not in said]
+        problems += [f"not printed: {line}" for line in case.prints
+                     if line not in result.output.splitlines()]
+        status = case.status
+        if status is None:
+            status = FOUND if any(each.severity == "error" for each in expected) else 0
+        if result.status != status:
+            problems.append(f"status {result.status}, expected {status}")
+        return problems
+
+
+def options_of(program, case):
+    """Of nvcc."""
+    given = program.build + case.nvcc
+    names_device = any(word.startswith(("-arch", "-gencode", "--gpu-arch")) for word in given)
+    return ["-std=c++17", *([] if names_device else ["-arch=compute_75"]),
+            *([] if "-G" in given else ["-lineinfo"]), "-Xcompiler", "-g",
+            "-I", str(program.path.parent), *given]
+
+
+def is_current(built, stamp, command):
+    if not built.exists() or not stamp.exists() or stamp.read_text() != command:
+        return False
+    dependencies = built.with_suffix(".d").read_text().split(":", 1)[1].replace("\\\n", " ").split()
+    return all(pathlib.Path(each).exists() and
+               pathlib.Path(each).stat().st_mtime < built.stat().st_mtime for each in dependencies)
+
+
+def build(nvcc, directory, program, case):
+    """Builds a case unless that is done; returns the program's file and what nvcc said if it failed."""
+    options = options_of(program, case)
+    digest = hashlib.sha256(" ".join(options).encode()).hexdigest()[:8]
+    built = directory / f"{program.name}-{digest}"
+    stamp = built.with_suffix(".stamp")
+    command = [nvcc, *options, str(program.path), "-o", str(built)]
+    if is_current(built, stamp, shlex.join(command)):
+        return built, ""
+    built.unlink(missing_ok=True)
+    result = subprocess.run([*command, "-MMD", "-MF", str(built.with_suffix(".d"))],
+                            capture_output=True, text=True)
+    if result.returncode == 0:
+        stamp.write_text(shlex.join(command))
+    return built, result.stderr if result.returncode else ""
+
+
+def build_all(nvcc, directory, programs):
+    """The file of each case, by (program, case), and problems."""
+    directory.mkdir(parents=True, exist_ok=True)
+    variants = {}
+    for program in programs:
+        for case in program.cases.values():
+            variants.setdefault((program.name, *options_of(program, case)), []).append((program, case))
+    files, problems = {}, []
+    with concurrent.futures.ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
+        results = pool.map(lambda same: build(nvcc, directory, *same[0]), variants.values())
+        for same, (built, error) in zip(variants.values(), results):
+            for program, case in same:
+                if error:
+                    problems.append(f"{program.name}/{case.name}: nvcc failed\n{error}")
+                else:
+                    files[program.name, case.name] = built
+    return files, problems
+
+
+def run(warpcheck, program, case, built):
+    """The result of the interpreted run, and what differs from machine code."""
+    results = [both_ways.run(warpcheck, compile, built.with_suffix(".json"), case.exec,
+                             [built, *case.arguments], cwd=program.path.parent)
+               for compile in ("never", "always")]
+    return results[0], both_ways.difference(*results, alone=program.varies)
+
+
+def main(nvcc, warpcheck, directory, area, *names):
+    area = pathlib.Path(area).resolve()
+    programs = [Program(path) for path in sorted(area.glob("*.cu"))
+                if not names or path.stem in names]
+    problems = [f"{program.path}: {problem}" for program in programs for problem in program.problems]
+    problems += [f"{area} has no program {name}" for name in names
+                 if name not in {program.name for program in programs}]
+    directory = pathlib.Path(directory).resolve() / "verdicts" / area.name
+    files, failed = build_all(nvcc, directory, programs)
+    problems += failed
+    for program in programs:
+        for case in program.cases.values():
+            if (program.name, case.name) not in files:
+                continue
+            result, differs = run(warpcheck, program, case, files[program.name, case.name])
+            wrong = program.judge(case, result)
+            if wrong or differs:
+                problems.append("\n  ".join([f"{area.name}/{program.name}/{case.name}:", *wrong, differs])
+                                + f"\n{result.output}{result.messages}")
+    print(f"{area.name}: {len(programs)} programs, {sum(len(each.cases) for each in programs)} cases")
+    return "\n".join(problems) or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
