@@ -207,7 +207,7 @@ def run(warpcheck, program, case, built):
 
 
 def main(nvcc, warpcheck, directory, area, *names):
-    area = pathlib.Path(area).resolve()
+    warpcheck, area = (pathlib.Path(each).resolve() for each in (warpcheck, area))
     programs = [Program(path) for path in sorted(area.glob("*.cu"))
                 if not names or path.stem in names]
     problems = [f"{program.path}: {problem}" for program in programs for problem in program.problems]
