@@ -56,7 +56,7 @@ class RandomTest {
   }
 
   std::string next_register() {
-    const std::string name = fmt::format("r{}", registers_++);
+    std::string name = fmt::format("r{}", registers_++);
     asked_ += fmt::format(" /\\ {}:{}=0", thread_, name);
     return name;
   }
@@ -67,7 +67,7 @@ class RandomTest {
   }
 
   void flag_access(std::vector<std::string>& column) {
-    column.push_back("fence.sc.gpu");
+    column.emplace_back("fence.sc.gpu");
     switch (below(3)) {
       case 0: column.push_back(fmt::format("ld.acquire.gpu {}, z", next_register())); break;
       case 1: column.push_back(fmt::format("st.release.gpu z, {}", ++written_)); break;

@@ -1,6 +1,7 @@
 // What the strategy `weak_memory` produces on the virtual GPU, compared with what the axioms allow.
 //
-// - On random tests it produces only allowed states, and the race checker, which is told which write
+// - On random tests it produces only allowed states, and the race checker, which is told which
+// write
 //   each access found, sees no race if no allowed execution has one.
 // - On the standard shapes it produces every allowed state, except load buffering and what else
 //   write_histories.hpp leaves out (standard_shapes.cpp).

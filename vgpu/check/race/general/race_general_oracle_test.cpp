@@ -1,4 +1,4 @@
-// Compares the general race checker with the axioms of PTX ISA chapter 8 (race_axioms.hpp) on
+// Compares the general race checker with the axioms of PTX ISA chapter 8 (race_axioms_testing.hpp) on
 // random executions.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "vgpu/check/fake_launch.hpp"
-#include "vgpu/check/race/general/race_axioms.hpp"
+#include "vgpu/check/race/general/race_axioms_testing.hpp"
 #include "vgpu/check/race/race.hpp"
 
 namespace warpcheck::vgpu {
