@@ -46,7 +46,7 @@ def check_package(debian, repository):
     debian("apt-get install -y -q --no-install-recommends /warpcheck.deb")
     version = re.search(r"warpcheck VERSION (\S+) ", (repository / "CMakeLists.txt").read_text()).group(1)
     expect(debian("warpcheck --version"), f"warpcheck {version}")
-    expect(debian("dpkg -L warpcheck"), "/usr/share/man/man1/warpcheck.1", "/usr/share/doc/warpcheck/changelog.md",
+    expect(debian("dpkg -L warpcheck"), "/usr/share/man/man1/warpcheck.1", "/usr/share/doc/warpcheck/changelog.md", "/usr/share/doc/warpcheck/LICENSE",
            "/usr/share/bash-completion/completions/warpcheck", "/usr/share/zsh/vendor-completions/_warpcheck",
            "/usr/share/fish/vendor_completions.d/warpcheck.fish", "/cmake/warpcheck/warpcheckConfig.cmake")
     expect(debian("warpcheck list"), "scan_hillis_steele_published")

@@ -23,7 +23,7 @@ foreach(shell_file "bash bash-completion/completions/warpcheck" "zsh zsh/vendor-
   install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${directory})
 endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
-install(FILES docs/changelog.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/warpcheck)
+install(FILES LICENSE docs/changelog.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/warpcheck)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME warpcheck)
