@@ -1,8 +1,10 @@
 // Runs every litmus program, in both builds and both warp models, interpreted and as machine code,
-// and compares the findings with what its text expects.
+// and compares the findings with what its text expects, and the verdicts with their table.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +18,7 @@
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/litmus/listing.hpp"
 #include "vgpu/litmus/litmus.hpp"
+#include "vgpu/litmus/verdict_table.hpp"
 
 namespace warpcheck::litmus {
 
@@ -26,11 +29,14 @@ namespace {
 
 constexpr std::uint64_t kStepsMax = 5'000'000;
 
+std::string text_of(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", name));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 Listing listing_of(const Program& program) {
-  std::ifstream file(program.file);
-  if (!file) throw std::runtime_error(fmt::format("cannot read {}", program.file));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  for (Listing& listing : read_listings(text)) {
+  for (Listing& listing : read_listings(text_of(program.file))) {
     if (listing.name == program.name) return std::move(listing);
   }
   throw std::runtime_error(fmt::format("{} has no expectation for {}", program.file, program.name));
@@ -52,10 +58,35 @@ std::string describe(const vgpu::Finding& finding) {
 
 using Parameter = std::tuple<Program, cudart::Build, vgpu::WarpModel>;
 
-class LitmusTest : public testing::TestWithParam<Parameter> {};
+std::string variant_of(const Parameter& parameter) {
+  const auto& [program, build, model] = parameter;
+  return fmt::format("{} {}", build == cudart::Build::optimized ? "optimized" : "unoptimized",
+                     model == vgpu::WarpModel::independent ? "independent" : "lockstep");
+}
 
-// Runs a program and compares what was found.
-void expect_findings(const Parameter& parameter, const Listing& listing, vgpu::Compile compile) {
+class LitmusTest : public testing::TestWithParam<Parameter> {
+ protected:
+  static void TearDownTestSuite() {
+    // Not if GoogleTest was asked for some of the tests only.
+    const testing::TestSuite& suite = *testing::UnitTest::GetInstance()->current_test_suite();
+    if (suite.test_to_run_count() != suite.total_test_count()) return;
+    std::set<std::string> all;
+    for (const Program& program : programs()) all.insert(program.name);
+    verdicts.write(WARPCHECK_VERDICTS_SEEN, all);
+    const auto differences = verdicts.differences(text_of(WARPCHECK_VERDICTS), all);
+    EXPECT_TRUE(differences.empty()) << "the verdicts are not those of " WARPCHECK_VERDICTS "\n"
+                                     << fmt::format("{}", fmt::join(differences, "\n"));
+    verdicts = {};
+  }
+
+  static VerdictTable verdicts;
+};
+
+VerdictTable LitmusTest::verdicts;
+
+// Runs a program and compares what was found, which it returns.
+std::vector<vgpu::Finding> expect_findings(const Parameter& parameter, const Listing& listing,
+                                           vgpu::Compile compile) {
   const auto& [program, build, model] = parameter;
   cudart::TrialSettings settings;
   settings.build = build;
@@ -91,20 +122,22 @@ void expect_findings(const Parameter& parameter, const Listing& listing, vgpu::C
   if (!expected.empty()) {
     EXPECT_EQ(marks, listing.marks) << report;
   }
+  return result.findings;
 }
 
 TEST_P(LitmusTest, FindsWhatItsTextExpects) {
-  const Listing listing = listing_of(std::get<0>(GetParam()));
-  expect_findings(GetParam(), listing, vgpu::Compile::never);
+  const Program& program = std::get<0>(GetParam());
+  const Listing listing = listing_of(program);
+  const auto findings = expect_findings(GetParam(), listing, vgpu::Compile::never);
+  verdicts.add(program.name, variant_of(GetParam()), findings, text_of(program.file));
   SCOPED_TRACE("as machine code");
   expect_findings(GetParam(), listing, vgpu::Compile::at_once);
 }
 
 std::string name_of(const testing::TestParamInfo<Parameter>& test) {
-  const auto& [program, build, model] = test.param;
-  return fmt::format("{}_{}_{}", program.name,
-                     build == cudart::Build::optimized ? "optimized" : "unoptimized",
-                     model == vgpu::WarpModel::independent ? "independent" : "lockstep");
+  std::string name = fmt::format("{} {}", std::get<0>(test.param).name, variant_of(test.param));
+  std::ranges::replace(name, ' ', '_');
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -145,6 +178,49 @@ TEST(ListingTest, RefusesWhatItCannotRead) {
   EXPECT_THROW(read_listings("// expect: trap sideways\nLITMUS(a) {}\n"), std::runtime_error);
   EXPECT_THROW(read_listings("// expect: clean\nint x;\n"), std::runtime_error);
   EXPECT_THROW(read_listings("// expect: clean\nLITMUS(a) {}\nLITMUS(b) {}\n"), std::runtime_error);
+}
+
+vgpu::Finding race(std::uint32_t line, std::uint32_t other_line) {
+  return {.space = "shared",
+          .accesses = {{.role = "write", .file = "a.cu", .line = line},
+                       {.role = "read", .file = "a.cu", .line = other_line}}};
+}
+
+constexpr std::string_view kSource =
+    "// expect: data-race shared\n"
+    "s[0] =  1;  //~ write\n"
+    "LITMUS(first) {}\n"
+    "// expect: data-race shared\n"
+    "s[0] = 1;   // one more\n"
+    "x = s[0];\n"
+    "s[0] = 1;\n";
+
+TEST(VerdictTableTest, NamesLinesByTheirText) {
+  EXPECT_EQ(verdict_of(race(5, 6), kSource),
+            "error data-race shared: read `x = s[0];`, write `s[0] = 1;`");
+  EXPECT_EQ(verdict_of(race(7, 6), kSource),
+            "error data-race shared: read `x = s[0];`, write `s[0] = 1;` #2");
+  EXPECT_EQ(
+      verdict_of({.kind = vgpu::FindingKind::deadlock, .accesses = {{.role = "host call"}}}, ""),
+      "error deadlock: host call");
+}
+
+TEST(VerdictTableTest, SaysWhatDiffersAndHowToConfirmIt) {
+  VerdictTable table;
+  table.add("a", "optimized", {race(5, 6)}, kSource);
+  table.add("a", "unoptimized", {}, kSource);
+  table.add("b", "optimized", {}, kSource);
+  table.add("b", "unoptimized", {}, kSource);
+  const std::set<std::string> all{"a", "b", "not_run"};
+  const std::string race_of_a = "a optimized: " + verdict_of(race(5, 6), kSource);
+  const std::string clean = "a unoptimized: clean\nb: clean\n";
+  EXPECT_EQ(table.differences("# head\n" + race_of_a + "\n" + clean + "not_run: clean\n", all),
+            std::vector<std::string>{});
+  EXPECT_EQ(table.differences("a: clean\nb: clean\nc: clean\n", all),
+            (std::vector<std::string>{
+                "  gone: a: clean", "  new:  " + race_of_a, "  new:  a unoptimized: clean",
+                "  gone: c: clean",
+                "if they are right, confirm them: ci/verdicts --accept litmus/a litmus/c"}));
 }
 
 }  // namespace

@@ -28,12 +28,16 @@ import sys
 import both_ways
 import program_text
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "ci"))
+import verdict_tables
+
 NVCC, WARPCHECK = sys.argv[1:3]
 AREA = pathlib.Path(sys.argv[4])
 BUILD = pathlib.Path(sys.argv[3]) / AREA.name
 CHECKS = AREA.parent / "check.hpp"
 FOUND = 66
 problems = []
+table = verdict_tables.Table(f"programs_{AREA.name}", WARPCHECK)
 
 
 class Program:
@@ -114,6 +118,10 @@ def run_both_ways(program, case, interpreted, compiled):
     return results[0]
 
 
+def add_to_table(program, variant, result):
+    table.add(program.name, variant, result.findings(), verdict_tables.sources_of(program.path, CHECKS))
+
+
 def problem(program, result, *words):
     problems.append(f"{AREA.name}/{program.name}: " + " ".join(str(word) for word in words)
                     + f"; status {result.status}\n{result.output}{result.messages}")
@@ -121,6 +129,7 @@ def problem(program, result, *words):
 
 def test_the_program(program):
     result = run_both_ways(program, program.name, "default", "shared")
+    add_to_table(program, "", result)
     printed = result.output.splitlines()
     found = {finding["kind"] for finding in result.findings() if finding["severity"] == "note"}
     noted = {kind for kinds in program.heads("notes") for kind in kinds.split(", ")}
@@ -142,6 +151,7 @@ def lines_of(finding, program):
 
 def test_the_mutant(program):
     result = run_both_ways(program, f"{program.name}_mutant", "own", "own")
+    add_to_table(program, "mutant", result)
     errors = [found for found in result.findings() if found["severity"] == "error"]
     expected, marked = program.kinds(), program.marked_lines()
     found = {error["kind"] for error in errors}
@@ -160,6 +170,7 @@ for each in [each for each in PROGRAMS if not sys.argv[5:] or each.name in sys.a
     test_the_program(each)
     if each.is_mutable:
         test_the_mutant(each)
+problems += table.problems({each.name for each in PROGRAMS})
 print(f"{AREA.name}: {len(PROGRAMS)} programs,",
       sum(each.is_mutable for each in PROGRAMS), "with a mutant")
 sys.exit("\n".join(problems) or 0)

@@ -11,11 +11,15 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[4] / "ci"))
+import verdict_tables
+
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD, SEEDS = pathlib.Path(sys.argv[3]), int(sys.argv[4])
 HERE = pathlib.Path(__file__).parent
 FOUND = 66
 problems = []
+table = verdict_tables.Table("contenders", WARPCHECK)
 
 
 def build(source):
@@ -35,7 +39,7 @@ def run(program, words, options):
     return result, [each for each in findings if each["severity"] == "error"]
 
 
-def check(program, name, marked):
+def check(program, name, marked, sources):
     def expect(is_so, words, result):
         if not is_so:
             problems.append(f"{name}: {words}\n{result.stderr}")
@@ -46,6 +50,8 @@ def check(program, name, marked):
     for number in range(SEEDS):
         options = ["--runs", "10", "--seed", str(1 + 100 * number)]
         result, errors = run(program, [name], options)
+        if number == 0:
+            table.add(name, "", errors, sources)
         lines = {side["line"] for error in errors for side in error["accesses"]}
         is_found = result.returncode == FOUND and errors
         found += bool(is_found)
@@ -53,13 +59,18 @@ def check(program, name, marked):
         expect({error["kind"] for error in errors} <= {"data-race"} and lines <= marked,
                f"found elsewhere, at {lines}, by {options}", result)
         result, errors = run(program, [name, "fixed"], options)
+        if number == 0:
+            table.add(name, "fixed", errors, sources)
         expect(result.returncode == 0 and not errors, f"the twin is reported by {options}", result)
     print(f"{name}: found from {found} of {SEEDS} seeds")
 
 
+contests = set()
 for source in sorted(HERE.glob("*.cu")):
     marked = {i for i, line in enumerate(source.read_text().splitlines(), 1) if "//~" in line}
     program = build(source)
     for name in re.findall(r"^CONTEST\((\w+),", source.read_text(), re.MULTILINE):
-        check(program, name, marked)
+        contests.add(name)
+        check(program, name, marked, verdict_tables.sources_of(source))
+problems += table.problems(contests)
 sys.exit("\n".join(problems) if problems else 0)

@@ -13,14 +13,17 @@ import re
 import subprocess
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[1]))
+HERE = pathlib.Path(__file__).resolve()
+sys.path += [str(HERE.parents[1]), str(HERE.parents[4] / "ci")]
 import both_ways
 import program_text
+import verdict_tables
 
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 TEXT = SOURCE.read_text()
 FOUND = 66
+table = verdict_tables.Table("defects", WARPCHECK)
 
 
 def fail(*words):
@@ -36,6 +39,7 @@ def run(program, *arguments):
                              [program, *arguments]) for compile in ("never", "always")]
     if differs := both_ways.difference(*results):
         fail(*arguments, differs)
+    table.add(SOURCE.stem, " ".join(arguments), results[0].findings(), verdict_tables.sources_of(SOURCE))
     return results[0]
 
 
@@ -72,3 +76,4 @@ subprocess.run([NVCC, "-arch=sm_90", "-std=c++17", "-lineinfo", SOURCE, "-o", bu
 test_the_program(built)
 for defect in re.findall(r"^// defect (\w+): ([\w-]+); (.*)$", TEXT, re.MULTILINE):
     test_the_defect(built, *defect)
+sys.exit("\n".join(table.problems({path.stem for path in SOURCE.parent.glob("*.cu")})) or 0)

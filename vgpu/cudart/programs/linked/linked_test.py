@@ -13,10 +13,14 @@ import re
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[4] / "ci"))
+import verdict_tables
+
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD = pathlib.Path(sys.argv[3]) / "linked"
 HERE = pathlib.Path(__file__).parent
 FOUND = 66
+table = verdict_tables.Table("linked", WARPCHECK)
 
 
 def nvcc(*words):
@@ -32,7 +36,9 @@ def run(name, options):
     report = BUILD / f"{name}.json"
     result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", BUILD / name],
                             capture_output=True, text=True, cwd=HERE, timeout=300)
-    return result, json.loads(report.read_text())["findings"]
+    findings = json.loads(report.read_text())["findings"]
+    table.add("linked", name, findings, verdict_tables.sources_of(*HERE.glob("*.cu")))
+    return result, findings
 
 
 os.makedirs(BUILD, exist_ok=True)
@@ -51,3 +57,4 @@ places = {(each["kind"], side["file"], side["line"]) for each in findings
           for side in each["accesses"]}
 if result.returncode != FOUND or places != {(expected, "library.cu", line) for line in marked}:
     sys.exit(f"the mutant: expected {expected} at lines {marked}, found {places}\n{result.stderr}")
+sys.exit("\n".join(table.problems({"linked"})) or 0)

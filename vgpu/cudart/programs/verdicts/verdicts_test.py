@@ -30,9 +30,11 @@ import shlex
 import subprocess
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[1]))
+HERE = pathlib.Path(__file__).resolve()
+sys.path += [str(HERE.parents[1]), str(HERE.parents[4] / "ci")]
 import both_ways
 import program_text
+import verdict_tables
 
 FOUND = 66
 BUILDS_AT_ONCE = 2
@@ -216,15 +218,19 @@ def main(nvcc, warpcheck, directory, area, *names):
     directory = pathlib.Path(directory).resolve() / "verdicts" / area.name
     files, failed = build_all(nvcc, directory, programs)
     problems += failed
+    table = verdict_tables.Table(f"verdicts_{area.name}", warpcheck)
     for program in programs:
+        sources = verdict_tables.sources_of(program.path)
         for case in program.cases.values():
             if (program.name, case.name) not in files:
                 continue
             result, differs = run(warpcheck, program, case, files[program.name, case.name])
+            table.add(program.name, case.name, result.findings(), sources)
             wrong = program.judge(case, result)
             if wrong or differs:
                 problems.append("\n  ".join([f"{area.name}/{program.name}/{case.name}:", *wrong, differs])
                                 + f"\n{result.output}{result.messages}")
+    problems += table.problems({path.stem for path in area.glob("*.cu")})
     print(f"{area.name}: {len(programs)} programs, {sum(len(each.cases) for each in programs)} cases")
     return "\n".join(problems) or 0
 
