@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -72,23 +73,28 @@ bool compares_outputs(const ExecArguments& arguments) {
          (checks.empty() || std::ranges::find(checks, kOutputCheck) != checks.end());
 }
 
-std::string name_of(const cudart::virtual_gpu::Capability& capability) {
-  return fmt::format("sm_{}", capability.sm());
+// The names of devices, and the compute capability of each, 90 for sm_90.  A device has the
+// features of its architecture and of its family: sm_90a names the same device as sm_90.
+std::map<std::string, unsigned> devices_by_name() {
+  constexpr unsigned kFirstWithFeatures = 90, kFirstWithFamily = 100;
+  std::map<std::string, unsigned> devices{{kNewest, 0}};
+  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
+    const unsigned sm = capability.sm();
+    devices[fmt::format("sm_{}", sm)] = sm;
+    if (sm >= kFirstWithFeatures) devices[fmt::format("sm_{}a", sm)] = sm;
+    if (sm >= kFirstWithFamily) devices[fmt::format("sm_{}f", sm)] = sm;
+  }
+  return devices;
 }
 
-// The compute capability, 90 for sm_90; 0: that of the program's newest PTX.
+// 0: the compute capability of the program's newest PTX.
 unsigned device_of(const ExecArguments& arguments) {
-  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
-    if (arguments.device == name_of(capability)) return capability.sm();
-  }
-  return 0;
+  return devices_by_name().at(arguments.device);
 }
 
 std::set<std::string> device_names() {
-  std::set<std::string> names{kNewest};
-  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
-    names.insert(name_of(capability));
-  }
+  std::set<std::string> names;
+  for (const auto& [name, sm] : devices_by_name()) names.insert(name);
   return names;
 }
 

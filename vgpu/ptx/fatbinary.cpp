@@ -168,12 +168,55 @@ void for_each_entry(std::span<const std::byte> bytes, Visit&& visit) {
 
 }  // namespace
 
+namespace {
+
+// Returns the suffix of the architecture in `.target sm_90a`; 0: it has none.
+char features_of(std::string_view text) {
+  constexpr std::string_view kDirective = "\n.target";
+  const std::size_t directive = text.find(kDirective);
+  if (directive == std::string_view::npos) return '\0';
+  const std::string_view rest = text.substr(directive + kDirective.size());
+  const std::size_t begin = rest.find_first_not_of(" \t");
+  const std::string_view target =
+      rest.substr(std::min(begin, rest.size())).substr(0, rest.find_first_of(",\r\n") - begin);
+  const char last = target.empty() ? '\0' : target.back();
+  return last == 'a' || last == 'f' ? last : '\0';
+}
+
+// sm_101 was renamed to sm_110.
+unsigned renamed(unsigned sm) { return sm == 101 ? 110 : sm; }
+
+constexpr unsigned kOldestFamily = 100;  // older architectures have none
+
+int specificity(const PtxImage& image) {
+  return image.features == 'a' ? 2 : image.features == 'f' ? 1 : 0;
+}
+
+}  // namespace
+
+bool runs_on(const PtxImage& image, unsigned device) {
+  const unsigned sm = renamed(image.sm);
+  if (image.features == 'a') return sm == device;
+  if (image.features == 'f' && (sm < kOldestFamily || sm / 10 != device / 10)) return false;
+  return sm <= device;
+}
+
+const PtxImage& image_for(std::span<const PtxImage> images, unsigned device) {
+  return *std::ranges::max_element(images, [device](const PtxImage& a, const PtxImage& b) {
+    const bool a_runs = runs_on(a, device), b_runs = runs_on(b, device);
+    if (a_runs != b_runs) return b_runs;
+    if (a.sm != b.sm) return a_runs ? a.sm < b.sm : a.sm > b.sm;
+    return specificity(a) < specificity(b);
+  });
+}
+
 std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes) {
   std::vector<PtxImage> images;
   std::string machine_code;
   for_each_entry(bytes, [&](const Entry& entry) {
     if (entry.kind == kPtx) {
-      images.push_back({read_text(entry), entry.sm});
+      PtxImage& image = images.emplace_back(read_text(entry), entry.sm);
+      image.features = features_of(image.text);
     } else if (entry.kind == kMachineCode) {
       machine_code += fmt::format("{}sm_{}", machine_code.empty() ? "" : ", ", entry.sm);
     }

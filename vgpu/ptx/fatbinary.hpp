@@ -19,9 +19,20 @@
 namespace warpcheck::ptx {
 
 struct PtxImage {
-  std::string text;  // without the NUL bytes at its end
-  unsigned sm = 0;   // 75 for compute_75
+  std::string text;      // without the NUL bytes at its end
+  unsigned sm = 0;       // 75 for compute_75
+  char features = '\0';  // 'a' for compute_90a, 'f' for compute_100f
 };
+
+// Returns whether a device of that compute capability (90 is 9.0) runs the text: one of its own
+// architecture if it has suffix `a`, a later one of the same family if it has `f`, and any later
+// one without a suffix (PTX ISA 9.0, 11.1.2).
+bool runs_on(const PtxImage& image, unsigned device);
+
+// Returns the text that such a device runs: of those that it can run the newest, and among texts
+// for one architecture the one with the most features (a, then f); if it can run none, that of the
+// oldest architecture.  There must be one.
+const PtxImage& image_for(std::span<const PtxImage> images, unsigned device);
 
 // what() is one line: the error and its offset.
 class FatbinaryError : public std::runtime_error {

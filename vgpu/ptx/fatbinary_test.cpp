@@ -102,6 +102,48 @@ TEST(Fatbinary, ItsNewestTargetIsKnownWithoutItsTexts) {
   EXPECT_THROW(newest_ptx_target(Bytes(15)), FatbinaryError);
 }
 
+std::string text_for(std::string_view target) {
+  return ".version 9.0\n.target " + std::string(target) + "\n.address_size 64\n";
+}
+
+TEST(Fatbinary, TheTargetOfATextNamesItsFeatures) {
+  const auto features = [](std::string_view target) {
+    return read_fatbinary(fatbinary_of({.sm = 90}, text_for(target))).at(0).features;
+  };
+  EXPECT_EQ(features("sm_90"), '\0');
+  EXPECT_EQ(features("sm_90a"), 'a');
+  EXPECT_EQ(features("sm_100f"), 'f');
+  EXPECT_EQ(features("sm_90a, debug"), 'a');
+  EXPECT_EQ(features("sm_90, texmode_independent, debug"), '\0');
+  EXPECT_EQ(read_fatbinary(fatbinary_of({}, "\n.target")).at(0).features, '\0');
+  EXPECT_EQ(read_fatbinary(fatbinary_of({}, "\n.target ")).at(0).features, '\0');
+}
+
+TEST(Fatbinary, ADeviceRunsTheTextWithTheMostFeaturesThatItHas) {
+  const PtxImage v75{"75", 75}, v90{"90", 90}, v90a{"90a", 90, 'a'}, v100{"100", 100};
+  const PtxImage v100a{"100a", 100, 'a'}, v100f{"100f", 100, 'f'}, v103{"103", 103};
+  const PtxImage v103a{"103a", 103, 'a'}, v103f{"103f", 103, 'f'}, v101f{"101f", 101, 'f'};
+  const PtxImage v120f{"120f", 120, 'f'};
+  const auto chosen = [](const std::vector<PtxImage>& images, unsigned device) {
+    return image_for(images, device).text;
+  };
+  EXPECT_EQ(chosen({v90, v90a}, 90), "90a");
+  EXPECT_EQ(chosen({v90a, v90}, 90), "90a");
+  EXPECT_EQ(chosen({v90a, v90}, 100), "90");
+  EXPECT_EQ(chosen({v75, v90a}, 100), "75");
+  EXPECT_EQ(chosen({v75, v90, v90a}, 80), "75");
+  EXPECT_EQ(chosen({v100, v100f, v100a}, 100), "100a");
+  EXPECT_EQ(chosen({v100, v100f, v100a}, 103), "100f");
+  EXPECT_EQ(chosen({v100, v100f, v100a}, 120), "100");
+  EXPECT_EQ(chosen({v90, v103f}, 100), "90");  // later in the family only
+  EXPECT_EQ(chosen({v100f, v103, v103f}, 103), "103f");
+  EXPECT_EQ(chosen({v100f, v103}, 103), "103");  // the newest architecture first
+  EXPECT_EQ(chosen({v90, v101f}, 110), "101f");  // sm_101 is sm_110
+  EXPECT_EQ(chosen({v90, v100f, v103a}, 110), "90");
+  EXPECT_EQ(chosen({v90, v120f}, 121), "120f");
+  EXPECT_EQ(chosen({v100a, v90a, v90}, 75), "90a");  // it can run none: of the oldest
+}
+
 TEST(Fatbinary, EveryTruncationIsAnError) {
   for (const char* name : {"stored.fatbin", "lz4.fatbin", "zstd.fatbin"}) {
     const Bytes whole = read_fixture(name);

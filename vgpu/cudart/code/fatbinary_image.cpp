@@ -25,17 +25,6 @@ struct Wrapper {
   const void* extra;
 };
 
-const ptx::PtxImage& choose(const std::vector<ptx::PtxImage>& images, unsigned sm) {
-  const ptx::PtxImage* best = &images.front();
-  for (const ptx::PtxImage& image : images) {
-    const bool fits = image.sm <= sm, best_fits = best->sm <= sm;
-    if (fits ? !best_fits || image.sm > best->sm : !best_fits && image.sm < best->sm) {
-      best = &image;
-    }
-  }
-  return *best;
-}
-
 std::span<const std::byte> image_at(const std::byte* data) {
   const std::size_t bytes = ptx::fatbinary_bytes(
       std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(data, ptx::kFatbinaryHeaderBytes));
@@ -96,7 +85,7 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
   std::string why = "no part of the relocatable device code has PTX";
   for_each_image(wrapper, [&](const std::byte* data) {
     try {
-      texts.push_back(choose(ptx::read_fatbinary(image_at(data)), sm).text);
+      texts.push_back(ptx::image_for(ptx::read_fatbinary(image_at(data)), sm).text);
     } catch (const ptx::FatbinaryError& error) {
       why = error.what();
     }
@@ -106,7 +95,8 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
 }
 
 std::string ptx_in_image(const void* fatbinary, unsigned sm) {
-  return choose(ptx::read_fatbinary(image_at(static_cast<const std::byte*>(fatbinary))), sm).text;
+  const auto* const data = static_cast<const std::byte*>(fatbinary);
+  return ptx::image_for(ptx::read_fatbinary(image_at(data)), sm).text;
 }
 
 unsigned newest_target_in_fatbinary(const void* wrapper) {

@@ -11,10 +11,10 @@ namespace warpcheck::cudart {
 bool is_relocatable(const void* wrapper);
 
 // Returns the PTX that a device of compute capability `sm` (75 is 7.5) would compile from the
-// fatbinary behind `wrapper`, the argument of __cudaRegisterFatBinary: the newest that is not above
-// `sm`, otherwise the oldest; for relocatable code, that of every part.  Parts with only machine
-// code are left out: what they define stays undefined. user: the requested kernel or variable, for
-// messages.  Throws vgpu::Refusal if there is no PTX: machine code only, or a damaged image.
+// fatbinary behind `wrapper`, the argument of __cudaRegisterFatBinary (ptx::image_for()); for
+// relocatable code, that of every part.  Parts with only machine code are left out: what they
+// define stays undefined. user: the requested kernel or variable, for messages.  Throws
+// vgpu::Refusal if there is no PTX: machine code only, or a damaged image.
 std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std::string_view user);
 
 // Returns that of a fatbinary without a wrapper.  Throws ptx::FatbinaryError.
