@@ -307,6 +307,47 @@ TEST(ParseBody, RegisterRangesNestAndOverlapByPrefix) {
   EXPECT_EQ(f.body[3].operands[0].index, 13u);
 }
 
+TEST(ParseBody, VectorsOfRegistersAreTheirElements) {
+  const Function k = parse_body_text(
+      ".reg .v2 .f32 pair; .reg .v4 .u32 %quad, %q<2>; .reg .u64 %p; .reg .b64 d;"
+      " mov.f32 pair.x, pair.y; mov.u32 %quad.w, %q1.r; mov.b64 d, pair;"
+      " ld.global.v4.u32 %quad, [%p]; st.global.v2.f32 [%p], pair; add.u32 %q0.b, %q0.g, %q1.a;");
+  ASSERT_EQ(k.registers.size(), 16u);
+  EXPECT_EQ(k.registers[1].name, "pair.y");
+  EXPECT_EQ(k.registers[1].type, Type::f32);
+  EXPECT_EQ(k.registers[5].name, "%quad.w");
+  EXPECT_EQ(k.registers[10].name, "%q1.x");
+  const auto reg = [&](std::size_t at, std::size_t operand) {
+    const Operand& o = k.body.at(at).operands.at(operand);
+    return o.kind == Operand::Kind::reg ? o.index : kNone;
+  };
+  EXPECT_EQ(reg(0, 0), 0u);
+  EXPECT_EQ(reg(0, 1), 1u);
+  EXPECT_EQ(reg(1, 0), 5u);
+  EXPECT_EQ(reg(1, 1), 10u);
+  EXPECT_EQ(reg(5, 0), 8u);
+  EXPECT_EQ(reg(5, 1), 7u);
+  EXPECT_EQ(reg(5, 2), 13u);
+  const Operand& packed = k.body[2].operands[1];
+  ASSERT_EQ(packed.kind, Operand::Kind::vector);
+  ASSERT_EQ(packed.parts.size(), 2u);
+  EXPECT_EQ(packed.parts[1].index, 1u);
+  EXPECT_EQ(k.body[3].operands[0].parts.size(), 4u);
+  EXPECT_EQ(k.body[3].operands[0].parts[3].index, 5u);
+  for (const Instruction& instruction : k.body) EXPECT_EQ(instruction.unsupported, "");
+}
+
+TEST(ParseBody, VectorsOfRegistersHave128BitsAtMostAndNamedElements) {
+  EXPECT_EQ(error_in_body(".reg .v2 .f32 v; mov.f32 v.z, v.x;"),
+            "t:4: expected an element of the vector 'v', found '.z'");
+  EXPECT_EQ(error_in_body(".reg .v2 .f32 %v; mov.f32 %v.q, 0f00000000;"),
+            "t:4: expected an element of the vector '%v.q', found '.q'");
+  EXPECT_EQ(error_in_body(".reg .v4 .f64 v;"),
+            "t:4: expected the type of an element of a vector of at most 128 bits, found '.f64'");
+  EXPECT_EQ(error_in_body(".reg .v2 .pred v;"),
+            "t:4: expected the type of an element of a vector of at most 128 bits, found '.pred'");
+}
+
 TEST(ParseBody, LabelsAreScoped) {
   const Function f =
       parse_body_text("bra L; { bra L; L: ret; bra M; } L: bra L; M: { { bra M; } } exit; end:");

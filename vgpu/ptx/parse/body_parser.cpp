@@ -209,8 +209,11 @@ class BodyParser {
     }
   }
 
-  // .reg .b32 %r<10>, a, b;
+  // .reg .b32 %r<10>, a, b;  .reg .v2 .f32 pair;
   void parse_registers() {
+    std::uint8_t elements = 1;
+    if (lexer_.accept_directive(".v2")) elements = 2;
+    if (elements == 1 && lexer_.accept_directive(".v4")) elements = 4;
     if (lexer_.peek().kind != Token::Kind::directive) lexer_.expected("a type");
     const Token type_token = lexer_.take();
     const Type type = find_type(type_token.text);
@@ -218,31 +221,50 @@ class BodyParser {
       lexer_.fail(type_token.line, fmt::format("expected the type of a register, found '{}'",
                                                printable(type_token.text)));
     }
+    // A vector has at most 128 bits, and none of predicates (PTX ISA 9.0, 5.4.2).
+    constexpr std::uint32_t kVectorBytesMax = 16;
+    if (elements > 1 && (type == Type::pred || bytes_of(type) * elements > kVectorBytesMax)) {
+      lexer_.fail(type_token.line, fmt::format("expected the type of an element of a vector of at "
+                                               "most 128 bits, found '{}'",
+                                               printable(type_token.text)));
+    }
     do {
       const Token name = lexer_.peek();
       lexer_.expect_identifier("the name of a register");
-      parse_register(name, type);
+      parse_register(name, type, elements);
     } while (lexer_.accept(','));
     lexer_.expect(';');
   }
 
-  void parse_register(const Token& name, Type type) {
+  void parse_register(const Token& name, Type type, std::uint8_t elements) {
     const auto first = static_cast<std::uint32_t>(function_.registers.size());
     if (!lexer_.accept('<')) {
-      spend_registers(1, name.line);
-      declare(name.text, {Symbol::Kind::reg, {}, first}, name.line);
-      function_.registers.push_back({std::string(name.text), type});
+      spend_registers(elements, name.line);
+      declare(name.text, {.index = first, .elements = elements}, name.line);
+      add_register(std::string(name.text), type, elements);
       return;
     }
     const std::uint64_t count =
         parse_count(lexer_, "a number of registers", std::numeric_limits<std::uint32_t>::max());
     lexer_.expect('>');
-    spend_registers(count, name.line);
-    if (!context_.symbols.declare_registers(name.text, first, static_cast<std::uint32_t>(count))) {
+    spend_registers(count * elements, name.line);
+    if (!context_.symbols.declare_registers(name.text, first, static_cast<std::uint32_t>(count),
+                                            elements)) {
       lexer_.fail(name.line, fmt::format("'{}' is declared twice", printable(name.text)));
     }
     for (std::uint64_t at = 0; at < count; ++at) {
-      function_.registers.push_back({fmt::format("{}{}", name.text, at), type});
+      add_register(fmt::format("{}{}", name.text, at), type, elements);
+    }
+  }
+
+  // The elements of a vector are registers of their own, which follow one another.
+  void add_register(const std::string& name, Type type, std::uint8_t elements) {
+    if (elements == 1) {
+      function_.registers.push_back({name, type});
+      return;
+    }
+    for (const char element : std::string_view("xyzw").substr(0, elements)) {
+      function_.registers.push_back({fmt::format("{}.{}", name, element), type});
     }
   }
 

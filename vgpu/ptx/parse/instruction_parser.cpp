@@ -247,7 +247,15 @@ class InstructionParser {
       return out;
     }
     if (const std::optional<Symbol> symbol = context_.symbols.find(name)) {
-      return operand_of(*symbol, name, line);
+      const bool is_vector = symbol->kind == Symbol::Kind::reg && symbol->elements > 1;
+      return is_vector ? vector_or_element(*symbol, name, line) : operand_of(*symbol, name, line);
+    }
+    // `%v.x` is one token.
+    if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) {
+      const std::optional<Symbol> vector = context_.symbols.find(name.substr(0, dot));
+      if (vector && vector->kind == Symbol::Kind::reg && vector->elements > 1) {
+        return element_of(*vector, name.substr(dot), name, line);
+      }
     }
     out.special = find_special_register(name);
     if (out.special != SpecialRegister::none) {
@@ -262,6 +270,36 @@ class InstructionParser {
     if (out_.unsupported.empty()) {
       out_.unsupported = fmt::format("special register '{}'", printable(name));
     }
+    return out;
+  }
+
+  // A vector of registers is like a list of them; `v.x` and `v.r` are its first element (PTX ISA
+  // 9.0, 6.4.3).
+  Operand vector_or_element(const Symbol& vector, std::string_view name, std::uint32_t line) {
+    if (lexer_.peek().kind == Token::Kind::directive) {
+      return element_of(vector, lexer_.take().text, name, line);
+    }
+    Operand out;
+    out.kind = Operand::Kind::vector;
+    for (std::uint32_t at = 0; at < vector.elements; ++at) {
+      Operand& part = out.parts.emplace_back();
+      part.kind = Operand::Kind::reg;
+      part.index = vector.index + at;
+    }
+    return out;
+  }
+
+  Operand element_of(const Symbol& vector, std::string_view element, std::string_view name,
+                     std::uint32_t line) const {
+    constexpr std::string_view kNames = "xyzwrgba";
+    const std::size_t at = element.size() == 2 ? kNames.find(element[1]) : std::string_view::npos;
+    if (at == std::string_view::npos || at % 4 >= vector.elements) {
+      lexer_.fail(line, fmt::format("expected an element of the vector '{}', found '{}'",
+                                    printable(name), printable(element)));
+    }
+    Operand out;
+    out.kind = Operand::Kind::reg;
+    out.index = vector.index + static_cast<std::uint32_t>(at % 4);
     return out;
   }
 

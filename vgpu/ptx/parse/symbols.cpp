@@ -34,10 +34,10 @@ bool SymbolTable::declare(std::string_view name, Symbol symbol) {
 }
 
 bool SymbolTable::declare_registers(std::string_view prefix, std::uint32_t first,
-                                    std::uint32_t count) {
+                                    std::uint32_t count, std::uint8_t elements) {
   std::vector<Range>& ranges = ranges_[prefix];
   if (!ranges.empty() && ranges.back().depth == depth()) return false;
-  ranges.push_back({first, count, depth()});
+  ranges.push_back({first, count, depth(), elements});
   range_undo_.push_back(prefix);
   return true;
 }
@@ -66,7 +66,9 @@ std::optional<Symbol> SymbolTable::find_in_ranges(std::string_view name) const {
     const auto range = std::find_if(ranges->second.rbegin(), ranges->second.rend(),
                                     [&](const Range& r) { return number < r.count; });
     if (range == ranges->second.rend() || (found && found->depth >= range->depth)) continue;
-    found = Symbol{.index = range->first + number, .depth = range->depth};
+    found = Symbol{.index = range->first + number * range->elements,
+                   .depth = range->depth,
+                   .elements = range->elements};
   }
   return found;
 }

@@ -16,8 +16,9 @@ struct Symbol {
   enum class Kind : std::uint8_t { reg, variable, function, label, branch_targets, prototype };
   Kind kind = Kind::reg;
   VariableRef::Scope variables = VariableRef::Scope::none;  // variable: the list
-  std::uint32_t index = 0;
-  std::uint32_t depth = 0;  // of the declaring scope; the module has 0
+  std::uint32_t index = 0;                                  // of a vector: its first register
+  std::uint32_t depth = 0;    // of the declaring scope; the module has 0
+  std::uint8_t elements = 1;  // reg: of a vector of them
 };
 
 class SymbolTable {
@@ -29,12 +30,15 @@ class SymbolTable {
   // Returns false if the scope has that name already.  The name must outlive the table.
   bool declare(std::string_view name, Symbol symbol);
   // `.reg .b32 %r<count>` declares %r0 ... %r(count - 1), with the indices from `first` on.
-  bool declare_registers(std::string_view prefix, std::uint32_t first, std::uint32_t count);
+  //   elements: of each; then their indices are so far apart
+  bool declare_registers(std::string_view prefix, std::uint32_t first, std::uint32_t count,
+                         std::uint8_t elements);
   [[nodiscard]] std::optional<Symbol> find(std::string_view name) const;
 
  private:
   struct Range {
     std::uint32_t first, count, depth;
+    std::uint8_t elements;
   };
   struct Undo {
     std::string_view name;
