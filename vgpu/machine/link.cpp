@@ -59,7 +59,8 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
 bool launches(const Program& program, const Instr& instr) {
   if (instr.kind != InstrKind::device_call) return false;
   const DeviceFunction function = program.device_calls[instr.device_call].function;
-  return function == DeviceFunction::__cudaCDP2LaunchDeviceV2 ||
+  return function == DeviceFunction::__cudaCDP2LaunchDevice ||
+         function == DeviceFunction::__cudaCDP2LaunchDeviceV2 ||
          function == DeviceFunction::__cudaCDP2MemcpyAsync ||
          function == DeviceFunction::__cudaCDP2MemsetAsync;
 }

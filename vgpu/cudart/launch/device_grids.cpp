@@ -68,8 +68,17 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
       found->second->value = static_cast<unsigned>(given[1]);
       return {};
     }
-    case DeviceFunction::__cudaCDP2GetParameterBufferV2: return {.result = parameter_buffer(call)};
-    case DeviceFunction::__cudaCDP2LaunchDeviceV2: return launch(call);
+    case DeviceFunction::__cudaCDP2GetParameterBuffer:
+      return {.result = parameter_buffer({}, given[1], "arguments of a launch")};
+    case DeviceFunction::__cudaCDP2GetParameterBufferV2:
+      return {.result = parameter_buffer_of(grid_of(given[0], given.subspan(1)))};
+    case DeviceFunction::__cudaCDP2LaunchDevice:
+      return launch(call, given[1], given[9], grid_of(given[0], given.subspan(2)));
+    case DeviceFunction::__cudaCDP2LaunchDeviceV2: {
+      const auto found = buffers_.find(given[0]);
+      if (found == buffers_.end()) return failed(cudaErrorInvalidValue);
+      return launch(call, given[0], given[1], found->second.first);
+    }
     case DeviceFunction::__cudaCDP2MemcpyAsync: return copy(call);
     case DeviceFunction::__cudaCDP2MemsetAsync: return fill(call);
     case DeviceFunction::__cudaCDP2StreamCreateWithFlags: {
@@ -125,30 +134,40 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
   return failed(cudaErrorNotSupported);
 }
 
-// Allocates memory for the arguments, which the launching thread fills.
-std::uint64_t DeviceGrids::parameter_buffer(const DeviceCall& call) {
-  LinkedKernel* const linked =
-      parent_.linked->code->load_at(call.arguments[0], needs_.device.allocations);
-  if (linked == nullptr) {
-    last_error_ = cudaErrorInvalidDeviceFunction;
+// Returns the grid that the arguments of a launch describe: its extents, those of its blocks, and
+// their shared memory.  `linked` is null if there is no such kernel.
+Grid DeviceGrids::grid_of(std::uint64_t kernel, std::span<const std::uint64_t> shape) {
+  return {.linked = parent_.linked->code->load_at(kernel, needs_.device.allocations),
+          .grid = dim3_at(shape),
+          .block = dim3_at(shape.subspan(3)),
+          .dynamic_shared_bytes = static_cast<std::uint32_t>(shape[6]),
+          .parameters = {},
+          .launched_as = 0,
+          .depth = parent_.depth + 1};
+}
+
+// Returns why a grid cannot be launched.
+cudaError_t DeviceGrids::error_of(const Grid& grid) const {
+  if (grid.linked == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (grid.depth > kDepthMax) return cudaErrorLaunchMaxDepthExceeded;
+  return fits(grid) ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+// Returns memory for the arguments of a grid, which the launching thread fills; 0: an error.
+std::uint64_t DeviceGrids::parameter_buffer_of(const Grid& grid) {
+  if (const cudaError_t error = error_of(grid); error != cudaSuccess) {
+    last_error_ = error;
     return 0;
   }
-  Grid grid{.linked = linked,
-            .grid = dim3_at(call.arguments.subspan(1)),
-            .block = dim3_at(call.arguments.subspan(4)),
-            .dynamic_shared_bytes = static_cast<std::uint32_t>(call.arguments[7]),
-            .parameters = {},
-            .launched_as = 0,
-            .depth = parent_.depth + 1};
-  if (!fits(grid) || grid.depth > kDepthMax) {
-    last_error_ =
-        grid.depth > kDepthMax ? cudaErrorLaunchMaxDepthExceeded : cudaErrorInvalidConfiguration;
-    return 0;
-  }
-  const std::string name =
-      fmt::format("arguments of {}", vgpu::kernel_name(linked->program.kernel));
+  const vgpu::Program& program = grid.linked->program;
+  return parameter_buffer(grid, program.parameter_bytes,
+                          fmt::format("arguments of {}", vgpu::kernel_name(program.kernel)));
+}
+
+std::uint64_t DeviceGrids::parameter_buffer(const Grid& grid, std::uint64_t bytes,
+                                            const std::string& name) {
   vgpu::Allocation* const buffer = needs_.device.allocations.allocate(
-      std::max(linked->program.parameter_bytes, 8u), ptx::Space::global, name);
+      std::max<std::uint64_t>(bytes, 8), ptx::Space::global, name);
   if (buffer == nullptr) {
     last_error_ = cudaErrorMemoryAllocation;
     return 0;
@@ -157,19 +176,39 @@ std::uint64_t DeviceGrids::parameter_buffer(const DeviceCall& call) {
   return buffer->address;
 }
 
-DeviceAnswer DeviceGrids::launch(const DeviceCall& call) {
-  const auto found = buffers_.find(call.arguments[0]);
+DeviceAnswer DeviceGrids::launch(const DeviceCall& call, std::uint64_t address,
+                                 std::uint64_t handle, const Grid& grid) {
+  const auto found = buffers_.find(address);
   if (found == buffers_.end()) return failed(cudaErrorInvalidValue);
-  const auto [grid, buffer] = found->second;
+  if (const cudaError_t error = error_of(grid); error != cudaSuccess) return failed(error);
+  vgpu::Allocation* const buffer = found->second.second;
   buffers_.erase(found);
-  const Stream stream{call.block, call.arguments[1]};
-  const std::span<const std::byte> filled(buffer->data, grid.linked->program.parameter_bytes);
-  ChildGrid child{.grid = grid, .parameters = {filled.begin(), filled.end()}, .after = {}};
+  const Stream stream{call.block, handle};
+  const std::uint32_t bytes = grid.linked->program.parameter_bytes;
+  ChildGrid child{.grid = grid, .parameters = std::vector<std::byte>(bytes), .after = {}};
+  std::copy_n(buffer->data, std::min<std::uint64_t>(bytes, buffer->bytes),
+              child.parameters.begin());
   child.grid.parameters = child.parameters;
+  if (buffer->bytes < bytes) check_buffer(call, grid, *buffer);
   needs_.device.allocations.free(*buffer);
   if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
   check_arguments(call, child.grid);
   return add(std::move(child), stream);
+}
+
+// Reports that a buffer, whose size the program chose, is smaller than the arguments of the kernel.
+void DeviceGrids::check_buffer(const DeviceCall& call, const Grid& grid,
+                               const vgpu::Allocation& buffer) {
+  const vgpu::Program& child = grid.linked->program;
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::out_of_bounds;
+  finding.space = "global";
+  finding.kernel = vgpu::kernel_name(call.by.program->kernel);
+  finding.object = fmt::format("parameter buffer of {} bytes", buffer.bytes);
+  finding.accesses = {vgpu::side_at("launch", call.by)};
+  finding.message = fmt::format("(1) launches {}, whose arguments have {} bytes",
+                                vgpu::kernel_name(child.kernel), child.parameter_bytes);
+  needs_.findings.add(finding);
 }
 
 // Checks that no argument points to shared or local memory, which other grids cannot access

@@ -66,14 +66,19 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
  private:
   using Stream = std::pair<std::uint32_t, std::uint64_t>;  // a stream of a block
 
-  std::uint64_t parameter_buffer(const vgpu::DeviceCall& call);
-  vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call);
+  Grid grid_of(std::uint64_t kernel, std::span<const std::uint64_t> shape);
+  [[nodiscard]] cudaError_t error_of(const Grid& grid) const;
+  std::uint64_t parameter_buffer_of(const Grid& grid);
+  std::uint64_t parameter_buffer(const Grid& grid, std::uint64_t bytes, const std::string& name);
+  vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call, std::uint64_t buffer,
+                            std::uint64_t stream, const Grid& grid);
   vgpu::DeviceAnswer copy(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer fill(const vgpu::DeviceCall& call);
   vgpu::DeviceAnswer run_helper(std::string_view kernel, std::span<const std::uint64_t> parameters,
                                 Stream stream);
   vgpu::DeviceAnswer add(ChildGrid child, Stream stream);
   vgpu::DeviceAnswer failed(cudaError_t error);
+  void check_buffer(const vgpu::DeviceCall& call, const Grid& grid, const vgpu::Allocation& buffer);
   void check_arguments(const vgpu::DeviceCall& call, const Grid& grid);
   std::uint64_t text(std::string_view text);
   [[nodiscard]] bool is_stream(Stream stream) const;
