@@ -48,6 +48,17 @@ cudaMemLocation location_of(CUdevice device) {
   return made;
 }
 
+// The location of pools, which may be missing.
+struct PoolsLocation {
+  PoolsLocation(const CUmemLocation* given, CUmemAllocationType kind)
+      : place(given == nullptr ? cudaMemLocation{} : location_of(*given)),
+        location(given == nullptr ? nullptr : &place),
+        type(static_cast<cudaMemAllocationType>(number_of(kind))) {}
+  cudaMemLocation place;
+  cudaMemLocation* location;
+  cudaMemAllocationType type;
+};
+
 struct PointerFacts {
   cudaPointerAttributes known{};
   std::uint64_t begin = 0;
@@ -349,6 +360,28 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     static_assert(sizeof known == sizeof *properties);
     std::memcpy(&known, properties, sizeof known);  // it has the same members
     return cudaMemPoolCreate(pool, &known);
+  });
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
+                                CUmemAllocationType type) {
+  return after_init([&] {
+    PoolsLocation of(location, type);
+    return cudaMemGetDefaultMemPool(pool, of.location, of.type);
+  });
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return after_init([&] {
+    PoolsLocation of(location, type);
+    return cudaMemGetMemPool(pool, of.location, of.type);
+  });
+}
+
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return after_init([&] {
+    PoolsLocation of(location, type);
+    return cudaMemSetMemPool(of.location, of.type, pool);
   });
 }
 
