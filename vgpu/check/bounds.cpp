@@ -33,6 +33,10 @@ void BoundsChecker::on_fault(const Fault& fault) {
     case Fault::Kind::read_only:
       report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
       break;
+    case Fault::Kind::no_such_atomic:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                   "(1) is an atomic that local memory does not have: the result is undefined");
+      break;
     case Fault::Kind::no_such_block:
       report_fault(reporter_, fault, FindingKind::out_of_bounds,
                    fmt::format("(1) is in the shared memory of block {} of the cluster, which has "

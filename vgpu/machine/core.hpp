@@ -90,7 +90,7 @@ class Core {
   Targets targets_{launch_, clusters_, meant_objects_};
   CurrentAccess current_{launch_};
   Atomics atomics_{launch_, current_, strong_writes_};
-  LocalMemory local_memory_{launch_, targets_, current_, atomics_};
+  LocalMemory local_memory_{launch_, current_, atomics_};
   Accesses accesses_{launch_,
                      {targets_, meant_objects_, current_, atomics_, local_memory_, strong_writes_}};
   BarrierObjects barrier_objects_{launch_, {clusters_, targets_, current_, accesses_}};

@@ -22,6 +22,7 @@ struct Fault {
     misaligned,
     use_after_free,
     read_only,
+    no_such_atomic,    // local memory does not have it
     destroyed_object,  // `address` is the handle of a texture or surface
     block_exited,      // shared memory of a block of the cluster that has exited
     no_such_block,     // shared memory of a block that the cluster does not have

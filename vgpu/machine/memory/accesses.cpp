@@ -317,8 +317,10 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
           scan = launch_.rows.scan(row, target.limit, bytes, group, current_.access.offset.data());
       }
     }
-    const bool forbidden = target.allocation != nullptr && target.allocation->read_only &&
-                           instr.kind != InstrKind::load;
+    const bool has_no_atomic = target.space == Space::local && instr.kind == InstrKind::atomic &&
+                               !exists_in_local_memory(instr.modifiers);
+    const bool forbidden = target.allocation != nullptr && instr.kind != InstrKind::load &&
+                           (target.allocation->read_only || has_no_atomic);
     if (target.allocation == nullptr || ((group >> lead) & 1) == 0 || forbidden) {
       targets_.fault(run, instr, target, lead_address, lead, bytes);
       faulted |= 1u << lead;

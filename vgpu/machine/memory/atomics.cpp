@@ -407,19 +407,35 @@ std::uint32_t lanes_that_compare_unequal(const RunningFragment& run, const Instr
   return unequal;
 }
 
-void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask, bool strided) {
+namespace {
+
+AtomicRows rows_of(const RunningFragment& run, const Instr& instr, std::byte* data,
+                   const std::uint32_t* offsets, std::uint32_t mask, bool strided) {
   const auto row = [&](const Ref& ref) {
     return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
   };
   const Ref& destination = instr[AtomicOperand::old];
-  const AtomicRows rows{current_.access.allocation->data,
-                        current_.access.offset.data(),
-                        mask,
-                        row(destination),
-                        destination.bank == Bank::wide,
-                        row(instr[AtomicOperand::value]),
-                        row(instr[AtomicOperand::swap]),
-                        strided};
+  return {data,
+          offsets,
+          mask,
+          row(destination),
+          destination.bank == Bank::wide,
+          row(instr[AtomicOperand::value]),
+          row(instr[AtomicOperand::swap]),
+          strided};
+}
+
+}  // namespace
+
+void Atomics::calculate(const RunningFragment& run, const Instr& instr, std::byte* cells,
+                        const std::uint32_t* offsets, std::uint32_t mask) {
+  find_function(instr.modifiers, false, true)(rows_of(run, instr, cells, offsets, mask, false));
+}
+
+void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask, bool strided) {
+  const Ref& destination = instr[AtomicOperand::old];
+  const AtomicRows rows = rows_of(run, instr, current_.access.allocation->data,
+                                  current_.access.offset.data(), mask, strided);
   const bool is_global = current_.access.allocation->space == ptx::Space::global;
   const AtomicFn function = find_function(instr.modifiers, is_global, true);
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {

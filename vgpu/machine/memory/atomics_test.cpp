@@ -209,6 +209,53 @@ TEST_F(Atomics, ADiscardIsAWriteOfUndefinedBytes) {
   EXPECT_THROW(compile("discard.global.L2 [%rd1], 64;"), Refusal);
 }
 
+// Each lane has its own cell; the words of a cell are not adjacent.
+TEST_F(Atomics, OfLocalMemoryAreThoseOfTheLane) {
+  compile(
+      ".local .align 8 .b8 l[32];\n"
+      "mov.u32 %r1, %tid.x; mov.u64 %rd4, l; cvta.local.u64 %rd5, %rd4;\n"
+      "and.b32 %r2, %r1, 1; mul.wide.u32 %rd6, %r2, 16; add.u64 %rd5, %rd5, %rd6;\n"
+      "cvt.u64.u32 %rd7, %r1; st.u64 [%rd5], %rd7; st.u64 [%rd5+8], -1;\n"
+      "atom.add.u64 %rd8, [%rd5], 0x500000003; ld.u64 %rd9, [%rd5];\n"
+      "atom.cas.b64 %rd10, [%rd5], %rd9, 8; red.add.u64 [%rd5], 1; ld.u64 %rd11, [%rd5];\n"
+      "mul.wide.u32 %rd12, %r1, 32; add.u64 %rd12, %rd1, %rd12;\n"
+      "st.global.u64 [%rd12], %rd8; st.global.u64 [%rd12+8], %rd9;\n"
+      "st.global.u64 [%rd12+16], %rd10; st.global.u64 [%rd12+24], %rd11;");
+  run(2);
+  EXPECT_TRUE(seen_.faults.empty());
+  EXPECT_EQ(ints(16), (Words{0, 0, 3, 5, 3, 5, 9, 0, 1, 0, 4, 5, 4, 5, 9, 0}));
+}
+
+TEST_F(Atomics, OfLocalMemoryArePerformedInWordsOfBothHalves) {
+  compile(
+      ".local .align 8 .b8 l[8]; mov.u64 %rd4, l; cvta.local.u64 %rd5, %rd4;\n"
+      "atom.exch.b64 %rd6, [%rd5], 1;");
+  run(2);
+  ASSERT_EQ(seen_.accesses.size(), 2u);
+  for (unsigned half = 0; half < 2; ++half) {
+    const Access& access = seen_.accesses[half];
+    EXPECT_EQ(access.kind, AccessKind::atomic);
+    EXPECT_EQ(access.space, ptx::Space::local);
+    EXPECT_EQ(access.bytes, 4u);
+    EXPECT_EQ(access.offset[1], 128 * half + 4);
+  }
+}
+
+TEST_F(Atomics, OfLocalMemoryHaveAtMost64BitsAndOneElement) {
+  for (const char* atomic :
+       {"atom.exch.b128 %q1, [%rd5], %q1;", "atom.add.noftz.f16x2 %r1, [%rd5], %r2;",
+        "red.add.v2.f32 [%rd5], {%f1, %f2};"}) {
+    compile(std::string(".reg .b128 %q<2>; .reg .f32 %f<3>; .local .align 16 .b8 l[16];\n"
+                        "mov.f32 %f1, 0f00000000; mov.f32 %f2, %f1; mov.u32 %r2, 0;\n"
+                        "mov.b128 %q1, {%rd1, %rd1};\n"
+                        "mov.u64 %rd4, l; cvta.local.u64 %rd5, %rd4;\n") +
+            atomic);
+    run(1);
+    ASSERT_EQ(seen_.faults.size(), 1u) << atomic;
+    EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::no_such_atomic) << atomic;
+  }
+}
+
 TEST_F(Atomics, ParametersHaveGenericAddresses) {
   compile(
       "mov.b64 %rd4, p; cvta.param.u64 %rd5, %rd4; ld.u64 %rd6, [%rd5]; st.global.u64 [%rd1], "

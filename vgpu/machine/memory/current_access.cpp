@@ -34,7 +34,8 @@ void CurrentAccess::take_undefined(const RunningFragment& run, const Instr& inst
     return;
   }
   for (const Ref& ref : {instr[AtomicOperand::value], instr[AtomicOperand::swap]}) {
-    take_undefined_of(run, ref, 0, 0, std::min(bytes, 8u), mask);
+    const Ref row = elements.byte < 8 ? ref : row_after(ref, 1);  // of 16 bytes
+    take_undefined_of(run, row, elements.byte % 8, 0, std::min(bytes, 8u), mask);
     if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, mask);
   }
 }
@@ -110,7 +111,8 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
   access.unwritten = 0;
   const bool asks_swaps =
       launch_.program->synchronizes_threads || launch_.observers.weak_memory != nullptr;
-  if (asks_swaps && instr.modifiers.atom_op == ptx::AtomOp::cas) {
+  const bool is_whole = bytes >= ptx::bytes_of(instr.modifiers.type);
+  if (asks_swaps && is_whole && instr.modifiers.atom_op == ptx::AtomOp::cas) {
     access.unwritten = lanes_that_compare_unequal(run, instr, access, mask);
   }
   std::size_t values = instr.modifiers.vector;

@@ -31,11 +31,26 @@ void move_half(std::byte* half, const RowAccess& words, bool stores) {
   }
 }
 
+template <typename Visit>
+void for_each_lane(std::uint32_t mask, Visit visit) {
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    visit(static_cast<unsigned>(std::countr_zero(rest)));
+  }
+}
+
+// Returns the undefined bits of a word that a lane accesses.
+std::uint64_t undefined_word(const Access& access, unsigned lane) {
+  return access.is_partial ? access.undefined_bits_at(0, 4, lane) : ones_of(4);
+}
+
 }  // namespace
 
 void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target& target,
                           bool is_uniform, std::uint32_t mask) {
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
+  if (instr.kind == InstrKind::atomic && whole > 4) {
+    return perform_wide_atomic(run, instr, target, mask);
+  }
   const std::uint32_t width = std::min(whole, 8u), piece = std::min(width, 4u);
   const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   const Places lane_offset = current_.access.offset;
@@ -66,20 +81,59 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
       if (instr.kind == InstrKind::atomic) {
         current_.access.allocation = target.allocation;
         current_.access.offset = at;
-        // The words of such an access are not adjacent, and local memory is private to the lane
-        // anyway.
-        if (width == 8 || has_elements(instr.modifiers)) {
-          targets_.fault(run, instr, target, target.base + lead,
-                         static_cast<unsigned>(std::countr_zero(mask)),
-                         whole * instr.modifiers.vector);
-          return;
-        }
         atomics_.perform(run, instr, mask, false);
         return;
       }
       move(run, instr, row, elements);
     }
   }
+}
+
+// Copies the two words of each lane, which are not adjacent, to a cell; executes the atomic there,
+// as no other thread can see its steps; and copies the words back.
+void LocalMemory::perform_wide_atomic(RunningFragment& run, const Instr& instr,
+                                      const Target& target, std::uint32_t mask) {
+  const Places lane_offset = current_.access.offset;
+  std::array<std::uint64_t, kWarpLanes> cells{};
+  auto* const bytes = reinterpret_cast<std::byte*>(cells.data());
+  Places cell_offset;
+  launch_.rows.count_up(cell_offset.data(), 0, sizeof cells[0]);
+  std::array<Places, 2> at;
+  LaneBits undefined{};
+  std::uint32_t origin = ptx::kNone;
+  for (std::uint32_t half = 0; half < 2; ++half) {
+    launch_.rows.interleave(lane_offset.data(), 4 * half, mask, at[half].data());
+    const RowAccess row{.allocation = target.allocation,
+                        .place = launch_.place_of(run.slot, run.warp),
+                        .pc = run.pc,
+                        .mask = mask,
+                        .space = target.space,
+                        .kind = AccessKind::atomic,
+                        .pattern = Pattern::scattered,
+                        .bytes = 4,
+                        .element_bytes = 8,
+                        .offsets = at[half].data()};
+    current_.access.undefined = 0;
+    if (current_.is_watched()) tell(run, instr, target, row, {0, 1, 4 * half});
+    for_each_lane(mask, [&](unsigned lane) {
+      std::memcpy(bytes + cell_offset[lane] + 4 * half, target.allocation->data + at[half][lane],
+                  4);
+    });
+    for_each_lane(current_.access.undefined & mask, [&](unsigned lane) {
+      undefined[lane] |= undefined_word(current_.access, lane) << (32 * half);
+      origin = current_.access.origin;
+    });
+  }
+  Atomics::calculate(run, instr, bytes, cell_offset.data(), mask);
+  for_each_lane(mask, [&](unsigned lane) {
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      std::memcpy(target.allocation->data + at[half][lane], bytes + cell_offset[lane] + 4 * half,
+                  4);
+    }
+  });
+  const Ref& old = instr[AtomicOperand::old];
+  if (old.bank == Bank::none || (origin == ptx::kNone && !run.warp.undefined.any())) return;
+  run.warp.undefined.set_bits(run.frame, old, undefined, origin, mask, *launch_.program);
 }
 
 // Reports a word of each lane.
@@ -135,9 +189,7 @@ void LocalMemory::give_undefined_word(RunningFragment& run, const Instr& instr, 
   LaneBits bits = half == 0 ? LaneBits{} : undefined.bits_of(run.frame, ref);
   for (std::uint32_t rest = current_.access.undefined & mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint64_t word =
-        current_.access.is_partial ? current_.access.undefined_bits_at(0, 4, lane) : ones_of(4);
-    bits[lane] |= word << (32 * half);
+    bits[lane] |= undefined_word(current_.access, lane) << (32 * half);
   }
   const bool is_low = half == 1 && current_.access.undefined == 0;
   const std::uint32_t origin =

@@ -16,9 +16,8 @@ namespace warpcheck::vgpu {
 
 class LocalMemory {
  public:
-  LocalMemory(RunningLaunch& launch, const Targets& targets, CurrentAccess& current,
-              Atomics& atomics)
-      : launch_(launch), targets_(targets), current_(current), atomics_(atomics) {}
+  LocalMemory(RunningLaunch& launch, CurrentAccess& current, Atomics& atomics)
+      : launch_(launch), current_(current), atomics_(atomics) {}
 
   // Executes the access at the lanes' offsets in the current access.
   //   is_uniform: they are equal
@@ -27,6 +26,9 @@ class LocalMemory {
 
  private:
   using Places = std::array<std::uint32_t, kWarpLanes>;
+  // Executes an atomic of 64 bits.
+  void perform_wide_atomic(RunningFragment& run, const Instr& instr, const Target& target,
+                           std::uint32_t mask);
   void tell(RunningFragment& run, const Instr& instr, const Target& target, const RowAccess& row,
             const CurrentAccess::Elements& elements);
   void move(RunningFragment& run, const Instr& instr, const RowAccess& row,
@@ -35,7 +37,6 @@ class LocalMemory {
                            std::uint32_t half, std::uint32_t mask);
 
   RunningLaunch& launch_;
-  const Targets& targets_;
   CurrentAccess& current_;
   Atomics& atomics_;
 };

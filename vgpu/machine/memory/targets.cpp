@@ -254,7 +254,8 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   } else if (offset % bytes != 0 && offset >= begin && offset < limit) {
     fault.kind = Fault::Kind::misaligned;
   } else if (offset >= begin && bytes <= limit && offset <= limit - bytes) {
-    fault.kind = Fault::Kind::read_only;
+    const bool is_local = target.space == Space::local;
+    fault.kind = is_local ? Fault::Kind::no_such_atomic : Fault::Kind::read_only;
   } else {
     fault.kind = Fault::Kind::out_of_bounds;
     if (target.allocation == nullptr && is_arena) {
