@@ -16,9 +16,12 @@
 #include "cli/gpu_command.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/expected/expectation_file.hpp"
+#include "harness/expected/expecting_engine.hpp"
 #include "harness/input/json.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
+#include "harness/report/source_excerpt.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/statistics.hpp"
 #include "vgpu/text/counted.hpp"
@@ -36,6 +39,8 @@ struct CheckArguments {
   ConfigurationOptions configuration;
   std::string cases = "fuzz/cases";
   std::string failures;
+  std::vector<std::string> expect;  // files
+  std::string write_expect;         // a file; empty: none
   bool no_failures = false;
   CompileOption compile;
   ReportOptions reports;
@@ -53,8 +58,11 @@ struct CheckArguments {
 
 int check_on_gpu(const CheckArguments& arguments) {
   if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
-      !arguments.reports.lcov.empty() || arguments.compile.is_given()) {
-    throw UsageError("--seconds, --statistics, --health, --lcov and --compile need --engine vgpu");
+      !arguments.reports.lcov.empty() || arguments.compile.is_given() ||
+      !arguments.expect.empty() || !arguments.write_expect.empty()) {
+    throw UsageError(
+        "--seconds, --statistics, --health, --lcov, --compile, --expect and --write-expect need "
+        "--engine vgpu");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent" ||
@@ -75,7 +83,9 @@ int check_on_gpu(const CheckArguments& arguments) {
 class Checker {
  public:
   explicit Checker(const CheckArguments& arguments)
-      : arguments_(arguments), engine_(arguments.reports.wants_coverage()) {
+      : arguments_(arguments), covered_(arguments.reports.wants_coverage()) {
+    for (const std::string& file : arguments.expect) expected_.add(read_expectation_file(file));
+    engine_.emplace(covered_.engine(), expected_);
     run_.command = "check";
     run_.health = Json::array();
     options_.seed = arguments.seed;
@@ -122,6 +132,8 @@ class Checker {
     if (arguments_.seconds != 0) std::ranges::for_each(run_.claims, print_passed);
     for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
     write_reports();
+    print_expected();
+    write_expectations();
     if (interrupted()) return kInterrupted;
     if (cannot_) return kCannot;
     return passed() && met_what_is_required() ? kNothingFound : kFindings;
@@ -139,13 +151,41 @@ class Checker {
                       claim.beyond.text()));
   }
 
+  void print_expected() const {
+    for (const ExpectedFinding& expected : run_.expected) {
+      print(fmt::format("{}: {}\n", expected.pair, expected_text(expected)));
+    }
+    for (const Expectation& expectation : run_.unmatched) {
+      print(fmt::format("expected, but not found: {}\n", place_text(expectation)));
+    }
+  }
+
+  // For --write-expect: what the trials' kernels did.  A wrong result cannot be expected.
+  void write_expectations() {
+    if (arguments_.write_expect.empty()) return;
+    std::size_t added = 0;
+    for (const Report& report : run_.reports) {
+      std::vector<vgpu::Finding> findings = report.verdict.findings;
+      std::erase_if(findings, [](const vgpu::Finding& finding) {
+        return finding.kind == vgpu::FindingKind::mismatch ||
+               finding.kind == vgpu::FindingKind::schedule_dependent;
+      });
+      added += add_expectations(arguments_.write_expect, report.a_case.pair->name(), findings,
+                                source_lines());
+    }
+    print(
+        fmt::format("{} written to {}\n", counted(added, "expectation"), arguments_.write_expect));
+  }
+
   [[nodiscard]] bool met_what_is_required() const {
     return std::ranges::all_of(
         statistics_, [](const CaseStatistics& statistics) { return statistics.missing().empty(); });
   }
 
   void write_reports() {
-    run_.coverage = engine_.coverage();
+    run_.coverage = covered_.coverage();
+    run_.expected = engine_->expected();
+    if (!interrupted()) run_.unmatched = engine_->expectations().unmatched();
     if (arguments_.statistics) run_.statistics = Json::array();
     for (const CaseStatistics& statistics : statistics_) {
       run_.statistics.push_back(statistics_json(statistics));
@@ -171,9 +211,17 @@ class Checker {
   void replay_failures(const std::vector<const AnyPair*>& pairs) {
     if (!database_) return;
     for (const std::string& message : database_->messages()) complain(message);
-    TrialRunner runner(engine_.engine());
+    // The database keeps failures that are expected.
+    TrialRunner runner(covered_.engine());
     auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
+    std::erase_if(replayed.failures, [this](Report& report) {
+      engine_->set_pair(report.a_case.pair->name());
+      engine_->leave_out(report.verdict.findings);
+      return !report.verdict.failed() && report.verdict.refusals.empty();
+    });
+    failed_claims_.clear();
     for (Report& report : replayed.failures) {
+      failed_claims_.insert(report.a_case.title());
       print(report_text(report));
       Claim& claim = claim_of(*report.a_case.pair, report.a_case.property);
       add_failure(claim, std::move(report));
@@ -181,7 +229,6 @@ class Checker {
     for (const std::string& note : replayed.notes) print(fmt::format("note: {}\n", note));
     for (const std::string& problem : replayed.problems) complain(problem);
     cannot_ = cannot_ || !database_->messages().empty() || !replayed.problems.empty();
-    failed_claims_ = std::move(replayed.failed_claims);
     if (replayed.replayed == 0) return;
     print(fmt::format("{} stored cases and inputs replayed, {} of them fail\n", replayed.replayed,
                       replayed.failures.size()));
@@ -189,7 +236,8 @@ class Checker {
 
   // Stops at a claim that cannot be run, because all claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
-    TrialRunner runner(engine_.engine());
+    TrialRunner runner(*engine_);
+    engine_->set_pair(pair.name());
     bool runs = check(pair, "", runner);
     for (const PropertyEntry& property : pair.properties()) {
       if (!interrupted()) runs = runs && check(pair, property.name, runner);
@@ -308,7 +356,9 @@ class Checker {
   CheckOptions options_;
   std::optional<campaign::FailureDatabase> database_;
   std::set<std::string> failed_claims_;  // by stored cases
-  CoveredEngine engine_;
+  ExpectedFindings expected_{source_lines()};
+  CoveredEngine covered_;
+  std::optional<ExpectingEngine> engine_;
   RunReport run_;
   std::vector<CaseStatistics> statistics_;  // of each pair, if requested
   bool cannot_ = false;
@@ -344,6 +394,15 @@ void add_check_to(CLI::App& command, Run& run) {
   command.add_flag("--health", arguments->health,
                    "Also fail pairs whose reference is far slower than their kernel (measured by "
                    "the clock; the other checks of a claim's health are always on)");
+  command
+      .add_option("--expect", arguments->expect,
+                  "Findings that are known and accepted: trials leave out those that FILE names "
+                  "(docs/expected-findings.md)")
+      ->type_name("FILE");
+  command
+      .add_option("--write-expect", arguments->write_expect,
+                  "Add what was found, and is not expected, to FILE, for --expect")
+      ->type_name("FILE");
   arguments->reports.add_to(command);
   command.footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -18,8 +19,11 @@
 #include "cli/exec/run_directory.hpp"
 #include "cli/exec/supervisor.hpp"
 #include "cli/report_options.hpp"
+#include "harness/expected/expectation_file.hpp"
+#include "harness/report/source_excerpt.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/schedule/strategies.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -48,6 +52,8 @@ struct ExecArguments {
   CompileOption compile;
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
+  std::vector<std::string> expect;  // files
+  std::string write_expect;         // a file; empty: none
   int error_exit_code = 66;
   int unsupported_exit_code = kCannot;
   ReportOptions reports;
@@ -134,6 +140,17 @@ ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& repo
   return {report.own_status, Owner::program};
 }
 
+// Those of --expect, then those of --ignore.
+ExpectedFindings expected_findings(const ExecArguments& arguments) {
+  ExpectedFindings expected(source_lines());
+  for (const std::string& file : arguments.expect) expected.add(read_expectation_file(file));
+  if (!arguments.ignore.empty()) {
+    expected.add({{.files = arguments.ignore,
+                   .reason = "all of its lines are in files that --ignore names"}});
+  }
+  return expected;
+}
+
 // The program's runs and their results.
 class Execution {
  public:
@@ -150,10 +167,9 @@ class Execution {
                       cudart::ExecSettings settings = settings_of_run(run);
                       settings.kept_bytes = kept;
                       return runner_.run(std::move(settings), standard_output);
-                    }) {
-    report_.program = arguments.command.front();
+                    }),
+        report_(expected_findings(arguments), arguments.command.front()) {
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
-    report_.ignore = arguments.ignore;
     if (arguments.runs > 1) runner_.share_input();
     runner_.set_timeout(arguments.timeout_s);
     const ReportOptions files = arguments.reports.rewritable();
@@ -209,18 +225,36 @@ class Execution {
     report_.is_unsteady = !found && comparison_.is_unsteady();
   }
 
+  // For --write-expect: the findings that are new.
+  void write_expectations() const {
+    if (arguments_.write_expect.empty()) return;
+    std::vector<vgpu::Finding> findings;
+    for (const ProgramReport::Found& found : report_.findings) findings.push_back(found.finding);
+    const std::string name = std::filesystem::path(report_.program).filename().string();
+    const std::size_t added =
+        add_expectations(arguments_.write_expect, name, findings, source_lines());
+    std::fputs(fmt::format("========= {} written to {}\n", counted(added, "expectation"),
+                           arguments_.write_expect)
+                   .c_str(),
+               stderr);
+  }
+
   int tell() {
     const auto options = [this](int run) { return options_of_run(run); };
     std::fputs((exec_text(report_, options) + time_text(report_)).c_str(), stderr);
     ExecStatus status = exit_status(arguments_, report_);
     RunReport files = run_report(report_, settings_);
     std::string unwritten;
-    try {
-      arguments_.reports.write(files);
-    } catch (const std::exception& error) {
-      unwritten = error.what();
-      status = {kCannot, ExecStatus::Owner::unwritten};
-    }
+    const auto write = [&](const auto& step) {
+      try {
+        step();
+      } catch (const std::exception& error) {
+        unwritten += (unwritten.empty() ? "" : "; ") + std::string(error.what());
+        status = {kCannot, ExecStatus::Owner::unwritten};
+      }
+    };
+    write([&] { arguments_.reports.write(files); });
+    write([&] { write_expectations(); });
     if (!unwritten.empty()) complain(unwritten);
     if (const std::string why = why_past_our_runtime(); !why.empty()) {
       complain(fmt::format("{}: {}", report_.program, why));
@@ -274,6 +308,7 @@ class Execution {
 
 int run_exec(const ExecArguments& arguments) {
   arguments.reports.check();
+  (void)expected_findings(arguments);  // before anything runs
   const ProgramFile program = find_program(arguments.command.front());
   try {
     require_our_runtime(program);
@@ -385,6 +420,15 @@ void add_report_options(CLI::App& command, ExecArguments& arguments) {
                   "Do not report findings whose lines are all in files that match, for example "
                   "'*/cub/*'")
       ->type_name("GLOB");
+  command
+      .add_option("--expect", arguments.expect,
+                  "Findings that are known and accepted: do not report those that FILE names "
+                  "(docs/expected-findings.md)")
+      ->type_name("FILE");
+  command
+      .add_option("--write-expect", arguments.write_expect,
+                  "Add what was found, and is not expected, to FILE, for --expect")
+      ->type_name("FILE");
   command.add_flag("--portable", arguments.portable,
                    "Note code that only devices from sm_70 on allow");
   command.add_flag("--leaks", arguments.leaks, "Report memory that is not freed at exit");

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cstring>
@@ -23,14 +22,6 @@
 namespace warpcheck {
 namespace {
 
-// The file's name for the user: relative to the current directory.
-std::string path_from_here(const std::string& path) {
-  std::error_code error;
-  const std::string here = std::filesystem::current_path(error).string() + "/";
-  const std::string normal = std::filesystem::path(path).lexically_normal().string();
-  return normal.starts_with(here) ? normal.substr(here.size()) : normal;
-}
-
 vgpu::Finding seen_from_here(vgpu::Finding finding) {
   for (vgpu::AccessSide& side : finding.accesses) {
     if (!side.file.empty()) side.file = path_from_here(side.file);
@@ -40,29 +31,15 @@ vgpu::Finding seen_from_here(vgpu::Finding finding) {
   return finding;
 }
 
-// finding: with files as recorded; patterns may match these or the shorter names.
-bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& patterns) {
-  const auto is_match = [&](const std::string& file) {
-    return std::ranges::any_of(patterns, [&](const std::string& pattern) {
-      return ::fnmatch(pattern.c_str(), file.c_str(), 0) == 0 ||
-             ::fnmatch(pattern.c_str(), path_from_here(file).c_str(), 0) == 0;
-    });
-  };
-  std::size_t matches = 0;
-  for (const vgpu::AccessSide& side : finding.accesses) {
-    if (side.file.empty() && side.ptx.empty()) continue;  // the host's side: has no line anyway
-    if (side.file.empty()) return false;
-    if (!is_match(side.file) && (side.header.empty() || !is_match(side.header))) return false;
-    ++matches;
-  }
-  return matches != 0;
+std::string name_in_reports(const std::string& program) {
+  return std::filesystem::path(program).filename().string();
 }
 
 // A program in place of a pair: reports name it, but it is never drawn or run.
 class ProgramAsPair final : public AnyPair {
  public:
   ProgramAsPair(const std::string& name, std::vector<std::string> arguments)
-      : AnyPair(std::filesystem::path(name).filename().string()), command_(std::move(arguments)) {
+      : AnyPair(name_in_reports(name)), command_(std::move(arguments)) {
     command_.insert(command_.begin(), name);
   }
 
@@ -201,7 +178,12 @@ std::string summary_text(const ProgramReport& report) {
   }
   if (causes != errors) text += fmt::format(" of {}", counted(causes, "cause"));
   if (notes != 0) text += ", " + counted(notes, "note");
-  if (!report.ignored.empty()) text += fmt::format(", {} ignored", report.ignored.size());
+  const auto ignored = std::ranges::count_if(report.expected, [](const ExpectedFinding& expected) {
+    return expected.expectation.is_option();
+  });
+  const std::size_t expected = report.expected.size() - static_cast<std::size_t>(ignored);
+  if (expected != 0) text += fmt::format(", {} expected", expected);
+  if (ignored != 0) text += fmt::format(", {} ignored", ignored);
   if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
   text += fmt::format("; {} of {}", counted(report.launches, "launch"),
                       counted(report.kernels.size(), "kernel"));
@@ -212,9 +194,18 @@ std::string summary_text(const ProgramReport& report) {
 
 }  // namespace
 
+ProgramReport::ProgramReport(ExpectedFindings expectations, std::string program)
+    : program(std::move(program)), expectations(std::move(expectations)) {
+  this->expectations.set_program(this->program);
+}
+
 void ProgramReport::add(vgpu::Finding finding, int run) {
   finding.count = 1;
-  findings.push_back({std::move(finding), run});
+  if (const Expectation* const by = expectations.find(finding)) {
+    add_expected(expected, std::move(finding), name_in_reports(program), *by);
+  } else {
+    findings.push_back({std::move(finding), run});
+  }
 }
 
 void ProgramReport::add(const ProgramRun& run) {
@@ -266,14 +257,17 @@ void ProgramReport::add(const ProgramRun& run) {
   }
   for (const auto& key : order) {
     const vgpu::Finding& recorded = latest.at(key);
-    std::vector<Found>& among = is_ignored(recorded, ignore) ? ignored : findings;
     vgpu::Finding finding = seen_from_here(recorded);
-    const auto known = std::ranges::find_if(among, [&](const Found& other) {
+    if (const Expectation* const by = expectations.find(recorded)) {
+      add_expected(expected, std::move(finding), name_in_reports(program), *by);
+      continue;
+    }
+    const auto known = std::ranges::find_if(findings, [&](const Found& other) {
       return other.finding.severity == finding.severity &&
              vgpu::class_of(other.finding) == vgpu::class_of(finding);
     });
-    if (known == among.end()) {
-      among.push_back({std::move(finding), runs});
+    if (known == findings.end()) {
+      findings.push_back({std::move(finding), runs});
     } else {
       known->finding.count += finding.count;
     }
@@ -284,6 +278,11 @@ std::uint64_t ProgramReport::errors() const {
   return static_cast<std::uint64_t>(std::ranges::count_if(findings, [](const Found& found) {
     return found.finding.severity == vgpu::Severity::error;
   }));
+}
+
+std::vector<Expectation> ProgramReport::unmatched() const {
+  const bool is_whole = is_complete && deaths.empty() && refusals.empty() && runtime_loaded;
+  return is_whole ? expectations.unmatched() : std::vector<Expectation>();
 }
 
 std::string exec_text(const ProgramReport& report,
@@ -319,6 +318,14 @@ std::string exec_text(const ProgramReport& report,
   }
   for (const std::string& gap : report.not_checked) {
     text += fmt::format("not checked: {}\n", gap);
+  }
+  for (const Expectation& expectation : report.unmatched()) {
+    text += fmt::format("expected, but not found: {}\n", place_text(expectation));
+  }
+  if (const std::size_t count = report.expectations.without_reason(); count != 0) {
+    text +=
+        fmt::format("{} no reason yet: replace TODO\n",
+                    count == 1 ? "1 expectation has" : fmt::format("{} expectations have", count));
   }
   text += running_text(report.was_running);
   text += report.runtime_loaded
@@ -381,7 +388,8 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   only.a_case.settings = settings;
   only.verdict.findings = findings_of(report);
   RunReport run;
-  for (const auto& found : report.ignored) run.ignored.push_back(found.finding);
+  run.expected = report.expected;
+  run.unmatched = report.unmatched();
   run.not_checked = report.not_checked;
   for (const auto& [name, counts] : report.kernel_counts) {
     run.kernels.push_back({name, counts.launches, counts.thread_instructions});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/exec/program_run.hpp"
+#include "harness/expected/expected_findings.hpp"
 #include "harness/report/run_report.hpp"
 
 namespace warpcheck {
@@ -23,11 +24,9 @@ struct ProgramReport {
   std::vector<std::string> arguments;  // of the program
   int runs = 0;
   bool runtime_loaded = false;
-  std::vector<Found> findings;  // one of each class, from all runs
-  // Patterns of files (fnmatch(3), "*" matches "/" too).  A finding of any severity is ignored if
-  // it has source lines and all of them are in such files.
-  std::vector<std::string> ignore;
-  std::vector<Found> ignored;  // as findings
+  std::vector<Found> findings;            // one of each class, from all runs
+  ExpectedFindings expectations;          // of --expect and --ignore
+  std::vector<ExpectedFinding> expected;  // what they take away from `findings`
   std::vector<std::string> refusals;
   std::uint64_t launches = 0;
   std::set<std::string> kernels;  // mangled names
@@ -47,11 +46,16 @@ struct ProgramReport {
   std::vector<std::string> not_checked;  // what was not checked, and why
   bool is_unsteady = false;              // the output of runs could not be compared
 
+  explicit ProgramReport(ExpectedFindings expectations = ExpectedFindings(),
+                         std::string program = "");
+
   // Adds a run: known classes of findings increase their counts.
   void add(const ProgramRun& run);
   void add(vgpu::Finding finding, int run);
 
   [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
+  // The expectations of files that matched nothing; of a run that came to its end.
+  [[nodiscard]] std::vector<Expectation> unmatched() const;
 };
 
 // The exit status of `exec`, and what decided it.

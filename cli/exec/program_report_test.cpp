@@ -53,6 +53,12 @@ ProgramReport report_of(std::vector<ExecRecord> records) {
   return report;
 }
 
+ProgramReport ignoring(std::vector<std::string> patterns) {
+  ExpectedFindings expected;
+  expected.add({{.files = std::move(patterns), .reason = "ignored"}});
+  return ProgramReport(std::move(expected), "./sum");
+}
+
 TEST(ProgramReportTest, TextOfAProgramWithARace) {
   const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
                                           {1, FindingRecord{0, race(1)}},
@@ -105,9 +111,7 @@ TEST(ProgramReportTest, NotesAreNoErrors) {
 
 TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
   const auto report_with = [](std::vector<std::string> patterns, vgpu::Finding finding) {
-    ProgramReport report;
-    report.program = "./sum";
-    report.ignore = std::move(patterns);
+    ProgramReport report = ignoring(std::move(patterns));
     report.add({.status = 0,
                 .signal = 0,
                 .records = {{1, StartRecord{"/sum"}},
@@ -116,11 +120,11 @@ TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
                             {1, EndRecord{2, {"_Z3sumPi"}}}}});
     return report;
   };
-  const ProgramReport ignoring = report_with({"*/cub/*", "kernels/*"}, race(3));
-  EXPECT_EQ(ignoring.errors(), 0u);
-  ASSERT_EQ(ignoring.ignored.size(), 1u);
-  EXPECT_EQ(ignoring.ignored[0].finding.count, 6u);
-  EXPECT_EQ(exec_text(ignoring, no_schedule),
+  const ProgramReport report = report_with({"*/cub/*", "kernels/*"}, race(3));
+  EXPECT_EQ(report.errors(), 0u);
+  ASSERT_EQ(report.expected.size(), 1u);
+  EXPECT_EQ(report.expected[0].finding.count, 6u);
+  EXPECT_EQ(exec_text(report, no_schedule),
             "========= warpcheck exec: ./sum\n"
             "========= no findings, 1 ignored; 2 launches of 1 kernel\n");
   EXPECT_EQ(report_with({"*/kernels/*"}, race(3)).errors(), 0u);
@@ -138,9 +142,7 @@ TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
 }
 
 TEST(ProgramReportTest, IgnoredFindingsAreSuppressedResults) {
-  ProgramReport report;
-  report.program = "./sum";
-  report.ignore = {"kernels/*"};
+  ProgramReport report = ignoring({"kernels/*"});
   report.add({.status = 0, .signal = 0, .records = {{1, FindingRecord{0, race(3)}}}});
   const RunReport run = run_report(report, {});
   EXPECT_EQ(run.claims.at(0).status, Claim::Status::passed);

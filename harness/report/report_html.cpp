@@ -82,6 +82,7 @@ class Page {
     write_summary();
     write_verdicts();
     write_findings();
+    write_expected();
     write_gaps();
     write_kernels();
     write_coverage();
@@ -393,6 +394,16 @@ class Page {
   }
 
   // --- exec --------------------------------------------------------------------------------------
+
+  void write_expected() {
+    if (run_.expected.empty() && run_.unmatched.empty()) return;
+    add(body_, "h2", "Expected findings");
+    pugi::xml_node list = add(body_, "ul");
+    for (const ExpectedFinding& expected : run_.expected) add(list, "li", expected_text(expected));
+    for (const Expectation& expectation : run_.unmatched) {
+      add(list, "li", "not found: " + place_text(expectation));
+    }
+  }
 
   void write_gaps() {
     if (run_.not_checked.empty()) return;

@@ -35,7 +35,8 @@ Json side_json(const vgpu::AccessSide& side) {
 }
 
 // group: the hash of the first finding with the same cause
-Json finding_json(const vgpu::Finding& finding, const Report& report, const std::string& group) {
+Json finding_json(const vgpu::Finding& finding, const std::string& pair, const std::string& path,
+                  const std::string& group) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
   Json also = Json::array();
@@ -56,10 +57,23 @@ Json finding_json(const vgpu::Finding& finding, const Report& report, const std:
                {"hint", advice_for(finding)},
                {"hash", vgpu::hash_of(finding)},
                {"group", group},
-               {"pair", report.a_case.pair->name()},
-               {"case", report.replay_path}};
+               {"pair", pair},
+               {"case", path}};
   if (!finding.cause.empty()) json["cause"] = finding.cause;
   return json;
+}
+
+// By a file or, if `ignored`, by an option.
+void add_expected(const RunReport& run, bool ignored, const char* key, Json& document) {
+  for (const ExpectedFinding& expected : run.expected) {
+    const Expectation& by = expected.expectation;
+    if (by.is_option() != ignored) continue;
+    Json json = finding_json(expected.finding, expected.pair, "", vgpu::hash_of(expected.finding));
+    if (!ignored) {
+      json["expected_by"] = {{"file", by.source}, {"line", by.line}, {"reason", by.reason}};
+    }
+    document[key].push_back(std::move(json));
+  }
 }
 
 Json failure_json(const Report& report) {
@@ -111,7 +125,8 @@ Json report_json(const RunReport& run) {
     const std::vector<std::size_t> first_of = vgpu::group_by_cause(verdict.findings);
     for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
       const std::string group = vgpu::hash_of(verdict.findings[first_of[i]]);
-      findings.push_back(finding_json(verdict.findings[i], report, group));
+      findings.push_back(
+          finding_json(verdict.findings[i], report.a_case.pair->name(), report.replay_path, group));
     }
     const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
     index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);
@@ -123,9 +138,12 @@ Json report_json(const RunReport& run) {
   document["findings"] = std::move(findings);
   document["failures"] = std::move(failures);
   document["claims"] = std::move(claims);
-  for (const vgpu::Finding& finding : run.ignored) {
-    document["ignored"].push_back(
-        finding_json(finding, run.reports.front(), vgpu::hash_of(finding)));
+  add_expected(run, false, "expected", document);
+  add_expected(run, true, "ignored", document);
+  for (const Expectation& expectation : run.unmatched) {
+    document["unmatched_expectations"].push_back({{"file", expectation.source},
+                                                  {"line", expectation.line},
+                                                  {"finding", expectation.title()}});
   }
   if (!run.not_checked.empty()) document["not_checked"] = run.not_checked;
   for (const RunReport::KernelUse& kernel : run.kernels) {

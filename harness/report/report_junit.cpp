@@ -46,6 +46,16 @@ std::string case_name(const RunReport& run, const Claim& claim) {
   return claim.property.empty() ? "agrees_with_its_reference" : claim.property;
 }
 
+// Expected findings of the claim's pair, which has one row for all of its claims in that.
+std::string expected_of(const RunReport& run, const Claim& claim) {
+  std::string text;
+  for (const ExpectedFinding& expected : run.expected) {
+    if (expected.pair == claim.pair && claim.property.empty())
+      text += expected_text(expected) + "\n";
+  }
+  return text;
+}
+
 std::string text_of(const RunReport& run, const Claim& claim) {
   std::string text;
   for (const std::size_t report : claim.reports) text += report_text(run.reports[report]);
@@ -56,9 +66,12 @@ void write_case(pugi::xml_node suite, const RunReport& run, const Claim& claim) 
   pugi::xml_node node = suite.append_child("testcase");
   set(node, "classname", fmt::format("warpcheck.{}", suite_of(claim)));
   set(node, "name", case_name(run, claim));
-  const std::string text = text_of(run, claim);
+  const std::string text = text_of(run, claim), expected = expected_of(run, claim);
+  const auto add_output = [&](const std::string& output) {
+    if (!output.empty()) set_text(node.append_child("system-out"), output);
+  };
   if (claim.status == Claim::Status::passed) {
-    if (!text.empty()) set_text(node.append_child("system-out"), text);
+    add_output(text + expected);
     return;
   }
   const bool failed = claim.status == Claim::Status::failed;
@@ -66,6 +79,7 @@ void write_case(pugi::xml_node suite, const RunReport& run, const Claim& claim) 
   set(problem, "message", claim.verdict);
   set(problem, "type", failed ? show_kinds(claim.found) : name_of(claim.status));
   set_text(problem, text.empty() ? claim.verdict : text);
+  add_output(expected);
 }
 
 }  // namespace

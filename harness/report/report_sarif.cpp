@@ -5,12 +5,15 @@
 // fingerprint its hash over kind, kernel and lines; paths are relative to the repository.  A
 // finding without a source line (a mismatch) has the location of another finding of the same
 // failure, else of its case file. Expected findings of a specimen whose claim passed are suppressed
-// in source; findings that exec ignores are suppressed as external.
+// in source; findings that --expect or --ignore name are suppressed as external.
 #include <fmt/format.h>
 
 #include <array>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
 
 #include "harness/pair/project.hpp"
 #include "harness/report/finding_help.hpp"
@@ -79,9 +82,20 @@ Json location_json(const vgpu::Finding& finding, std::size_t side) {
 
 bool has_place(const vgpu::AccessSide& side) { return !side.file.empty() && side.line != 0; }
 
-// The first location of the finding, of another finding of its report, or the case file.
-Json fallback_location(const vgpu::Finding& finding, const Report& report) {
-  for (const vgpu::Finding& other : report.verdict.findings) {
+// What a result shows of the failure to which a finding belongs.
+struct Failed {
+  std::string pair, input, case_file;  // the last two may be empty
+  std::span<const vgpu::Finding> findings;
+};
+
+Failed failed_of(const Report& report) {
+  return {report.a_case.pair->name(), report.a_case.pair->summary(report.a_case.input),
+          report.replay_path, report.verdict.findings};
+}
+
+// The first location of the finding, of another finding of its failure, or the case file.
+Json fallback_location(const vgpu::Finding& finding, const Failed& failed) {
+  for (const vgpu::Finding& other : failed.findings) {
     for (const vgpu::AccessSide& side : other.accesses) {
       if (has_place(side)) {
         return {{"physicalLocation", physical_location(side.file, side.line)},
@@ -91,14 +105,14 @@ Json fallback_location(const vgpu::Finding& finding, const Report& report) {
   }
   const Json logical =
       Json::array({{{"fullyQualifiedName", printable(finding.kernel)}, {"kind", "function"}}});
-  if (report.replay_path.empty()) return {{"logicalLocations", logical}};
-  return {{"physicalLocation", physical_location(report.replay_path, 1)},
+  if (failed.case_file.empty()) return {{"logicalLocations", logical}};
+  return {{"physicalLocation", physical_location(failed.case_file, 1)},
           {"logicalLocations", logical},
           {"message", text_json("the case that shows it")}};
 }
 
 // A viewer may show only the first sentence.
-std::string message_of(const vgpu::Finding& finding, const Report& report) {
+std::string message_of(const vgpu::Finding& finding, const Failed& failed) {
   std::string text{vgpu::name_of(finding.kind)};
   if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
   if (!finding.object.empty()) text += " " + finding.object;
@@ -111,27 +125,38 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
     const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";
     text += sentence_of(side, i + 1) + place + "\n";
   }
-  if (!report.replay_path.empty()) {
-    text +=
-        fmt::format("replay: {} replay {}\n", project().program, shell_word(report.replay_path));
+  if (!failed.case_file.empty()) {
+    text += fmt::format("replay: {} replay {}\n", project().program, shell_word(failed.case_file));
   }
   return text;
 }
 
 // The reason why a viewer does not count a result.
 struct Suppression {
-  std::string_view kind, justification;
+  std::string_view kind;
+  std::string justification;
+  std::string file{};  // that contains it; empty: none
+  std::uint32_t line = 0;
 };
-constexpr Suppression kSpecimen{"inSource", "the pair is a specimen, kept for this defect"};
-constexpr Suppression kIgnored{"external", "all of its lines are in files that --ignore names"};
 
-// suppression: null: none.  first: the first finding with the same cause; null: it is this one.
-Json result_json(const vgpu::Finding& finding, const Report& report, const Suppression* suppression,
-                 const vgpu::Finding* first) {
+Suppression specimen() { return {"inSource", "the pair is a specimen, kept for this defect"}; }
+
+Json suppression_json(const Suppression& suppression) {
+  Json json = {{"kind", suppression.kind}, {"justification", printable(suppression.justification)}};
+  if (!suppression.file.empty()) {
+    json["location"] = {
+        {"physicalLocation", physical_location(suppression.file, suppression.line)}};
+  }
+  return json;
+}
+
+// suppression: nothing: none.  first: the first finding with the same cause; null: it is this one.
+Json result_json(const vgpu::Finding& finding, const Failed& failed,
+                 const std::optional<Suppression>& suppression, const vgpu::Finding* first) {
   Json json = {{"ruleId", vgpu::name_of(finding.kind)},
                {"ruleIndex", static_cast<int>(finding.kind)},
                {"level", vgpu::name_of(finding.severity)},
-               {"message", text_json(message_of(finding, report))}};
+               {"message", text_json(message_of(finding, failed))}};
   Json locations = Json::array(), related = Json::array();
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     if (!has_place(finding.accesses[i])) continue;
@@ -144,20 +169,17 @@ Json result_json(const vgpu::Finding& finding, const Report& report, const Suppr
         fmt::format("the first finding of the same cause: {}", vgpu::places_text(*first)));
     related.push_back(std::move(location));
   }
-  if (locations.empty()) locations.push_back(fallback_location(finding, report));
+  if (locations.empty()) locations.push_back(fallback_location(finding, failed));
   json["locations"] = std::move(locations);
   if (!related.empty()) json["relatedLocations"] = std::move(related);
   json["partialFingerprints"] = {{kFingerprint, vgpu::hash_of(finding)}};
   json["occurrenceCount"] = 1;
-  if (suppression != nullptr) {
-    json["suppressions"] =
-        Json::array({{{"kind", suppression->kind}, {"justification", suppression->justification}}});
-  }
-  json["properties"] = {{"pair", report.a_case.pair->name()},
+  if (suppression) json["suppressions"] = Json::array({suppression_json(*suppression)});
+  json["properties"] = {{"pair", failed.pair},
                         {"kernel", printable(finding.kernel)},
                         {"group", vgpu::hash_of(first == nullptr ? finding : *first)},
-                        {"input", printable(report.a_case.pair->summary(report.a_case.input))},
-                        {"case", printable(report.replay_path)}};
+                        {"input", printable(failed.input)},
+                        {"case", printable(failed.case_file)}};
   return json;
 }
 
@@ -206,6 +228,12 @@ Json invocation_json(const RunReport& run) {
                              {"level", "warning"},
                              {"message", text_json("not checked: " + gap)}});
   }
+  for (const Expectation& expectation : run.unmatched) {
+    notifications.push_back(
+        {{"descriptor", {{"id", "expectation-unmatched"}}},
+         {"level", "note"},
+         {"message", text_json("expected, but not found: " + place_text(expectation))}});
+  }
   return {{"executionSuccessful", successful},
           {"toolExecutionNotifications", std::move(notifications)}};
 }
@@ -229,17 +257,20 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
       const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
       const auto [entry, is_new] = index_of_class.try_emplace(key, results.size());
       if (is_new) {
-        results.push_back(result_json(finding, run.reports[i],
-                                      expected.contains(i) ? &kSpecimen : nullptr,
-                                      first_of[at] == at ? nullptr : &findings[first_of[at]]));
+        results.push_back(
+            result_json(finding, failed_of(run.reports[i]),
+                        expected.contains(i) ? std::optional(specimen()) : std::nullopt,
+                        first_of[at] == at ? nullptr : &findings[first_of[at]]));
       } else {
         Json& count = results[entry->second]["occurrenceCount"];
         count = count.get<int>() + 1;
       }
     }
   }
-  for (const vgpu::Finding& finding : run.ignored) {
-    results.push_back(result_json(finding, run.reports.front(), &kIgnored, nullptr));
+  for (const ExpectedFinding& known : run.expected) {
+    const Expectation& by = known.expectation;
+    const Suppression suppression{"external", by.reason, by.source, by.line};
+    results.push_back(result_json(known.finding, {known.pair, "", "", {}}, suppression, nullptr));
   }
   const Json driver = {{"name", "warpcheck"}, {"version", version}, {"rules", rules_json()}};
   const Json document = {

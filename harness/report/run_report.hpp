@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/expected/expected_findings.hpp"
 #include "harness/input/json.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/prove/proof.hpp"
@@ -50,8 +51,10 @@ struct RunReport {
   Json statistics;                       // of drawn cases; null: not requested
   std::string engine;                    // the real GPU that ran the trials; empty: the virtual one
   Json health;  // problems of claims that could not have failed (health.hpp); null: not checked
-  // For exec: the findings that --ignore removes from those of reports.front().
-  std::vector<vgpu::Finding> ignored;
+  // For exec and check: the findings that --expect and --ignore remove from those of reports.
+  std::vector<ExpectedFinding> expected;
+  // For exec and check: the expectations of files that no finding matched.
+  std::vector<Expectation> unmatched;
   // For exec: what was not checked, and why.
   std::vector<std::string> not_checked;
   // For exec: the kernels that ran, by name; independent of the machine's speed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -67,6 +68,12 @@ const std::vector<std::string>* SourceFiles::find(const std::string& path) {
     if (!entry->second) entry->second = read_lines(built_path(path));
   }
   return entry->second ? &*entry->second : nullptr;
+}
+
+SourceLines source_lines() {
+  return [files = std::make_shared<SourceFiles>()](const std::string& file) {
+    return files->find(file);
+  };
 }
 
 std::vector<Excerpt> excerpts(const std::vector<ExcerptPlace>& places, SourceFiles& files,

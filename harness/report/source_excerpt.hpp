@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/expected/expectation.hpp"
+
 namespace warpcheck {
 
 class SourceFiles {
@@ -22,6 +24,9 @@ class SourceFiles {
  private:
   std::map<std::string, std::optional<std::vector<std::string>>> files_;
 };
+
+// The lines of source files, for expectations.
+[[nodiscard]] SourceLines source_lines();
 
 // Lines around the relevant ones.
 struct Excerpt {
