@@ -189,7 +189,7 @@ std::string file_pattern(const std::string& file, const std::filesystem::path& d
   namespace fs = std::filesystem;
   const std::string normal = fs::absolute(file).lexically_normal().string();
   std::string name;
-  for (const fs::path& base : {fs::absolute(directory), fs::current_path()}) {
+  for (const fs::path& base : {fs::current_path() / directory, fs::current_path()}) {
     const std::string prefix = (base / "").lexically_normal().string();
     if (name.empty() && normal.starts_with(prefix)) name = normal.substr(prefix.size());
   }

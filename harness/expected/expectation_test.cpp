@@ -13,7 +13,7 @@
 #include "harness/expected/expected_findings.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 
-namespace warpcheck {
+namespace warpcheck::expected {
 namespace {
 
 const std::map<std::string, std::vector<std::string>>& sources() {
@@ -240,6 +240,18 @@ TEST_F(WrittenExpectationsTest, KeepWhatTheFileHas) {
   EXPECT_TRUE(matches(read[3], elsewhere, lines));
 }
 
+TEST_F(WrittenExpectationsTest, NameFilesFromTheCurrentDirectory) {
+  const std::string here = (std::filesystem::current_path() / "a" / "b" / "c.cu").string();
+  vgpu::Finding finding = race();
+  finding.accesses = {side("write", 7, here)};
+  const auto file = [&](const char* path) {
+    return expectation_of(finding, "p", path, lines).places.at(0).file;
+  };
+  EXPECT_EQ(file("known.expect"), "a/b/c.cu");
+  EXPECT_EQ(file("a/known.expect"), "b/c.cu");
+  EXPECT_EQ(file("/elsewhere/known.expect"), "a/b/c.cu");
+}
+
 TEST_F(WrittenExpectationsTest, ABadFileIsLeftAsItIs) {
   std::ofstream(file_) << "data-rice\n";
   EXPECT_THROW(add({race()}), CaseFileError);
@@ -269,4 +281,4 @@ TEST(ExpectedFindingsTest, SayWhichExpectationMatchedNothing) {
 }
 
 }  // namespace
-}  // namespace warpcheck
+}  // namespace warpcheck::expected
