@@ -12,6 +12,8 @@ import unittest
 sys.dont_write_bytecode = True
 import verdict_tables
 
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROGRAMS = ROOT / "vgpu/cudart/programs"
 COMMAND = pathlib.Path(__file__).parent / "verdicts"
 SOURCE = ["s[0] = 1;  // first", "x = s[0];", "  s[0]  = 1;", "y = " + 20 * "long + " + "1;"]
 
@@ -103,6 +105,17 @@ class VerdictTables(unittest.TestCase):
                                                            "  gone: two: clean"]))
         self.assertEqual([row.split(":")[0] for row in self.table()], ["one", "three"])
         self.assertEqual(self.verdicts()[0], 1)
+
+    def test_each_table_has_a_suite(self):
+        # Else nothing would compare it.
+        suites = {"litmus", "hunt", "check", "defects", "contenders", "linked"}
+        for prefix, folder in (("programs", PROGRAMS), ("verdicts", PROGRAMS / "verdicts")):
+            suites |= {f"{prefix}_{path.parent.name}" for path in folder.glob("*/*.cu")}
+        tables = {path.stem: path.read_text().splitlines() for path in self.saved.glob("*.txt")}
+        self.assertEqual(set(tables) - suites, set())
+        self.assertTrue({"litmus", "hunt", "check", "defects", "contenders", "linked"} < set(tables))
+        for name, lines in tables.items():
+            self.assertEqual([line for line in lines[1:] if not line or ": " not in line], [], name)
 
     def test_names_are_needed(self):
         self.accept_all()
