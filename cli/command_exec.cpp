@@ -3,15 +3,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include "cli/cli.hpp"
+#include "cli/exec/host_heap.hpp"
 #include "cli/exec/output_comparison.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
@@ -49,6 +53,8 @@ struct ExecArguments {
   unsigned devices = 1;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;
   std::string fresh = "zeros";  // or pattern
+  // What fills the host's heap; 0: nothing.  Not set: in some of several runs.
+  std::optional<unsigned> heap;
   CompileOption compile;
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
@@ -121,6 +127,20 @@ RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   return {strategy, arguments.seed + further};
 }
 
+// What fills the host's heap in runs that fill it, in turn: a great negative number of any type,
+// and small positive integers.
+constexpr std::array kHeapFillings{254u, 1u};
+constexpr int kFilledExamined = 2;  // filled runs that are compared with unfilled ones
+
+// Every second run from the third on fills the heap, and the last of two.
+unsigned heap_of(const ExecArguments& arguments, int run) {
+  if (arguments.heap) return *arguments.heap;
+  const Settings settings = settings_of(arguments);
+  if (!compares_outputs(arguments) || !settings.checkers.init || !may_fill_heap()) return 0;
+  const bool fills = arguments.runs == 2 ? run == 2 : run > 2 && run % 2 == 1;
+  return fills ? kHeapFillings.at(static_cast<std::size_t>(run / 2 + 1) % 2) : 0;
+}
+
 void require_our_runtime(const ProgramFile& program) {
   const auto refuse = [&](std::string_view why) {
     throw ProgramError(fmt::format("{}: {}", program.path, why));
@@ -166,12 +186,22 @@ class Execution {
                     [this](int run, const auto& kept, const auto& standard_output) {
                       cudart::ExecSettings settings = settings_of_run(run);
                       settings.kept_bytes = kept;
+                      settings.heap = arguments_.heap.value_or(0);
+                      settings.host_inputs = true;
                       return runner_.run(std::move(settings), standard_output);
                     }),
+        heap_(runner_.directory(),
+              [this](const HostHeap::Wanted& wanted) {
+                cudart::ExecSettings settings = settings_of_run(wanted.run);
+                settings.kept_bytes = wanted.kept;
+                settings.heap = wanted.heap;
+                settings.host_inputs = true;
+                set_timeout(wanted.heap);
+                return runner_.run(std::move(settings), wanted.standard_output);
+              }),
         report_(expected_findings(arguments), arguments.command.front()) {
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
     if (arguments.runs > 1) runner_.share_input();
-    runner_.set_timeout(arguments.timeout_s);
     const ReportOptions files = arguments.reports.rewritable();
     if (files.wants_any()) {
       runner_.on_progress([this, files](const ProgramRun& run) { write_so_far(files, run); });
@@ -180,9 +210,26 @@ class Execution {
 
   int run() {
     for (int i = 1; i <= arguments_.runs && !supervisor_.is_stopped(); ++i) {
-      const ProgramRun run = runner_.run(settings_of_run(i));
-      report_.add(run);
-      if (compares_outputs(arguments_)) comparison_.add(run);
+      const unsigned heap = heap_of(arguments_, i);
+      set_timeout(heap);
+      const auto begin = std::chrono::steady_clock::now();
+      ProgramRun run = runner_.run(settings_of_run(i));
+      bool is_cut = false;
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      if (run.timed_out && !arguments_.heap && heap != 0 && arguments_.timeout_s == 0) {
+        // The loop may depend on what fills the heap; the run's findings are kept.
+        not_ended(heap);
+        is_cut = true;
+        run.timed_out = false;
+        run.signal = 0;
+        run.status = 0;
+      } else {
+        slowest_s_ = std::max(slowest_s_, took.count());
+        if (heap != 0) filled_.push_back(i);
+      }
+      report_.add(run, heap);
+      if (compares_outputs(arguments_)) comparison_.add(output_of(run));
+      if (is_cut) comparison_.leave_out(i);
       if (run.timed_out) break;
       // Ctrl-C ends all runs, also if only the program received it.
       if (run.signal == SIGINT || run.signal == SIGQUIT) break;
@@ -209,7 +256,8 @@ class Execution {
             .fresh_pattern = arguments_.fresh == "pattern",
             .device = device_of(arguments_),
             .leaks = arguments_.leaks,
-            .host_bytes = compares_outputs(arguments_)};
+            .host_bytes = compares_outputs(arguments_),
+            .heap = heap_of(arguments_, run)};
   }
 
   std::string options_of_run(int run) const {
@@ -218,6 +266,8 @@ class Execution {
   }
 
   void compare_outputs() {
+    examine_filled_runs();
+    set_timeout(0);
     const bool is_default = schedule_of(arguments_, 1).strategy == "default";
     const auto found = comparison_.find(is_default ? "the default schedule"
                                                    : fmt::format("{} (run 1)", options_of_run(1)));
@@ -237,6 +287,53 @@ class Execution {
                            arguments_.write_expect)
                    .c_str(),
                stderr);
+  }
+
+  // Filled runs are told apart from other schedules, and are compared as unfilled ones.
+  void examine_filled_runs() {
+    if (arguments_.heap) return;
+    int examined = 0;
+    for (const int run : filled_) {
+      const std::vector<std::string> classes = report_.classes_first_in(run);
+      const bool is_like_the_first = differences(comparison_.at(1), comparison_.at(run)).empty();
+      if (is_like_the_first && classes.empty()) continue;
+      if (examined == kFilledExamined || supervisor_.is_stopped()) {
+        comparison_.leave_out(run);
+        continue;
+      }
+      ++examined;
+      const unsigned heap = heap_of(arguments_, run);
+      HostHeap::Examined result = heap_.examine(run, heap, comparison_.at(run));
+      if (result.timed_out) {
+        not_ended(heap);
+        comparison_.leave_out(run);
+        continue;
+      }
+      const std::vector<std::string> unfilled = classes_of(result.unfilled);
+      for (const std::string& name : unfilled) report_.needs_no_heap(name, run);
+      if (result.finding) {
+        report_.add_first(std::move(*result.finding), run, heap, result.consequences);
+        examined = kFilledExamined;
+      }
+      if (result.is_unsteady) examined = kFilledExamined;
+      comparison_.replace(run, std::move(result.unfilled));
+    }
+  }
+
+  void not_ended(unsigned heap) {
+    report_.add_not_checked(fmt::format(
+        "a run with the host's heap filled (--heap {}), which did not end after ten times the time "
+        "of the others",
+        heap));
+  }
+
+  // Unless the user sets a limit, a run whose heap is filled has one: what fills it may be how
+  // often a loop runs.
+  void set_timeout(unsigned heap) {
+    constexpr double kLeast = 60, kTimesSlowest = 10;
+    const bool is_guarded = arguments_.timeout_s == 0 && !arguments_.heap && heap != 0;
+    runner_.set_timeout(is_guarded ? std::max(kLeast, kTimesSlowest * slowest_s_)
+                                   : arguments_.timeout_s);
   }
 
   int tell() {
@@ -303,6 +400,9 @@ class Execution {
   Supervisor& supervisor_;
   ProgramRunner runner_;
   OutputComparison comparison_;
+  HostHeap heap_;
+  std::vector<int> filled_;  // runs that filled the heap
+  double slowest_s_ = 0;     // of the other runs
   ProgramReport report_;
 };
 
@@ -412,6 +512,12 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
       .add_option("--fresh", arguments.fresh, "Initial content of managed and page-locked memory")
       ->check(CLI::IsMember({"zeros", "pattern"}))
       ->capture_default_str();
+  command
+      .add_option("--heap", arguments.heap,
+                  "Fill memory of the host's malloc() with this byte; 0: with none (default: some "
+                  "of several --runs fill it)")
+      ->check(CLI::Range(0u, 254u))
+      ->type_name("BYTE");
 }
 
 void add_report_options(CLI::App& command, ExecArguments& arguments) {

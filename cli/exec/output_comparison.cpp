@@ -3,18 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <set>
 #include <string_view>
 #include <utility>
-
-#include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
 namespace {
@@ -25,91 +16,11 @@ using cudart::Arrival;
 // When runs differ: the number of repeated runs, and of operations of each whose bytes are kept.
 constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kKeptMax = 16;
-constexpr std::size_t kTextShown = 100;
-
-std::map<OutputKey, Arrival> entries_of(const RunOutput& run) {
-  std::map<OutputKey, Arrival> entries;
-  for (std::size_t i = 0; i < run.processes.size(); ++i) {
-    for (const Arrival& entry : run.processes[i].log.arrivals) {
-      const bool is_copy = entry.kind == Arrival::Kind::copy;
-      entries[{i, is_copy ? OutputKey::Kind::copy : OutputKey::Kind::memory, entry.operation}] =
-          entry;
-    }
-  }
-  return entries;
-}
-
-bool in_order(const OutputKey& a, const OutputKey& b) {
-  const auto rank = [](const OutputKey& key) {
-    const bool is_last = key.kind >= OutputKey::Kind::prints;
-    return std::tuple(key.kind == OutputKey::Kind::status, key.process, is_last, key.operation,
-                      key.kind);
-  };
-  return rank(a) < rank(b);
-}
 
 std::vector<OutputKey> without(std::vector<OutputKey> keys, const std::vector<OutputKey>& others) {
   std::erase_if(
       keys, [&](const OutputKey& key) { return std::ranges::find(others, key) != others.end(); });
   return keys;
-}
-
-std::string text_in(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// "0x40490fdb (3.1415927 as float)": possible meanings of four bytes.
-std::string show_word(std::uint32_t word) {
-  const auto as_float = std::bit_cast<float>(word);
-  const float size = std::fabs(as_float);
-  const bool is_float = size > 1e-20f && size < 1e20f;
-  if (is_float) return fmt::format("0x{:08x} ({} as float)", word, as_float);
-  return fmt::format("0x{:08x} ({})", word, static_cast<std::int32_t>(word));
-}
-
-// The first four aligned bytes that differ; at: their offset.
-std::string show_difference(const std::string& first, const std::string& other,
-                            std::string_view first_name, std::size_t* at) {
-  const auto end = std::ranges::mismatch(first, other).in1 - first.begin();
-  *at = static_cast<std::size_t>(end) / 4 * 4;
-  const auto show = [&](const std::string& bytes) {
-    if (*at + 4 > bytes.size()) return counted(bytes.size(), "byte");
-    std::uint32_t word = 0;
-    std::memcpy(&word, bytes.data() + *at, sizeof word);
-    return show_word(word);
-  };
-  return fmt::format("{}, under {} {}", show(other), first_name, show(first));
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-// The first line that the other text does not have; empty if only the order differs.
-std::string difference_of_texts(const std::string& first, const std::string& other,
-                                std::string_view first_name) {
-  const std::vector<std::string_view> of_first = lines_of(first), of_other = lines_of(other);
-  std::multiset<std::string_view> left(of_first.begin(), of_first.end());
-  for (std::size_t i = 0; i < of_other.size(); ++i) {
-    const auto known = left.find(of_other[i]);
-    if (known != left.end()) {
-      left.erase(known);
-      continue;
-    }
-    const std::string_view before = i < of_first.size() ? of_first[i] : std::string_view();
-    return fmt::format("line {} of standard output: \"{}\", under {} \"{}\"", i + 1,
-                       of_other[i].substr(0, kTextShown), first_name, before.substr(0, kTextShown));
-  }
-  return left.empty()
-             ? ""
-             : fmt::format("standard output lacks \"{}\"", left.begin()->substr(0, kTextShown));
 }
 
 // Files below the current directory that were written since then, except hidden and large ones.
@@ -145,62 +56,113 @@ std::string difference_of_files(const RunOutput& first, const RunOutput& other) 
   return "";
 }
 
-std::string ordinal_of(const OutputKey& key, const RunOutput& run) {
-  const auto& entries = run.processes[key.process].log.arrivals;
-  const auto before = std::ranges::count_if(entries, [&](const Arrival& entry) {
-    return entry.kind == Arrival::Kind::copy && entry.operation < key.operation;
+// The kernel that can observe the order of threads and was launched before the output arrived; the
+// kernel of the output comes first.  Null: there is none.
+//   arrivals: of a copy or of memory, its number in the log
+const RunOutput::Kernel* seer_of_order(const RunOutput& run, const OutputKey& key,
+                                       std::optional<std::size_t> arrivals,
+                                       std::uint32_t own_kernel) {
+  const RunOutput::Kernel* found = nullptr;
+  for (std::size_t i = 0; i < run.processes.size(); ++i) {
+    // Processes that share memory are not ordered.
+    const std::vector<RunOutput::Kernel>& kernels = run.processes[i].kernels;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      if (kernels[k].sees_order.empty()) continue;
+      const bool is_own = i == key.process && k + 1 == own_kernel;
+      const bool is_later = i == key.process && arrivals && kernels[k].arrivals > *arrivals;
+      if (is_own || (found == nullptr && !is_later)) found = &kernels[k];
+    }
+  }
+  return found;
+}
+
+// The kernel of the output, if it may read a register that it has not written, and if no race in it
+// explains more; else null.
+const RunOutput::Kernel* reader_of_unwritten(const RunOutput& run, const OutputKey& key,
+                                             std::uint32_t own_kernel) {
+  const RunOutput::Process& process = run.processes.at(key.process);
+  if (own_kernel == 0 || own_kernel > process.kernels.size()) return nullptr;
+  const RunOutput::Kernel& kernel = process.kernels[own_kernel - 1];
+  const bool races = std::ranges::any_of(process.told, [&](const RunOutput::Told& told) {
+    return told.finding.kind == vgpu::FindingKind::data_race &&
+           told.finding.severity == vgpu::Severity::error;
   });
-  return fmt::format("{}", before + 1);
+  return kernel.reads_unwritten && !races ? &kernel : nullptr;
+}
+
+// An error about unwritten values that was found before the output arrived, in it or in its kernel.
+const vgpu::Finding* unwritten_value_in(const RunOutput& run, const OutputKey& key,
+                                        std::optional<std::size_t> arrivals,
+                                        const std::string& kernel) {
+  if (key.process >= run.processes.size()) return nullptr;
+  for (const RunOutput::Told& told : run.processes[key.process].told) {
+    const vgpu::Finding& finding = told.finding;
+    if (finding.kind != vgpu::FindingKind::uninitialized_read) continue;
+    if (finding.severity != vgpu::Severity::error) continue;
+    if (arrivals && told.arrivals > *arrivals) continue;
+    const bool is_same_copy = arrivals && told.arrivals == *arrivals;
+    if (kernel.empty() || finding.kernel == kernel || is_same_copy) return &finding;
+  }
+  return nullptr;
+}
+
+// "scan.cu:12"; the name alone if it has no line.
+std::string place_of(const vgpu::Finding& finding) {
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (side.file.empty()) continue;
+    return fmt::format("{}:{}", fs::path(side.file).filename().string(), side.line);
+  }
+  return "";
+}
+
+// "/home/a/scan.cu:12 atom.global.add.u32" without the directory.
+std::string without_directory(const std::string& place) {
+  return place.substr(place.substr(0, place.find(' ')).find_last_of('/') + 1);
+}
+
+// Why the output may differ: an unwritten value, an order that a kernel may observe, or an order
+// that is missing.
+void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& other,
+             const OutputKey& key, std::optional<std::size_t> arrivals, std::uint32_t own_kernel) {
+  for (const RunOutput* const run : {&other, &first}) {
+    const vgpu::Finding* const unwritten = unwritten_value_in(*run, key, arrivals, finding.kernel);
+    if (unwritten == nullptr) continue;
+    const std::string place = place_of(*unwritten);
+    finding.message += "; a value that nothing has written decides";
+    finding.cause =
+        fmt::format("{}{}", vgpu::name_of(unwritten->kind), place.empty() ? "" : " at " + place);
+    return;
+  }
+  for (const RunOutput* const run : {&other, &first}) {
+    const RunOutput::Kernel* const kernel = seer_of_order(*run, key, arrivals, own_kernel);
+    if (kernel == nullptr) continue;
+    finding.severity = vgpu::Severity::note;
+    finding.message +=
+        fmt::format("; kernel {} can observe the order of threads: {}",
+                    vgpu::kernel_name(kernel->name), without_directory(kernel->sees_order));
+    return;
+  }
+  if (const RunOutput::Kernel* const kernel = reader_of_unwritten(other, key, own_kernel)) {
+    finding.cause = fmt::format("perhaps a register that kernel {} reads and may not have written",
+                                vgpu::kernel_name(kernel->name));
+  }
+}
+
+// Drops what arrived after the host had handed something else to the device: the first difference
+// is the host's then, such as memory of its heap that nothing has written.
+std::vector<OutputKey> without_the_host_s(std::vector<OutputKey> keys, const RunOutput& first,
+                                          const RunOutput& other) {
+  const std::vector<InputKey> inputs = input_differences(first, other);
+  std::erase_if(keys, [&](const OutputKey& key) {
+    const std::size_t at = place_in_log(other, key);
+    return std::ranges::any_of(inputs, [&](const InputKey& input) {
+      return input.process == key.process && input.other < at;
+    });
+  });
+  return keys;
 }
 
 }  // namespace
-
-RunOutput output_of(const ProgramRun& run) {
-  RunOutput output;
-  output.status = run.status;
-  output.records_file = run.records_file;
-  const auto process_of = [&](int id) -> RunOutput::Process& {
-    auto known = std::ranges::find(output.processes, id, &RunOutput::Process::id);
-    if (known != output.processes.end()) return *known;
-    RunOutput::Process process;
-    process.id = id;
-    if (const auto log = run.logs.find(id); log != run.logs.end()) process.log = log->second;
-    return output.processes.emplace_back(std::move(process));
-  };
-  for (const cudart::ExecRecord& record : run.records) {
-    RunOutput::Process& process = process_of(record.process);
-    if (const auto* const call = std::get_if<cudart::CallRecord>(&record.what)) {
-      process.calls.push_back(call->name);
-    }
-    if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
-      process.kernels.push_back(kernel->name);
-      output.order_shows = output.order_shows || kernel->order_shows;
-    }
-  }
-  return output;
-}
-
-std::vector<OutputKey> differences(const RunOutput& a, const RunOutput& b) {
-  std::vector<OutputKey> keys;
-  const auto of_a = entries_of(a), of_b = entries_of(b);
-  for (const auto& [key, entry] : of_a) {
-    const auto other = of_b.find(key);
-    if (other == of_b.end()) continue;
-    if (std::pair(entry.bytes, entry.hash) != std::pair(other->second.bytes, other->second.hash)) {
-      keys.push_back(key);
-    }
-  }
-  for (std::size_t i = 0; i < std::min(a.processes.size(), b.processes.size()); ++i) {
-    const auto prints = [&](const RunOutput& run) {
-      const cudart::ExecLogCounts& counts = run.processes[i].log.counts;
-      return std::pair(counts.prints, counts.print_hash);
-    };
-    if (prints(a) != prints(b)) keys.push_back({i, OutputKey::Kind::prints, 0});
-  }
-  if (a.status != b.status) keys.push_back({0, OutputKey::Kind::status, 0});
-  std::ranges::sort(keys, in_order);
-  return keys;
-}
 
 fs::path OutputComparison::text_of(int run) const {
   return directory_ / fmt::format("output-{}", run);
@@ -233,7 +195,9 @@ std::optional<OutputComparison::Found> OutputComparison::find(std::string_view f
     const RunOutput again = repeat(run, kept);
     keys = without(std::move(keys), differences(runs_[i], again));
     unsteady_ = keys.empty();
-    if (!unsteady_) return Found{describe(keys.front(), first_again, again, run, first), run};
+    if (unsteady_) continue;
+    keys = without_the_host_s(std::move(keys), first_again, again);
+    if (!keys.empty()) return Found{describe(keys.front(), first_again, again, run, first), run};
   }
   return std::nullopt;
 }
@@ -243,39 +207,41 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
                                          std::string_view first_name) const {
   vgpu::Finding finding;
   finding.kind = vgpu::FindingKind::schedule_dependent;
-  const bool order_shows = first.order_shows || other.order_shows;
-  finding.severity = order_shows ? vgpu::Severity::note : vgpu::Severity::error;
+  const RunOutput::Process& process = other.processes.at(key.process);
+  std::uint32_t kernel = 0;
+  std::optional<std::size_t> arrivals;
   if (key.kind == OutputKey::Kind::copy || key.kind == OutputKey::Kind::memory) {
-    const RunOutput::Process& process = other.processes[key.process];
-    const Arrival entry = entries_of(other).at(key);
-    const auto kept = [&](const RunOutput& of) {
-      return text_in(cudart::kept_bytes_path(of.records_file, of.processes[key.process].id,
-                                             entry.kind, key.operation));
-    };
+    const Arrival& entry = arrival_of(other, key, &arrivals.emplace());
     std::size_t at = 0;
-    finding.message = show_difference(kept(first), kept(other), first_name, &at);
-    if (key.kind == OutputKey::Kind::copy) {
-      const std::string call =
-          entry.call < process.calls.size() ? process.calls[entry.call] : "a copy";
-      finding.object = fmt::format("at byte {} of copy {} to the host, by {} of {}", at,
-                                   ordinal_of(key, other), call, counted(entry.bytes, "byte"));
-    } else {
-      finding.object = "in memory of host and device";
-    }
-    if (entry.kernel != 0 && entry.kernel <= process.kernels.size()) {
-      finding.kernel = vgpu::kernel_name(process.kernels[entry.kernel - 1]);
-    }
+    finding.message = show_difference(kept_bytes(first, key.process, arrival_of(first, key)),
+                                      kept_bytes(other, key.process, entry), first_name, &at);
+    finding.object = key.kind == OutputKey::Kind::copy
+                         ? place_in_copy(other, key.process, entry, at, "host")
+                         : "in memory of host and device";
+    kernel = entry.kernel;
   } else if (key.kind == OutputKey::Kind::prints) {
     finding.object = "text printed by device code";
+    for (const Arrival& entry : process.log.arrivals) {
+      const bool is_it = entry.kind == Arrival::Kind::prints && entry.operation == key.operation;
+      if (is_it) kernel = entry.kernel;
+    }
   } else {
     finding.object = "exit status";
     finding.message = fmt::format("{}, under {} {}", other.status, first_name, first.status);
   }
-  const std::string text =
-      difference_of_texts(text_in(text_of(1)), text_in(text_of(run)), first_name);
-  for (const std::string& further : {text, difference_of_files(first, other)}) {
-    if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
+  if (kernel != 0 && kernel <= process.kernels.size()) {
+    finding.kernel = vgpu::kernel_name(process.kernels[kernel - 1].name);
   }
+  // What the program writes after a launch was stopped follows from that.
+  if (!is_stopped(first) && !is_stopped(other)) {
+    const std::string text =
+        difference_of_texts(text_in(text_of(1)), text_in(text_of(run)), first_name);
+    for (const std::string& further : {text, difference_of_files(first, other)}) {
+      if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
+    }
+  }
+  explain(finding, first, other, key, arrivals, kernel);
+  if (finding.message.starts_with("; ")) finding.message.erase(0, 2);
   return finding;
 }
 

@@ -208,7 +208,52 @@ void ProgramReport::add(vgpu::Finding finding, int run) {
   }
 }
 
-void ProgramReport::add(const ProgramRun& run) {
+void ProgramReport::add_first(vgpu::Finding finding, int run, unsigned heap,
+                              const std::vector<std::string>& classes) {
+  const Expectation* const by = expectations.find(finding);
+  finding = seen_from_here(std::move(finding));
+  const auto follows = [&](const Found& found) {
+    return found.run == run && std::ranges::any_of(classes, [&](const std::string& name) {
+             return found.class_as_recorded == name;
+           });
+  };
+  std::string place;
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (!side.file.empty()) place = fmt::format(", at {}:{}", side.file, side.line);
+  }
+  for (Found& found : findings) {
+    if (!follows(found) || !found.finding.cause.empty()) continue;
+    found.finding.cause =
+        fmt::format("memory of the host's heap that nothing has written{}", place);
+  }
+  finding.count = 1;
+  if (by != nullptr) {
+    return add_expected(expected, std::move(finding), name_in_reports(program), *by);
+  }
+  findings.insert(std::ranges::find_if(findings, follows), {std::move(finding), run, heap});
+}
+
+std::vector<std::string> ProgramReport::classes_first_in(int run) const {
+  std::vector<std::string> classes;
+  for (const Found& found : findings) {
+    if (found.run == run) classes.push_back(found.class_as_recorded);
+  }
+  return classes;
+}
+
+void ProgramReport::add_not_checked(std::string what) {
+  if (std::ranges::find(not_checked, what) == not_checked.end()) {
+    not_checked.push_back(std::move(what));
+  }
+}
+
+void ProgramReport::needs_no_heap(const std::string& class_name, int run) {
+  for (Found& found : findings) {
+    if (found.run == run && found.class_as_recorded == class_name) found.heap = 0;
+  }
+}
+
+void ProgramReport::add(const ProgramRun& run, unsigned heap) {
   ++runs;
   is_complete = is_complete && run.ended;
   if (run.timed_out) {
@@ -238,9 +283,7 @@ void ProgramReport::add(const ProgramRun& run) {
       }
     }
     if (const auto* const gap = std::get_if<cudart::NotCheckedRecord>(&record.what)) {
-      if (std::ranges::find(not_checked, gap->what) == not_checked.end()) {
-        not_checked.push_back(gap->what);
-      }
+      add_not_checked(gap->what);
     }
     if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
       kernels.insert(kernel->name);
@@ -267,7 +310,7 @@ void ProgramReport::add(const ProgramRun& run) {
              vgpu::class_of(other.finding) == vgpu::class_of(finding);
     });
     if (known == findings.end()) {
-      findings.push_back({std::move(finding), runs});
+      findings.push_back({std::move(finding), runs, heap, vgpu::class_of(recorded)});
     } else {
       known->finding.count += finding.count;
     }
@@ -295,7 +338,8 @@ std::string exec_text(const ProgramReport& report,
     text += found_text(found.finding);
     text += moved_left(folded_text(findings, group));
     if (found.run > 1) {
-      text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
+      text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
+                          found.heap != 0 ? fmt::format(" --heap {}", found.heap) : "");
     }
     const std::string_view advice = advice_for(found.finding);
     if (advised.insert(advice).second) text += fmt::format("  hint: {}\n", advice);

@@ -19,6 +19,8 @@ struct ProgramReport {
   struct Found {
     vgpu::Finding finding;  // source files are relative to the current directory
     int run = 1;            // the first run that showed it
+    unsigned heap = 0;  // what must fill the host's heap for it (ExecSettings::heap); 0: nothing
+    std::string class_as_recorded{};  // its class with files as the program's process named them
   };
   std::string program;                 // as the user named it
   std::vector<std::string> arguments;  // of the program
@@ -50,8 +52,19 @@ struct ProgramReport {
                          std::string program = "");
 
   // Adds a run: known classes of findings increase their counts.
-  void add(const ProgramRun& run);
+  //   heap: what filled the host's heap in this run
+  void add(const ProgramRun& run, unsigned heap = 0);
   void add(vgpu::Finding finding, int run);
+  // Adds a finding of a run whose heap was filled, before those that follow from it: these get it
+  // as their cause.
+  //   classes: of findings that follow from it (vgpu::class_of)
+  void add_first(vgpu::Finding finding, int run, unsigned heap,
+                 const std::vector<std::string>& classes);
+  // Classes, as recorded, of the findings that this run was the first to show.
+  [[nodiscard]] std::vector<std::string> classes_first_in(int run) const;
+  void add_not_checked(std::string what);
+  // Findings of the class are found in that run without a filled heap, too.
+  void needs_no_heap(const std::string& class_name, int run);
 
   [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
   // The expectations of files that matched nothing; of a run that came to its end.

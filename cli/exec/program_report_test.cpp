@@ -231,7 +231,7 @@ TEST(ProgramReportTest, LaunchesOfAKilledRun) {
   report.program = "./sum";
   report.add({.status = 137,
               .signal = 9,
-              .records = {{1, StartRecord{"/sum"}}, {1, cudart::KernelRecord{"_Z3sumPi", false}}},
+              .records = {{1, StartRecord{"/sum"}}, {1, cudart::KernelRecord{"_Z3sumPi", ""}}},
               .logs = {{1, log}}});
   EXPECT_EQ(exec_text(report, no_schedule),
             "========= warpcheck exec: ./sum\n"
@@ -273,9 +273,9 @@ TEST(ProgramReportTest, WhatKernelsHaveTaken) {
     log.counts.kernels[0] = {2, 1'500'000'000, nanoseconds};
     log.counts.kernels[1] = {1, 500, nanoseconds / 3};
     ProgramReport report;
-    report.add({.records = {{1, cudart::KernelRecord{"_Z3sumPi", false}},
-                            {1, cudart::KernelRecord{"_Z4scanPi", false}},
-                            {2, cudart::KernelRecord{"_Z4scanPi", false}}},
+    report.add({.records = {{1, cudart::KernelRecord{"_Z3sumPi", ""}},
+                            {1, cudart::KernelRecord{"_Z4scanPi", ""}},
+                            {2, cudart::KernelRecord{"_Z4scanPi", ""}}},
                 .logs = {{1, log}}});
     return report;
   };

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/exec/host_heap.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/run_directory.hpp"
 
@@ -84,6 +85,7 @@ std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
   }
   for (const auto& [name, value] : lists) environment.push_back(std::string(name) + value);
   add_settings_of_frameworks(environment, libraries);
+  if (settings.heap != 0) fill_heap(environment, settings.heap);
   environment.push_back(variable + to_text(settings));
   return environment;
 }

@@ -20,7 +20,8 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSpaces{"shared", "global", "local", "constant", "param"};
+constexpr std::array<std::string_view, 6> kSpaces{"shared",   "global", "local",
+                                                  "constant", "param",  "host"};
 constexpr std::string_view kBlanks = " \t\r";
 constexpr std::size_t kTextMax = 100;  // of a line's code, in an entry that is written
 

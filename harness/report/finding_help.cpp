@@ -193,15 +193,22 @@ std::string_view advice_for(const vgpu::Finding& finding) {
     return "Call virtual functions of objects that device code has constructed and not yet "
            "destroyed, and take function pointers in device code: the host's have other values.";
   }
+  if (finding.kind == FindingKind::uninitialized_read && finding.space == "host") {
+    return "Write every byte of a buffer of malloc() or new before it is used, or take calloc(): "
+           "fresh memory is mostly zero, and what was freed before is not.";
+  }
+  if (finding.kind == FindingKind::schedule_dependent && !finding.cause.empty()) {
+    return "What nothing has written differs from run to run: initialise it first. If that changes "
+           "nothing, an order is missing.";
+  }
   if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
     return finding.severity == vgpu::Severity::error
                ? "No kernel can know who came first, so an order is missing: look for flags and "
                  "volatile accesses that nothing orders, and for barriers that are left out."
-               : "Look for updates that get lost, for atomics whose returned order matters, and "
-                 "for "
-                 "sums of floating-point numbers in the order of arrival. Where any order is "
-                 "right, "
-                 "leave the comparison out: `--check` without `output`.";
+               : "Look for updates that get lost, for atomics whose returned order matters, for "
+                 "atomic or volatile loads of what other threads still change, and for sums of "
+                 "floating-point numbers in the order of arrival. Where any order is right, leave "
+                 "the comparison out: `--check` without `output`.";
   }
   return help_for(finding.kind).advice;
 }

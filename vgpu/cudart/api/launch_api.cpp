@@ -18,6 +18,7 @@
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 #include "vgpu/cudart/launch/launches.hpp"
@@ -209,6 +210,9 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
   // The caller of this function is a stub that nvcc has made.
   if (address != nullptr && device.trial().in_ambient()) {
     device.findings().mishaps().perform(address);
+    // The log of what the host hands to the device names the line of the launch.
+    const ExecSession* const session = device.trial().exec_session();
+    if (session != nullptr && session->logs_host_inputs()) current_call().return_address = address;
   }
   const cudaError_t error = try_launch(device, call, function, configuration, handle, arguments);
   if (error != cudaSuccess) {

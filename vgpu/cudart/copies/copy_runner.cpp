@@ -103,6 +103,8 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
                           .slice = work.source.slice};
     transfers_.host_write(work.call, to.rows(work.box), operation, brought,
                           {from.data, from.pitch, from.slice});
+    arrivals_.copies_to_device(work, operation.number, operation.asked_at, from.data, from.pitch,
+                               from.slice);
   }
   const auto tell_of_host_memory = [&](const CopySide& side, bool write) {
     if (side.on_device || side.range.allocation == nullptr) return;

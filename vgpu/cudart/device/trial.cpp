@@ -74,7 +74,7 @@ Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t pt
     launched_hashes_.push_back(ptx_hash);
     if (session != nullptr) session->launches_first(program);
   }
-  if (session != nullptr) session->launched(result_.launches);
+  if (session != nullptr) session->launched(result_.launches, number.kernel);
   return number;
 }
 

@@ -12,7 +12,7 @@
 namespace warpcheck::cudart {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31676f6c63657865;  // "execlog1"
+constexpr std::uint64_t kMagic = 0x32676f6c63657865;  // "execlog2"
 constexpr std::size_t kFirstBytes = 64 * 1024;
 // If a program copies more often than this, only these copies are compared.
 constexpr std::size_t kBytesMax = std::size_t{1} << 30;
@@ -29,8 +29,9 @@ std::filesystem::path exec_log_path(const std::filesystem::path& records, int pr
 
 std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int process,
                                       Arrival::Kind kind, std::uint32_t operation) {
-  const char* const name = kind == Arrival::Kind::copy ? ".copy." : ".memory.";
-  return exec_log_path(records, process).string() + name + std::to_string(operation);
+  constexpr std::array kNames{".copy.", ".memory.", ".prints.", ".to-device.", ".launch."};
+  return exec_log_path(records, process).string() + kNames.at(static_cast<std::size_t>(kind)) +
+         std::to_string(operation);
 }
 
 ExecLog::ExecLog(const std::filesystem::path& path) : path_(path) {
@@ -89,12 +90,6 @@ void ExecLog::launch_ended(std::uint64_t kernel, std::uint64_t thread_instructio
   ++of_kernel.launches;
   of_kernel.thread_instructions += thread_instructions;
   of_kernel.nanoseconds += nanoseconds;
-}
-
-void ExecLog::count_prints(std::uint64_t prints, std::uint64_t hash) {
-  if (mapped_ == nullptr) return;
-  counts()->prints = prints;
-  counts()->print_hash = hash;
 }
 
 void ExecLog::add(const Arrival& entry) {

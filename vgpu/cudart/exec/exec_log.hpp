@@ -4,7 +4,8 @@
 //
 // What the host sees of the device is logged as hashes, so that runs under different schedules can
 // be compared: the bytes of each copy to the host, the bytes of memory that the host reads in
-// place, and the output of device code.
+// place, and the output of device code.  On request what the host hands to the device is logged
+// too: the bytes of copies, and arguments of launches.
 #pragma once
 
 #include <array>
@@ -17,20 +18,25 @@
 
 namespace warpcheck::cudart {
 
-// Bytes that reached the host.
+// Bytes that reached the host, or that it handed to the device.
 struct Arrival {
   enum class Kind : std::uint32_t {
     copy,       // by a copy operation
     in_memory,  // in managed and mapped memory, after all operations had ended
+    prints,     // texts of device code; the hash does not depend on their order
+    to_device,  // by a copy operation, from the host
+    launch,     // arguments and configuration of a kernel
   };
   Kind kind = Kind::copy;
-  // copy: the number of the operation, in the order of the calls; in_memory: the number of
-  // operations so far.
+  // copy, to_device, launch: the number of the operation, in the order of the calls; in_memory: the
+  // number of operations so far; prints: the number of launches so far.
   std::uint32_t operation = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // prints: the number of texts
   std::uint64_t hash = 0;
-  std::uint32_t kernel = 0;  // the latest launch: number of the kernel's record, from 1; 0: none
-  std::uint32_t call = 0;    // copy: the API function, by the number of its record, from 0
+  // The latest launch: number of the kernel's record, from 1; 0: none.  launch: its own.
+  std::uint32_t kernel = 0;
+  // copy, to_device, launch: the API function, by the number of its record, from 0
+  std::uint32_t call = 0;
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
@@ -52,8 +58,6 @@ struct KernelCounts {
 struct ExecLogCounts {
   std::uint64_t magic = 0;
   std::uint64_t launches = 0;
-  std::uint64_t prints = 0;      // texts of printf()
-  std::uint64_t print_hash = 0;  // of these texts, independent of their order
   std::uint64_t arrivals = 0;    // number of entries
   std::uint64_t incomplete = 0;  // 1: some entries did not fit
   // The running launch: its kernel by the number of the record, from 1 (0: none runs); the number
@@ -82,8 +86,11 @@ class ExecLog {
   //   kernel: as in launch_begins()
   void launch_ended(std::uint64_t kernel, std::uint64_t thread_instructions,
                     std::uint64_t nanoseconds);
-  void count_prints(std::uint64_t prints, std::uint64_t hash);
   void add(const Arrival& entry);
+  // Returns the number of entries.
+  [[nodiscard]] std::uint64_t arrivals() const {
+    return mapped_ != nullptr ? counts()->arrivals : 0;
+  }
 
  private:
   bool reserve(std::size_t bytes);

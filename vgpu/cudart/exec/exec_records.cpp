@@ -111,13 +111,20 @@ struct RecordJson {
     return {{"record", "start"}, {"program", start.program}};
   }
   Json operator()(const FindingRecord& found) const {
-    return {{"record", "finding"}, {"number", found.number}, {"finding", to_json(found.finding)}};
+    return {{"record", "finding"},
+            {"number", found.number},
+            {"finding", to_json(found.finding)},
+            {"arrivals", found.arrivals}};
   }
   Json operator()(const KernelRecord& kernel) const {
-    return {{"record", "kernel"}, {"name", kernel.name}, {"order_shows", kernel.order_shows}};
+    return {{"record", "kernel"},
+            {"name", kernel.name},
+            {"sees_order", kernel.sees_order},
+            {"reads_unwritten", kernel.reads_unwritten},
+            {"arrivals", kernel.arrivals}};
   }
   Json operator()(const CallRecord& call) const {
-    return {{"record", "call"}, {"name", call.name}};
+    return {{"record", "call"}, {"name", call.name}, {"file", call.file}, {"line", call.line}};
   }
   Json operator()(const RefusalRecord& refusal) const {
     return {{"record", "refusal"}, {"reason", refusal.reason}};
@@ -137,12 +144,15 @@ ExecRecord record_of(const Json& json) {
     record.what = StartRecord{json.at("program").get<std::string>()};
   } else if (kind == "finding") {
     record.what =
-        FindingRecord{json.at("number").get<std::size_t>(), finding_of(json.at("finding"))};
+        FindingRecord{json.at("number").get<std::size_t>(), finding_of(json.at("finding")),
+                      json.at("arrivals").get<std::uint64_t>()};
   } else if (kind == "kernel") {
-    record.what =
-        KernelRecord{json.at("name").get<std::string>(), json.at("order_shows").get<bool>()};
+    record.what = KernelRecord{
+        json.at("name").get<std::string>(), json.at("sees_order").get<std::string>(),
+        json.at("reads_unwritten").get<bool>(), json.at("arrivals").get<std::uint64_t>()};
   } else if (kind == "call") {
-    record.what = CallRecord{json.at("name").get<std::string>()};
+    record.what = CallRecord{json.at("name").get<std::string>(), json.at("file").get<std::string>(),
+                             json.at("line").get<std::uint32_t>()};
   } else if (kind == "refusal") {
     record.what = RefusalRecord{json.at("reason").get<std::string>()};
   } else if (kind == "not-checked") {
@@ -190,6 +200,8 @@ ExecSettings settings_of(const Json& json) {
   settings.device = json.at("device").get<unsigned>();
   settings.leaks = json.at("leaks").get<bool>();
   settings.host_bytes = json.at("host_bytes").get<bool>();
+  settings.host_inputs = json.at("host_inputs").get<bool>();
+  settings.heap = json.at("heap").get<unsigned>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
@@ -225,6 +237,8 @@ std::string to_text(const ExecSettings& settings) {
                {"device", settings.device},
                {"leaks", settings.leaks},
                {"host_bytes", settings.host_bytes},
+               {"host_inputs", settings.host_inputs},
+               {"heap", settings.heap},
                {"kept_bytes", settings.kept_bytes}});
 }
 

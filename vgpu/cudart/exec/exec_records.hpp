@@ -42,6 +42,10 @@ struct ExecSettings {
   unsigned device = 0;      // compute capability, 90 for sm_90; 0: that of the program's newest PTX
   bool leaks = false;       // whether allocations left at exit are a finding
   bool host_bytes = false;  // whether to log data that reaches the host (exec_log.hpp)
+  bool host_inputs = false;  // whether to log what the host hands to the device as well
+  // Fill memory of the host's heap with this byte, by the C library's malloc(); 0: it is left
+  // alone.
+  unsigned heap = 0;
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };
@@ -55,16 +59,25 @@ struct StartRecord {
 struct FindingRecord {
   std::size_t number = 0;  // within its process
   vgpu::Finding finding;
+  std::uint64_t arrivals = 0;  // entries of the log at that time
 };
 // A kernel is launched for the first time.
 struct KernelRecord {
-  std::string name;          // mangled
-  bool order_shows = false;  // see order_of_arrival.hpp
+  std::string name;  // mangled
+  // Where it can observe the order of threads, "scan.cu:12 atom.global.add.u32"; empty: nowhere.
+  // See order_of_arrival.hpp.
+  std::string sees_order;
+  // Whether it may read a register that it has not written, or whether that is not known.
+  bool reads_unwritten = false;
+  std::uint64_t arrivals = 0;  // entries of the log at that time
 };
-// An API function that brings bytes to the host is called for the first time; Arrival::call is the
-// number of this record among those of its process.
+// An API function moves bytes to the host, or from the host to the device, for the first time;
+// Arrival::call is the number of this record among those of its process.  Calls that move bytes to
+// the device have a record for each place.
 struct CallRecord {
   std::string name;
+  std::string file{};  // empty: not known, or not asked for
+  std::uint32_t line = 0;
 };
 struct RefusalRecord {
   std::string reason;

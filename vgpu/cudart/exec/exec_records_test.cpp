@@ -80,7 +80,7 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
   finding.also_between = {vgpu::Relation::warps, vgpu::Relation::lanes};
   finding.lack = vgpu::Lack::order_of_blocks;
   finding.cause = "cudaMalloc() failed before";
-  const std::string text = to_text(ExecRecord{17, FindingRecord{3, finding}});
+  const std::string text = to_text(ExecRecord{17, FindingRecord{3, finding, 12}});
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const ExecRecord back = parse_exec_record(text);
   EXPECT_EQ(back.process, 17);
@@ -88,16 +88,22 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->number, 3u);
   EXPECT_EQ(found->finding, finding);
+  EXPECT_EQ(found->arrivals, 12u);
 }
 
 TEST(ExecRecords, TheOthersComeBackToo) {
   const auto start = parse_exec_record(to_text(ExecRecord{1, StartRecord{"/bin/program"}}));
   EXPECT_EQ(std::get<StartRecord>(start.what).program, "/bin/program");
-  const auto kernel = parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", true}}));
+  const auto kernel =
+      parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", "sum.cu:2 atom", true, 5}}));
   EXPECT_EQ(std::get<KernelRecord>(kernel.what).name, "_Z3sumPi");
-  EXPECT_TRUE(std::get<KernelRecord>(kernel.what).order_shows);
-  const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy"}}));
+  EXPECT_EQ(std::get<KernelRecord>(kernel.what).sees_order, "sum.cu:2 atom");
+  EXPECT_TRUE(std::get<KernelRecord>(kernel.what).reads_unwritten);
+  EXPECT_EQ(std::get<KernelRecord>(kernel.what).arrivals, 5u);
+  const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy", "a.cu", 7}}));
   EXPECT_EQ(std::get<CallRecord>(call.what).name, "cudaMemcpy");
+  EXPECT_EQ(std::get<CallRecord>(call.what).file, "a.cu");
+  EXPECT_EQ(std::get<CallRecord>(call.what).line, 7u);
   const auto refusal = parse_exec_record(to_text(ExecRecord{1, RefusalRecord{"no \xff"}}));
   EXPECT_EQ(std::get<RefusalRecord>(refusal.what).reason, "no \xef\xbf\xbd");
   const auto end = parse_exec_record(to_text(ExecRecord{1, EndRecord{2, {"a", "b"}}}));

@@ -14,8 +14,11 @@
 #include <string>
 #include <utility>
 
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/api/calls/mishaps.hpp"
 #include "vgpu/cudart/device/this_process.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
+#include "vgpu/program/flow/unwritten_registers.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 // `warpcheck exec` recognises a program that contains this runtime library by this note: name
@@ -86,18 +89,39 @@ void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{p
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   if (counts_.size() <= number) counts_.resize(number + 1);
   counts_[number] = finding.count;
-  append({.process = ::getpid(), .what = FindingRecord{number, finding}});
+  append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
 }
 
 void ExecSession::launches_first(const vgpu::Program& kernel) {
+  std::string sees_order;
+  if (const std::optional<std::uint32_t> pc = sees_order_of_arrival(kernel)) {
+    const vgpu::AccessSide side = vgpu::side_at("", {&kernel, *pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
+    if (!side.file.empty()) sees_order = fmt::format("{}:{} ", side.file, side.line);
+    sees_order += side.ptx;
+  }
   append({.process = ::getpid(),
-          .what = KernelRecord{kernel.kernel, order_shows_in_results_of(kernel)}});
+          .what = KernelRecord{kernel.kernel, std::move(sees_order),
+                               logs_host_bytes() && vgpu::reads_unwritten_register(kernel),
+                               arrivals()}});
 }
 
-void ExecSession::launched(std::uint64_t launches) { log().count_launches(launches); }
+void ExecSession::launched(std::uint64_t launches, std::uint32_t kernel) {
+  launches_ = launches;
+  last_kernel_ = kernel + 1;
+  log().count_launches(launches);
+}
 
 void ExecSession::printed(std::uint64_t prints, std::uint64_t hash) {
-  log().count_prints(prints, hash);
+  if (prints < prints_) prints_ = print_hash_ = 0;  // the buffer has been cleared
+  if (prints != prints_ && logs_host_bytes()) {
+    log().add({.kind = Arrival::Kind::prints,
+               .operation = static_cast<std::uint32_t>(launches_),
+               .bytes = prints - prints_,
+               .hash = hash - print_hash_,
+               .kernel = last_kernel_});
+  }
+  prints_ = prints;
+  print_hash_ = hash;
 }
 
 bool ExecSession::keeps(std::uint32_t operation) const {
@@ -105,15 +129,32 @@ bool ExecSession::keeps(std::uint32_t operation) const {
 }
 
 void ExecSession::came_to_host(Arrival entry, std::string_view call) {
-  if (call.empty()) return log().add(entry);
-  auto known = std::ranges::find(calls_, call);
-  if (known == calls_.end()) {
-    append({.process = ::getpid(), .what = CallRecord{std::string(call)}});
-    known = calls_.insert(calls_.end(), call);
-  }
-  entry.call = static_cast<std::uint32_t>(known - calls_.begin());
+  if (!call.empty()) entry.call = number_of({call});
   log().add(entry);
 }
+
+void ExecSession::went_to_device(Arrival entry, std::string_view call, const void* asked_at) {
+  entry.call = number_of({call, asked_at});
+  log().add(entry);
+}
+
+std::uint32_t ExecSession::number_of(const Call& call) {
+  log();  // a child of fork() has its own calls
+  const auto known = std::ranges::find(calls_, call);
+  const auto number = static_cast<std::uint32_t>(known - calls_.begin());
+  if (known != calls_.end()) return number;
+  CallRecord record{std::string(call.name)};
+  if (call.asked_at != nullptr) {
+    vgpu::HostPlace place = Mishaps::place_of_call(call.asked_at);
+    record.file = std::move(place.file);
+    record.line = place.line;
+  }
+  append({.process = ::getpid(), .what = std::move(record)});
+  calls_.push_back(call);
+  return number;
+}
+
+std::uint64_t ExecSession::arrivals() { return logs_host_bytes() ? log().arrivals() : 0; }
 
 void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
                        std::span<const std::byte> part) const {

@@ -38,9 +38,9 @@ class ExecSession {
   // Records something that was not checked, and the reason; each text once.
   void not_checked(std::string_view what);
   // launches_first(): the first launch of a kernel. launched(), printed(): the totals of launches
-  // and of printf() texts.
+  // and of printf() texts; kernel: its number, from 0.
   void launches_first(const vgpu::Program& kernel);
-  void launched(std::uint64_t launches);
+  void launched(std::uint64_t launches, std::uint32_t kernel);
   // The log of this process.
   ExecLog& log();
   void printed(std::uint64_t prints, std::uint64_t hash);
@@ -48,8 +48,13 @@ class ExecSession {
   // operation are kept.
   [[nodiscard]] bool logs_host_bytes() const { return settings_.host_bytes; }
   [[nodiscard]] bool keeps(std::uint32_t operation) const;
+  // Returns whether what the host hands to the device is logged too.
+  [[nodiscard]] bool logs_host_inputs() const { return settings_.host_inputs; }
   // Sets entry.call; call: empty if there is none.
   void came_to_host(Arrival entry, std::string_view call);
+  // The same for what the host hands to the device.
+  //   asked_at: return address of the call
+  void went_to_device(Arrival entry, std::string_view call, const void* asked_at);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
   // Records findings whose counts have grown, and the end of the process. first: number of the
   // first finding; kernels: Trial::kernels()
@@ -63,7 +68,19 @@ class ExecSession {
   std::optional<ExecLog> log_;
   int log_process_ = 0;  // the process of the log; a child of fork() has its own
   std::set<std::string, std::less<>> not_checked_;
-  std::vector<std::string_view> calls_;  // by the number of their records
+  struct Call {
+    std::string_view name;
+    const void* asked_at = nullptr;  // null: its place does not count
+    friend bool operator==(const Call&, const Call&) = default;
+  };
+  // Returns the number of its record.
+  std::uint32_t number_of(const Call& call);
+  // Returns the number of entries of the log; 0: none are logged.
+  [[nodiscard]] std::uint64_t arrivals();
+
+  std::vector<Call> calls_;                                   // by the number of their records
+  std::uint64_t launches_ = 0, prints_ = 0, print_hash_ = 0;  // latest totals
+  std::uint32_t last_kernel_ = 0;                             // its number plus one; 0: none
   std::unique_ptr<vgpu::Strategy> strategy_;
   std::vector<std::uint64_t> counts_;  // recorded counts, by number
 };

@@ -142,6 +142,10 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
   if (grid.linked->order_source.pc != ptx::kNone)
     needs_.trial.order_shows(grid.linked->program, grid.linked->order_source);
   needs_.arrivals.launched(number.kernel);
+  if (grid.depth == 0) {
+    needs_.arrivals.launches(host_launch.work, host_launch.operation.number,
+                             host_launch.operation.asked_at);
+  }
   needs_.progress.launched(number.kernel);
   std::vector<std::uint32_t> unordered = host_launch.unordered;
   std::ranges::set_difference(host_launch.ran, before, std::back_inserter(unordered));

@@ -16,8 +16,27 @@ bool tells_order(const Instr& atomic) {
          op == ptx::AtomOp::cas || ptx::is_float(atomic.modifiers.type);
 }
 
+// Local, parameter and constant memory are nobody else's.
+bool is_shared_with_others(const Instr& access) {
+  using enum ptx::Space;
+  const ptx::Space space = access.modifiers.space;
+  return space != local && space != param && space != constant;
+}
+
+bool is_atomic_load(const Instr& load) {
+  return load.modifiers.order != ptx::Order::weak && is_shared_with_others(load);
+}
+
+bool is_atomic_store(const Instr& store) {
+  const ptx::Order order = store.modifiers.order;
+  return order != ptx::Order::weak && order != ptx::Order::volatile_ &&
+         is_shared_with_others(store);
+}
+
 bool shows_order(const Instr& instr) {
   switch (instr.kind) {
+    case InstrKind::load: return is_atomic_load(instr);
+    case InstrKind::store: return is_atomic_store(instr);
     case InstrKind::atomic: return tells_order(instr);
     case InstrKind::special: return vgpu::tells_place_or_time(instr.special);
     case InstrKind::warp:
@@ -34,8 +53,10 @@ bool shows_order(const Instr& instr) {
 
 }  // namespace
 
-bool order_shows_in_results_of(const vgpu::Program& kernel) {
-  return std::ranges::any_of(kernel.code, shows_order);
+std::optional<std::uint32_t> sees_order_of_arrival(const vgpu::Program& kernel) {
+  const auto found = std::ranges::find_if(kernel.code, shows_order);
+  if (found == kernel.code.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - kernel.code.begin());
 }
 
 }  // namespace warpcheck::cudart
