@@ -11,7 +11,7 @@ void Segments::reset() {
   ticks_.assign(1, {});
   past_.clear();
   latest_past_id_ = 0;
-  last_agent_ = 0;
+  last_agents_ = {};
 }
 
 SegmentId Segments::add(Segment segment, const Ticks& ticks) {
@@ -30,20 +30,23 @@ void Segments::set_ticks(Segment& segment, const Ticks& ticks) {
   segment.ticks = static_cast<std::uint32_t>(ticks_.size() - 1);
 }
 
+// A bulk copy alternates between the agents of its reads and of its writes.
 SegmentId Segments::add_of_agent(const Segment& segment, const Ticks& ticks) {
-  const Segment& last = segments_[last_agent_];
+  constexpr unsigned kAgentBits = 16;  // agents.hpp
+  SegmentId& id = last_agents_[(segment.agent >> kAgentBits) % last_agents_.size()];
+  const Segment& last = segments_[id];
   const auto has_ticks = [&] {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if (tick_of(last, lane) != ticks[lane]) return false;
     }
     return true;
   };
-  const bool is_same = last_agent_ != 0 && last.block == segment.block &&
-                       last.launch == segment.launch && last.warp == segment.warp &&
-                       last.async_proxy == segment.async_proxy && last.agent == segment.agent &&
-                       last.agent_block == segment.agent_block && has_ticks();
-  if (!is_same) last_agent_ = add(segment, ticks);
-  return last_agent_;
+  const bool is_same = id != 0 && last.block == segment.block && last.launch == segment.launch &&
+                       last.warp == segment.warp && last.async_proxy == segment.async_proxy &&
+                       last.agent == segment.agent && last.agent_block == segment.agent_block &&
+                       has_ticks();
+  if (!is_same) id = add(segment, ticks);
+  return id;
 }
 
 SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t warp, Tick phase) {
@@ -61,7 +64,8 @@ SegmentId Segments::past(std::uint32_t launch, BlockKey block, std::uint32_t war
 }
 
 std::vector<SegmentId> Segments::forget(std::vector<bool> live) {
-  live[0] = live[last_agent_] = true;
+  live[0] = true;
+  for (const SegmentId id : last_agents_) live[id] = true;
   std::vector<SegmentId> renewed(segments_.size() + 1);
   std::vector<Ticks> ticks(1);
   SegmentId next = 0;
@@ -80,7 +84,7 @@ std::vector<SegmentId> Segments::forget(std::vector<bool> live) {
   for (auto& [place, id] : past_) id = renewed[id];
   segments_.resize(next);
   ticks_ = std::move(ticks);
-  last_agent_ = renewed[last_agent_];
+  for (SegmentId& id : last_agents_) id = renewed[id];
   latest_past_id_ = 0;
   return renewed;
 }

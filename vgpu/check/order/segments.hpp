@@ -50,7 +50,7 @@ class Segments {
   }
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(segments_.size()); }
   SegmentId add(Segment segment, const Ticks& ticks);
-  // Returns the latest segment of an agent if it equals the new one; else adds that.
+  // Returns the latest segment of an agent of this kind if it equals the new one; else adds that.
   SegmentId add_of_agent(const Segment& segment, const Ticks& ticks);
   // Returns a segment for everything that a warp did in an earlier launch, or in a phase of the
   // current one.
@@ -70,7 +70,8 @@ class Segments {
   std::map<Past, SegmentId> past_;
   Past latest_past_{};
   SegmentId latest_past_id_ = 0;  // 0: not known
-  SegmentId last_agent_ = 0;      // the latest segment of an agent
+  // the latest segment of an agent, by the kind of agent
+  std::array<SegmentId, 4> last_agents_{};
 };
 
 }  // namespace warpcheck::vgpu

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "vgpu/check/order/agents.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -50,6 +52,22 @@ TEST(Segments, OfAnAgentAreTheSameWhileItDoesNotTick) {
   const SegmentId second = segments.add_of_agent({}, ticks);
   EXPECT_NE(second, first);
   EXPECT_EQ(segments.add_of_agent({}, ticks), second);
+}
+
+TEST(Segments, OfAgentsThatTakeTurnsAreTheSame) {
+  Segments segments;
+  segments.reset();
+  const Segments::Ticks ticks{};
+  Segment reads, writes;
+  reads.agent = agents::kBulkReads;
+  writes.agent = agents::kBulkWrites;
+  const SegmentId of_reads = segments.add_of_agent(reads, ticks);
+  const SegmentId of_writes = segments.add_of_agent(writes, ticks);
+  for (int piece = 0; piece < 1000; ++piece) {
+    EXPECT_EQ(segments.add_of_agent(reads, ticks), of_reads);
+    EXPECT_EQ(segments.add_of_agent(writes, ticks), of_writes);
+  }
+  EXPECT_EQ(segments.count(), 3U);
 }
 
 }  // namespace
