@@ -135,6 +135,15 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
     {Lack::copy_handover,
      "The thread that began the copy waits for it, and a barrier passes that on to the "
      "others: wait, then __syncthreads(), then use the bytes."},
+    {Lack::phase_wait,
+     "Every thread that uses the bytes waits for the phase first: cuda::barrier's wait(), or "
+     "mbarrier.try_wait with the phase's parity and without .relaxed. A barrier of the block does "
+     "not wait for a copy."},
+    {Lack::lock_fences,
+     "Atomics that take and give back a lock order no other memory. Put __threadfence() (between "
+     "threads of one block, __threadfence_block()) after the lock was taken and before it is given "
+     "back; or take it with cuda::memory_order_acquire and give it back with "
+     "cuda::memory_order_release."},
     {Lack::proxy_fence,
      "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
      "copy, by the threads that have written, and a barrier after it."},
@@ -180,12 +189,39 @@ std::string_view advice_for_atomicity(const vgpu::Finding& finding) {
          "barrier between them; else read it by an atomic, or with cuda::atomic_ref (load, store).";
 }
 
+// Between launches that communicate, only system scope includes another device.
+std::string_view advice_for_launches(Lack lack) {
+  switch (lack) {
+    case Lack::release:
+      return "Release the data before the flag: __threadfence() between the write of the data and "
+             "the write of the flag, or, between devices, __threadfence_system().";
+    case Lack::release_scope:
+      return "The release does not reach the other launch: __threadfence() in the place of "
+             "__threadfence_block(), and between devices __threadfence_system() or "
+             "cuda::thread_scope_system.";
+    case Lack::flag_scope:
+      return "Access the flag at a scope that includes both: cuda::thread_scope_device, and "
+             "between "
+             "devices cuda::thread_scope_system.";
+    case Lack::acquire:
+      return "Acquire after the flag was read: __threadfence() between the read of the flag and "
+             "the "
+             "read of the data, between devices __threadfence_system(); then a barrier, if other "
+             "threads of the block go on with the data.";
+    default: return "";
+  }
+}
+
 }  // namespace
 
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
   if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding);
+  if (finding.relation == vgpu::Relation::launches) {
+    const std::string_view between = advice_for_launches(finding.lack);
+    if (!between.empty()) return between;
+  }
   const std::string_view advice = kAdvice[static_cast<std::size_t>(finding.lack)].text;
   if (!advice.empty()) return advice;
   if (finding.kind == FindingKind::trap && !finding.accesses.empty() &&

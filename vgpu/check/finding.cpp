@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 25> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 27> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -49,6 +49,8 @@ constexpr std::array<std::pair<Lack, std::string_view>, 25> kLackNames{{
     {Lack::handover, "handover"},
     {Lack::copy_wait, "copy-wait"},
     {Lack::copy_handover, "copy-handover"},
+    {Lack::phase_wait, "phase-wait"},
+    {Lack::lock_fences, "lock-fences"},
     {Lack::proxy_fence, "proxy-fence"},
     {Lack::participation, "participation"},
     {Lack::separate_memory, "separate-memory"},
@@ -85,6 +87,23 @@ std::size_t without_parameters(std::string_view text) {
   return text.size();
 }
 
+// Returns the text with "..." for what lies in more than `depth` pairs of angle brackets.
+std::string without_arguments(std::string_view name, int depth) {
+  std::string text;
+  int at = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_arrow = i > 0 && name[i - 1] == '-' && name[i] == '>';
+    const bool is_operator = name.substr(0, i).ends_with("operator") ||
+                             name.substr(0, i).ends_with("operator<") ||
+                             name.substr(0, i).ends_with("operator>");
+    const bool is_bracket = !is_arrow && !is_operator;
+    if (is_bracket && name[i] == '>' && at > 0) --at;
+    if (at <= depth) text += name[i];
+    if (is_bracket && name[i] == '<' && ++at == depth + 1) text += "...";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view name_of(FindingKind kind) { return name_in(kKindNames, kind); }
@@ -110,6 +129,13 @@ std::string kernel_name(std::string_view mangled) {
   constexpr std::string_view kReturnType = "void ";
   if (name.starts_with(kReturnType)) name.remove_prefix(kReturnType.size());
   return std::string(name);
+}
+
+std::string short_kernel_name(std::string_view name) {
+  constexpr std::size_t kLong = 120;
+  if (name.size() <= kLong) return std::string(name);
+  std::string shorter = without_arguments(name, 1);
+  return shorter.size() <= kLong ? shorter : without_arguments(name, 0);
 }
 
 std::string class_of(const Finding& finding) {

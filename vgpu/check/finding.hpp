@@ -44,6 +44,8 @@ enum class Lack : std::uint8_t {
   handover,           // strong accesses hand data on, but no synchronization orders them
   copy_wait,          // the thread does not wait for its asynchronous copy
   copy_handover,      // the thread does not hand the copied data on to the other side
+  phase_wait,         // for the phase of the mbarrier that counts a copy
+  lock_fences,        // where a lock of relaxed atomics is taken and given back
   proxy_fence,        // before a bulk copy
   participation,      // of a lane whose register another lane reads
   separate_memory,    // of the source and the target of a copy
@@ -61,6 +63,9 @@ bool find_lack(std::string_view name, Lack& lack);
 
 // Returns "scan<int>" for a mangled kernel name, and any other name unchanged.
 std::string kernel_name(std::string_view mangled);
+// Returns a name of a kernel for text: of a long one, inner or all template arguments are left out,
+// "cub::DeviceScanKernel<...>".
+std::string short_kernel_name(std::string_view name);
 
 // One side of a finding.  A race has two sides.
 struct AccessSide {

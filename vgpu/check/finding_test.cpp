@@ -37,6 +37,16 @@ TEST(FindingTest, KernelNamesLoseParametersAndReturnType) {
   EXPECT_EQ(kernel_name("plain"), "plain");
 }
 
+TEST(FindingTest, LongNamesLoseTemplateArguments) {
+  const std::string inner = "pair<int, tuple<float, double>>";
+  EXPECT_EQ(short_kernel_name("scan<" + inner + ">"), "scan<" + inner + ">");
+  const std::string nested = "policy<" + std::string(200, 'x') + ", less<int>>";
+  EXPECT_EQ(short_kernel_name("a::scan<" + nested + ", int>"), "a::scan<policy<...>, int>");
+  const std::string many = std::string(200, 'y');
+  EXPECT_EQ(short_kernel_name("a<" + many + ">::b<" + many + ">::k"), "a<...>::b<...>::k");
+  EXPECT_EQ(short_kernel_name(many), many);
+}
+
 TEST(FindingTest, TheClassIsKindSpaceKernelAndSortedLines) {
   EXPECT_EQ(class_of(race_on_lines(9, 7)), "data-race|shared|k|k.cu:7|k.cu:9");
   EXPECT_EQ(class_of(race_on_lines(7, 9)), class_of(race_on_lines(9, 7)));

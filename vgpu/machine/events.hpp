@@ -225,6 +225,9 @@ struct CopyWait {
   std::uint32_t groups_left = 0;
   bool bulk = false;        // for bulk copies
   bool reads_only = false;  // bulk copies: only until their sources have been read
+  // All lanes of the warp wait for copies that the warp has made as one operation
+  // (tensormap.cp_fenceproxy); there are no groups of these.
+  bool of_warp = false;
 };
 
 // Threads of one block wait at barriers that cannot be the same one, or lanes of one warp execute

@@ -176,6 +176,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
   for (std::uint32_t index = 0; index < layout.instances.size(); ++index) {
     emit_function(index, layout, constants, program);
   }
+  for (AddressPatch& patch : program.patches) patch.name = module.variables[patch.variable].name;
   StackMeasure(program).measure();
   find_provenance(layout, constants, program);
   return program;

@@ -265,6 +265,7 @@ struct AddressPatch {
   std::uint32_t variable = 0;         // index into Module::variables
   std::int64_t addend = 0;
   bool wide = true;
+  std::string name{};  // of the variable, mangled
 };
 
 class NativeTier;  // vgpu/machine

@@ -11,12 +11,38 @@ void BarrierObjectOrder::forget(std::uint32_t allocation) {
 void BarrierObjectOrder::clear() {
   states_.clear();
   awaited_.clear();
+  relaxed_.clear();
+}
+
+void BarrierObjectOrder::complete_barrier(const WarpPlace& place) {
+  if (relaxed_.empty()) return;
+  const auto relaxed = relaxed_.find(order_.launches().block_key(place));
+  if (relaxed != relaxed_.end()) relaxed->second.at_barrier = relaxed->second.observed;
+}
+
+bool BarrierObjectOrder::is_before_barrier(SegmentId earlier, unsigned earlier_lane,
+                                           const WarpPlace& place) const {
+  const auto relaxed = relaxed_.find(order_.launches().block_key(place));
+  return relaxed != relaxed_.end() &&
+         order_.knows(relaxed->second.at_barrier, earlier, earlier_lane);
 }
 
 void BarrierObjectOrder::add_seen(std::uint32_t allocation, VectorClock& known) const {
   for (const auto& [place, state] : states_) {
     if (place.first == allocation) known.join(state.seen);
   }
+}
+
+BarrierObjectOrder::Wait BarrierObjectOrder::wait_for(SegmentId copy, unsigned lane,
+                                                      const WarpPlace& place) const {
+  const auto relaxed = relaxed_.find(order_.launches().block_key(place));
+  if (relaxed != relaxed_.end() && order_.knows(relaxed->second.observed, copy, lane)) {
+    return Wait::relaxed;
+  }
+  for (const auto& [object, state] : states_) {
+    if (order_.knows(state.seen, copy, lane)) return Wait::acquired;
+  }
+  return Wait::none;
 }
 
 bool BarrierObjectOrder::is_before_awaited(SegmentId earlier, unsigned earlier_lane,
@@ -100,6 +126,7 @@ void BarrierObjectOrder::wait(const BarrierObject& event, std::uint32_t lanes,
     if (is_one) return threads.learn(event.place, static_cast<unsigned>(__builtin_ctz(lanes)), all);
     return threads.learn_together(event.place, lanes, all);
   }
+  relaxed_[order_.launches().block_key(event.place)].observed.join(released.near);
   const ReleasedClocks released_clocks{released.near, all, all};
   threads.for_each_actor(event.place, lanes,
                          [&](ThreadState& self) { self.observed.join(released_clocks); });

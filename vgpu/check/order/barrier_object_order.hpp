@@ -30,6 +30,17 @@ class BarrierObjectOrder {
   [[nodiscard]] bool is_before_awaited(SegmentId earlier, unsigned earlier_lane,
                                        const WarpPlace& place, unsigned lane) const;
 
+  // A barrier of the block completes.
+  void complete_barrier(const WarpPlace& place);
+  // Returns whether a thread of the block has waited, relaxed, for what comes after an earlier
+  // access, and then a barrier of the block completed.  A barrier is no fence, so by the letter
+  // nothing is acquired; libcu++ counts on it in cuda::device::for_each_canceled_block.
+  [[nodiscard]] bool is_before_barrier(SegmentId earlier, unsigned earlier_lane,
+                                       const WarpPlace& place) const;
+  // What a block's threads have done so far about the phase that counts an asynchronous copy.
+  enum class Wait : std::uint8_t { none, relaxed, acquired };
+  [[nodiscard]] Wait wait_for(SegmentId copy, unsigned lane, const WarpPlace& place) const;
+
  private:
   // What arrivals in this phase and in earlier ones have released.
   struct Released {
@@ -52,6 +63,11 @@ class BarrierObjectOrder {
 
   ThreadOrder& order_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, State> states_;  // allocation, offset
+  // What relaxed waits of a block's threads have observed: all, and before its latest barrier.
+  struct Relaxed {
+    VectorClock observed, at_barrier;
+  };
+  std::map<BlockKey, Relaxed> relaxed_;
   // What came before the arrivals that a thread has waited for; by thread.
   std::map<std::uint64_t, VectorClock> awaited_;
 };

@@ -103,6 +103,7 @@ bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32
   for (std::uint32_t index = 0; index < std::min(log.loads, kLoads); ++index) {
     const Load& load = log.load[index];
     if (load.phase != store.place.phase) continue;
+    if (program_->code[load.pc].modifiers.sync) continue;  // a load of the warp is complete
     for (std::uint32_t rest = load.mask & ~(1u << lane); rest != 0; rest &= rest - 1) {
       const auto other = static_cast<unsigned>(std::countr_zero(rest));
       std::uint32_t begin = 0;

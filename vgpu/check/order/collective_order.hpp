@@ -56,7 +56,7 @@ class CollectiveOrder {
   [[nodiscard]] bool orders(const Access& store, unsigned lane, std::uint32_t offset,
                             std::uint32_t load_pc, unsigned load_lane);
   // Returns whether all remembered loads of that byte by other lanes of the warp, in the current
-  // phase of the block, come before the store.
+  // phase of the block, come before the store; those of a load of the whole warp (ldmatrix) do.
   [[nodiscard]] bool orders_all(const Access& store, unsigned lane, std::uint32_t offset);
 
   // Returns whether `lane` is about to load or store because of an operation in which the lane `by`

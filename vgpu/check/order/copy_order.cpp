@@ -16,6 +16,7 @@ bool is_of_products(const Program& program, std::uint32_t pc) {
 void CopyOrder::begin_launch() {
   bulk_groups_.clear();
   product_groups_.clear();
+  warp_copies_.clear();
   object_ticks_.clear();
 }
 
@@ -62,7 +63,21 @@ std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
   return products;
 }
 
+// The copies of a warp are one operation of all its lanes: what follows them in any lane comes
+// after the part of each lane.
+void CopyOrder::wait_of_warp(const CopyWait& wait) {
+  std::vector<ThreadTime> copies;
+  for_each_bit(threads_.actors_of(threads_.lanes_of(wait.place.warp)), [&](unsigned lane) {
+    const Tick end = ++warp_copies_[threads_.key_of(wait.place, lane)].tick;
+    copies.push_back({agents::kWarpCopies + threads_.thread_at(wait.place, lane), end, kAnyPhase});
+  });
+  VectorClock clock;
+  clock.learn(launches_.block_key(wait.place), 0, copies);
+  threads_.learn_together(wait.place, threads_.actors_of(wait.mask), clock);
+}
+
 void CopyOrder::wait(const CopyWait& wait) {
+  if (wait.of_warp) return wait_of_warp(wait);
   const bool of_products = is_of_products(*wait.program, wait.pc);
   if (!wait.bulk && !of_products &&
       threads_.await_copies_together(wait.place, wait.mask, wait.groups_left)) {
@@ -116,9 +131,13 @@ SegmentId CopyOrder::segment_of_products(const WarpPlace& place) {
   return segment_of_groups(place, agents::kProducts, product_groups_);
 }
 
+SegmentId CopyOrder::segment_of_warp_copies(const WarpPlace& place) {
+  return segment_of_groups(place, agents::kWarpCopies, warp_copies_);
+}
+
 SegmentId CopyOrder::segment_of_groups(const WarpPlace& place, std::uint32_t agent,
                                        const GroupsOfThreads& groups_of) {
-  Segment segment = segment_at(place, true);
+  Segment segment = segment_at(place, agent != agents::kWarpCopies);
   segment.agent = agent + place.warp * kWarpLanes;
   Segments::Ticks ticks;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

@@ -48,6 +48,8 @@ class CopyOrder {
   SegmentId segment_of_group(const WarpPlace& place, bool reads);
   // Returns the current segment of the reads by a warpgroup's products.
   SegmentId segment_of_products(const WarpPlace& place);
+  // Returns the current segment of copies that a warp makes as one operation.
+  SegmentId segment_of_warp_copies(const WarpPlace& place);
   SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
 
  private:
@@ -67,7 +69,9 @@ class CopyOrder {
   const LaunchOrder& launches_;
   Threads& threads_;
   Segments& segments_;
-  GroupsOfThreads bulk_groups_, product_groups_;
+  void wait_of_warp(const CopyWait& wait);
+
+  GroupsOfThreads bulk_groups_, product_groups_, warp_copies_;
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
 };
 

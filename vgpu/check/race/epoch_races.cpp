@@ -4,6 +4,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/stored_bytes.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
@@ -48,6 +49,7 @@ void EpochRaces::reset(WarpModel model) {
 
 void EpochRaces::begin_launch(const Sync& sync, std::uint32_t launch) {
   hands_on_ = !sync.program->data_reads.empty();
+  reports_.begin_launch(ordered_threads_);
   numbers_.begin_launch(sync, launch);
 }
 
@@ -228,14 +230,18 @@ void EpochRaces::check_in_shadow(const Access& access) {
     return;
   }
   prepare_cells(row, access.pattern, access_class, shadow);
-  const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
+  const bool is_weak = access.order == ptx::Order::weak;
+  const bool meet = hands_on_ && ordered_threads_ == kOrderedInThread && !is_weak &&
+                    access.kind == AccessKind::write && lanes_meet(access);
+  if (meet && !is_one_value(access)) return check_lane_by_lane(access, access_class, row, shadow);
+  const bool is_weak_read = access.kind == AccessKind::read && is_weak;
   const RaceRowResult result =
       loops_.check(row, access.pattern, runs, access.bytes, is_weak_read, shadow);
   if (result == RaceRowResult::conflict) {
-    check_lane_by_lane(access, access_class, row, shadow);
-  } else {
-    mark(shadow, access_class, result == RaceRowResult::displaced);
+    return check_lane_by_lane(access, access_class, row, shadow);
   }
+  mark(shadow, access_class, result == RaceRowResult::displaced);
+  if (meet) reports_.begin_same_value(access, row.epoch);
 }
 
 void EpochRaces::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
 #include "vgpu/check/race/race_weight.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
+#include "vgpu/check/race/same_value_stores.hpp"
 #include "vgpu/check/reporter.hpp"
 
 namespace warpcheck::vgpu {
@@ -21,7 +23,18 @@ class EpochReports {
     const Access& access;
     unsigned access_class;
     unsigned lane;
+    // stores_same_bytes() of the lane, once it was asked for
+    mutable std::optional<bool> same_bytes{};
   };
+  //   ordered_threads: of the warp model
+  void begin_launch(std::uint64_t ordered_threads) {
+    ordered_threads_ = ordered_threads;
+    same_value_stores_.clear();
+  }
+  // All lanes of a row, which comes after all earlier accesses to its place, store one value there.
+  void begin_same_value(const Access& row, Epoch warp) {
+    same_value_stores_.begin(row, thread_number(warp));
+  }
   // Reports every earlier access in this lane's cells that races with it.
   void report_lane(const Later& later, const RaceRow& row, Shadow& shadow);
 
@@ -31,10 +44,17 @@ class EpochReports {
     unsigned access_class;
     Epoch epoch;
     std::uint32_t pc;
-    friend bool operator==(const Earlier&, const Earlier&) = default;
+    bool is_last = false;    // the latest access of its class to the cell
+    bool is_writer = false;  // its thread has made the latest write of the later access's class
   };
 
-  static bool is_handed(const Later& later, const Earlier& earlier, Epoch me);
+  // Returns a number of the epoch's thread, for SameValueStores; a warp in lockstep is one.
+  [[nodiscard]] SameValueStores::Thread thread_number(Epoch epoch) const {
+    return epoch / kBlockUnit * kThreadsMax + thread_of(epoch) / ordered_threads_;
+  }
+  static bool stores_same(const Later& later);
+  bool is_handed(const Later& later, const Earlier& earlier, Epoch me);
+  [[nodiscard]] bool is_own_value(const Later& later, const Earlier& earlier, Epoch me);
   //   offset: of the cell's first byte
   Weight weight_of(const Later& later, const Earlier& earlier, Epoch me, std::uint32_t offset,
                    bool races);
@@ -43,6 +63,8 @@ class EpochReports {
   Reporter& reporter_;
   CollectiveOrder& collectives_;
   SwapGuesses guesses_;
+  std::uint64_t ordered_threads_ = kOrderedInThread;
+  SameValueStores same_value_stores_;
 };
 
 }  // namespace warpcheck::vgpu

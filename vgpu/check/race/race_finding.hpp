@@ -22,7 +22,7 @@ struct RaceExplanation {
 };
 
 // Returns the same key for either order of the two accesses.
-//   more: bits 3, and 12 and above: what else tells races apart
+//   more: bits 10 and above: what else tells races apart
 Reporter::Key key_of_race(const Program& program, RacingAccess earlier, RacingAccess later,
                           Weight weight, std::uint32_t more = 0);
 

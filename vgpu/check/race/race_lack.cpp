@@ -1,7 +1,9 @@
 #include "vgpu/check/race/race_lack.hpp"
 
 #include <algorithm>
+#include <string>
 
+#include "vgpu/check/race/race_lock.hpp"
 #include "vgpu/check/reporter.hpp"
 
 namespace warpcheck::vgpu {
@@ -48,6 +50,13 @@ Lack order_between(Relation relation) {
     case Relation::none: break;
   }
   return Lack::unknown;
+}
+
+RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,
+                          RaceExplanation explanation) {
+  const std::string fences = missing_lock_fences(program, earlier_pc, later_pc);
+  if (fences.empty()) return explanation;
+  return {Lack::lock_fences, explanation.message + ": " + fences};
 }
 
 Lack lack_of(const Program& program, const AccessClass& earlier, std::uint32_t earlier_pc,

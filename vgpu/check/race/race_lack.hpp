@@ -7,6 +7,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_finding.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -20,6 +21,11 @@ constexpr Relation relation_of(bool one_block, bool one_warp) {
 
 // Returns what would order threads with that relation.
 Lack order_between(Relation relation);
+
+// Adds what a lock lacks whose atomics order nothing, if both accesses are under one.
+//   explanation: what else was found
+RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,
+                          RaceExplanation explanation);
 
 // Returns what two accesses of one launch lack, judged by their instructions alone.
 //   earlier_pc, later_pc: in `program`

@@ -25,6 +25,7 @@ struct Operation {
   std::uint32_t begin = 0, bytes = 0, scalar_bytes = 0;
   std::uint32_t pc = 0;
   bool write = false, strong = false, block_scope = false, atomic = false;
+  std::uint64_t row = 0;
 };
 
 bool overlap(const Operation& a, const Operation& b) {
@@ -61,11 +62,11 @@ bool one_warp(const Operation& a, const Operation& b) {
 }
 
 // Pairs that are reported although they do not race: a load that reads a store's value as data, and
-// two stores by different warps.
+// two stores by different warps, or by lanes that execute one store.
 bool hand_over(const Operation& earlier, const Operation& later, WarpModel model) {
   return conflict(earlier, later) && !ordered(earlier, later, model) &&
          morally_strong(earlier, later) && !earlier.atomic && !later.atomic &&
-         !(earlier.write && later.write && one_warp(earlier, later));
+         !(earlier.write && later.write && one_warp(earlier, later) && earlier.row != later.row);
 }
 
 using PcPair = std::pair<std::uint32_t, std::uint32_t>;
@@ -232,10 +233,12 @@ class RandomTrace {
       now.strong = strong;
       now.block_scope = strong && row.scope == ptx::Scope::cta;
       now.atomic = row.kind == AccessKind::atomic;
+      now.row = rows_;
       for (const Operation& earlier : operations_[now.memory]) {
         if (race(earlier, now, model_)) expected.insert(std::minmax(earlier.pc, now.pc));
         if (!hands_on_ || !hand_over(earlier, now, model_)) continue;
-        (is_shared && one_warp(earlier, now) ? expected : notes)
+        const bool both_write = earlier.write && now.write;
+        (is_shared && one_warp(earlier, now) && !both_write ? expected : notes)
             .insert(std::minmax(earlier.pc, now.pc));
       }
       operations_[now.memory].push_back(now);

@@ -21,8 +21,8 @@ enum class Weight : std::uint8_t {
   // A hand_over between lanes of one warp in volatile shared memory: such code was correct while
   // warps ran in lockstep, and computes wrong results since sm_70.
   warp_hand_over,
-  overwrite,  // two volatile or relaxed stores of other values, by two warps: which one stays is
-              // chance
+  overwrite,  // two volatile or relaxed stores of other values, by two warps or by lanes that
+              // execute one store: which value stays is chance
   dependent,  // (2) depends on (1) through a warp operation of both lanes (collective_order.hpp)
   // (1) comes before a lane of (2)'s warp, and this lane has let the lane of (2) continue by a warp
   // operation.
@@ -30,6 +30,15 @@ enum class Weight : std::uint8_t {
   // A weak read of what atomics write, whose value counts only if a compare-and-swap has found it:
   // the loop by which the programming guide builds other atomics.
   swap_guess,
+  // (1) is a load by a whole warp (ldmatrix, wmma.load), which no lane leaves before all lanes have
+  // executed it (PTX ISA 9.7.14, .sync); (2) is a later write by one of these lanes.
+  collective_load,
+  // A load of a value that the loading thread has stored itself, and stores of the same value
+  // (same_value_stores.hpp).
+  same_value_read,
+  // (1) is an asynchronous copy; a thread has waited for it by a wait that is .relaxed, and then a
+  // barrier of the block completed.
+  relaxed_wait,
 };
 
 constexpr Severity severity_of(Weight weight) {
@@ -49,12 +58,25 @@ constexpr std::string_view remark_of(Weight weight) {
       return ", but a lane of (2)'s warp has acquired it, and lets (2) go on by a shuffle or vote";
     case Weight::swap_guess:
       return ", but what was read counts only where a compare-and-swap finds it again";
+    case Weight::collective_load:
+      return ", but (1) is a load by the whole warp, which no lane leaves before all have "
+             "loaded, so no execution goes wrong";
+    case Weight::same_value_read:
+      return "; all threads store the same value, and the thread that reads it has stored it, too";
+    case Weight::relaxed_wait:
+      return "; but a barrier of the block followed, which the toolkit's own headers take for an "
+             "acquire";
     case Weight::overwrite:
       return "; volatile or relaxed, they do not race, but which of their values stays is chance";
     case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand on data";
     case Weight::race: break;
   }
   return "";
+}
+
+// Returns whether it is a part of a load that a warp executes as a whole.
+inline bool is_collective_load(const Program& program, std::uint32_t pc) {
+  return program.code[pc].kind == InstrKind::load && program.code[pc].modifiers.sync;
 }
 
 // Returns whether two strong accesses may pass data on: a load that uses the other one's stored

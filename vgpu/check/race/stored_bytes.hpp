@@ -21,10 +21,15 @@ inline bool stores_same_bytes(const Access& access, unsigned lane) {
   if (access.values[0] == nullptr) return false;
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
     std::byte held = access.allocation->data[access.offset[lane] + i];
-    for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0; rest &= rest - 1) {
-      const auto earlier = static_cast<unsigned>(std::countr_zero(rest));
+    // The latest earlier lane that stores this byte is mostly the one before.
+    for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0;) {
+      const auto earlier = static_cast<unsigned>(31 - std::countl_zero(rest));
       const std::uint32_t at = access.offset[lane] + i - access.offset[earlier];
-      if (at < access.bytes) held = stored_byte(access, earlier, at);
+      if (at < access.bytes) {
+        held = stored_byte(access, earlier, at);
+        break;
+      }
+      rest &= ~(1u << earlier);
     }
     if (stored_byte(access, lane, i) != held) return false;
   }
@@ -37,6 +42,32 @@ inline bool stores_what_was_there(const Access& access, unsigned lane) {
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
     if (stored_byte(access, lane, i) != access.allocation->data[access.offset[lane] + i]) {
       return false;
+    }
+  }
+  return true;
+}
+
+// Returns whether two lanes of a row access the same bytes.
+inline bool lanes_meet(const Access& access) {
+  if (access.pattern == Pattern::strided) return false;
+  if (access.pattern == Pattern::uniform) return (access.mask & (access.mask - 1)) != 0;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint32_t offset = access.offset[static_cast<unsigned>(std::countr_zero(rest))];
+    for (std::uint32_t others = rest & (rest - 1); others != 0; others &= others - 1) {
+      if (access.offset[static_cast<unsigned>(std::countr_zero(others))] == offset) return true;
+    }
+  }
+  return false;
+}
+
+// Returns whether all lanes of a row store the same value to the same place.
+inline bool is_one_value(const Access& access) {
+  if (access.pattern != Pattern::uniform || access.values[0] == nullptr) return false;
+  const unsigned first = access.first_lane();
+  for (std::uint32_t rest = access.mask & (access.mask - 1); rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      if (stored_byte(access, lane, i) != stored_byte(access, first, i)) return false;
     }
   }
   return true;

@@ -130,9 +130,14 @@ void Copies::discard(RunningFragment& run, const Instr& instr, std::uint32_t act
 
 void Copies::commit_or_wait(const RunningFragment& run, const Instr& instr,
                             std::uint32_t active) const {
+  const WarpPlace place = launch_.place_of(run.slot, run.warp);
+  if (instr.opcode == ptx::Opcode::tensormap_) {
+    CopyWait wait{.program = launch_.program, .place = place, .pc = run.pc, .mask = active};
+    wait.of_warp = true;
+    return launch_.notify([&](Observer& observer) { observer.on_copy_wait(wait); });
+  }
   const bool waits = instr.modifiers.copy_op != ptx::CopyOp::commit_group;
   const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
-  const WarpPlace place = launch_.place_of(run.slot, run.warp);
   if (commits) {
     const CopyCommit commit{launch_.program, place, run.pc, active, instr.modifiers.bulk};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });

@@ -45,8 +45,8 @@ Type type_of(std::uint32_t bytes) {
 }  // namespace
 
 Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  const bool changes_map = instr.opcode == ptx::Opcode::tensormap_;
-  return changes_map ? replace(run, instr, lanes) : copy(run, instr, lanes);
+  if (instr.opcode != ptx::Opcode::tensormap_) return copy(run, instr, lanes);
+  return instr.modifiers.sync ? copy_map(run, instr, lanes) : replace(run, instr, lanes);
 }
 
 Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {

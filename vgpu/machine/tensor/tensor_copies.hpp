@@ -1,6 +1,6 @@
 // Executes copies of tiles of tensors (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor; PTX ISA
-// 9.0, 5.5, 9.7.9.27), and changes of the tensor maps that describe them (tensormap.replace,
-// 9.7.9.28: tensor_replacements.cpp).
+// 9.0, 5.5, 9.7.9.27), and changes and copies of the tensor maps that describe them
+// (tensormap.replace, 9.7.9.28; tensormap.cp_fenceproxy, 9.7.13.15: tensor_replacements.cpp).
 //
 // The issuing thread reads the tensor map by ordinary loads.  All other accesses are made by the
 // asynchronous proxy, when the copy is issued, as for all bulk copies (bulk_copies.hpp).  The part
@@ -49,6 +49,7 @@ class TensorCopies {
   Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   Step copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
   Step replace(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  Step copy_map(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   Step replace_in_lane(RunningFragment& run, const Instr& instr, unsigned lane);
   std::optional<TensorMap> read_map(RunningFragment& run, const Instr& instr, ptx::Space space,
                                     unsigned lane);

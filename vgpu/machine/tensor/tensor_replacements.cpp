@@ -1,5 +1,6 @@
 // tensormap.replace: a lane reads a tensor map, changes a field, and writes the map back, like
 // loads and stores of all its bytes.
+// tensormap.cp_fenceproxy: a warp copies a tensor map, a word by each lane.
 #include <bit>
 #include <cstring>
 
@@ -75,6 +76,21 @@ Step TensorCopies::replace_in_lane(RunningFragment& run, const Instr& instr, uns
     }
     parts_.accesses.execute(run, store, 1u << lane);
   }
+  return Step::again;
+}
+
+// The copy is one operation of the warp (.sync.aligned), so its parts are in the program order of
+// no single lane.  The lanes wait for it together (Copies::commit_or_wait).
+Step TensorCopies::copy_map(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  parts_.current.begin_asynchronous();
+  for (const bool is_load : {true, false}) {
+    Instr part = part_of_bulk(instr, is_load ? InstrKind::load : InstrKind::store,
+                              is_load ? ptx::Space::shared : ptx::Space::global, ptx::Type::b32, 1);
+    part[MemoryOperand::address] = instr[is_load ? TensorOperand::shared : TensorOperand::map];
+    part[MemoryOperand::value] = instr[TensorOperand::rows];
+    parts_.accesses.execute(run, part, lanes);
+  }
+  parts_.current.end_asynchronous();
   return Step::again;
 }
 

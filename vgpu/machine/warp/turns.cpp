@@ -278,8 +278,10 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
   if (!choice) return Step::again;
   const bool all = choice->held == active;
   const bool preempts = all && choice->next != self;
+  // No lane leaves an operation of the warp before all lanes have executed it.
+  const bool is_part = launch_.program->code[run.pc].modifiers.sync;
   const bool fits = preempts ? can_run(choice->next)
-                             : choice->held != 0 && (choice->held & ~active) == 0 &&
+                             : choice->held != 0 && !is_part && (choice->held & ~active) == 0 &&
                                    (!all || (point.other_ready | point.behind) != 0) &&
                                    choice->next == self && launch_.model == WarpModel::independent;
   if (!fits) return Step::again;

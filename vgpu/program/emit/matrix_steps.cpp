@@ -31,6 +31,7 @@ void access_element(Emission& e, const Instruction& in, Space space, Type type, 
   out.modifiers = {};
   out.modifiers.type = type;
   out.modifiers.space = space;
+  out.modifiers.sync = true;  // a part of an operation of the warp
   out.displacement = offset;
   out[MemoryOperand::address] = address;
   out[MemoryOperand::value] = value;

@@ -55,7 +55,8 @@ void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
-// Copies one word of each lane from shared to global memory, followed by a fence.
+// Copies one word of each lane from shared to global memory, followed by a fence.  The lanes meet
+// before the copy and after it, so it is one operation of the warp (TensorCopies::copy_map).
 void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<std::string_view> words = words_of(in.text);
   constexpr std::array<std::string_view, 6> kWords = {
@@ -65,24 +66,26 @@ void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
       in.operands.size() == 3 && in.operands[2].kind == Kind::immediate &&
       in.operands[2].bits == 4 * kWarpLanes;
   if (!is_known) e.refuse(in, "a copy of a tensor map of this kind");
+  const Ref lane = lane_number(e, in);
   const Ref offset =
-      calculate(e, in, Opcode::shl_, Type::b32, {lane_number(e, in), e.constants.word(2)});
+      calculate(e, in, Opcode::shl_, Type::b32, {shuffled(e, in, lane, lane), e.constants.word(2)});
   const auto place = [&](std::size_t operand) {
     return calculate(e, in, Opcode::add_, Type::u64,
                      {address_row(e, in, in.operands[operand]), widened(e, in, offset)});
   };
-  const Ref word = e.frame.temporary(Bank::word);
-  for (const bool is_load : {true, false}) {
-    Instr access = out;
-    access.kind = is_load ? InstrKind::load : InstrKind::store;
-    access.opcode = is_load ? Opcode::ld_ : Opcode::st_;
-    access.modifiers = {};
-    access.modifiers.type = Type::b32;
-    access.modifiers.space = is_load ? Space::shared : Space::global;
-    access[MemoryOperand::address] = place(is_load ? 1 : 0);
-    access[MemoryOperand::value] = word;
-    e.push(access);
-  }
+  Instr copy = out;
+  copy.kind = InstrKind::tensor_copy;
+  copy.modifiers = {};
+  copy.modifiers.sync = true;
+  copy[TensorOperand::shared] = place(1);
+  copy[TensorOperand::map] = place(0);
+  copy[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
+  copy.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
+  e.push(copy);
+  shuffled(e, in, lane, lane);
+  copy.kind = InstrKind::copy_group;
+  copy.operands = {};
+  e.push(copy);
   out.kind = InstrKind::fence;
   out.opcode = Opcode::fence_;
   out.modifiers = {};

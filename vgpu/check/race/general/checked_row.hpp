@@ -37,6 +37,8 @@ struct EarlierAccess {
   bool lacks_proxy_fence = false;  // it comes before, but through the other proxy
   bool is_handed = false;          // no race, but it may hand a value on
   std::uint32_t offset = 0;        // of a byte that both access
+  // It is the latest write of the cell; or a read by the thread that has made the latest write.
+  bool is_last = false, is_writer = false;
 };
 
 struct CheckedRow {

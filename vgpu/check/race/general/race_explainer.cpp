@@ -49,13 +49,15 @@ bool multiplies(const Program& program, std::uint32_t pc) {
 
 // Returns what a read has missed of a write by (1)'s block.
 //   who: the thread that wrote
-RaceExplanation explain_miss(Missed missed, const std::string& who) {
+//   one_launch: both sides are of one launch, and so on one device
+RaceExplanation explain_miss(Missed missed, const std::string& who, bool one_launch) {
   switch (missed) {
     case Missed::scope:
       return {Lack::flag_scope,
               who +
                   " wrote a flag that was read before (2), but the scopes of that write and "
-                  "that read do not include each other's block"};
+                  "that read do not include each other's " +
+                  (one_launch ? "block" : "device")};
     case Missed::release:
       return {Lack::release,
               who +
@@ -63,9 +65,9 @@ RaceExplanation explain_miss(Missed missed, const std::string& who) {
                   "release order) comes between (1) and that write"};
     case Missed::release_scope:
       return {Lack::release_scope,
-              who +
-                  " wrote a flag that was read before (2), but released it at block scope, "
-                  "which does not include (2)'s block"};
+              who + " wrote a flag that was read before (2), but released it at " +
+                  (one_launch ? "block scope, which does not include (2)'s block"
+                              : "a scope that does not include (2)'s launch")};
     case Missed::nothing: break;
   }
   return {};
@@ -83,7 +85,10 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
   if (early.is_open_at_start(segment.launch)) {
     return {Lack::grid_wait, explain_early(early, segment.launch)};
   }
-  if (segment.launch != order_.launches().current()) return explain_launches(before, now);
+  if (segment.launch != order_.launches().current()) {
+    RaceExplanation missed = what_was_missed(row, mine, earlier);
+    return missed.lack != Lack::unknown ? missed : explain_launches(before, now);
+  }
   if (earlier.lacks_proxy_fence) {
     const bool is_product = multiplies(*access.program, access.pc);
     return {Lack::proxy_fence,
@@ -99,7 +104,12 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
     return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
   }
   if (segment.asynchronous) return explain_copy(access, mine.lane, earlier);
-  RaceExplanation missed = what_was_missed(row, mine, earlier);
+  const RaceExplanation missed = what_was_missed(row, mine, earlier);
+  if (!before.strong && !now.strong) {
+    RaceExplanation lock =
+        with_lock(*access.program, earlier.pc, access.pc, explain_threads(access, mine, earlier));
+    if (lock.lack == Lack::lock_fences) return lock;
+  }
   return missed.lack != Lack::unknown ? missed : explain_threads(access, mine, earlier);
 }
 
@@ -111,6 +121,22 @@ RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
   const bool one_warp = one_block && segment.warp == access.place.warp;
   const bool is_product = one_block && multiplies(*access.program, earlier.pc);
   const std::string_view what = is_product ? "product" : "copy";
+  if (segment.is_object) {
+    switch (barrier_objects_.wait_for(earlier.segment, earlier.lane, access.place)) {
+      case BarrierObjectOrder::Wait::none:
+        return {Lack::phase_wait,
+                "no thread has waited for the phase of the mbarrier that counts the asynchronous "
+                "copy (1) before (2)"};
+      case BarrierObjectOrder::Wait::relaxed:
+        return {Lack::phase_wait,
+                "the phase of the mbarrier that counts the asynchronous copy (1) was waited for by "
+                "a relaxed wait, which acquires nothing"};
+      case BarrierObjectOrder::Wait::acquired:
+        return {Lack::phase_wait,
+                "a thread has waited for the phase of the mbarrier that counts the asynchronous "
+                "copy (1), but nothing orders that wait before (2)"};
+    }
+  }
   if (one_warp && earlier.lane == lane) {
     return {Lack::copy_wait,
             fmt::format("the asynchronous {} (1) has not been waited for before (2)", what)};
@@ -176,7 +202,8 @@ RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const Lane
                                 .by_thread = segment.block == order_.launches().block_key(place)});
   if (found == nullptr) return {};
   return explain_miss(found->missed,
-                      found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block");
+                      found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block",
+                      segment.launch == order_.launches().current());
 }
 
 }  // namespace warpcheck::vgpu

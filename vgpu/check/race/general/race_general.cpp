@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/race/stored_bytes.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
@@ -29,6 +30,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
       reports_(reporter, {.order = order_,
                           .collectives = collectives,
                           .cluster_order = cluster_order_,
+                          .barrier_objects = barrier_objects_,
                           .missed = missed_,
                           .launches = launches_}),
       runs_(race_row_functions(simd_level()).runs),
@@ -89,6 +91,7 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                        order_.segments().count()});
   causality_.begin_launch(launches_[order_.launches().first_unordered()].first_segment);
   phases_.begin_launch(*launch.program);
+  reports_.begin_launch();
   if (!beside.empty()) return;
   suspended_.clear();
   if (unordered.empty()) variables_.forget_all();
@@ -152,6 +155,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
     case Sync::Kind::barrier_complete:
       deferred_.perform_observed_by_block(sync.place);
       order_.complete_barrier(sync.place);
+      barrier_objects_.complete_barrier(sync.place);
       phases_.begin_phase(sync.place);
       break;
     case Sync::Kind::block_end:
@@ -217,7 +221,11 @@ SegmentId GeneralRaceChecker::segment_of(const Access& access) {
     return order_.copies().segment_of_object(
         access.place, {owners_.block_of(*access.object), access.object_offset}, access.async_proxy);
   }
-  if (!access.async_proxy) return order_.segment_of(access.place, true);
+  if (!access.async_proxy) {
+    const bool of_warp = access.program->code[access.pc].opcode == ptx::Opcode::tensormap_;
+    return of_warp ? order_.copies().segment_of_warp_copies(access.place)
+                   : order_.segment_of(access.place, true);
+  }
   if (access.program->code[access.pc].kind == InstrKind::group_load) {
     return order_.copies().segment_of_products(access.place);
   }
@@ -339,8 +347,39 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
       row.for_each_cell(mine, [&](Cell& cell) { checks_.check(row, mine, cell); });
     });
   });
+  if (access.kind == AccessKind::write) check_lanes_of_store(row);
   phases_.settle(access.place);
   for_each_lane_access([&](const LaneAccess& mine) { strong_.perform(row, mine); });
+}
+
+// Lanes that store different values to one place by one strong store do not race, but which of the
+// values stays is chance.
+void GeneralRaceChecker::check_lanes_of_store(const CheckedRow& row) {
+  const Access& access = *row.access;
+  const bool hands_on = !access.program->data_reads.empty() && !order_.threads().is_lockstep();
+  if (!hands_on || access.asynchronous || !is_relaxed_access(access.program->code[access.pc]) ||
+      !lanes_meet(access) || is_one_value(access)) {
+    return;
+  }
+  const unsigned access_class = class_of(access).index();
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const auto is_same = [&](unsigned other) {
+      return access.offset[other] == access.offset[lane];
+    };
+    std::uint32_t before = access.mask & ((1u << lane) - 1);
+    for_each_bit(before, [&](unsigned other) {
+      if (!is_same(other)) before &= ~(1u << other);
+    });
+    if (before == 0 || stores_same_bytes(access, lane)) return;
+    const auto other = static_cast<unsigned>(31 - std::countl_zero(before));
+    reports_.report(row, {lane, access.offset[lane], access.bytes, access_class},
+                    {.segment = row.now,
+                     .lane = other,
+                     .pc = access.pc,
+                     .access_class = access_class,
+                     .is_handed = true,
+                     .offset = access.offset[lane]});
+  });
 }
 
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {

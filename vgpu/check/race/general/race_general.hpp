@@ -119,6 +119,7 @@ class GeneralRaceChecker final : public Checker {
   CellMemory& memory_of(const Access& access);
   CheckedRow row_of(const Access& access);
   void check_strong(CheckedRow& row);
+  void check_lanes_of_store(const CheckedRow& row);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   template <typename Visit>
   void for_each_segment(Visit visit);

@@ -64,7 +64,7 @@ bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
   const Relation relation =
       one_launch ? relation_of(one_block, segment.warp == access.place.warp) : Relation::launches;
   const std::uint32_t more =
-      (one_launch ? 0 : segment.launch + 1) << 12 | std::uint32_t{earlier.lacks_proxy_fence} << 3;
+      (one_launch ? 0 : segment.launch + 1) << 12 | std::uint32_t{earlier.lacks_proxy_fence} << 10;
   const Reporter::Key key =
       key_of_race(program, {earlier.pc, earlier_kind}, {access.pc, access.kind}, weight, more);
   reporter_.report(key, relation, [&] {
@@ -75,7 +75,8 @@ bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
     }
     return race_finding(reporter_, access, mine.lane, weight, std::move(side), explanation);
   });
-  return weight != Weight::dependent && weight != Weight::passed_on;
+  return weight != Weight::dependent && weight != Weight::passed_on &&
+         weight != Weight::same_value_read;
 }
 
 // Returns whether the letter makes a race of two accesses that no execution can exchange.
@@ -126,13 +127,24 @@ bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
 Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
                               const EarlierAccess& earlier) {
   const Access& access = *row.access;
-  const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
-  if (weak_writes && stores_same_bytes(access, mine.lane)) return Weight::same_bytes;
   const Segment& segment = order_.segments().at(earlier.segment);
-  const bool one_warp = segment.block == order_.launches().block_key(access.place) &&
-                        segment.warp == access.place.warp && !segment.asynchronous &&
-                        !access.asynchronous;
+  if (segment.is_object && !earlier.lacks_proxy_fence &&
+      barrier_objects_.is_before_barrier(earlier.segment, earlier.lane, access.place)) {
+    return Weight::relaxed_wait;
+  }
+  const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
+  if (weak_writes && is_same_value(row, mine, earlier)) return Weight::same_bytes;
+  const bool of_warp = segment.block == order_.launches().block_key(access.place) &&
+                       segment.warp == access.place.warp && !segment.asynchronous;
+  const bool one_warp = of_warp && !access.asynchronous;
   const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
+  const Program& earlier_program = *launches_[segment.launch].program;
+  // A copy comes after what its lane did before.
+  if (of_warp && reads_first && access.kind == AccessKind::write &&
+      is_collective_load(earlier_program, earlier.pc)) {
+    return Weight::collective_load;
+  }
+  if (is_own_value(row, mine, earlier)) return Weight::same_value_read;
   if (one_warp && reads_first && access.kind == AccessKind::write &&
       collectives_.orders(access, mine.lane, earlier.offset, earlier.pc, earlier.lane)) {
     return Weight::dependent;
@@ -141,9 +153,8 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
     return Weight::passed_on;
   }
   if (!earlier.is_handed) {
-    const bool guessed =
-        !earlier.lacks_proxy_fence && guesses_.explain(*launches_[segment.launch].program,
-                                                       earlier.pc, *access.program, access.pc);
+    const bool guessed = !earlier.lacks_proxy_fence &&
+                         guesses_.explain(earlier_program, earlier.pc, *access.program, access.pc);
     return guessed ? Weight::swap_guess : Weight::race;
   }
   if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
@@ -151,6 +162,53 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
                                 is_volatile(*access.program, earlier.pc) &&
                                 is_volatile(*access.program, access.pc);
   return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+}
+
+SameValueStores::Thread RaceReports::thread_of_earlier(const EarlierAccess& earlier) const {
+  const Segment& segment = order_.segments().at(earlier.segment);
+  return segment.block * kThreadsMax + segment.warp * kWarpLanes +
+         order_.threads().actor_of(earlier.lane);
+}
+
+SameValueStores::Thread RaceReports::thread_of_mine(const CheckedRow& row,
+                                                    const LaneAccess& mine) const {
+  const WarpPlace& place = row.access->place;
+  return order_.launches().block_key(place) * kThreadsMax +
+         order_.threads().thread_at(place, mine.lane);
+}
+
+// Returns whether a lane stores what an earlier store has left.
+bool RaceReports::is_same_value(const CheckedRow& row, const LaneAccess& mine,
+                                const EarlierAccess& earlier) {
+  const Access& access = *row.access;
+  if (!stores_same_bytes(access, mine.lane)) {
+    same_value_stores_.forget(access, mine.lane);
+    return false;
+  }
+  if (earlier.is_last && !access.asynchronous) {
+    same_value_stores_.add(access, mine.lane, thread_of_earlier(earlier),
+                           thread_of_mine(row, mine));
+  }
+  return true;
+}
+
+// Returns whether a load and a store are of the same value, which the loading thread has stored
+// itself.
+bool RaceReports::is_own_value(const CheckedRow& row, const LaneAccess& mine,
+                               const EarlierAccess& earlier) {
+  const Access& access = *row.access;
+  if (access.asynchronous || access.kind == AccessKind::atomic || earlier.lacks_proxy_fence ||
+      order_.segments().at(earlier.segment).asynchronous) {
+    return false;
+  }
+  const bool writes_first = AccessClass::of_index(earlier.access_class).write;
+  const SameValueStores::Thread before = thread_of_earlier(earlier);
+  if (access.kind == AccessKind::read) {
+    return writes_first && same_value_stores_.has(access, mine.lane, thread_of_mine(row, mine)) &&
+           same_value_stores_.has(access, mine.lane, before);
+  }
+  if (writes_first || !stores_same_bytes(access, mine.lane)) return false;
+  return earlier.is_writer || same_value_stores_.has(access, mine.lane, before);
 }
 
 // Returns whether the earlier access comes before another lane of the warp, and a warp operation of

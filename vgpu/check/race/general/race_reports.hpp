@@ -4,11 +4,13 @@
 
 #include <vector>
 
+#include "vgpu/check/order/barrier_object_order.hpp"
 #include "vgpu/check/order/cluster_order.hpp"
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/general/checked_row.hpp"
 #include "vgpu/check/race/general/race_explainer.hpp"
 #include "vgpu/check/race/race_weight.hpp"
+#include "vgpu/check/race/same_value_stores.hpp"
 #include "vgpu/check/reporter.hpp"
 
 namespace warpcheck::vgpu {
@@ -20,6 +22,7 @@ class RaceReports {
     ThreadOrder& order;
     CollectiveOrder& collectives;
     const ClusterOrder& cluster_order;
+    const BarrierObjectOrder& barrier_objects;
     const MissedReads& missed;
     const std::vector<CheckedLaunch>& launches;  // of the trial
   };
@@ -28,10 +31,12 @@ class RaceReports {
         order_(parts.order),
         collectives_(parts.collectives),
         cluster_order_(parts.cluster_order),
+        barrier_objects_(parts.barrier_objects),
         launches_(parts.launches),
-        explainer_(parts.order, parts.missed) {}
+        explainer_(parts.order, parts.barrier_objects, parts.missed) {}
 
   void forget_answers() { seen_release_ = {}; }
+  void begin_launch() { same_value_stores_.clear(); }
   // Reports a race.  Returns whether the rest of the row needs no check; false: only this lane's
   // access is known to be harmless.
   bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
@@ -46,6 +51,14 @@ class RaceReports {
 
   [[nodiscard]] Weight weight_of(const CheckedRow& row, const LaneAccess& mine,
                                  const EarlierAccess& earlier);
+  [[nodiscard]] bool is_same_value(const CheckedRow& row, const LaneAccess& mine,
+                                   const EarlierAccess& earlier);
+  [[nodiscard]] bool is_own_value(const CheckedRow& row, const LaneAccess& mine,
+                                  const EarlierAccess& earlier);
+  // Returns numbers of threads, for SameValueStores.
+  [[nodiscard]] SameValueStores::Thread thread_of_earlier(const EarlierAccess& earlier) const;
+  [[nodiscard]] SameValueStores::Thread thread_of_mine(const CheckedRow& row,
+                                                       const LaneAccess& mine) const;
   [[nodiscard]] bool is_passed_on(const Access& access, unsigned lane,
                                   const EarlierAccess& earlier);
   [[nodiscard]] bool cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
@@ -61,9 +74,11 @@ class RaceReports {
   ThreadOrder& order_;
   CollectiveOrder& collectives_;
   const ClusterOrder& cluster_order_;
+  const BarrierObjectOrder& barrier_objects_;
   const std::vector<CheckedLaunch>& launches_;
   RaceExplainer explainer_;
   SwapGuesses guesses_;
+  SameValueStores same_value_stores_;
   SeenRelease seen_release_;
 };
 

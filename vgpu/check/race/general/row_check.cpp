@@ -20,7 +20,11 @@ CellList::Passed& passed_of(const LaneAccess& mine, CellList& list) {
 void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
   RowCausality& causality = parts_.causality;
   if (cell.write.bits != 0) {
-    const EarlierAccess write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
+    const EarlierAccess write{.segment = cell.write.segment(),
+                              .lane = cell.write.lane(),
+                              .pc = cell.write.pc(),
+                              .access_class = kWeakWrite,
+                              .is_last = true};
     if (!causality.is_before(row, write.segment, write.lane, mine.lane)) {
       report(row, mine, write);
     } else if (row.access->async_proxy) {
@@ -41,8 +45,17 @@ void RowCheck::check(CheckedRow& row, const LaneAccess& mine, Cell& cell) {
             .lane = read.lane(),
             .pc = read.pc(),
             .access_class = kWeakRead,
-            .offset = row.offset_in(mine, cell)});
+            .offset = row.offset_in(mine, cell),
+            .is_writer = is_writer(cell, read.segment(), read.lane())});
   }
+}
+
+// Returns whether the lane of a segment has made the latest weak write of a cell.
+bool RowCheck::is_writer(const Cell& cell, SegmentId segment, unsigned lane) const {
+  const Threads& threads = parts_.order.threads();
+  return cell.write.bits != 0 && threads.actor_of(cell.write.lane()) == threads.actor_of(lane) &&
+         parts_.order.segments().are_of_same_warp(cell.write.segment(), segment) &&
+         !parts_.order.segments().at(segment).asynchronous;
 }
 
 // Returns the first entry of a list that an access must check: all earlier entries are known to
@@ -121,7 +134,8 @@ void RowCheck::check_list(CheckedRow& row, const LaneAccess& mine, const Cell& c
                                      .pc = entry.pc,
                                      .access_class = entry.access_class,
                                      .is_handed = may_hand,
-                                     .offset = row.offset_in(mine, cell)});
+                                     .offset = row.offset_in(mine, cell),
+                                     .is_writer = is_writer(cell, entry.segment, lane)});
       if (is_enough) break;
     }
   }

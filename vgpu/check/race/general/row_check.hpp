@@ -51,6 +51,7 @@ class RowCheck {
                                               CellList& list) const;
   [[nodiscard]] bool is_passed_on(CheckedRow& row, std::uint32_t across, const CellList& list,
                                   const CellList::Passed& passed) const;
+  [[nodiscard]] bool is_writer(const Cell& cell, SegmentId segment, unsigned lane) const;
   void check_proxy(const CheckedRow& row, const LaneAccess& mine, EarlierAccess earlier);
   bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
   bool asks_again(const CheckedRow& row);

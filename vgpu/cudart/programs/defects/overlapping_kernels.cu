@@ -8,7 +8,7 @@
 // defect before: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect after: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect not_told: data-race; nothing orders these two kernel launches: their streams are not synchronised
-// defect no_fence: data-race; nothing orders these two kernel launches: their streams are not synchronised
+// defect no_fence: data-race; (1)'s thread wrote a flag that was read before (2), but no release (a fence, or a release order) comes between (1) and that write
 // defect at_work: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect later_at_work: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // clang-format on

@@ -1,0 +1,80 @@
+// Which threads have stored the value that a place holds, where several threads store the same
+// value without any order.
+//
+// Two such stores are a note (Weight::same_bytes).  A load of the place by a thread that has itself
+// stored that value before can only find that value, whichever of the stores is the last: it is
+// weighed as the stores are (Weight::same_value_read).  A chain lists the threads of consecutive
+// stores of one value to one place.  A store of another value, and one that the chain does not know
+// of, end the chain, so it never vouches for a value that was replaced in between.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+class SameValueStores {
+ public:
+  using Thread = std::uint64_t;  // unique in the launch; those of a warp are consecutive
+
+  void clear() {
+    chains_.clear();
+    recent_ = nullptr;
+  }
+  // `lane`, the thread `by`, stores the value that `before` has stored there last.
+  void add(const Access& store, unsigned lane, Thread before, Thread by);
+  // Lanes of a row that comes after all earlier stores store one value to one place.
+  //   warp: the thread of lane 0
+  void begin(const Access& row, Thread warp);
+  // A lane stores another value.
+  void forget(const Access& store, unsigned lane);
+  // Returns whether `thread` has stored the value that the lane is about to load or to store.
+  [[nodiscard]] bool has(const Access& access, unsigned lane, Thread thread);
+
+ private:
+  static constexpr std::size_t kChainsMax = std::size_t{1} << 18;
+  static constexpr std::size_t kRangesMax = 64;
+  static constexpr std::size_t kBytesMax = 16;  // of an access
+
+  struct Place {
+    std::uint32_t allocation = 0, offset = 0, bytes = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct PlaceHash {
+    std::size_t operator()(const Place& place) const {
+      const std::uint64_t mixed =
+          (std::uint64_t{place.allocation} << 32 | place.offset) * 0x9e3779b97f4a7c15u;
+      return static_cast<std::size_t>(mixed >> 17 ^ mixed ^ place.bytes);
+    }
+  };
+  using Value = std::array<std::byte, kBytesMax>;
+  struct Range {
+    Thread first = 0, last = 0;
+  };
+  struct Chain {
+    Value value{};
+    Thread last = 0;             // the thread of the latest store
+    std::vector<Range> threads;  // of all its stores
+    [[nodiscard]] bool has(Thread thread) const;
+    void add(Thread first, Thread end);
+  };
+
+  static Place place_of(const Access& access, unsigned lane) {
+    return {access.allocation->id, access.offset[lane], access.bytes};
+  }
+  static Value value_of(const Access& access, unsigned lane);
+  Chain* find(const Place& place);
+  Chain* start(const Place& place, const Value& value);
+
+  std::unordered_map<Place, Chain, PlaceHash> chains_;
+  // Lanes of a row mostly access one place.
+  Place recent_place_{};
+  Chain* recent_ = nullptr;
+};
+
+}  // namespace warpcheck::vgpu
