@@ -57,6 +57,7 @@ struct ExecArguments {
   std::optional<unsigned> heap;
   CompileOption compile;
   bool leaks = false;
+  bool full_names = false;
   std::vector<std::string> ignore;  // patterns of files
   std::vector<std::string> expect;  // files
   std::string write_expect;         // a file; empty: none
@@ -201,6 +202,7 @@ class Execution {
               }),
         report_(expected_findings(arguments), arguments.command.front()) {
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
+    report_.full_names = arguments.full_names;
     if (arguments.runs > 1) runner_.share_input();
     const ReportOptions files = arguments.reports.rewritable();
     if (files.wants_any()) {
@@ -538,6 +540,10 @@ void add_report_options(CLI::App& command, ExecArguments& arguments) {
   command.add_flag("--portable", arguments.portable,
                    "Note code that only devices from sm_70 on allow");
   command.add_flag("--leaks", arguments.leaks, "Report memory that is not freed at exit");
+  command.add_flag(
+      "--full-names", arguments.full_names,
+      "Print the whole names of kernels: of long ones, template arguments are left out "
+      "otherwise");
   command
       .add_option("--error-exitcode", arguments.error_exit_code, "Exit status if errors were found")
       ->check(CLI::Range(0, 255))

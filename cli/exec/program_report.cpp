@@ -102,10 +102,12 @@ std::string moved_left(const std::string& text) {
 }
 
 // The finding's lines, with the kernel's name.
-std::string found_text(const vgpu::Finding& finding) {
+std::string found_text(const vgpu::Finding& finding, bool full_names) {
   std::string text = finding_text(finding);
   if (!finding.kernel.empty()) {
-    text.insert(text.find('\n'), fmt::format(", in kernel {}", finding.kernel));
+    text.insert(text.find('\n'),
+                fmt::format(", in kernel {}",
+                            full_names ? finding.kernel : vgpu::short_kernel_name(finding.kernel)));
   }
   text = moved_left(text);
   if (finding.count > 1) text += fmt::format("  {} times\n", finding.count);
@@ -335,7 +337,7 @@ std::string exec_text(const ProgramReport& report,
   const std::vector<vgpu::Finding> findings = findings_of(report);
   for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
     const ProgramReport::Found& found = report.findings[group.front()];
-    text += found_text(found.finding);
+    text += found_text(found.finding, report.full_names);
     text += moved_left(folded_text(findings, group));
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
@@ -391,7 +393,9 @@ std::string time_text(const ProgramReport& report) {
   for (const auto& [name, counts] : report.kernel_counts) {
     all.thread_instructions += counts.thread_instructions;
     all.nanoseconds += counts.nanoseconds;
-    by_time.emplace_back(counts.nanoseconds, name.empty() ? "others" : vgpu::kernel_name(name));
+    const std::string full = name.empty() ? "others" : vgpu::kernel_name(name);
+    by_time.emplace_back(counts.nanoseconds,
+                         report.full_names ? full : vgpu::short_kernel_name(full));
   }
   const double seconds = static_cast<double>(all.nanoseconds) / 1e9;
   if (seconds < kShortest) return {};

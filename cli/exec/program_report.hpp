@@ -47,6 +47,7 @@ struct ProgramReport {
   std::vector<std::string> was_running;  // when the last run ended: kernels and their progress
   std::vector<std::string> not_checked;  // what was not checked, and why
   bool is_unsteady = false;              // the output of runs could not be compared
+  bool full_names = false;               // the text has the whole names of kernels
 
   explicit ProgramReport(ExpectedFindings expectations = ExpectedFindings(),
                          std::string program = "");

@@ -80,6 +80,18 @@ TEST(ProgramReportTest, TextOfAProgramWithARace) {
                 "========= 1 error; 2 launches of 1 kernel\n");
 }
 
+TEST(ProgramReportTest, TextHasLongNamesOnRequest) {
+  vgpu::Finding finding = race(1);
+  finding.kernel = "scan<" + std::string(200, 'p') + ">";
+  ProgramReport report = report_of(
+      {{1, StartRecord{"/sum"}}, {1, FindingRecord{0, finding}}, {1, EndRecord{1, {"a"}}}});
+  EXPECT_NE(exec_text(report, no_schedule).find("in kernel scan<...>\n"), std::string::npos);
+  EXPECT_EQ(report.findings.at(0).finding.kernel, finding.kernel);
+  report.full_names = true;
+  EXPECT_NE(exec_text(report, no_schedule).find("in kernel " + finding.kernel + "\n"),
+            std::string::npos);
+}
+
 TEST(ProgramReportTest, RunsAndProcessesCountTogether) {
   ProgramReport report =
       report_of({{1, StartRecord{"/sum"}}, {1, EndRecord{1, {"a"}}}, {2, StartRecord{"/sum"}}});
