@@ -42,6 +42,7 @@ struct ExecArguments {
   std::vector<std::string> checks;   // empty: all
   std::string warp_model = "independent";
   std::string volatile_accesses = "strong";
+  std::string init = "deciding";  // or strict
   std::string strategy = "default";
   std::uint64_t seed = 1;
   int runs = 1;
@@ -75,6 +76,7 @@ Settings settings_of(const ExecArguments& arguments) {
   }
   settings.checkers.portable = arguments.portable;
   settings.checkers.volatile_is_weak = arguments.volatile_accesses == kVolatileNames[1].second;
+  settings.checkers.strict_init = arguments.init == "strict";
   settings.limits.steps_max = arguments.steps_max;
   settings.limits.compile = arguments.compile.value();
   return settings;
@@ -459,6 +461,12 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
       ->check(CLI::IsMember(names_of(kWarpModelNames)))
       ->capture_default_str();
   add_volatile_option(command, arguments.volatile_accesses);
+  command
+      .add_option("--init", arguments.init,
+                  "Unwritten values to report: those that decide something or reach the host, or "
+                  "also those that only reach device memory")
+      ->check(CLI::IsMember({"deciding", "strict"}))
+      ->capture_default_str();
   std::set<std::string> strategies;
   for (const vgpu::StrategyRow& row : vgpu::strategies()) strategies.emplace(row.name);
   command

@@ -38,6 +38,9 @@ class Checker : public Observer {
   // (as Observer::on_late_host_access()).
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
 
+  // A launch, a call or a library function was refused that may have written any device memory.
+  virtual void on_unknown_writes() {}
+
   // Several launches may be in progress: one runs, and the others are suspended.
   // The next launch begins while the given ones are suspended (Launch::index, ascending).
   virtual void begins_beside(std::span<const std::uint32_t> /*suspended*/) {}

@@ -97,6 +97,7 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
 void Checkers::enable(const CheckerSet& set) {
   impl_->set = set;
   impl_->enabled.clear();
+  impl_->reporter.set_undefined_bytes(nullptr);
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
     if (row.enabled != nullptr && !(set.*row.enabled)) continue;
@@ -115,6 +116,10 @@ void Checkers::on_operand(OperandAccess& access) {
 
 void Checkers::on_late_operand(const OperandAccess& access) {
   for (Checker* const checker : impl_->enabled) checker->on_late_operand(access);
+}
+
+void Checkers::on_unknown_writes() {
+  for (Checker* const checker : impl_->enabled) checker->on_unknown_writes();
 }
 
 void Checkers::begins_beside(std::span<const std::uint32_t> suspended) {

@@ -37,6 +37,8 @@ struct CheckerSet {
   // The race checker treats volatile accesses as weak ones.  By the letter they are relaxed at
   // system scope (PTX ISA 8.4.2) and do not race with each other.
   bool volatile_is_weak = false;
+  // The initialisation checker also reports uses of undefined values that reach device memory only.
+  bool strict_init = false;
   friend bool operator==(const CheckerSet&, const CheckerSet&) = default;
 };
 
@@ -81,6 +83,9 @@ class Checkers {
   // Reports accesses of library functions to the checkers that are on (checker.hpp).
   void on_operand(OperandAccess& access);
   void on_late_operand(const OperandAccess& access);
+
+  // Something that may have written device memory did not run: it was refused (checker.hpp).
+  void on_unknown_writes();
 
   // Several launches are in progress (checker.hpp).
   void begins_beside(std::span<const std::uint32_t> suspended);

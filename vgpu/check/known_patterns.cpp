@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <tuple>
 
 #include "vgpu/check/reporter.hpp"
 
@@ -26,6 +26,7 @@ constexpr std::array kPatterns{
         .argument =
             "a block of thrust::unique overwrites a tile when it knows how many items the blocks "
             "before it keep, and each of those counts from what it has read",
+        .writes_later = true,
     },
     // The same race, on the values of unique_by_key.  If the arrays are pointers and not thrust
     // iterators, code in cub/ accesses them itself.
@@ -35,6 +36,7 @@ constexpr std::array kPatterns{
         .first = {"read", "thrust/"},
         .second = {"write", "thrust/"},
         .argument = kUniqueByKey,
+        .writes_later = true,
     },
     KnownPattern{
         .space = "global",
@@ -42,6 +44,7 @@ constexpr std::array kPatterns{
         .first = {"read", "cub/"},
         .second = {"write", "cub/agent/agent_unique_by_key."},
         .argument = kUniqueByKey,
+        .writes_later = true,
     },
     // Output and input are the same array; the template instance allows that.
     KnownPattern{
@@ -51,6 +54,7 @@ constexpr std::array kPatterns{
         .first = {"read", "thrust/"},
         .second = {"write", "thrust/"},
         .argument = kSelectInPlace,
+        .writes_later = true,
     },
     KnownPattern{
         .space = "global",
@@ -59,6 +63,7 @@ constexpr std::array kPatterns{
         .first = {"read", "cub/"},
         .second = {"write", "cub/agent/agent_select_if."},
         .argument = kSelectInPlace,
+        .writes_later = true,
     },
     KnownPattern{
         .space = "shared",
@@ -67,24 +72,6 @@ constexpr std::array kPatterns{
         .second = {"write", "cub/warp/specializations/warp_exchange_smem."},
         .argument = "NonTrivialRuns writes all items that it discards to one place, and reads none "
                     "of them",
-    },
-    // In a tile of several warps, one lane per warp counts the arrival of its warp by an atomic
-    // with acquire order.  It tells the other lanes of its warp by shfl whether its warp was the
-    // last one, and those lanes read what other warps have written only after that.  From sm_80 on,
-    // all lanes of the warp acquire by themselves.
-    KnownPattern{
-        .space = "shared",
-        .kernel = "",
-        .first = {"write", "cooperative_groups"},
-        .second = {"read", "cooperative_groups"},
-        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
-    },
-    KnownPattern{
-        .space = "shared",
-        .kernel = "",
-        .first = {"write", "cooperative_groups"},
-        .second = {"write", "cooperative_groups"},
-        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
     },
 };
 
@@ -119,11 +106,9 @@ constexpr std::string_view kDiscarded =
 
 // Returns whether a value that the kernel itself has not written begins at this side.  What its
 // caller has not written begins at a read of global memory; what an operator has not written, at a
-// line of that operator, unless it is in a register: operators are part of the kernel's code then.
+// line of that operator, or in a register that is the operator's (flow/unwritten_registers.cpp).
 bool is_of_kernel_itself(const Finding& finding, const AccessSide& origin) {
-  if (origin.role != "read") return false;
-  if (finding.space.empty()) return true;
-  if (!is_library_header(origin.file)) return false;
+  if (origin.role != "read" || !is_library_header(origin.file)) return false;
   if (finding.space == "local" || finding.space == "shared") return true;
   // What does not fit into shared memory is in a temporary allocation.
   return finding.space == "global" &&
@@ -141,22 +126,41 @@ bool branches_on_discarded(const Finding& finding) {
          is_of_kernel_itself(finding, finding.accesses[0]) && finding.accesses[1].role == "branch";
 }
 
-}  // namespace
+// Returns whether the block of the write comes after that of the read; blocks take tiles in order.
+bool writes_later(const AccessSide& a, const AccessSide& b) {
+  const AccessSide& write = a.role == "write" ? a : b;
+  const AccessSide& read = a.role == "write" ? b : a;
+  return std::tie(read.block.z, read.block.y, read.block.x) <=
+         std::tie(write.block.z, write.block.y, write.block.x);
+}
 
-std::span<const KnownPattern> known_patterns() { return kPatterns; }
-
-std::string_view known_argument(const Finding& finding) {
-  if (finding.accesses.size() != 2) return "";
-  if (branches_on_discarded(finding)) return kDiscarded;
+const KnownPattern* pattern_of(const Finding& finding) {
+  if (finding.accesses.size() != 2) return nullptr;
   const AccessSide& a = finding.accesses[0];
   const AccessSide& b = finding.accesses[1];
   const auto found = std::ranges::find_if(kPatterns, [&](const KnownPattern& pattern) {
     return pattern.kind == finding.kind && pattern.space == finding.space &&
-           is_of_kernel(finding, pattern) &&
+           is_of_kernel(finding, pattern) && (!pattern.writes_later || writes_later(a, b)) &&
            ((fits(a, pattern.first) && fits(b, pattern.second)) ||
             (fits(a, pattern.second) && fits(b, pattern.first)));
   });
-  return found == kPatterns.end() ? "" : found->argument;
+  return found == kPatterns.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const KnownPattern> known_patterns() { return kPatterns; }
+
+bool known_pattern_of_threads(const Finding& finding) {
+  const KnownPattern* const pattern = pattern_of(finding);
+  return pattern != nullptr && pattern->writes_later;
+}
+
+std::string_view known_argument(const Finding& finding) {
+  if (finding.accesses.size() != 2) return "";
+  if (branches_on_discarded(finding)) return kDiscarded;
+  const KnownPattern* const pattern = pattern_of(finding);
+  return pattern == nullptr ? "" : pattern->argument;
 }
 
 }  // namespace warpcheck::vgpu

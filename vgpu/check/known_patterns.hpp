@@ -30,9 +30,15 @@ struct KnownPattern {
   };
   Side first, second;
   std::string_view argument;  // "(2) comes after (1), because ..."
+  // The argument holds for a write by a later block than the one that reads, as in a selection in
+  // place.  A write by an earlier block is the caller's defect: its output overlaps its input.
+  bool writes_later = false;
 };
 
 std::span<const KnownPattern> known_patterns();
+
+// Returns whether a pattern matches, and its argument depends on which threads the sides are.
+bool known_pattern_of_threads(const Finding& finding);
 
 // Returns why the finding is no error; empty if no known pattern matches.
 std::string_view known_argument(const Finding& finding);

@@ -204,6 +204,10 @@ void Reporter::weigh(Finding& finding) {
   finding.message += fmt::format("; but {}", argument);
 }
 
+bool Reporter::is_excused_by_threads(const Finding& finding) {
+  return known_pattern_of_threads(finding);
+}
+
 std::uint32_t Reporter::add(Finding&& finding) {
   finding.count = 0;
   weigh(finding);

@@ -86,6 +86,15 @@ class Causes {
   [[nodiscard]] virtual std::uint32_t number_of_call() const { return 0; }
 };
 
+// What the initialisation checker knows about bytes, for other checkers.
+class UndefinedBytes {
+ public:
+  virtual ~UndefinedBytes() = default;
+  // Returns whether the latest store to the byte has left an undefined value there, and not only
+  // padding.
+  [[nodiscard]] virtual bool holds_undefined(const Allocation&, std::uint32_t offset) const = 0;
+};
+
 class Reporter final : public Observer {
  public:
   [[nodiscard]] Watched watches() const override {
@@ -124,6 +133,16 @@ class Reporter final : public Observer {
       Finding finding = make();
       weigh(finding);
       widen(index, std::move(finding), relation);
+    } else if (is_excused(index)) [[unlikely]] {
+      // Other threads may race at the same lines without the excuse.
+      Finding finding = make();
+      weigh(finding);
+      if (finding.severity == Severity::error) {
+        finding.relation = relation;
+        finding.count = findings_[index].count;
+        findings_[index] = std::move(finding);
+        if (listener_) listener_(index);
+      }
     }
     ++findings_[index].count;
   }
@@ -144,6 +163,11 @@ class Reporter final : public Observer {
   // Sets the source of causes; not owned; null: no causes are known.
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
+  // Not owned; null: undefined values are not followed.
+  void set_undefined_bytes(const UndefinedBytes* bytes) { undefined_bytes_ = bytes; }
+  [[nodiscard]] bool holds_undefined(const Allocation& allocation, std::uint32_t offset) const {
+    return undefined_bytes_ != nullptr && undefined_bytes_->holds_undefined(allocation, offset);
+  }
   // As of Causes.
   [[nodiscard]] HostPlace place_of_allocation(const Allocation& allocation) const {
     return causes_ == nullptr ? HostPlace{} : causes_->place_of_allocation(allocation);
@@ -170,6 +194,15 @@ class Reporter final : public Observer {
   std::uint32_t add(Finding&& finding);
   [[nodiscard]] bool is_wider(std::uint32_t index, Relation relation);
   static void weigh(Finding& finding);
+  // Returns whether a known pattern made the finding a note because of its threads; after some
+  // thousand of them, the others are taken to be alike.
+  [[nodiscard]] bool is_excused(std::uint32_t index) const {
+    constexpr std::uint64_t kLookedAtMax = 4096;
+    const Finding& finding = findings_[index];
+    return finding.severity == Severity::note && finding.relation == Relation::blocks &&
+           finding.count < kLookedAtMax && is_excused_by_threads(finding);
+  }
+  [[nodiscard]] static bool is_excused_by_threads(const Finding& finding);
   void widen(std::uint32_t index, Finding&& finding, Relation relation);
   void grow();
 
@@ -177,6 +210,7 @@ class Reporter final : public Observer {
   std::vector<Finding> findings_;
   Listener listener_;
   const Causes* causes_ = nullptr;
+  const UndefinedBytes* undefined_bytes_ = nullptr;
   // open addressing; its size is a power of two, at most half of it is full
   std::vector<Entry> table_;
   std::size_t entries_ = 0;

@@ -122,8 +122,9 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   return slot;
 }
 
-// Clears the registers once per launch, if the program may read them before it writes them.  No
-// program may rely on more.
+// Clears the registers, if the program may read them before it writes them: once per launch, as no
+// program may rely on more, and for each block if variables of the user are unwritten.  What an
+// earlier block has left there depends on the schedule, and an unwritten variable is no schedule.
 void Blocks::begin_registers(Warp& warp) const {
   const std::size_t words = launch_.program->words_max * std::size_t{kWordRowBytes};
   const std::size_t wides = launch_.program->wides_max * std::size_t{kWideRowBytes};
@@ -153,7 +154,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   Fragment& fragment = warp.fragments.emplace_back();
   fragment.pc = launch_.program->functions.front().entry;
   fragment.mask = warp.lanes;
-  if (warp.run != launch_.number) {
+  if (warp.run != launch_.number || !launch_.program->unwritten_registers.empty()) {
     warp.run = launch_.number;
     begin_registers(warp);
   }

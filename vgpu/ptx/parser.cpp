@@ -88,15 +88,17 @@ void parse_file(Context& context) {
   files[number] = unescaped(name.substr(1, name.size() - 2));
 }
 
-// .section .debug_info { ... }: DWARF, which is skipped.
-void skip_section(Lexer& lexer) {
+// .section .debug_info { ... }: DWARF, which is skipped, except for the names of functions.
+void parse_section(Context& context) {
+  Lexer& lexer = context.lexer;
   const Token name = lexer.take();
   if (name.kind != Token::Kind::directive && name.kind != Token::Kind::identifier) {
     lexer.fail(name.line,
                fmt::format("expected the name of a section, found '{}'", printable(name.text)));
   }
   if (!lexer.peek().is('{')) lexer.expected("'{'");
-  lexer.skip_braces();
+  const std::string_view text = lexer.skip_braces();
+  if (name.text == ".debug_str") context.functions_of_files.read_names(text);
 }
 
 // .alias name, target;
@@ -183,7 +185,7 @@ void parse_module(Context& context) {
     } else if (lexer.accept_directive(".file")) {
       parse_file(context);
     } else if (lexer.accept_directive(".section")) {
-      skip_section(lexer);
+      parse_section(context);
     } else if (lexer.accept_directive(".alias")) {
       parse_alias(context);
     } else if (lexer.accept_directive(".pragma")) {
@@ -212,8 +214,9 @@ Module parse(std::string_view text, std::string_view name) {
   Module module;
   module.name = name;
   Context context{
-      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}};
+      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}, {}};
   parse_module(context);
+  context.functions_of_files.conclude(module);
   return module;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/check/checkers.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
@@ -172,6 +173,11 @@ std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
   return std::make_unique<InitChecker>(reporter);
 }
 
+void InitChecker::configure(const CheckerSet& set) {
+  is_strict_ = set.strict_init;
+  reporter_.set_undefined_bytes(this);
+}
+
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
   noted_ = {};
@@ -199,6 +205,18 @@ void InitChecker::on_allocate(const Allocation& allocation) {
 
 void InitChecker::on_free(const Allocation& allocation) {
   if (allocation.id < shadows_.size()) shadows_[allocation.id].release();
+}
+
+void InitChecker::on_unknown_writes() {
+  noted_ = {};
+  for (InitShadow& shadow : shadows_) shadow.fill(0, shadow.bytes(), InitShadow::kDefined);
+}
+
+bool InitChecker::holds_undefined(const Allocation& allocation, std::uint32_t offset) const {
+  if (allocation.id >= shadows_.size()) return false;
+  const InitShadow& shadow = shadows_[allocation.id];
+  return offset < shadow.bytes() && shadow.state_at(offset) == InitShadow::kUndefined &&
+         !shadow.taint_at(offset).next_to_defined;
 }
 
 void InitChecker::on_sync(const Sync& sync) {
@@ -391,11 +409,14 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   const std::uint32_t origin = origins_.of_use(access.program, value.origin, access.place, lanes);
   const bool is_padding = origin != ptx::kNone && origins_.at(origin).is_load() &&
                           padding_.is_stored(access, at / bytes);
+  std::uint32_t of_values = 0;  // the lanes that store more than padding
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const bool is_whole = !access.is_partial || undefined_as_a_whole(access, at, bytes, lane);
     const bool is_calculated = (value.values.calculated >> lane & 1u) != 0;
     const bool is_value = is_whole || (value.values.any() >> lane & 1u) != 0;
+    const bool fills_a_part = !is_whole && (access.guessed >> lane & 1u) != 0;
+    of_values |= std::uint32_t{is_value && !is_padding && !fills_a_part} << lane;
     for (std::uint32_t byte = at; byte < at + bytes; ++byte) {
       const std::uint64_t bits = is_whole ? 0xff : access.undefined_bits_at(byte, 1, lane);
       if (bits == 0) continue;
@@ -408,12 +429,25 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
       }
     }
   }
+  if (is_strict_ && of_values != 0) report_stored(access, of_values, value.origin);
+}
+
+void InitChecker::report_stored(const Access& access, std::uint32_t lanes, std::uint32_t origin) {
+  if (access.space == ptx::Space::local || origin == ptx::kNone) return;
+  UndefinedUse use;
+  use.program = access.program;
+  use.place = access.place;
+  use.pc = access.pc;
+  use.lanes = lanes;
+  use.origin = origin;
+  reports_.stored(use, access.kind == AccessKind::atomic);
 }
 
 // The new bytes in memory depend on the operands and on the old bytes; every byte depends on all of
 // them.  An exchange leaves only its operand.
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
+  if (access.guessed != 0) return on_guessed_swap(access, shadow);
   UndefinedLanes written{std::exchange(access.undefined, 0),
                          std::exchange(access.origin, ptx::kNone),
                          std::exchange(access.of_values, {})};
@@ -441,9 +475,60 @@ void InitChecker::on_update(Access& access, InitShadow& shadow) {
   access.is_partial = reads_partially;
 }
 
+// A row of compare-and-swaps, some of which expect what they have read there.  Lanes run one after
+// the other, so a later lane finds what an earlier one has swapped in.
+void InitChecker::on_guessed_swap(Access& access, InitShadow& shadow) {
+  const std::uint32_t mask = access.mask;
+  const Pattern pattern = std::exchange(access.pattern, Pattern::scattered);
+  const UndefinedLanes written = access.undefined_in(0);
+  const LaneBits written_bits = access.undefined_bits[0];
+  UndefinedLanes read;
+  LaneBits read_bits{};
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint32_t bit = 1u << lane;
+    access.mask = bit;
+    access.undefined = 0;
+    access.is_partial = false;
+    access.of_values = {};
+    on_read(access, shadow);
+    const bool is_undefined = access.undefined != 0;
+    if (is_undefined) {
+      read.mask |= bit;
+      read.origin = access.origin;
+      read.values.whole |= access.of_values.whole & bit;
+      read.values.calculated |= access.of_values.calculated & bit;
+      read_bits[lane] = access.is_partial ? access.undefined_bits[0][lane] : ones_of(access.bytes);
+    }
+    const bool is_guess = (access.guessed & bit) != 0;
+    if (is_guess && (access.unequal & bit) != 0) continue;  // nothing is written
+    access.undefined = written.mask & bit;
+    access.origin = written.origin;
+    access.of_values = written.values;
+    access.is_partial = is_guess;
+    access.undefined_bits[0][lane] = written_bits[lane];
+    if (!is_guess && is_undefined) {
+      access.undefined = bit;
+      access.origin = read.origin;
+    }
+    on_write(access, shadow);
+  }
+  access.mask = mask;
+  access.pattern = pattern;
+  access.undefined = read.mask;
+  access.origin = read.origin;
+  access.of_values = read.values;
+  access.is_partial = true;
+  access.undefined_bits[0] = read_bits;
+}
+
 void InitChecker::on_operand(OperandAccess& access) {
   InitShadow& shadow = shadow_of(*access.allocation);
-  if (!access.write) return find_undefined_bits(access, shadow);
+  if (!access.write) {
+    find_undefined_bits(access, shadow);
+    if (is_strict_ && !access.undefined.empty()) reports_.read_by_library(access);
+    return;
+  }
   shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
   if (access.undefined.empty()) return;
   const std::uint32_t origin = origins_.of_operand(*access.undefined_from);
@@ -472,6 +557,11 @@ void InitChecker::on_host_access(const HostAccess& access) {
                 access.undefined ? InitShadow::kNeverWritten : InitShadow::kDefined);
     return;
   }
+  report_copied(access, shadow);
+}
+
+// The bytes go to the host, or, if the checker is strict, to another place in device memory.
+void InitChecker::report_copied(const HostAccess& access, const InitShadow& shadow) {
   const std::uint32_t end = access.offset + access.bytes;
   const std::uint32_t first = shadow.find_undefined(access.offset, end);
   std::uint32_t element = ptx::kNone;  // first byte of an element that was never written
@@ -501,6 +591,14 @@ void InitChecker::on_device_copy(const DeviceCopy& copy) {
   if (whole_ != nullptr) return copy_in_part(copy);
   shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
+  if (is_strict_) {
+    HostAccess read;
+    read.allocation = copy.source;
+    read.offset = copy.source_offset;
+    read.bytes = copy.bytes;
+    read.call = copy.call;
+    report_copied(read, source);
+  }
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
 }
 

@@ -24,9 +24,17 @@
 
 namespace warpcheck::vgpu {
 
-class InitChecker final : public Checker {
+//
+// A compare-and-swap that expects what its thread has read at the same place compares undefined
+// bits with themselves, so only the value that it stores counts: loops around it write parts of
+// words, and every bit of such a word is defined in the end.
+//
+// Strict (CheckerSet::strict_init): stores of undefined values to global and shared memory, copies
+// within device memory and operands of library functions are uses as well.
+class InitChecker final : public Checker, private UndefinedBytes {
  public:
   using Checker::Checker;
+  void configure(const CheckerSet& set) override;
   void reset(WarpModel model) override;
   void on_allocate(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;
@@ -39,6 +47,8 @@ class InitChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
   void on_operand(OperandAccess& access) override;
+  // What would have been written is unknown, not unwritten.
+  void on_unknown_writes() override;
   // All parts share the shadows of global memory, which belong to the whole; each part writes the
   // bytes that its machine writes.  Only one machine can follow undefined values, so a part gives
   // the launch up when it meets one.
@@ -58,6 +68,8 @@ class InitChecker final : public Checker {
     StoreShapes shapes_before;
   };
 
+  [[nodiscard]] bool holds_undefined(const Allocation& allocation,
+                                     std::uint32_t offset) const override;
   InitShadow& shadow_of(const Allocation& allocation);
   InitShadow& shadow_of_part(const Allocation& allocation);
   std::uint8_t* writable_states(const Allocation& allocation, InitShadow& shadow);
@@ -69,6 +81,7 @@ class InitChecker final : public Checker {
   void on_read(Access& access, InitShadow& shadow);
   void find_undefined(Access& access, InitShadow& shadow);
   void on_update(Access& access, InitShadow& shadow);
+  void on_guessed_swap(Access& access, InitShadow& shadow);
   void on_write(const Access& access, InitShadow& shadow);
   void leave_undefined(const Access& access, const UndefinedLanes& value, InitShadow& shadow,
                        std::uint32_t at, std::uint32_t bytes);
@@ -77,6 +90,8 @@ class InitChecker final : public Checker {
                                             const InitShadow& shadow, std::uint32_t at);
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
                                 std::uint32_t at, std::uint32_t bytes);
+  void report_stored(const Access& access, std::uint32_t lanes, std::uint32_t origin);
+  void report_copied(const HostAccess& access, const InitShadow& shadow);
   static void find_undefined_bits(OperandAccess& access, const InitShadow& shadow);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
@@ -88,6 +103,7 @@ class InitChecker final : public Checker {
   InitChecker* whole_ = nullptr;  // set in a part
   SharedGrid* grid_ = nullptr;    // set in a part
   Parts parts_;                   // used in the whole
+  bool is_strict_ = false;
 };
 
 }  // namespace warpcheck::vgpu

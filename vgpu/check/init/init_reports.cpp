@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "vgpu/text/counted.hpp"
@@ -14,23 +15,20 @@ std::string range_of(const HostAccess& access, std::uint32_t offset) {
                      counted(access.row_bytes != 0 ? access.row_bytes : access.bytes, "byte"));
 }
 
+// The finding is about what the origin has read; this says where the copied value lies, if that is
+// something else.
+std::string place_of_copy(const HostAccess& access, std::uint32_t offset, const Origin& origin) {
+  if (origin.object.empty()) return {};
+  return fmt::format("; the value lies in {} memory, {}", space_name(access.allocation->space),
+                     range_of(access, offset));
+}
+
 // Text about who has left a value in memory that (1), a load of a later kernel, has found there.
 std::string stored_by(const Origin& origin) {
   if (origin.program == nullptr) return "that (3) has left: " + origin.operand.name;
   return fmt::format("that kernel {} has stored, made from {}{}",
                      kernel_name(origin.program->kernel), origin.source("had written", 3),
                      origin.is_load() ? " before (3)" : "");
-}
-
-struct UseWords {
-  const char* role;
-  const char* sentence;
-};
-
-UseWords words_of(UndefinedUse::Kind kind) {
-  if (kind == UndefinedUse::Kind::branch) return {"branch", "branches on a value"};
-  if (kind == UndefinedUse::Kind::handed_on) return {"use", "takes a value"};
-  return {"address", "uses an address"};
 }
 
 }  // namespace
@@ -45,10 +43,22 @@ AccessSide InitReports::side_of(const Origin& origin) const {
   return side_at(role, {origin.program, origin.pc, origin.block, origin.thread});
 }
 
-void InitReports::used(const UndefinedUse& use) {
-  const UseWords words = words_of(use.kind);
+InitReports::UseWords InitReports::words_of(UndefinedUse::Kind kind) {
+  if (kind == UndefinedUse::Kind::branch) return {"branch", "branches on a value", 1};
+  if (kind == UndefinedUse::Kind::handed_on) return {"use", "takes a value", 0};
+  return {"address", "uses an address", 0};
+}
+
+void InitReports::used(const UndefinedUse& use) { report_use(use, words_of(use.kind)); }
+
+void InitReports::stored(const UndefinedUse& use, bool is_atomic) {
+  report_use(use, is_atomic ? UseWords{"atomic", "takes a value", 6}
+                            : UseWords{"write", "stores a value", 6});
+}
+
+void InitReports::report_use(const UndefinedUse& use, const UseWords& words) {
   reporter_.report(
-      {use.program, use.origin, use.pc, use.kind == UndefinedUse::Kind::branch ? 1u : 0u}, [&] {
+      {use.program, use.origin, use.pc, words.tag}, [&] {
         Finding finding;
         finding.kind = FindingKind::uninitialized_read;
         finding.kernel = kernel_name(use.program->kernel);
@@ -82,12 +92,29 @@ void InitReports::used(const UndefinedUse& use) {
       });
 }
 
+void InitReports::read_by_library(const OperandAccess& access) {
+  const auto first = static_cast<std::uint32_t>(
+      std::ranges::find_if(access.undefined, [](std::uint8_t bits) { return bits != 0; }) -
+      access.undefined.begin());
+  const std::uint32_t operand = origins_.of_operand(*access.operand);
+  reporter_.report({nullptr, operand, ptx::kNone, 7}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.space = space_name(access.allocation->space);
+    finding.object = describe(*access.allocation, access.offset + first, 1);
+    finding.accesses = {vgpu::side_of(*access.operand, false)};
+    finding.message = "(1) reads bytes that nothing has written: " + access.operand->name;
+    return finding;
+  });
+}
+
 void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,
                                const Origin& origin) {
   reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
     Finding finding = copied_from(access, offset, origin);
     finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
     if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
+    finding.message += place_of_copy(access, offset, origin);
     add_copy(access, finding);
     return finding;
   });
@@ -122,7 +149,8 @@ void InitReports::copied_padding(const HostAccess& access, std::uint32_t offset,
     finding.severity = Severity::note;
     finding.message =
         "(2) takes bytes that nothing had written, beside others of their word that were: padding, "
-        "perhaps";
+        "perhaps" +
+        place_of_copy(access, offset, origin);
     add_copy(access, finding);
     return finding;
   });
@@ -141,7 +169,7 @@ Finding InitReports::copied_from(const HostAccess& access, std::uint32_t offset,
   finding.kind = FindingKind::uninitialized_read;
   finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
-  finding.object = range_of(access, offset);
+  finding.object = origin.object.empty() ? range_of(access, offset) : origin.object;
   finding.accesses = {side_of(origin)};
   finding.variable = origin.variable;
   if (!origin.is_load()) finding.lack = origin.lack();

@@ -14,6 +14,10 @@ class InitReports {
       : reporter_(reporter), origins_(origins) {}
 
   void used(const UndefinedUse& use);
+  // Strict: a store or an atomic operation takes a value to memory (use.kind does not count), and a
+  // library function reads an operand.
+  void stored(const UndefinedUse& use, bool is_atomic);
+  void read_by_library(const OperandAccess& access);
   // The host copies, from byte `offset` on:
   // a value made from undefined bytes;
   void copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
@@ -25,6 +29,13 @@ class InitReports {
   void copied_bytes(const HostAccess& access, std::uint32_t offset);
 
  private:
+  struct UseWords {
+    const char* role;
+    const char* sentence;
+    std::uint32_t tag;  // of the finding's key
+  };
+  static UseWords words_of(UndefinedUse::Kind kind);
+  void report_use(const UndefinedUse& use, const UseWords& words);
   [[nodiscard]] AccessSide side_of(const Origin& origin) const;
   void add_copy(const HostAccess& access, Finding& finding) const;
   [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,

@@ -160,7 +160,10 @@ TEST_F(InitTest, AHostCopyOfAnUndefinedValueIsAnError) {
   host(false, 0, 1024);
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::error);
-  EXPECT_EQ(findings()[0].object, "g[16], first of a copy of 1024 bytes");
+  EXPECT_EQ(findings()[0].object, "s[0], 4 bytes");  // what (1) reads
+  EXPECT_EQ(findings()[0].message,
+            "(2) takes a value made from bytes that nothing had written; the value lies in global "
+            "memory, g[16], first of a copy of 1024 bytes");
   EXPECT_EQ(findings()[0].accesses[0].line, 103u);
   EXPECT_EQ(findings()[0].accesses[1].role, "host copy");
   EXPECT_EQ(findings()[0].kernel, "k");
@@ -177,7 +180,7 @@ TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
   host(false, 0, 8);
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::note);
-  EXPECT_EQ(findings()[0].object, "g[1], first of a copy of 8 bytes");
+  EXPECT_EQ(findings()[0].object, "s[0], 4 bytes");
   EXPECT_EQ(findings()[0].space, "shared");  // the space where the undefined bytes come from
   EXPECT_EQ(findings()[0].accesses.size(), 2u);
 
@@ -369,7 +372,7 @@ TEST_F(InitTest, AnUndefinedValueBehindBytesNeverWrittenIsTheError) {
   host(false, 0, 128);
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::error);
-  EXPECT_EQ(findings()[0].object, "g[4], first of a copy of 128 bytes");
+  EXPECT_EQ(findings()[0].object, "s[0], 4 bytes");
 }
 
 TEST_F(InitTest, AnAtomicOnUndefinedBytesLeavesThemUndefined) {

@@ -115,7 +115,7 @@ Weight EpochReports::weight_of(const Later& later, const Earlier& earlier, Epoch
   const Access& access = later.access;
   const unsigned lane = later.lane;
   if (later.access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
-    if (!stores_same(later)) {
+    if (!stores_same(later) || involves_undefined(access, lane, reporter_)) {
       same_value_stores_.forget(access, lane);
       return Weight::race;
     }

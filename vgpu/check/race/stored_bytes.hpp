@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {
@@ -34,6 +35,37 @@ inline bool stores_same_bytes(const Access& access, unsigned lane) {
     if (stored_byte(access, lane, i) != held) return false;
   }
   return true;
+}
+
+// Returns whether byte `index` of what `lane` stores is undefined, and not only padding.
+inline bool stores_undefined(const Access& access, unsigned lane, std::uint32_t index) {
+  const bool is_vector = access.elements() > 1;
+  const UndefinedLanes value = access.undefined_in(is_vector ? index / access.element_bytes : 0);
+  if ((value.mask >> lane & 1u) == 0) return false;
+  if (!access.is_partial) return true;
+  const std::uint64_t bits = access.undefined_bits_at(index, 1, lane);
+  return bits == 0xff || (bits != 0 && (value.values.any() >> lane & 1u) != 0);
+}
+
+// Returns whether `lane` stores an undefined value, or finds one where it stores.  Undefined bytes
+// may differ on a GPU, however equal they are here.
+inline bool involves_undefined(const Access& access, unsigned lane, const Reporter& reporter) {
+  for (std::uint32_t i = 0; i < access.bytes; ++i) {
+    if (stores_undefined(access, lane, i)) return true;
+    bool is_of_row = false, is_undefined = false;
+    for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0; rest &= rest - 1) {
+      const auto earlier = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint32_t at = access.offset[lane] + i - access.offset[earlier];
+      if (at >= access.bytes) continue;
+      is_of_row = true;
+      is_undefined = stores_undefined(access, earlier, at);
+    }
+    if (!is_of_row) {
+      is_undefined = reporter.holds_undefined(*access.allocation, access.offset[lane] + i);
+    }
+    if (is_undefined) return true;
+  }
+  return false;
 }
 
 // Returns whether `lane` stores the bytes that were there before the row.

@@ -31,6 +31,7 @@ cudaError_t Errors::sticky() const {
 
 void Errors::refuse(std::string_view reason) {
   findings_.call_is_told_elsewhere();
+  findings_.checkers().on_unknown_writes();
   trial_.refuse(reason);
 }
 

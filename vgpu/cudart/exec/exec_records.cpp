@@ -189,6 +189,7 @@ ExecSettings settings_of(const Json& json) {
   settings.warp_model =
       json.at("lockstep").get<bool>() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
   settings.checkers.volatile_is_weak = json.at("volatile_is_weak").get<bool>();
+  settings.checkers.strict_init = json.at("strict_init").get<bool>();
   settings.strategy = json.at("strategy").get<std::string>();
   settings.seed = json.at("seed").get<std::uint64_t>();
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
@@ -225,6 +226,7 @@ std::string to_text(const ExecSettings& settings) {
                {"checkers", std::move(checkers)},
                {"portable", settings.checkers.portable},
                {"volatile_is_weak", settings.checkers.volatile_is_weak},
+               {"strict_init", settings.checkers.strict_init},
                {"lockstep", settings.warp_model == vgpu::WarpModel::lockstep},
                {"strategy", settings.strategy},
                {"seed", settings.seed},

@@ -35,6 +35,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.host_bytes = true;
   settings.kept_bytes = {3, UINT32_MAX};
   settings.checkers.volatile_is_weak = true;
+  settings.checkers.strict_init = true;
   const auto back = parse_exec_settings(to_text(settings));
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->records, settings.records);
@@ -55,6 +56,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->host_bytes);
   EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
   EXPECT_TRUE(back->checkers.volatile_is_weak);
+  EXPECT_TRUE(back->checkers.strict_init);
 }
 
 TEST(ExecRecords, AFindingComesBackAsItWas) {

@@ -366,6 +366,16 @@ void run_atomically_with_host(AtomicFn function, const AtomicRows& rows, std::ui
   }
 }
 
+LaneBits lane_values(const RunningFragment& run, const Ref& ref, std::uint32_t bytes) {
+  LaneBits values{};
+  if (ref.bank == Bank::none) return values;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::memcpy(&values[lane], row_of(run.banks, ref) + lane * (ref.bank == Bank::wide ? 8u : 4u),
+                bytes);
+  }
+  return values;
+}
+
 Type element_of(Type type) {
   if (type == Type::f16x2) return Type::f16;
   return type == Type::bf16x2 ? Type::bf16 : type;
@@ -427,6 +437,17 @@ AtomicRows rows_of(const RunningFragment& run, const Instr& instr, std::byte* da
 
 }  // namespace
 
+// Returns the guesses that a compare-and-swap is about to check.
+UndefinedRegisters::Swap Atomics::guesses_of(const RunningFragment& run, const Instr& instr) const {
+  const Ref& expected = instr[AtomicOperand::value];
+  UndefinedRegisters::Swap swap;
+  swap.lanes = current_.access.guessed;
+  swap.bytes = ptx::bytes_of(instr.modifiers.type);
+  swap.expected = lane_values(run, expected, swap.bytes);
+  swap.expected_origin = run.warp.undefined.get(run.frame, expected).origin;
+  return swap;
+}
+
 void Atomics::calculate(const RunningFragment& run, const Instr& instr, std::byte* cells,
                         const std::uint32_t* offsets, std::uint32_t mask) {
   find_function(instr.modifiers, false, true)(rows_of(run, instr, cells, offsets, mask, false));
@@ -436,6 +457,9 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
   const Ref& destination = instr[AtomicOperand::old];
   const AtomicRows rows = rows_of(run, instr, current_.access.allocation->data,
                                   current_.access.offset.data(), mask, strided);
+  UndefinedRegisters::Swap guesses;
+  const bool is_watched = run.warp.undefined.any() && current_.is_watched();
+  if (is_watched && current_.access.guessed != 0) [[unlikely]] guesses = guesses_of(run, instr);
   const bool is_global = current_.access.allocation->space == ptx::Space::global;
   const AtomicFn function = find_function(instr.modifiers, is_global, true);
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {
@@ -447,6 +471,11 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
     run_atomically_with_host(function, rows, ptx::bytes_of(instr.modifiers.type));
   } else {
     function(rows);
+  }
+  if (guesses.lanes != 0) [[unlikely]] {
+    guesses.found = lane_values(run, destination, guesses.bytes);
+    run.warp.undefined.note_swap(guesses);
+    current_.access.guessed = 0;
   }
   const AtomOp op = instr.modifiers.atom_op;
   if (op == AtomOp::cas || op == AtomOp::exch)

@@ -30,6 +30,9 @@ class Atomics {
                         std::uint32_t mask);
 
  private:
+  [[nodiscard]] UndefinedRegisters::Swap guesses_of(const RunningFragment& run,
+                                                    const Instr& instr) const;
+
   RunningLaunch& launch_;
   CurrentAccess& current_;
   StrongWrites& strong_writes_;

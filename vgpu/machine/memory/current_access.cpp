@@ -33,11 +33,24 @@ void CurrentAccess::take_undefined(const RunningFragment& run, const Instr& inst
     }
     return;
   }
-  for (const Ref& ref : {instr[AtomicOperand::value], instr[AtomicOperand::swap]}) {
+  for (const AtomicOperand operand : {AtomicOperand::value, AtomicOperand::swap}) {
+    const Ref& ref = instr[operand];
+    const std::uint32_t lanes = operand == AtomicOperand::value ? mask & ~access.guessed : mask;
     const Ref row = elements.byte < 8 ? ref : row_after(ref, 1);  // of 16 bytes
-    take_undefined_of(run, row, elements.byte % 8, 0, std::min(bytes, 8u), mask);
-    if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, mask);
+    take_undefined_of(run, row, elements.byte % 8, 0, std::min(bytes, 8u), lanes);
+    if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, lanes);
   }
+}
+
+std::uint32_t CurrentAccess::guessed_lanes(const RunningFragment& run, const Instr& instr,
+                                           std::uint32_t mask) const {
+  if (instr.modifiers.atom_op != ptx::AtomOp::cas || ptx::bytes_of(instr.modifiers.type) > 8) {
+    return 0;
+  }
+  const UndefinedLanes expected =
+      run.warp.undefined.get(run.frame, instr[AtomicOperand::value]);
+  return run.warp.undefined.guessed_at(expected.origin, expected.mask & mask, access.allocation,
+                                       access.offset);
 }
 
 // Handles `bytes` bytes of the register, from `register_byte` on, which go to `access_byte` of the
@@ -84,6 +97,9 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
     }
   }
   run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program, values);
+  if (access.space != ptx::Space::local) {
+    run.warp.undefined.note_read(value.origin, value.mask & mask, access.allocation, access.offset);
+  }
 }
 
 void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Target& target,
@@ -135,6 +151,11 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
       access.values[i] =
           written != nullptr ? written : row_of(run.banks, instr[MemoryOperand::value + i]);
     }
+  }
+  access.guessed = access.unequal = 0;
+  if (run.warp.undefined.any()) [[unlikely]] {
+    access.guessed = guessed_lanes(run, instr, mask);
+    if (access.guessed != 0) access.unequal = lanes_that_compare_unequal(run, instr, access, mask);
   }
   const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
   if (brings_values && run.warp.undefined.any()) {

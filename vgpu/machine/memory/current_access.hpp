@@ -56,10 +56,16 @@ class CurrentAccess {
     access.origin = ptx::kNone;
     access.of_values = {};
     access.unwritten = 0;
+    access.guessed = access.unequal = 0;
   }
   // Marks the undefined bits of an element that has been read in its destination register.
   void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
                       std::uint32_t element, std::uint32_t mask);
+
+  // Returns the lanes of a compare-and-swap whose expected value has undefined bits that they have
+  // read where they swap; 0 for any other instruction.
+  [[nodiscard]] std::uint32_t guessed_lanes(const RunningFragment& run, const Instr& instr,
+                                            std::uint32_t mask) const;
 
   [[nodiscard]] bool is_watched() const { return !launch_.observers.of_accesses.empty(); }
 

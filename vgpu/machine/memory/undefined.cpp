@@ -1,6 +1,7 @@
 #include "vgpu/machine/memory/undefined.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -27,6 +28,8 @@ UndefinedRegisters UndefinedRegisters::copy() const {
   copy.predicates_at_ = predicates_at_;
   copy.rows_ = rows_;
   copy.bits_rows_ = bits_rows_;
+  copy.guesses_ = guesses_;
+  copy.swap_ = swap_;
   if (bits_ != nullptr) {
     copy.bits_ = std::make_unique_for_overwrite<LaneBits[]>(bits_rows_);
     std::copy_n(&bits_[0], bits_rows_, &copy.bits_[0]);
@@ -116,6 +119,54 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
 void UndefinedRegisters::forget(std::uint32_t origin, std::uint32_t lanes) {
   for (UndefinedLanes& row : rows_) {
     if (row.origin == origin) row.mask &= ~lanes;
+  }
+}
+
+void UndefinedRegisters::note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,
+                                   const std::array<std::uint32_t, kWarpLanes>& offsets) {
+  auto known = std::ranges::find(guesses_, origin, &Guess::origin);
+  if (known == guesses_.end()) {
+    if (guesses_.size() == kGuessesMax) guesses_.erase(guesses_.begin());
+    known = guesses_.insert(guesses_.end(), Guess{});
+  } else if (known->memory == memory) {
+    std::rotate(known, known + 1, guesses_.end());
+    known = guesses_.end() - 1;
+  } else {
+    *known = {};
+  }
+  known->origin = origin;
+  known->memory = memory;
+  known->lanes |= lanes;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    known->offsets[lane] = offsets[lane];
+  }
+}
+
+std::uint32_t UndefinedRegisters::guessed_at(
+    std::uint32_t origin, std::uint32_t lanes, const void* memory,
+    const std::array<std::uint32_t, kWarpLanes>& offsets) const {
+  const auto known = std::ranges::find(guesses_, origin, &Guess::origin);
+  if (known == guesses_.end() || known->memory != memory) return 0;
+  std::uint32_t there = 0;
+  for (std::uint32_t rest = lanes & known->lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    there |= std::uint32_t{known->offsets[lane] == offsets[lane]} << lane;
+  }
+  return there;
+}
+
+void UndefinedRegisters::note_swap(const Swap& swap) {
+  if (swap_.empty() || swap_[0].bytes != swap.bytes ||
+      swap_[0].expected_origin != swap.expected_origin) {
+    swap_.assign(1, swap);
+    return;
+  }
+  swap_[0].lanes |= swap.lanes;
+  for (std::uint32_t rest = swap.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    swap_[0].expected[lane] = swap.expected[lane];
+    swap_[0].found[lane] = swap.found[lane];
   }
 }
 

@@ -9,7 +9,12 @@
 // comparison alone; selp depends only on the operand that it selects; and if one predicate of a
 // logical and or or decides the result alone, the other one does not matter: `in range && a[i] < x`
 // is often compiled to a load and a comparison of both sides.  Undefined values are reported where
-// they can matter (an address, a branch), not where they are copied.  Cf. Seward and Nethercote,
+// they can matter (an address, a branch), not where they are copied.
+//
+// A loop around a compare-and-swap begins with a guess: a read of the place that it will change.
+// What the swap finds is compared with the guess, and this comparison does not depend on undefined
+// bits of the guess: where it fails, the loop goes round again.  So the comparison counts as
+// defined; a lane remembers the latest reads of undefined bits, and its latest swap.  Cf. Seward and Nethercote,
 // Using Valgrind to detect undefined value errors with bit-precision, USENIX 2005.
 #pragma once
 
@@ -57,6 +62,8 @@ class UndefinedRegisters {
   [[nodiscard]] bool any() const { return any_; }
   void clear() {
     any_ = false;
+    guesses_.clear();
+    swap_.clear();
     reserved_ = {};
     rows_.clear();
   }
@@ -108,6 +115,25 @@ class UndefinedRegisters {
     }
     any_ = is_any_left;
   }
+  // A read from memory that is not local has given the lanes values with undefined bits of an origin.
+  //   memory: identifies the allocation; offsets: of all lanes
+  void note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,
+                 const std::array<std::uint32_t, kWarpLanes>& offsets);
+  // Returns those of the lanes that have read the undefined bits of this origin there.
+  [[nodiscard]] std::uint32_t guessed_at(std::uint32_t origin, std::uint32_t lanes,
+                                         const void* memory,
+                                         const std::array<std::uint32_t, kWarpLanes>& offsets) const;
+  // A compare-and-swap of lanes whose expected values are guesses.
+  struct Swap {
+    std::uint32_t lanes = 0;
+    std::uint32_t bytes = 0;  // of the type
+    LaneBits expected{}, found{};
+    std::uint32_t expected_origin = ptx::kNone;
+  };
+  void note_swap(const Swap& swap);
+  // Returns the latest swap; null: there is none.
+  [[nodiscard]] const Swap* latest_swap() const { return swap_.empty() ? nullptr : &swap_[0]; }
+
   // Computes what a compute, warp or move instruction is about to do to its destinations.
   void propagate(const FrameRows& frame, const LaneBanks& banks, const Instr& instr,
                  std::uint32_t mask, const Program& program);
@@ -120,6 +146,16 @@ class UndefinedRegisters {
   [[nodiscard]] bool begin(const Ref& ref, std::uint32_t lanes, const Program& program);
   [[nodiscard]] std::size_t index_of(const FrameRows& frame, const Ref& ref) const;
 
+  // Lanes that have read undefined bits at the offsets.
+  struct Guess {
+    std::uint32_t origin = ptx::kNone, lanes = 0;
+    const void* memory = nullptr;
+    std::array<std::uint32_t, kWarpLanes> offsets{};
+  };
+  static constexpr std::size_t kGuessesMax = 4;
+
+  std::vector<Guess> guesses_;  // the latest last; one of an origin
+  std::vector<Swap> swap_;      // at most one
   bool any_ = false;
   FrameRows reserved_;  // 0: the number that the program needs
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;

@@ -222,6 +222,7 @@ struct UndefinedRegisters::Flow {
   void by_halves() const;
   void compute_whole();
   [[nodiscard]] UndefinedLanes compared() const;
+  [[nodiscard]] bool is_result_of_swap(const Known& left, const Known& right, unsigned lane) const;
   [[nodiscard]] std::uint32_t decided_lanes() const;
   void multiply_matrices() const;
 };
@@ -435,6 +436,24 @@ void UndefinedRegisters::Flow::by_halves() const {
   set_bits(ComputeOperand::d, result);
 }
 
+// Returns whether the two values are what the lane's latest compare-and-swap has found, and the
+// guess that it expected.
+bool UndefinedRegisters::Flow::is_result_of_swap(const Known& left, const Known& right,
+                                                 unsigned lane) const {
+  const Swap* const swap = registers.latest_swap();
+  if (swap == nullptr || (swap->lanes >> lane & 1u) == 0) return false;
+  const std::uint64_t ones = ones_of(swap->bytes);
+  const auto is = [&](const Known& known, CompareOperand which, const LaneBits& value,
+                      bool is_guess) {
+    const bool fits = ((known.value ^ value[lane]) & ones) == 0;
+    if (!is_guess) return fits;
+    return fits && known.undefined != 0 && operand[which].origin == swap->expected_origin;
+  };
+  using enum CompareOperand;
+  return (is(left, a, swap->expected, true) && is(right, b, swap->found, false)) ||
+         (is(right, b, swap->expected, true) && is(left, a, swap->found, false));
+}
+
 // Returns the lanes in which the compared bytes of a or b have an undefined bit.
 UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
@@ -454,7 +473,11 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
     const Known left{a[lane] ^ sign, a_bits[lane] & ones_of(bytes)};
     const Known right{b[lane] ^ sign, b_bits[lane] & ones_of(bytes)};
     const bool is_defined = (left.undefined | right.undefined) == 0;
-    if (is_defined || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
+    const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
+    const bool is_of_loop =
+        is_equality &&
+        is_result_of_swap({a[lane], left.undefined}, {b[lane], right.undefined}, lane);
+    if (is_defined || is_of_loop || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
   }
   return found;
 }

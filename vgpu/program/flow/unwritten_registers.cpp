@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -30,20 +31,87 @@ bool moves_bytes_of_parameter(const Program& program, std::uint32_t pc) {
   return text.starts_with("st.param") || text.starts_with("ld.param");
 }
 
-// Returns whether the instruction is code of the toolkit's headers, which reads what it has not
-// written where that cannot matter: thrust::set_difference() compares keys behind the last one of a
-// tile.
-bool is_of_library(const Program& program, std::uint32_t pc) {
-  const ptx::SourceLocation& place = program.source_of(pc).location;
-  if (place.file < program.files.size()) {
-    const std::string_view file = program.files[place.file];
-    return is_library_header(file) && is_library_code(file);
+// Whose value a register holds.  A variable belongs to the innermost function that contains all
+// code which reads and writes it, so a variable of the caller that a header reads is the caller's,
+// and an item that a kernel of the toolkit hands to an operator is the toolkit's.  Inlined functions
+// count as functions: code of one inlined call has the chain of places from which it was inlined.
+class Ownership {
+ public:
+  explicit Ownership(const Program& program) : program_(program) {}
+
+  void add(std::uint32_t pc) {
+    std::vector<Place> chain = chain_of(pc);
+    if (chain.empty()) return;
+    const std::uint32_t entry = program_.functions[program_.function_of(pc)].entry;
+    const std::vector<Place> home = chain_of(entry);
+    is_inside_users_ |= std::ranges::any_of(chain, [&](const Place& at) { return is_users(at); }) ||
+                        (!home.empty() && is_users(home.front()));
+    chains_.push_back(std::move(chain));
+  }
+  void add_write(std::uint32_t pc) {
+    is_written_ = true;
+    add(pc);
+  }
+
+  // Returns whether the variable is a library's.  Of one that nothing ever writes, no code is left
+  // but the reads: it is the user's if the user's code calls what reads it.
+  [[nodiscard]] bool is_of_library() const {
+    if (chains_.empty()) return is_kernel_of_library();
+    if (!is_written_) return !is_inside_users_;
+    // The last place of a chain is inside its innermost function, the others are calls.  In
+    // unoptimised code, what is always inlined has no calls, so several files may be at one depth.
+    std::size_t depth = chains_.front().size() - 1;
+    for (const std::vector<Place>& chain : chains_) {
+      const auto end = chain.begin() + static_cast<std::ptrdiff_t>(
+                                           std::min(depth, chain.size() - 1));
+      depth = static_cast<std::size_t>(
+          std::mismatch(chain.begin(), end, chains_.front().begin()).first - chain.begin());
+    }
+    return std::ranges::none_of(
+        chains_, [&](const std::vector<Place>& chain) { return is_users(chain[depth]); });
+  }
+
+ private:
+  struct Place {
+    std::uint32_t file = 0, line = 0, column = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+
+  // Returns the places of an instruction, the outermost first; none: they are not known.
+  [[nodiscard]] std::vector<Place> chain_of(std::uint32_t pc) const {
+    std::vector<Place> chain;
+    const ptx::SourceLocation* at = &program_.source_of(pc).location;
+    for (;;) {
+      if (at->file >= program_.files.size() || at->line == 0) return {};
+      chain.push_back({at->file, at->line, at->column});
+      if (at->inlined_at >= program_.locations.size()) break;
+      at = &program_.locations[at->inlined_at];
+    }
+    // Headers that wrap one instruction have no variables of their own.
+    auto own = chain.begin();
+    while (own + 1 != chain.end() && is_wrapper(*own)) ++own;
+    chain.erase(chain.begin(), own);
+    std::ranges::reverse(chain);
+    return chain;
+  }
+  [[nodiscard]] bool is_wrapper(const Place& place) const {
+    const std::string_view file = program_.files[place.file];
+    return is_library_header(file) && !is_library_code(file);
+  }
+  [[nodiscard]] bool is_users(const Place& place) const {
+    return !is_library_header(program_.files[place.file]) || is_wrapper(place);
   }
   // Without lines, only the name of the kernel is known.
-  constexpr std::array<std::string_view, 3> kNamespaces{"_ZN3cub", "_ZN6thrust", "_ZN4cuda"};
-  return std::ranges::any_of(
-      kNamespaces, [&](std::string_view name) { return program.kernel.starts_with(name); });
-}
+  [[nodiscard]] bool is_kernel_of_library() const {
+    constexpr std::array<std::string_view, 3> kNamespaces{"_ZN3cub", "_ZN6thrust", "_ZN4cuda"};
+    return std::ranges::any_of(
+        kNamespaces, [&](std::string_view name) { return program_.kernel.starts_with(name); });
+  }
+
+  const Program& program_;
+  std::vector<std::vector<Place>> chains_;  // of all code that reads or writes the variable
+  bool is_written_ = false, is_inside_users_ = false;
+};
 
 // Calls visit(ref) for the registers that an instruction reads.
 void for_each_read(const Program& program, const Instr& instr, auto&& visit) {
@@ -82,8 +150,8 @@ class Unwritten {
       Bits unwritten = at_begin_[block];
       const RegisterFlow::Block& code = flow_.blocks()[block];
       for (std::uint32_t pc = code.begin; pc < code.end; ++pc) {
-        const bool counts = counts_ == Counts::all_reads ||
-                            (!moves_bytes_of_parameter(program, pc) && !is_of_library(program, pc));
+        const bool counts =
+            counts_ == Counts::all_reads || !moves_bytes_of_parameter(program, pc);
         vgpu::for_each_read(program, program.code[pc], [&](const Ref& ref) {
           const std::uint32_t number = counts ? flow_.register_of(pc, ref) : ptx::kNone;
           if (number != ptx::kNone && test(unwritten, number)) visit(pc, ref, number);
@@ -134,20 +202,47 @@ bool is_small(const RegisterFlow& flow) {
   return flow.blocks().size() * (flow.registers() / 64 + 1) <= kWordsMax;
 }
 
+// Adds the code that writes the registers to what is known of them.
+void add_writes(const RegisterFlow& flow, std::map<std::uint32_t, Ownership>& owners) {
+  const auto add = [&](std::uint32_t pc, std::uint32_t number) {
+    const auto owner = owners.find(number);
+    if (owner != owners.end()) owner->second.add_write(pc);
+  };
+  const Program& program = flow.program();
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    for (const std::uint32_t number : flow.writes(pc)) add(pc, number);
+    if (!flow.is_opaque(pc)) continue;
+    for (const Ref& ref : destinations_of(program, program.code[pc])) {
+      add(pc, flow.register_of(pc, ref));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<UnwrittenRegister>> unwritten_registers(const Program& program) {
   const RegisterFlow flow(program);
   if (!flow.is_known() || !is_small(flow)) return {};
-  std::vector<std::vector<UnwrittenRegister>> found;
-  Bits seen(flow.registers() / 64 + 1);
+  struct Read {
+    std::uint32_t pc = 0;
+    Ref ref;
+    std::uint32_t number = 0;
+  };
+  std::vector<Read> first_reads;
+  std::map<std::uint32_t, Ownership> owners;  // by number of a register
   Unwritten(flow, Counts::reads_of_variables)
       .for_each_read([&](std::uint32_t pc, const Ref& ref, std::uint32_t number) {
-        if (test(seen, number)) return;
-        assign(seen, number, true);
-        found.resize(program.functions.size());
-        found[flow.function_of(pc)].push_back({ref, pc});
+        const auto [owner, is_first] = owners.try_emplace(number, program);
+        owner->second.add(pc);
+        if (is_first) first_reads.push_back({pc, ref, number});
       });
+  add_writes(flow, owners);
+  std::vector<std::vector<UnwrittenRegister>> found;
+  for (const auto& [pc, ref, number] : first_reads) {
+    if (owners.at(number).is_of_library()) continue;
+    found.resize(program.functions.size());
+    found[flow.function_of(pc)].push_back({ref, pc});
+  }
   return found;
 }
 

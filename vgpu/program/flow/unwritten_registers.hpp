@@ -9,8 +9,11 @@
 namespace warpcheck::vgpu {
 
 // Returns, by function, the registers of its frame that may be read, on some path from the
-// beginning of the kernel, before the thread has written them in any call.  What the compiler or
-// the toolkit's headers read does not count: padding of parameters, what a speculated load leaves.
+// beginning of the kernel, before the thread has written them in any call.  What the compiler reads
+// does not count (padding of parameters, what a speculated load leaves), and neither do variables
+// of the toolkit's headers, which read what they have not written where it cannot matter:
+// thrust::set_difference() compares keys behind the last one of a tile.  A variable of the user
+// counts wherever it is read.
 // Empty: there are none, or they are not known (recursion, calls through registers, very large
 // programs).
 [[nodiscard]] std::vector<std::vector<UnwrittenRegister>> unwritten_registers(

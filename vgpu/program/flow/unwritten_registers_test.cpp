@@ -106,5 +106,55 @@ TEST(UnwrittenRegisters, BytesOfParametersMayBePadding) {
   EXPECT_TRUE(reads_unwritten_register(program_of_body(body, callee)));
 }
 
+// ---- whose variable it is: code of the user (file 1) and of a header (file 2) ----
+
+constexpr const char* kFiles =
+    ".file 1 \"/home/someone/k.cu\"\n"
+    ".file 2 \"/usr/local/cuda/include/cub/block/block_reduce.cuh\"\n";
+constexpr const char* kInUsers = ".loc 1 10 3\n";
+// Inlined: functions of the header that the user calls at lines 10 and 12, the user's operator that
+// the header's kernel calls, and that kernel itself.
+constexpr const char* kCalled = ".loc 2 50 5, function_name $L__a, inlined_at 1 10 3\n";
+constexpr const char* kCalledBelow = ".loc 2 60 5, function_name $L__b, inlined_at 1 12 3\n";
+constexpr const char* kInHeader = ".loc 2 70 5\n";
+constexpr const char* kOperator = ".loc 1 30 5, function_name $L__c, inlined_at 2 70 5\n";
+
+// Returns the first read of a register that code of `writer` writes on one path and code of
+// `reader` reads.
+std::string read_of(const std::string& home, const std::string& writer, const std::string& reader) {
+  return first_reads(home + "ld.shared.u32 %r1, [s];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra both;\n" +
+                         writer + "ld.shared.u32 %r2, [s+4];\nboth:\n" + reader +
+                         "st.shared.u32 [s], %r2;\n",
+                     kFiles);
+}
+
+TEST(UnwrittenRegisters, OfTheUserCountWhereverTheyAreRead) {
+  EXPECT_EQ(read_of(kInUsers, kInUsers, kInUsers), "k: st.shared.u32; ");
+  EXPECT_EQ(read_of(kInUsers, kInUsers, kCalled), "k: st.shared.u32; ");
+  EXPECT_EQ(read_of(kInUsers, kCalled, kInUsers), "k: st.shared.u32; ");
+  // two calls: the caller has passed the value on
+  EXPECT_EQ(read_of(kInUsers, kCalled, std::string(kInUsers) + kCalledBelow), "k: st.shared.u32; ");
+  EXPECT_EQ(read_of(kInHeader, kOperator, kOperator), "k: st.shared.u32; ");
+  EXPECT_EQ(read_of(kInUsers, kInUsers, kInHeader), "k: st.shared.u32; ");  // inlined, -G does not say where
+}
+
+TEST(UnwrittenRegisters, OfAHeaderDoNotCount) {
+  EXPECT_EQ(read_of(kInUsers, kCalled, kCalled), "");
+  EXPECT_EQ(read_of(kInHeader, kInHeader, kInHeader), "");
+  EXPECT_EQ(read_of(kInHeader, kInHeader, kOperator), "");  // an item that a kernel gives an operator
+  EXPECT_EQ(read_of(kInHeader, kOperator, kInHeader), "");  // a result
+}
+
+TEST(UnwrittenRegisters, ThatNothingWritesAreTheUsersWhoCallsTheReader) {
+  const auto never_written = [](const std::string& home, const std::string& reader) {
+    return first_reads(home + "mov.u32 %r1, 1;\n" + reader + "st.shared.u32 [s], %r2;\n", kFiles);
+  };
+  EXPECT_EQ(never_written(kInUsers, kInUsers), "k: st.shared.u32; ");
+  EXPECT_EQ(never_written(kInUsers, kCalled), "k: st.shared.u32; ");
+  EXPECT_EQ(never_written(kInUsers, kInHeader), "k: st.shared.u32; ");
+  EXPECT_EQ(never_written(kInHeader, kOperator), "k: st.shared.u32; ");
+  EXPECT_EQ(never_written(kInHeader, kInHeader), "");
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -185,6 +185,10 @@ class BodyParser {
       const SourceLocation location = locations_.read();
       // Line 0: the optimiser has merged instructions of several lines and gives none of them.
       if (location.line != 0 || location_.line == 0) location_ = location;
+      if (location.inlined_at == kNone && location.file != file_) {
+        context_.functions_of_files.add(location.file, function_.name);
+        file_ = location.file;
+      }
     } else if (word.text == ".pragma") {
       lexer_.skip_statement();
     } else if (word.text == ".reg") {
@@ -280,6 +284,7 @@ class BodyParser {
   Function& function_;
   LocationReader locations_;
   SourceLocation location_;
+  std::uint32_t file_ = kNone;  // that of the latest location which is not of inlined code
   std::vector<Unresolved> unresolved_;
   std::vector<std::string> header_names_;
 };

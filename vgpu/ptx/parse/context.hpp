@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "vgpu/ptx/library_files.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/ptx/parse/lexer.hpp"
@@ -25,6 +26,7 @@ struct Context {
   Budget budget;
   SymbolTable symbols;
   std::unordered_map<std::string_view, Mnemonic> mnemonics;  // each is decoded once
+  FunctionsOfFiles functions_of_files;
 };
 
 }  // namespace warpcheck::ptx

@@ -107,7 +107,7 @@ void Lexer::extend_mnemonic() {
   token_.text = between(token_.text.data(), cursor_);
 }
 
-void Lexer::skip_braces() {
+std::string_view Lexer::skip_braces() {
   const std::string_view rest = between(cursor_, end_);
   std::size_t at = rest.find_first_of("}/");
   while (at != std::string_view::npos && rest[at] == '/') {
@@ -118,6 +118,7 @@ void Lexer::skip_braces() {
   line_ += static_cast<std::uint32_t>(std::count(cursor_, cursor_ + at, '\n'));
   cursor_ += at + 1;
   advance();
+  return rest.substr(0, at);
 }
 
 void Lexer::skip_statement() {

@@ -52,7 +52,8 @@ class Lexer {
   // Extends the current identifier by its `.suffix` parts, as in mnemonics.
   void extend_mnemonic();
   // The current token must be `{`: continues after its `}` without parsing what is in between.
-  void skip_braces();
+  // Returns what that is.
+  std::string_view skip_braces();
   // Continues after the next `;`.
   void skip_statement();
 

@@ -30,8 +30,12 @@ SourceLocation LocationReader::read() {
   while (lexer.accept(',')) {
     const std::string_view word = lexer.expect_identifier("'function_name' or 'inlined_at'");
     if (word == "function_name") {
-      lexer.expect_identifier("a label");
-      if (lexer.accept('+')) read_number(lexer, "a number");
+      const std::string_view label = lexer.expect_identifier("a label");
+      if (lexer.accept('+')) {
+        read_number(lexer, "a number");
+      } else {
+        context_.functions_of_files.add_label(out.file, label);
+      }
     } else if (word == "inlined_at") {
       const Place call = read_place();
       const auto [file, line, column] = call;

@@ -133,7 +133,10 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
     return Weight::relaxed_wait;
   }
   const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
-  if (weak_writes && is_same_value(row, mine, earlier)) return Weight::same_bytes;
+  if (weak_writes && is_same_value(row, mine, earlier) &&
+      !involves_undefined(access, mine.lane, reporter_)) {
+    return Weight::same_bytes;
+  }
   const bool of_warp = segment.block == order_.launches().block_key(access.place) &&
                        segment.warp == access.place.warp && !segment.asynchronous;
   const bool one_warp = of_warp && !access.asynchronous;

@@ -13,6 +13,7 @@
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/ptx/library_files.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -49,16 +50,23 @@ backtrace_state* symbols() {
 struct SourceLine {
   std::string file;
   std::uint32_t line = 0;
+  std::string function;  // mangled; empty: not known
+
+  [[nodiscard]] bool is_of_library() const {
+    return vgpu::is_library_header(file) || !ptx::library_include_name(file, function).empty();
+  }
 };
 
 // Returns the lines of the code at `address` and of the calls that were inlined there, innermost
 // first.
 std::vector<SourceLine> lines_at(std::uintptr_t address) {
   std::vector<SourceLine> lines;
-  const auto add = [](void* to, std::uintptr_t, const char* file, int line, const char*) {
+  const auto add = [](void* to, std::uintptr_t, const char* file, int line,
+                     const char* function) {
     if (file != nullptr) {
       static_cast<std::vector<SourceLine>*>(to)->push_back(
-          {file, static_cast<std::uint32_t>(std::max(line, 0))});
+          {file, static_cast<std::uint32_t>(std::max(line, 0)),
+           function == nullptr ? "" : function});
     }
     return 0;
   };
@@ -132,8 +140,8 @@ CallPlace place_of(const std::vector<const void*>& return_addresses) {
   for (const void* const address : return_addresses) {
     const SymbolPlace symbol = symbol_at(address);
     const std::vector<SourceLine> lines = lines_at(call_before(address));
-    const auto own = std::ranges::find_if(
-        lines, [](const SourceLine& line) { return !vgpu::is_library_header(line.file); });
+    const auto own = std::ranges::find_if_not(
+        lines, [](const SourceLine& line) { return line.is_of_library(); });
     const bool is_own = lines.empty() ? !passes_on(symbol) : own != lines.end();
     if (place.code.empty() || is_own) {
       place.code = symbol.name.empty() ? place_in_module(address)
