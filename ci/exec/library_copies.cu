@@ -16,9 +16,10 @@ struct IsOdd {
   __device__ bool operator()(int x) const { return x % 2 != 0; }
 };
 
-__global__ void fill(int* data, int n) {
+// Runs of `length` equal values.
+__global__ void fill(int* data, int n, int length) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) data[i] = i / 3 + (i % 7 == 0);
+  if (i < n) data[i] = i / length;
 }
 
 __global__ void unset(const int* in, int* out, int n) {
@@ -33,7 +34,7 @@ __global__ void unset(const int* in, int* out, int n) {
 
 __global__ void own_header(int* out) { *out = cub::sum_of_block(threadIdx.x); }  // own header
 
-__global__ void own_unset(int* out, int n) { out[threadIdx.x] = cub::doubled(n); }  // own unset
+__global__ void own_unset(int* out, int n) { out[threadIdx.x] = cub::item_or_nothing(out, n); }  // own unset
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
@@ -41,7 +42,8 @@ int main(int argc, char** argv) {
   int* memory = nullptr;
   cudaMalloc(&memory, 4 * kCount * sizeof(int));
   cudaMemset(memory, 0, 4 * kCount * sizeof(int));
-  fill<<<(kCount + 255) / 256, 256>>>(memory, kCount);
+  const bool overlaps = mode.rfind("overlap", 0) == 0;  // then nothing is dropped
+  fill<<<(kCount + 255) / 256, 256>>>(memory, kCount, overlaps ? 1 : 3);
   const thrust::device_ptr<int> begin(memory);
   if (mode == "remove") thrust::remove_if(thrust::device, begin, begin + kCount, IsOdd());
   if (mode == "unique") thrust::unique(thrust::device, begin, begin + kCount);

@@ -17,6 +17,11 @@ constexpr const char* kSelectInPlace =
     "a block that selects in place overwrites a tile when it knows how many items the blocks "
     "before it keep, and each of those counts when its items have gone through shared memory";
 
+// Code of cooperative groups that accesses the memory of a tile.  What moves the user's own data
+// (memcpy_async) does not belong to it.
+constexpr std::string_view kTiles = "cooperative_groups";
+constexpr std::string_view kMovesUsersData = "cooperative_groups/details/async";
+
 constexpr std::array kPatterns{
     KnownPattern{
         .space = "global",
@@ -73,6 +78,24 @@ constexpr std::array kPatterns{
         .argument = "NonTrivialRuns writes all items that it discards to one place, and reads none "
                     "of them",
     },
+    // In a tile of several warps, one lane per warp counts the arrival of its warp by an atomic
+    // with acquire order.  It tells the other lanes of its warp by shfl whether its warp was the
+    // last one, and those lanes read what other warps have written only after that.  From sm_80 on,
+    // all lanes of the warp acquire by themselves.
+    KnownPattern{
+        .space = "shared",
+        .kernel = "",
+        .first = {"write", kTiles},
+        .second = {"read", kTiles},
+        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
+    },
+    KnownPattern{
+        .space = "shared",
+        .kernel = "",
+        .first = {"write", kTiles},
+        .second = {"write", kTiles},
+        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
+    },
 };
 
 // Returns the innermost header of a side, as a program includes it; empty: the side is not in a
@@ -87,7 +110,8 @@ bool fits(const AccessSide& side, const KnownPattern::Side& pattern) {
   // Toolkit releases place the headers of CUB, thrust and libcu++ in different folders.
   constexpr std::string_view kCollection = "cccl/";
   if (header.starts_with(kCollection)) header.remove_prefix(kCollection.size());
-  return side.role == pattern.role && header.starts_with(pattern.header);
+  return side.role == pattern.role && header.starts_with(pattern.header) &&
+         !header.starts_with(kMovesUsersData) && !header.ends_with("memcpy_async.h");
 }
 
 bool is_of_kernel(const Finding& finding, const KnownPattern& pattern) {

@@ -79,6 +79,13 @@ TEST(KnownPatterns, AnEarlierBlockThatWritesIsTheCallersDefect) {
   EXPECT_EQ(count, 5);
 }
 
+TEST(KnownPatterns, WhatMovesTheUsersDataIsNoTile) {
+  Finding finding = fitting(known_patterns().back());
+  EXPECT_NE(known_argument(finding), "");
+  finding.accesses[1].header = std::string(kInclude) + "cooperative_groups/details/async.h";
+  EXPECT_EQ(known_argument(finding), "");
+}
+
 TEST(KnownPatterns, OtherKindsSpacesKernelsAndRolesAreNone) {
   for (const KnownPattern& pattern : known_patterns()) {
     Finding finding = fitting(pattern);

@@ -15,9 +15,12 @@
 // expect runs_input: error uninitialized-read
 // case wide_tile: | | wide_tile
 // expect wide_tile: error uninitialized-read tile copy
+// case copies: -arch=compute_75 | | copies
+// expect copies: error data-race into
 // case scan: | | scan
 // expect scan: clean
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 #include <cstring>
 #include <cub/device/device_run_length_encode.cuh>
@@ -55,6 +58,15 @@ __global__ void wide_tile(const int* in, int* out, int n) {
   if (tile.thread_rank() == 0) out[tile.meta_group_rank()] = sum;
 }
 
+__global__ void copies(const int* in, int* out) {
+  __shared__ int both[32];
+  auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  cg::memcpy_async(tile, both, in + 32 * tile.meta_group_rank(), sizeof both);  //~ into
+  cg::wait(tile);
+  __syncthreads();
+  if (threadIdx.x < 32) out[threadIdx.x] = both[threadIdx.x];
+}
+
 struct Largest {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
@@ -81,6 +93,7 @@ int main(int, char** arguments) {
   if (is("member")) member<<<1, 1>>>(out, 3);
   if (is("guarded")) guarded<<<1, 128>>>(in, out, 100);
   if (is("wide_tile")) wide_tile<<<1, 128>>>(in, out, 100);
+  if (is("copies")) copies<<<1, 64>>>(in, out);
   for (int pass = 0; pass < 2; ++pass) {
     if (is("scan") || is("scan_input")) {
       cub::DeviceScan::InclusiveScan(scratch, bytes, in, out, Largest(), kCount);
