@@ -52,8 +52,9 @@ struct Access {
   // Lanes of a compare-and-swap that will find another value, so they read and do not write.  Set
   // only if Program::synchronizes_threads.
   std::uint32_t unwritten = 0;
-  // Lanes of a compare-and-swap whose expected value has undefined bits, which they have read at the
-  // same place (UndefinedRegisters::is_guess()), and those of them that will find another value.
+  // Lanes of a compare-and-swap whose expected value has undefined bits, which they have read at
+  // the same place (UndefinedRegisters::is_guess()), and those of them that will find another
+  // value.
   std::uint32_t guessed = 0, unequal = 0;
   // Weak memory (null: not used): the write that element e of lane l finds, at index l * 4 + e. 0:
   // the latest write; kNoStrongSource: none of the strong writes; otherwise 1 + the number of

@@ -1,5 +1,6 @@
-// Recognises headers of the CUDA toolkit and of the system by the file names in PTX.  Headers of CUB,
-// thrust and libcu++ are also recognised in a project's own folder (vgpu/ptx/library_files.hpp).
+// Recognises headers of the CUDA toolkit and of the system by the file names in PTX.  Headers of
+// CUB, thrust and libcu++ are also recognised in a project's own folder
+// (vgpu/ptx/library_files.hpp).
 #pragma once
 
 #include <string_view>

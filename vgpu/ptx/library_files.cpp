@@ -97,7 +97,7 @@ bool is_of_layout(std::string_view include) {
     return true;
   }
   constexpr std::array<std::string_view, 12> kHeadersOfThrust{
-      "functional.h", "tuple.h",      "pair.h",       "swap.h",
+      "functional.h", "tuple.h",      "pair.h",         "swap.h",
       "complex.h",    "device_ptr.h", "functional.inl", "device_reference.h",
       "reduce.h",     "transform.h",  "zip_function.h", "device_vector.h"};
   constexpr std::string_view kThrust = "thrust/";

@@ -1,10 +1,10 @@
 // Recognises headers of CUB, thrust and libcu++ wherever they lie.
 //
-// A project may bring its own copy of these libraries (CPM, FetchContent, a submodule), so the place
-// of a file says nothing.  Two things together do: a file has a name as programs include a header of
-// the library (cub/block/block_scan.cuh), and its code is in the namespace of that library.  A file
-// of the user's in a folder `cub` is in no such namespace, and a namespace `cub` of the user's is in
-// no such file.
+// A project may bring its own copy of these libraries (CPM, FetchContent, a submodule), so the
+// place of a file says nothing.  Two things together do: a file has a name as programs include a
+// header of the library (cub/block/block_scan.cuh), and its code is in the namespace of that
+// library.  A file of the user's in a folder `cub` is in no such namespace, and a namespace `cub`
+// of the user's is in no such file.
 //
 // The libraries put everything into a namespace of their version (cub::CUB_300001_SM_800,
 // thrust::THRUST_300001_SM_800_NS, cuda::__4).  Where a program has switched it off, has wrapped

@@ -45,15 +45,15 @@ TEST(LibraryFiles, OfAModuleAreKnownByTheNamesOfInlinedFunctions) {
   std::string bytes;
   for (const char c : std::string(kOfCub)) bytes += std::to_string(static_cast<int>(c)) + ",";
   EXPECT_EQ(known_library_file("/test/cub/block/block_load.cuh"), "");
-  parse(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.loc 1 10 3\n"
-        "ret;\n.loc 2 20 5, function_name $L__info_string3, inlined_at 1 10 3\nret;\n"
-        ".loc 3 20 5, function_name $L__info_string4, inlined_at 1 10 3\nret;\n}\n"
-        ".file 1 \"/test/k.cu\"\n.file 2 \"/test/cub/block/block_load.cuh\"\n"
-        ".file 3 \"/test/cub/mine.cuh\"\n"
-        ".section .debug_str\n{\n$L__info_string3:\n.b8 " +
-            bytes +
-            "0\n$L__info_string4:\n.b8 95,90,49,97,118,0\n}\n",
-        "t");
+  parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.loc 1 10 3\n"
+      "ret;\n.loc 2 20 5, function_name $L__info_string3, inlined_at 1 10 3\nret;\n"
+      ".loc 3 20 5, function_name $L__info_string4, inlined_at 1 10 3\nret;\n}\n"
+      ".file 1 \"/test/k.cu\"\n.file 2 \"/test/cub/block/block_load.cuh\"\n"
+      ".file 3 \"/test/cub/mine.cuh\"\n"
+      ".section .debug_str\n{\n$L__info_string3:\n.b8 " +
+          bytes + "0\n$L__info_string4:\n.b8 95,90,49,97,118,0\n}\n",
+      "t");
   EXPECT_EQ(known_library_file("/test/cub/block/block_load.cuh"), "cub/block/block_load.cuh");
   EXPECT_EQ(known_library_file("/test/cub/mine.cuh"), "");
   EXPECT_EQ(known_library_file("/test/k.cu"), "");

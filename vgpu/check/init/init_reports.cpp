@@ -57,39 +57,38 @@ void InitReports::stored(const UndefinedUse& use, bool is_atomic) {
 }
 
 void InitReports::report_use(const UndefinedUse& use, const UseWords& words) {
-  reporter_.report(
-      {use.program, use.origin, use.pc, words.tag}, [&] {
-        Finding finding;
-        finding.kind = FindingKind::uninitialized_read;
-        finding.kernel = kernel_name(use.program->kernel);
-        ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-        const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
-        std::string value = "made from bytes that nothing has written";
-        if (own != ptx::kNone) {
-          const Origin& origin = origins_.at(own);
-          value = "made from " + origin.source("has written");
-          AccessSide side = side_of(origin);
-          const std::uint32_t both = origin.lanes_that_read(use);
-          if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
-          if (both != 0 || !origin.is_load()) {
-            side = reporter_.side(side.role, *origin.program, origin.pc, user);
-          }
-          finding.space = origin.is_load() ? space_name(origin.space) : "";
-          finding.object = origin.object;
-          finding.variable = origin.variable;
-          if (!origin.is_load()) finding.lack = origin.lack();
-          finding.accesses.push_back(std::move(side));
-        }
-        finding.accesses.push_back(reporter_.side(words.role, *use.program, use.pc, user));
-        if (own != ptx::kNone && origins_.earliest_of(own) != own) {
-          const Origin& earlier = origins_.at(origins_.earliest_of(own));
-          value = stored_by(earlier);
-          if (!earlier.is_load()) finding.lack = earlier.lack();
-          finding.accesses.push_back(side_of(earlier));
-        }
-        finding.message = fmt::format("(2) {} {}", words.sentence, value);
-        return finding;
-      });
+  reporter_.report({use.program, use.origin, use.pc, words.tag}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.kernel = kernel_name(use.program->kernel);
+    ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
+    const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
+    std::string value = "made from bytes that nothing has written";
+    if (own != ptx::kNone) {
+      const Origin& origin = origins_.at(own);
+      value = "made from " + origin.source("has written");
+      AccessSide side = side_of(origin);
+      const std::uint32_t both = origin.lanes_that_read(use);
+      if (both != 0) user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+      if (both != 0 || !origin.is_load()) {
+        side = reporter_.side(side.role, *origin.program, origin.pc, user);
+      }
+      finding.space = origin.is_load() ? space_name(origin.space) : "";
+      finding.object = origin.object;
+      finding.variable = origin.variable;
+      if (!origin.is_load()) finding.lack = origin.lack();
+      finding.accesses.push_back(std::move(side));
+    }
+    finding.accesses.push_back(reporter_.side(words.role, *use.program, use.pc, user));
+    if (own != ptx::kNone && origins_.earliest_of(own) != own) {
+      const Origin& earlier = origins_.at(origins_.earliest_of(own));
+      value = stored_by(earlier);
+      if (!earlier.is_load()) finding.lack = earlier.lack();
+      finding.accesses.push_back(side_of(earlier));
+    }
+    finding.message = fmt::format("(2) {} {}", words.sentence, value);
+    return finding;
+  });
 }
 
 void InitReports::read_by_library(const OperandAccess& access) {

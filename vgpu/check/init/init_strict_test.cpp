@@ -65,8 +65,7 @@ TEST_F(StrictTest, AStoreToGlobalOrSharedMemoryIsAUse) {
   EXPECT_EQ(findings()[1].accesses[1].line, 106u);
   EXPECT_EQ(findings()[1].accesses[1].role, "write");
   EXPECT_EQ(findings()[1].count, 2u);
-  EXPECT_EQ(findings()[1].message,
-            "(2) stores a value made from bytes that nothing has written");
+  EXPECT_EQ(findings()[1].message, "(2) stores a value made from bytes that nothing has written");
 }
 
 TEST_F(StrictTest, ACopyWithinTheDeviceIsAUse) {

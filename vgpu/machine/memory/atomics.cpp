@@ -459,7 +459,8 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
                                   current_.access.offset.data(), mask, strided);
   UndefinedRegisters::Swap guesses;
   const bool is_watched = run.warp.undefined.any() && current_.is_watched();
-  if (is_watched && current_.access.guessed != 0) [[unlikely]] guesses = guesses_of(run, instr);
+  if (is_watched && current_.access.guessed != 0) [[unlikely]]
+    guesses = guesses_of(run, instr);
   const bool is_global = current_.access.allocation->space == ptx::Space::global;
   const AtomicFn function = find_function(instr.modifiers, is_global, true);
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {

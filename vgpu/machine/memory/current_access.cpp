@@ -47,8 +47,7 @@ std::uint32_t CurrentAccess::guessed_lanes(const RunningFragment& run, const Ins
   if (instr.modifiers.atom_op != ptx::AtomOp::cas || ptx::bytes_of(instr.modifiers.type) > 8) {
     return 0;
   }
-  const UndefinedLanes expected =
-      run.warp.undefined.get(run.frame, instr[AtomicOperand::value]);
+  const UndefinedLanes expected = run.warp.undefined.get(run.frame, instr[AtomicOperand::value]);
   return run.warp.undefined.guessed_at(expected.origin, expected.mask & mask, access.allocation,
                                        access.offset);
 }

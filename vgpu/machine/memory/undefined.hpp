@@ -14,8 +14,8 @@
 // A loop around a compare-and-swap begins with a guess: a read of the place that it will change.
 // What the swap finds is compared with the guess, and this comparison does not depend on undefined
 // bits of the guess: where it fails, the loop goes round again.  So the comparison counts as
-// defined; a lane remembers the latest reads of undefined bits, and its latest swap.  Cf. Seward and Nethercote,
-// Using Valgrind to detect undefined value errors with bit-precision, USENIX 2005.
+// defined; a lane remembers the latest reads of undefined bits, and its latest swap.  Cf. Seward
+// and Nethercote, Using Valgrind to detect undefined value errors with bit-precision, USENIX 2005.
 #pragma once
 
 #include <array>
@@ -115,14 +115,15 @@ class UndefinedRegisters {
     }
     any_ = is_any_left;
   }
-  // A read from memory that is not local has given the lanes values with undefined bits of an origin.
+  // A read from memory that is not local has given the lanes values with undefined bits of an
+  // origin.
   //   memory: identifies the allocation; offsets: of all lanes
   void note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,
                  const std::array<std::uint32_t, kWarpLanes>& offsets);
   // Returns those of the lanes that have read the undefined bits of this origin there.
-  [[nodiscard]] std::uint32_t guessed_at(std::uint32_t origin, std::uint32_t lanes,
-                                         const void* memory,
-                                         const std::array<std::uint32_t, kWarpLanes>& offsets) const;
+  [[nodiscard]] std::uint32_t guessed_at(
+      std::uint32_t origin, std::uint32_t lanes, const void* memory,
+      const std::array<std::uint32_t, kWarpLanes>& offsets) const;
   // A compare-and-swap of lanes whose expected values are guesses.
   struct Swap {
     std::uint32_t lanes = 0;

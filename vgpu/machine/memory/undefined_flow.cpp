@@ -474,9 +474,8 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
     const Known right{b[lane] ^ sign, b_bits[lane] & ones_of(bytes)};
     const bool is_defined = (left.undefined | right.undefined) == 0;
     const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
-    const bool is_of_loop =
-        is_equality &&
-        is_result_of_swap({a[lane], left.undefined}, {b[lane], right.undefined}, lane);
+    const bool is_of_loop = is_equality && is_result_of_swap({a[lane], left.undefined},
+                                                             {b[lane], right.undefined}, lane);
     if (is_defined || is_of_loop || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
   }
   return found;

@@ -33,8 +33,9 @@ bool moves_bytes_of_parameter(const Program& program, std::uint32_t pc) {
 
 // Whose value a register holds.  A variable belongs to the innermost function that contains all
 // code which reads and writes it, so a variable of the caller that a header reads is the caller's,
-// and an item that a kernel of the toolkit hands to an operator is the toolkit's.  Inlined functions
-// count as functions: code of one inlined call has the chain of places from which it was inlined.
+// and an item that a kernel of the toolkit hands to an operator is the toolkit's.  Inlined
+// functions count as functions: code of one inlined call has the chain of places from which it was
+// inlined.
 class Ownership {
  public:
   explicit Ownership(const Program& program) : program_(program) {}
@@ -62,8 +63,8 @@ class Ownership {
     // unoptimised code, what is always inlined has no calls, so several files may be at one depth.
     std::size_t depth = chains_.front().size() - 1;
     for (const std::vector<Place>& chain : chains_) {
-      const auto end = chain.begin() + static_cast<std::ptrdiff_t>(
-                                           std::min(depth, chain.size() - 1));
+      const auto end =
+          chain.begin() + static_cast<std::ptrdiff_t>(std::min(depth, chain.size() - 1));
       depth = static_cast<std::size_t>(
           std::mismatch(chain.begin(), end, chains_.front().begin()).first - chain.begin());
     }
@@ -150,8 +151,7 @@ class Unwritten {
       Bits unwritten = at_begin_[block];
       const RegisterFlow::Block& code = flow_.blocks()[block];
       for (std::uint32_t pc = code.begin; pc < code.end; ++pc) {
-        const bool counts =
-            counts_ == Counts::all_reads || !moves_bytes_of_parameter(program, pc);
+        const bool counts = counts_ == Counts::all_reads || !moves_bytes_of_parameter(program, pc);
         vgpu::for_each_read(program, program.code[pc], [&](const Ref& ref) {
           const std::uint32_t number = counts ? flow_.register_of(pc, ref) : ptx::kNone;
           if (number != ptx::kNone && test(unwritten, number)) visit(pc, ref, number);

@@ -135,13 +135,15 @@ TEST(UnwrittenRegisters, OfTheUserCountWhereverTheyAreRead) {
   // two calls: the caller has passed the value on
   EXPECT_EQ(read_of(kInUsers, kCalled, std::string(kInUsers) + kCalledBelow), "k: st.shared.u32; ");
   EXPECT_EQ(read_of(kInHeader, kOperator, kOperator), "k: st.shared.u32; ");
-  EXPECT_EQ(read_of(kInUsers, kInUsers, kInHeader), "k: st.shared.u32; ");  // inlined, -G does not say where
+  EXPECT_EQ(read_of(kInUsers, kInUsers, kInHeader),
+            "k: st.shared.u32; ");  // inlined, -G does not say where
 }
 
 TEST(UnwrittenRegisters, OfAHeaderDoNotCount) {
   EXPECT_EQ(read_of(kInUsers, kCalled, kCalled), "");
   EXPECT_EQ(read_of(kInHeader, kInHeader, kInHeader), "");
-  EXPECT_EQ(read_of(kInHeader, kInHeader, kOperator), "");  // an item that a kernel gives an operator
+  EXPECT_EQ(read_of(kInHeader, kInHeader, kOperator),
+            "");  // an item that a kernel gives an operator
   EXPECT_EQ(read_of(kInHeader, kOperator, kInHeader), "");  // a result
 }
 

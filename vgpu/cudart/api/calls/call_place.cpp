@@ -61,8 +61,7 @@ struct SourceLine {
 // first.
 std::vector<SourceLine> lines_at(std::uintptr_t address) {
   std::vector<SourceLine> lines;
-  const auto add = [](void* to, std::uintptr_t, const char* file, int line,
-                     const char* function) {
+  const auto add = [](void* to, std::uintptr_t, const char* file, int line, const char* function) {
     if (file != nullptr) {
       static_cast<std::vector<SourceLine>*>(to)->push_back(
           {file, static_cast<std::uint32_t>(std::max(line, 0)),

@@ -71,11 +71,11 @@ struct Largest {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
 struct Largest2 {
-  const int* limit;
+  int* limit;
   __device__ int operator()(int a, int b) const {
-    int least[8];
+    volatile int least[8];  // in local memory
     if (limit[0] > 100) least[limit[1] % 8] = limit[2];
-    if (least[limit[3] % 8] > 3) return b;  //~ operator
+    if (least[limit[3] % 8] > 3) limit[4] = b;  //~ operator
     return a > b ? a : b;
   }
 };
@@ -93,6 +93,7 @@ int main(int, char** arguments) {
   if (is("member")) member<<<1, 1>>>(out, 3);
   if (is("guarded")) guarded<<<1, 128>>>(in, out, 100);
   if (is("wide_tile")) wide_tile<<<1, 128>>>(in, out, 100);
+  if (is("copies")) cudaMemset(in + 32, 1, 128);
   if (is("copies")) copies<<<1, 64>>>(in, out);
   for (int pass = 0; pass < 2; ++pass) {
     if (is("scan") || is("scan_input")) {

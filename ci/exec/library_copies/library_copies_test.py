@@ -12,12 +12,13 @@ import subprocess
 import sys
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
 from exec_testing import HERE, NVCC, SOURCES, WARPCHECK
 
 CUDA_INCLUDE = pathlib.Path(sys.argv[4])
-FILES = pathlib.Path(SOURCES, "ci", "exec")
+FILES = pathlib.Path(SOURCES, "ci", "exec", "library_copies")
 SOURCE = FILES / "library_copies.cu"
-OWN_HEADER = FILES / "own_headers" / "cub" / "sums.cuh"
+OWN_HEADER = FILES / "cub_sums.cuh"  # copied to a folder `cub`
 # The folder of releases before 13 is the toolkit's include folder itself.
 LIBRARY = CUDA_INCLUDE / "cccl" if (CUDA_INCLUDE / "cccl").exists() else CUDA_INCLUDE
 
