@@ -97,14 +97,30 @@ void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
+namespace {
+
+// Returns an operand's address in .shared::cluster; without a state space it is a generic one.
+Ref cluster_address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
+  const Ref row = address_row(e, in, operand);
+  if (in.modifiers.space == Space::shared) return row;
+  ptx::Modifiers to_shared;
+  to_shared.type = Type::u64;
+  to_shared.space = Space::shared;
+  to_shared.to = true;
+  return calculate(e, in, Opcode::cvta_, to_shared, {row}, Bank::wide);
+}
+
+}  // namespace
+
 // st.async and red.async: a store or a reduction, and then its bytes at an mbarrier.
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   const bool is_reduction = in.opcode == Opcode::red_;
   const bool is_ordered = is_reduction ? m.order == Order::relaxed && m.scope == ptx::Scope::cluster
                                        : m.order == Order::weak && m.scope == ptx::Scope::none;
-  const bool is_known = m.space == Space::shared && m.completion == Completion::object &&
-                        is_ordered && in.operands.size() == 3;
+  const bool is_there = m.space == Space::generic || (m.space == Space::shared && m.cluster);
+  const bool is_known =
+      is_there && m.completion == Completion::object && is_ordered && in.operands.size() == 3;
   const std::uint32_t bytes = ptx::bytes_of(m.type);
   if (!is_known || (bytes != 4 && bytes != 8) || (is_reduction && m.vector != 1)) {
     e.refuse(in, "an asynchronous store of this kind");
@@ -114,7 +130,7 @@ void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != m.vector || m.vector > 4) e.refuse(in, "a vector of another length");
   out.kind = InstrKind::async_store;
-  out[AsyncStoreOperand::address] = address_row(e, in, in.operands[0]);
+  out[AsyncStoreOperand::address] = cluster_address_row(e, in, in.operands[0]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Ref row = e.source(in, parts[i], m.type);
     if (is_reduction) {
@@ -123,7 +139,8 @@ void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
       out[MemoryOperand::value + i] = row;
     }
   }
-  out[AsyncStoreOperand::object] = address_row(e, in, in.operands[2]);
+  out[AsyncStoreOperand::object] = cluster_address_row(e, in, in.operands[2]);
+  out.modifiers.space = Space::shared;
   out.elements = m.vector;
   out.modifiers.vector = 1;
   e.program.uses_clusters = true;

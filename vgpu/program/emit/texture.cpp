@@ -111,10 +111,13 @@ bool read_fetch(Words words, bool gathers, TextureInstr& out) {
   return true;
 }
 
-// suld.b.geom[.vec].type.mode, sust.b.geom[.vec].type.mode
+// suld.b.geom[.cache][.vec].type.mode, sust.b.geom[.cache][.vec].type.mode
 bool read_surface_access(Words words, TextureInstr& out) {
   const bool is_unformatted = take_word(words, "b");
   const auto geometry = take(words, kGeometries);
+  for (const std::string_view cache : {"ca", "cg", "cs", "cv", "wb", "wt"}) {
+    if (take_word(words, cache)) break;  // it cannot be observed
+  }
   out.count = take(words, kVectors).value_or(1);
   const auto element = take(words, kElementTypes);
   const auto boundary = take(words, kBoundaries);
