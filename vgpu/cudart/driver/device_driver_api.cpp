@@ -262,6 +262,54 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
   });
 }
 
+CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
+                                      void* value) {
+  return after_init([&] {
+    return cudaDeviceSetGraphMemAttribute(
+        device, static_cast<cudaGraphMemAttributeType>(number_of(attribute)), value);
+  });
+}
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned* capabilities,
+                                           const CUatomicOperation* operations, unsigned count,
+                                           CUdevice device) {
+  return after_init([&] {
+    return cudaDeviceGetHostAtomicCapabilities(
+        capabilities, reinterpret_cast<const cudaAtomicOperation*>(operations), count, device);
+  });
+}
+
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* capabilities,
+                                          const CUatomicOperation* operations, unsigned count,
+                                          CUdevice source, CUdevice target) {
+  return after_init([&] {
+    return cudaDeviceGetP2PAtomicCapabilities(
+        capabilities, reinterpret_cast<const cudaAtomicOperation*>(operations), count, source,
+        target);
+  });
+}
+
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                    CUflushGPUDirectRDMAWritesScope scope) {
+  return in_context([&] {
+    return cudaDeviceFlushGPUDirectRDMAWrites(
+        static_cast<cudaFlushGPUDirectRDMAWritesTarget>(number_of(target)),
+        static_cast<cudaFlushGPUDirectRDMAWritesScope>(number_of(scope)));
+  });
+}
+
+CUresult cuLogsCurrent(CUlogIterator* iterator, unsigned flags) {
+  return after_init([&] { return cudaLogsCurrent(iterator, flags); });
+}
+
+CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned flags) {
+  return after_init([&] { return cudaLogsDumpToFile(iterator, path, flags); });
+}
+
+CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* bytes, unsigned flags) {
+  return after_init([&] { return cudaLogsDumpToMemory(iterator, buffer, bytes, flags); });
+}
+
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return after_init([&] {
     if (mode == nullptr) return fail(cudaErrorInvalidValue);
