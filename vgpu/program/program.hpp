@@ -147,6 +147,9 @@ struct Instr {
   bool hands_on = false;
   // load, store, atomic: the address was read, by the same function, from memory that is not local.
   bool is_read_address = false;
+  // load, atomic: the address is, as the code shows, that of the aligned word of this size that
+  // contains some address (`p & ~3`).
+  bool is_word_around = false;
   union {
     // load, store, atomic, barrier_object, copy: added to the address (for a copy: of the target)
     std::int64_t displacement = 0;

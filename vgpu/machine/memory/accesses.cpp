@@ -317,6 +317,12 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
           scan = launch_.rows.scan(row, target.limit, bytes, group, current_.access.offset.data());
       }
     }
+    if (target.allocation != nullptr && ((group >> lead) & 1) == 0 &&
+        ends_in_word(instr, target, lead_address)) [[unlikely]] {
+      perform_at_end(run, instr, target, lead);
+      active &= ~(1u << lead);
+      continue;
+    }
     const bool has_no_atomic = target.space == Space::local && instr.kind == InstrKind::atomic &&
                                !exists_in_local_memory(instr.modifiers);
     const bool forbidden = target.allocation != nullptr && instr.kind != InstrKind::load &&
@@ -325,6 +331,10 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       targets_.fault(run, instr, target, lead_address, lead, bytes);
       faulted |= 1u << lead;
       active &= ~(1u << lead);
+      continue;
+    }
+    if (instr.opcode == ptx::Opcode::ldmatrix_) [[unlikely]] {  // it checks addresses
+      active &= ~group;
       continue;
     }
     if (bytes <= 16 && targets_.has_sites()) {

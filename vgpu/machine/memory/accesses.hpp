@@ -140,6 +140,10 @@ class Accesses {
   bool tell_rest_of_lanes(RunningFragment& run, std::size_t first);
   void move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
                   const RowScan& scan, std::uint32_t mask);
+  // end_accesses.cpp
+  static bool ends_in_word(const Instr& instr, const Target& target, std::uint64_t address);
+  void perform_at_end(RunningFragment& run, const Instr& instr, const Target& target,
+                      unsigned lane);
   // weak_accesses.cpp
   static bool is_weak_memory_of(const Target& target) {
     return target.space == ptx::Space::shared || target.space == ptx::Space::global;

@@ -2,6 +2,10 @@
 // stmatrix, movmatrix.
 // Source: PTX ISA 9.0, 9.7.14.5.15 - 9.7.14.5.17; 4-bit elements are placed in bytes as mma
 // expects.
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
@@ -49,6 +53,39 @@ Ref moved_by(Emission& e, const Instruction& in, Ref address, Ref bytes) {
   return calculate(e, in, Opcode::mad_, wide, {bytes, e.constants.word(1), address}, Bank::wide);
 }
 
+// For targets up to sm_75, the address of every lane must be valid, also of those whose address no
+// matrix needs (PTX ISA 9.0, 9.7.14.5.15).  An access of these lanes checks it: it has no value,
+// and the machine reports only its faults.
+void check_other_addresses(Emission& e, const Instruction& in, Space space, const Instr& address,
+                           Ref own, Ref lane, std::uint32_t rows) {
+  constexpr std::string_view kOldTargets[] = {"sm_70", "sm_72", "sm_75"};
+  const std::string_view target = e.layout.module->target;
+  if (rows == kWarpLanes || std::ranges::find(kOldTargets, target) == std::end(kOldTargets)) return;
+  ptx::Modifiers above;
+  above.type = Type::u32;
+  above.compare = ptx::Compare::ge;
+  Instr out = e.begin(in);
+  Ref others =
+      calculate(e, in, Opcode::setp_, above, {lane, e.constants.word(rows)}, Bank::predicate);
+  if (out.guard.bank != Bank::none) {
+    ptx::Modifiers pred;
+    pred.type = Type::pred;
+    const Ref guard = out.guard_negated
+                          ? calculate(e, in, Opcode::not_, pred, {out.guard}, Bank::predicate)
+                          : out.guard;
+    others = calculate(e, in, Opcode::and_, pred, {others, guard}, Bank::predicate);
+  }
+  out.kind = InstrKind::load;
+  out.guard = others;
+  out.guard_negated = false;
+  out.modifiers = {};
+  out.modifiers.type = Type::b128;
+  out.modifiers.space = space;
+  out.displacement = address.displacement;
+  out[MemoryOperand::address] = own;
+  e.push(out);
+}
+
 // ldmatrix and stmatrix: lane 8 i + r has the address of row r of matrix i; each lane holds two
 // neighbours of row lane / 4, or of a column if transposed.
 void emit_rows_of_halves(Emission& e, const Instruction& in) {
@@ -64,6 +101,8 @@ void emit_rows_of_halves(Emission& e, const Instruction& in) {
   Instr scratch;
   const Ref own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
   const Ref lane = lane_number(e, in);
+  const auto rows = static_cast<std::uint32_t>(8 * count);
+  if (is_load) check_other_addresses(e, in, space, scratch, own, lane, rows);
   const Ref group = shifted_down(e, in, lane, 2);
   const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
   const Ref pair = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(1)});

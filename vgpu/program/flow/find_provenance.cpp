@@ -135,6 +135,7 @@ class Flow {
   void compute(const Instr& instr);
   std::uint32_t computed(const Instr& instr);
   std::uint32_t converted(const Instr& instr);
+  [[nodiscard]] std::uint8_t word_of_mask(const Instr& instr) const;
   [[nodiscard]] bool is_in_shared(std::uint32_t value) const;
   [[nodiscard]] bool maps_to_block(const Instr& insertion) const;
   std::uint32_t moved(const Instr& instr, std::uint32_t a, std::int32_t factor);
@@ -279,9 +280,20 @@ std::uint32_t Flow::computed(const Instr& instr) {
     case Opcode::neg_: return values_.sum(Values::kInteger, a, -1);
     case Opcode::mad_:
       return m.part == ptx::MulPart::hi ? mixed() : values_.sum(values_.mix({a, b}), c, 1);
+    case Opcode::and_: return values_.around(mixed(), word_of_mask(instr));
     case Opcode::bfi_: return maps_to_block(instr) && is_in_shared(b) ? b : mixed();
     default: return mixed();
   }
+}
+
+// Returns 4 for `and.b64 x, -4`, which makes the address of the word that contains x; 0: the mask
+// is another one.
+std::uint8_t Flow::word_of_mask(const Instr& instr) const {
+  const Ref& mask = instr[ComputeOperand::b];
+  if (ptx::bytes_of(instr.modifiers.type) != 8 || mask.bank != Bank::constant) return 0;
+  std::int64_t bits = 0;
+  std::memcpy(&bits, program_.constants.data() + mask.offset, sizeof bits);
+  return bits == -2 || bits == -4 || bits == -8 ? static_cast<std::uint8_t>(-bits) : 0;
 }
 
 // Returns whether the value contains the address of a variable in shared memory.
@@ -471,6 +483,9 @@ void Flow::note_addresses() {
     const Value& address = values_[read(instr[MemoryOperand::address])];
     if (instr.kind == InstrKind::store) note_handed_on(instr, address);
     instr.is_read_address = is_read_elsewhere(instr[MemoryOperand::address]);
+    instr.is_word_around = address.word != 0 && address.part == Part::whole &&
+                           address.word == ptx::bytes_of(instr.modifiers.type) &&
+                           instr.modifiers.vector == 1 && instr.displacement == 0;
     if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
     const auto known = provenances_.find(address.made_from);
     if (known != provenances_.end()) {

@@ -31,20 +31,23 @@ std::string text_of(const Program& program, const RootSum& sum) {
   return text;
 }
 
+Program program_of(const std::string& body, const std::string& functions) {
+  return decode(ptx::parse(kHeader + functions +
+                               ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, "
+                               ".param .u64 p3)\n{\n.local .align 8 .b8 depot[32];\n"
+                               ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n"
+                               "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\n"
+                               "ld.param.u64 %rd3, [p2];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, a;\n"
+                               "mov.u32 %r3, b;\n" +
+                               body + "\nret;\n}\n",
+                           "test.ptx"),
+                "k");
+}
+
 // Returns two strings for each access with a volatile mark, in the order of the code: the sum of
 // its address, and the terms that must cancel.
 std::vector<std::string> addresses_of(const std::string& body, const std::string& functions = "") {
-  const Program program =
-      decode(ptx::parse(kHeader + functions +
-                            ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, "
-                            ".param .u64 p3)\n{\n.local .align 8 .b8 depot[32];\n"
-                            ".reg .pred %p<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n"
-                            "ld.param.u64 %rd1, [p0];\nld.param.u64 %rd2, [p1];\n"
-                            "ld.param.u64 %rd3, [p2];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, a;\n"
-                            "mov.u32 %r3, b;\n" +
-                            body + "\nret;\n}\n",
-                        "test.ptx"),
-             "k");
+  const Program program = program_of(body, functions);
   std::vector<std::string> found;
   for (const Instr& instr : program.code) {
     if (instr.modifiers.order != ptx::Order::volatile_) continue;
@@ -174,6 +177,43 @@ TEST(Provenance, ThroughLocalMemory) {
                          "st.u32 [%rd10], %r1;\n" +
                          use),
             (Addresses{"", ""}));
+}
+
+// Returns for each access with a volatile mark whether it is to the word around another address.
+std::vector<bool> words_around(const std::string& body, const std::string& functions = "") {
+  const Program program = program_of(body, functions);
+  std::vector<bool> found;
+  for (const Instr& instr : program.code) {
+    if (instr.modifiers.order == ptx::Order::volatile_) found.push_back(instr.is_word_around);
+  }
+  return found;
+}
+
+TEST(Provenance, TheWordAroundAnAddressIsMadeByAMask) {
+  EXPECT_EQ(words_around("and.b64 %rd4, %rd1, -4;\nld.volatile.u32 %r4, [%rd4];\n"
+                         "ld.volatile.u32 %r4, [%rd1];\n"    // no mask
+                         "ld.volatile.u32 %r4, [%rd4+4];\n"  // another word
+                         "ld.volatile.u16 %r4, [%rd4];\n"    // of another size
+                         "add.s64 %rd5, %rd4, 4;\nld.volatile.u32 %r4, [%rd5];\n"
+                         "and.b64 %rd6, %rd1, -16;\nld.volatile.u32 %r4, [%rd6];\n"
+                         "and.b64 %rd7, %rd1, -2;\nmov.u64 %rd8, %rd7;\n"
+                         "ld.volatile.u16 %r4, [%rd8];\n"
+                         "selp.b64 %rd9, %rd4, %rd1, %p1;\nld.volatile.u32 %r4, [%rd9];\n"),
+            (std::vector<bool>{true, false, false, false, false, false, true, false}));
+}
+
+// Unoptimised code keeps the address in local memory and passes it to a function.
+TEST(Provenance, TheWordAroundAnAddressIsFollowed) {
+  const std::string same =
+      ".func (.param .b64 r) moved(.param .b64 x, .param .b32 i)\n{\n.reg .b32 %r<4>;\n"
+      ".reg .b64 %rd<4>;\nld.param.u64 %rd1, [x];\nld.volatile.u32 %r2, [%rd1];\n"
+      "st.param.b64 [r], %rd1;\nret;\n}\n";
+  EXPECT_EQ(words_around("and.b64 %rd4, %rd1, -4;\nst.local.u64 [depot], %rd4;\n"
+                         "ld.local.u64 %rd5, [depot];\nld.volatile.u32 %r4, [%rd5];\n" +
+                             call("%rd5", "%rd6") + call("%rd1", "%rd7") +
+                             "ld.volatile.u32 %r4, [%rd6];\nld.volatile.u32 %r4, [%rd7];\n",
+                         same),
+            (std::vector<bool>{true, true, false, true, false}));
 }
 
 }  // namespace

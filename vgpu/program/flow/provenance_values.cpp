@@ -85,8 +85,9 @@ std::uint32_t Values::join(std::uint32_t a, std::uint32_t b) {
       value.local = {};
     }
   }
+  if (value.word != other.word) value.word = 0;
   const LocalPlace local = std::exchange(value.local, {});
-  take(value, {other.made_from, {}, other.part, other.unknown, other.lost});
+  take(value, {other.made_from, {}, other.part, 0, other.unknown, other.lost});
   value.local = local;
   value.unknown |= other.unknown;
   add_difference(value, added(other.made_from.sum, value.made_from.sum, -1));
@@ -108,6 +109,7 @@ std::uint32_t Values::sum(std::uint32_t a, std::uint32_t b, std::int32_t factor)
     return kLost;
   }
   if (is_local(value)) value.local = {value.local.function, 0, false};
+  value.word = 0;
   take(value, other);
   value.unknown |= other.unknown;
   value.made_from.sum = added(value.made_from.sum, other.made_from.sum, factor);
@@ -116,10 +118,19 @@ std::uint32_t Values::sum(std::uint32_t a, std::uint32_t b, std::int32_t factor)
 
 std::uint32_t Values::moved(std::uint32_t a, std::int64_t by) {
   if (a == kUnset || values_[a].part != Part::whole) return sum(a, kInteger, 1);
-  if (!is_local(values_[a]) || !values_[a].local.is_known) return a;
+  const bool moves_local = is_local(values_[a]) && values_[a].local.is_known;
+  if (by == 0 || (!moves_local && values_[a].word == 0)) return a;
   Value value = values_[a];
-  value.local.offset += by;
+  value.word = 0;
+  if (moves_local) value.local.offset += by;
   return number_of(value);
+}
+
+std::uint32_t Values::around(std::uint32_t value, std::uint8_t word_bytes) {
+  if (value == kUnset) return value;
+  Value word = values_[value];
+  word.word = word_bytes;
+  return number_of(word);
 }
 
 std::uint32_t Values::mix(std::span<const std::uint32_t> parts, bool unknown) {
@@ -204,7 +215,11 @@ std::uint32_t Values::finished(const Value& value) {
   const bool is_lost = value.lost || value.made_from.differences.size() > kDifferencesMax ||
                        std::ranges::any_of(value.made_from.sum, is_large);
   if (is_lost) escape(value);
-  return is_lost ? kLost : number_of(value);
+  if (!is_lost) return number_of(value);
+  Value lost = values_[kLost];
+  lost.part = value.word == 0 ? Part::whole : value.part;
+  lost.word = value.word;
+  return number_of(lost);
 }
 
 }  // namespace warpcheck::vgpu

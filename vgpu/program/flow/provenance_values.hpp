@@ -28,8 +28,9 @@ struct Value {
   Provenance made_from;
   LocalPlace local;
   Part part = Part::whole;
-  bool unknown = false;  // an unknown 64-bit value from memory is added
-  bool lost = false;     // nothing is known
+  std::uint8_t word = 0;  // bytes of the aligned word whose address it is; 0: none is known
+  bool unknown = false;   // an unknown 64-bit value from memory is added
+  bool lost = false;      // nothing is known
   friend auto operator<=>(const Value&, const Value&) = default;
 };
 
@@ -57,6 +58,9 @@ class Values {
   std::uint32_t mix(std::initializer_list<std::uint32_t> parts, bool unknown = false) {
     return mix(std::span(parts.begin(), parts.size()), unknown);
   }
+  // Returns `value` as the address of the aligned word, of so many bytes, that contains another
+  // address.
+  std::uint32_t around(std::uint32_t value, std::uint8_t word_bytes);
   // part_of(): a half of a 64-bit value. joined(): a 64-bit value of two halves.
   std::uint32_t part_of(std::uint32_t whole, Part part);
   std::uint32_t joined(std::uint32_t low, std::uint32_t high);
