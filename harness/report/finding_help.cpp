@@ -37,8 +37,8 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
     {FindingKind::leak, "Leaked memory", "Memory is still allocated when the trial ends.",
      "Free it on every path, also where an error ends the work early."},
     {FindingKind::barrier_divergence, "Divergent barrier",
-     "Threads of one block wait at different barriers, or lanes of one warp for lanes that wait "
-     "elsewhere.",
+     "Threads of one block wait at different barriers, or a thread runs on behind a barrier at "
+     "which others wait, or lanes of one warp wait for lanes that are elsewhere.",
      "Every thread of the block that has not exited must come to the same __syncthreads(): take it "
      "out of branches and loops that threads leave at different times. The mask of a warp "
      "operation names the lanes that come to it, and no others."},

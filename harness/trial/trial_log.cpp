@@ -215,6 +215,7 @@ void TrialLog::on_barrier_divergence(const vgpu::BarrierDivergence& divergence) 
   const vgpu::Program& program = *divergence.program;
   vgpu::WarpPlace other = divergence.place;
   other.warp = divergence.other_warp;
+  if (divergence.other_block != ptx::kNone) other.block = divergence.other_block;
   if (divergence.other_pc != ptx::kNone) {
     add_event(program, other, divergence.other_pc, 1u << divergence.other_lane);
   }

@@ -17,6 +17,19 @@ Text text_of(Reason reason) {
   switch (reason) {
     case Reason::different_barriers:
       return {"wait", "wait", "(1) and (2) wait at different barriers"};
+    case Reason::by_role:
+      return {
+          "wait", "wait",
+          "(1) and (2) wait at different barriers: PTX lets whole warps meet so, the programming "
+          "guide wants all threads of a block to take the same branch"};
+    case Reason::different_iterations:
+      return {"wait", "wait",
+              "(1) and (2), lanes of one warp, wait at one barrier in different iterations of a "
+              "loop, or in different calls"};
+    case Reason::passed_by:
+      return {"wait", "run",
+              "(1) waits at a barrier that (2) has passed by: (2) has run on behind it, and never "
+              "arrives"};
     case Reason::exited:
       return {"wait", "exit",
               "(1) waits for all threads of its block, and (2) has exited: devices before sm_70 "
@@ -57,16 +70,20 @@ void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) 
   if (is_exit && !notes_exits_) return;
   const Program& program = *divergence.program;
   const auto reason = static_cast<std::uint32_t>(divergence.reason);
-  reporter_.report({&program, divergence.pc, divergence.other_pc, reason}, [&] {
+  // Of those that pass a barrier by, one is enough.
+  const std::uint32_t other_pc = divergence.reason == Reason::passed_by ? 0 : divergence.other_pc;
+  reporter_.report({&program, divergence.pc, other_pc, reason}, [&] {
     const Text text = text_of(divergence.reason);
     Finding finding;
     finding.kind = FindingKind::barrier_divergence;
-    if (is_exit) finding.severity = Severity::note;
+    const bool is_note = is_exit || divergence.reason == Reason::by_role;
+    if (is_note) finding.severity = Severity::note;
     finding.kernel = kernel_name(program.kernel);
     finding.accesses = {reporter_.side(text.one, program, divergence.pc,
                                        thread_of(divergence.place, divergence.lane))};
     if (!text.other.empty()) {
-      const ThreadId other{divergence.place.block,
+      const bool is_elsewhere = divergence.other_block != ptx::kNone;
+      const ThreadId other{is_elsewhere ? divergence.other_block : divergence.place.block,
                            divergence.other_warp * kWarpLanes + divergence.other_lane};
       finding.accesses.push_back(reporter_.side(text.other, program, divergence.other_pc, other));
     }

@@ -97,6 +97,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   launch_.begin(launch, model, strategy, limits);
   const bool keeps_objects = meant_objects_.begin_launch();
   launch_.observers.begin(observers, want_edges, launch, meant_objects_.may_read_own_writes());
+  passed_barriers_.begin_launch();
   block_watch_.begin_launch();
   blocks_.begin_launch();
   cluster_barriers_.begin_launch();

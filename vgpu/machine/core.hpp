@@ -66,6 +66,8 @@ class Core {
   RunningLaunch launch_;
   std::uint64_t compile_at_ = kNoLimit;  // in steps of the launch
 
+  PassedBarriers passed_barriers_{launch_};
+
   // Control flow within a warp.
   Stacks stacks_{launch_};
   Calls calls_{launch_, stacks_};

@@ -234,18 +234,21 @@ struct CopyWait {
 // operations that cannot be the same one.
 struct BarrierDivergence {
   enum class Reason : std::uint8_t {
-    different_barriers,  // both wait for the whole block, at different barriers
-    exited,              // the other thread has exited; from sm_70 on, barriers do not wait for it
-    different_counts,    // one barrier, with different numbers of threads
-    different_uses,      // one barrier, with .red and with .sync or .arrive
-    bad_count,           // not a multiple of the warp size; no other side
-    bad_number,          // no barrier has this number; no other side
-    no_object,           // no mbarrier was initialised at the address; no other side
-    too_many_arrivals,   // more than the mbarrier's phase expects; no other side
-    not_a_member,        // the mask of a warp operation does not contain the lane; no other side
-    elsewhere,           // a lane of the mask waits elsewhere
-    arrived_already,     // at the cluster barrier, without a wait in between; no other side
-    not_arrived,         // waits at the cluster barrier without having arrived; no other side
+    different_barriers,    // both wait for the whole block, at different barriers
+    by_role,               // the same, but each warp waits at one barrier, and all warps wait
+    different_iterations,  // lanes of a warp wait at one barrier in different iterations or calls
+    passed_by,             // the other thread has passed the barrier by, run on, and exited
+    exited,             // the other thread has exited; from sm_70 on, barriers do not wait for it
+    different_counts,   // one barrier, with different numbers of threads
+    different_uses,     // one barrier, with .red and with .sync or .arrive
+    bad_count,          // not a multiple of the warp size; no other side
+    bad_number,         // no barrier has this number; no other side
+    no_object,          // no mbarrier was initialised at the address; no other side
+    too_many_arrivals,  // more than the mbarrier's phase expects; no other side
+    not_a_member,       // the mask of a warp operation does not contain the lane; no other side
+    elsewhere,          // a lane of the mask waits elsewhere
+    arrived_already,    // at the cluster barrier, without a wait in between; no other side
+    not_arrived,        // waits at the cluster barrier without having arrived; no other side
   };
   Reason reason = Reason::different_barriers;
   const Program* program = nullptr;
@@ -253,6 +256,7 @@ struct BarrierDivergence {
   std::uint32_t pc = 0;  // where `lane` waits
   unsigned lane = 0;
   std::uint32_t other_pc = ptx::kNone;
+  std::uint32_t other_block = ptx::kNone;  // kNone: the same block
   std::uint32_t other_warp = 0;
   unsigned other_lane = 0;
 };

@@ -10,6 +10,7 @@
 #include "vgpu/machine/memory/rows.hpp"
 #include "vgpu/machine/native/native_tier.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
+#include "vgpu/program/flow/passing_edges.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
 
@@ -124,6 +125,7 @@ void link(Program& program, SimdLevel level) {
   program.native = std::make_shared<NativeTier>(level, program.code.size());
   program.data_reads = find_data_reads(program);
   program.unwritten_registers = unwritten_registers(program);
+  program.passing_edges = find_passing_edges(program);
   program.has_collectives = program.has_constant_accesses = false;
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {

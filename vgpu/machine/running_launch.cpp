@@ -1,5 +1,6 @@
 #include "vgpu/machine/running_launch.hpp"
 
+#include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
@@ -29,6 +30,11 @@ void RunningLaunch::mark(Warp& warp, const Fragment& fragment, std::uint32_t fun
     warp.undefined.set(frame_of(fragment), one.ref, {fragment.mask, one.first_read}, fragment.mask,
                        *program);
   }
+}
+
+void RunningLaunch::note_crossing(const Slot& slot, const Warp& warp, std::uint32_t lanes,
+                                  std::uint32_t from, std::uint32_t to) const {
+  observers.passed_barriers->cross(slot, warp, lanes, from, to);
 }
 
 void RunningLaunch::use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind,

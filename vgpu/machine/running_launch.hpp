@@ -17,6 +17,7 @@
 namespace warpcheck::vgpu {
 
 class NativeCode;
+class PassedBarriers;
 struct RunningFragment;
 enum class Step : std::uint8_t;
 
@@ -28,6 +29,9 @@ struct Observers {
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
   WeakMemory* weak_memory = nullptr;
+  // Notes which barriers threads pass by; null while the executed code must not be observed, and if
+  // the program has no such barriers.
+  PassedBarriers* passed_barriers = nullptr;
   Following following{};  // the union of what observers follow
   // Registers that a thread has not written are undefined; set if the program may read one.
   bool mark_unwritten = false;
@@ -72,6 +76,18 @@ struct RunningLaunch {
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers.want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program); });
   }
+  // Lanes go from one instruction to another, which need not be the next one.
+  void cross(const Slot& slot, const Warp& warp, std::uint32_t lanes, std::uint32_t from,
+             std::uint32_t to) const {
+    edge(from, to);
+    pass(slot, warp, lanes, from, to);
+  }
+  // The same, without a report to observers.
+  void pass(const Slot& slot, const Warp& warp, std::uint32_t lanes, std::uint32_t from,
+            std::uint32_t to) const {
+    if (observers.passed_barriers != nullptr) [[unlikely]]
+      note_crossing(slot, warp, lanes, from, to);
+  }
   // Marks the registers of a frame that begins as undefined, if the program may read them before it
   // writes them.
   //   function: the one that begins, an index into Program::functions
@@ -80,6 +96,8 @@ struct RunningLaunch {
       mark(warp, fragment, function);
   }
   void mark(Warp& warp, const Fragment& fragment, std::uint32_t function) const;
+  void note_crossing(const Slot& slot, const Warp& warp, std::uint32_t lanes, std::uint32_t from,
+                     std::uint32_t to) const;
   // Reports a use of undefined bits, if `ref` has any in `lanes`.
   void use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind, const Ref& ref,
                         std::uint32_t lanes) const;

@@ -271,7 +271,8 @@ struct AddressPatch {
   std::string name{};  // of the variable, mangled
 };
 
-class NativeTier;  // vgpu/machine
+class NativeTier;     // vgpu/machine
+struct PassingEdges;  // flow/passing_edges.hpp
 
 struct Program {
   std::string kernel;       // mangled name
@@ -316,6 +317,8 @@ struct Program {
   // Set by link(): by function, the registers that a thread may read before it has written them
   // (flow/unwritten_registers.hpp).  Empty: none.
   std::vector<std::vector<UnwrittenRegister>> unwritten_registers;
+  // Set by link(): where threads pass barriers by; null: nowhere.
+  std::shared_ptr<const PassingEdges> passing_edges;
   // The largest sums of frames over all call chains: bytes per lane, and rows.  With recursion: of
   // the calls before any function is called again.
   std::uint32_t local_bytes_max = 0;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
+#include "vgpu/program/flow/passing_edges.hpp"
 
 namespace warpcheck::vgpu {
 namespace native {
@@ -325,22 +326,32 @@ void Compiler::entry(std::uint32_t first, asmjit::Label refused) {
 void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   x86::Assembler& a = emit_.a;
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
+  const auto tell = [this, from, to] {
+    emit_.a.mov(x86::rdi, x86::rbx);
+    emit_.a.mov(x86::esi, from);
+    emit_.a.mov(x86::edx, to);
+    emit_.call(reinterpret_cast<const void*>(emit_.calls.edge));
+  };
+  const auto go = [this, to] {
+    if (label_of_[to].isValid()) {
+      emit_.a.jmp(label_of_[to]);
+    } else {
+      stop(to);
+    }
+  };
+  const PassingEdges* const passing = program_.passing_edges.get();
+  if (passing != nullptr && passing->find(from, to) != nullptr) {
+    tell();
+    return go();
+  }
   a.cmp(Emitter::field(offsetof(NativeFrame, wants_edges), 4), 0);
   a.jne(untold);
   a.bind(told);
-  if (label_of_[to].isValid()) {
-    a.jmp(label_of_[to]);
-  } else {
-    stop(to);
-  }
-  emit_.later([this, told, untold, from, to] {
-    x86::Assembler& rare = emit_.a;
-    rare.bind(untold);
-    rare.mov(x86::rdi, x86::rbx);
-    rare.mov(x86::esi, from);
-    rare.mov(x86::edx, to);
-    emit_.call(reinterpret_cast<const void*>(emit_.calls.edge));
-    rare.jmp(told);
+  go();
+  emit_.later([this, told, untold, tell] {
+    emit_.a.bind(untold);
+    tell();
+    emit_.a.jmp(told);
   });
 }
 

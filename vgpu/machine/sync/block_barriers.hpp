@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
@@ -42,7 +44,12 @@ class BlockBarriers {
   // Reports divergence when all threads of the block wait.  An aligned barrier is the same
   // instruction for all threads; other barriers with one number are one barrier wherever their
   // instructions are.  False: there is nothing to report.
-  bool report_divergence(const Slot& slot);
+  //   is_passed_by: it has been reported that threads that have exited had passed the barrier by
+  bool report_divergence(const Slot& slot, bool is_passed_by = false);
+  // Reports threads that have exited and had passed by a barrier that completes.
+  //   arrived: as for PassedBarriers::report()
+  bool report_passed_by(const Slot& slot, const std::vector<Waiter>& waiters,
+                        const std::vector<WarpLanes>* arrived = nullptr) const;
   [[nodiscard]] std::vector<Waiter> waiters_of(Slot& slot, std::uint32_t number) const;
   // Executes .red: combines the predicates of the waiting threads; each thread gets the result.
   void reduce(const std::vector<Waiter>& waiters);
@@ -50,9 +57,24 @@ class BlockBarriers {
  private:
   bool release_together(Slot& slot);
   void tell_release(const Slot& slot);
+  [[nodiscard]] bool wait_apart(const Slot& slot, const Warp& warp, const Fragment& one,
+                                const Fragment& other) const;
+  [[nodiscard]] std::optional<BarrierDivergence::Reason> difference(const Fragment& one,
+                                                                    const Fragment& other) const;
+  [[nodiscard]] bool is_one_number(const Slot& slot) const;
+  bool find_difference(const Slot& slot, BarrierDivergence& divergence) const;
+  void note_roles(const Slot& slot);
+  bool find_left_role(const Slot& slot, BarrierDivergence& divergence) const;
+
+  // Where each warp of a block waited when whole warps last met at different barriers.
+  struct Roles {
+    std::uint64_t serial = 0;  // of the block
+    std::vector<std::uint32_t> pcs;
+  };
 
   RunningLaunch& launch_;
-  Sync release_;  // as observers are told
+  Sync release_;              // as observers are told
+  std::vector<Roles> roles_;  // by slot
 };
 
 }  // namespace warpcheck::vgpu

@@ -27,7 +27,7 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
     cluster.arrived_lanes += lane_count(lanes);
     tell(run.slot, warp, ClusterBarrier::Kind::arrive, lanes, cluster.phase,
          instr.modifiers.order == ptx::Order::relaxed);
-    complete(run.slot.cluster);
+    complete(run.slot.cluster, {&run.slot, &warp, run.pc, lanes});
     return Step::again;
   }
   if (const std::uint32_t early = lanes & ~warp.cluster_arrived; early != 0) {
@@ -62,9 +62,28 @@ void ClusterBarriers::tell(const Slot& slot, const Warp& warp, ClusterBarrier::K
   launch_.notify([&](Observer& observer) { observer.on_cluster_barrier(event); });
 }
 
-void ClusterBarriers::complete(std::uint32_t first) {
+// Reports threads of the cluster that have passed the barrier by.
+void ClusterBarriers::report_passed_by(std::uint32_t first,
+                                       const PassedBarriers::Waiter& last) const {
+  std::vector<PassedBarriers::Waiter> waiters;
+  for (const Slot* slot : launch_.resident) {
+    if (slot->cluster != first) continue;
+    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+      for (const Fragment& fragment : slot->warps[index].fragments) {
+        if (fragment.state != Fragment::State::at_cluster_barrier) continue;
+        waiters.push_back({slot, &slot->warps[index], fragment.pc, fragment.mask});
+      }
+    }
+  }
+  if (last.slot != nullptr) waiters.push_back(last);
+  launch_.observers.passed_barriers->report(PassedBarriers::Kind::cluster, waiters);
+}
+
+//   last: the lanes that have arrived last, if any
+void ClusterBarriers::complete(std::uint32_t first, const PassedBarriers::Waiter& last) {
   State& cluster = states_[first];
   if (cluster.live_lanes == 0 || cluster.arrived_lanes != cluster.live_lanes) return;
+  if (launch_.observers.passed_barriers != nullptr) report_passed_by(first, last);
   const std::uint64_t phase = cluster.phase++;
   cluster.arrived_lanes = 0;
   launch_.came_last = true;
@@ -87,12 +106,17 @@ void ClusterBarriers::complete(std::uint32_t first) {
 void ClusterBarriers::leave(Slot& slot, Warp& warp, std::uint32_t lanes) {
   State& cluster = states_[slot.cluster];
   cluster.live_lanes -= lane_count(lanes);
+  std::uint32_t arrived = 0;
   for (std::uint32_t rest = lanes & warp.cluster_arrived; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-    if (warp.cluster_phase[lane] == cluster.phase) --cluster.arrived_lanes;
+    if (warp.cluster_phase[lane] == cluster.phase) arrived |= 1u << lane;
+  }
+  cluster.arrived_lanes -= lane_count(arrived);
+  if (launch_.observers.passed_barriers != nullptr) {
+    launch_.observers.passed_barriers->forgive_at_cluster(slot, warp, arrived);
   }
   warp.cluster_arrived &= ~lanes;
-  complete(slot.cluster);
+  complete(slot.cluster, {});
 }
 
 bool ClusterBarriers::waits(const Slot& slot) const {

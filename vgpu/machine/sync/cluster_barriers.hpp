@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
@@ -44,7 +45,8 @@ class ClusterBarriers {
  private:
   void tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind, std::uint32_t lanes,
             std::uint64_t phase, bool relaxed) const;
-  void complete(std::uint32_t first);
+  void report_passed_by(std::uint32_t first, const PassedBarriers::Waiter& last) const;
+  void complete(std::uint32_t first, const PassedBarriers::Waiter& last);
 
   RunningLaunch& launch_;
   States states_;

@@ -130,17 +130,21 @@ void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   for (const auto& [warp, fragment] : waiters) {
     waiting += static_cast<std::uint32_t>(std::popcount(fragment->mask));
   }
-  // Threads that have exited count only for barriers of all threads.
-  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads)) {
-    if (barrier.count == 0 && !barrier.misused) block_barriers_.report_divergence(slot);
-    return block_barriers_.release(slot);
-  }
-  launch_.came_last = true;
   std::vector<WarpLanes> arrived, released;
   for (const NamedBarrier::Arrival& arrival : arrivals) {
     arrived.push_back({arrival.warp, arrival.lanes});
     if (arrival.waiting != 0) released.push_back({arrival.warp, arrival.waiting});
   }
+  const bool is_passed_by =
+      block_barriers_.report_passed_by(slot, waiters, barrier.count == 0 ? nullptr : &arrived);
+  // Threads that have exited count only for barriers of all threads.
+  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads)) {
+    if (barrier.count == 0 && !barrier.misused) {
+      block_barriers_.report_divergence(slot, is_passed_by);
+    }
+    return block_barriers_.release(slot);
+  }
+  launch_.came_last = true;
   block_barriers_.reduce(waiters);
   for (const auto& [warp, fragment] : waiters) {
     fragment->state = Fragment::State::ready;

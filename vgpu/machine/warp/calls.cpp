@@ -24,7 +24,7 @@ Step Calls::enter(RunningFragment& run, std::size_t index, std::uint32_t functio
     return Step::halted;
   }
   launch_.mark_unwritten(run.warp, fragment, function);
-  launch_.edge(run.pc, callee.entry);
+  launch_.cross(run.slot, run.warp, fragment.mask, run.pc, callee.entry);
   return Step::again;
 }
 
@@ -32,6 +32,7 @@ Step Calls::return_to_caller(RunningFragment& run, std::size_t index) {
   Fragment& fragment = run.warp.fragments[index];
   const Return back = fragment.callers.back();
   const FunctionCode& caller = launch_.program->functions[back.function];
+  launch_.pass(run.slot, run.warp, fragment.mask, run.pc, back.pc);
   fragment.callers.pop_back();
   fragment.word_base -= caller.words * kWordRowBytes;
   fragment.wide_base -= caller.wides * kWideRowBytes;
@@ -107,7 +108,7 @@ Step Calls::jump_by_table(RunningFragment& run, std::size_t index, const Instr& 
     rest &= ~group;
     const std::size_t other = rest == 0 ? 0 : split(warp, index, rest);
     warp.fragments[index].pc = table[number];
-    launch_.edge(run.pc, table[number]);
+    launch_.cross(run.slot, run.warp, group, run.pc, table[number]);
     if (rest == 0) return Step::again;
     index = other;
   }

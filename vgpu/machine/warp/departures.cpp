@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "vgpu/machine/sync/passed_barriers.hpp"
+
 namespace warpcheck::vgpu {
 
 Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& instr,
@@ -72,6 +74,9 @@ void Departures::exit_together(RunningFragment& run) const {
 void Departures::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
+  if (launch_.observers.passed_barriers != nullptr) {
+    launch_.observers.passed_barriers->exit(slot, warp, lanes);
+  }
   warp.live &= ~lanes;
   note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);

@@ -49,7 +49,7 @@ inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const I
 inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::uint32_t taken) {
   if (taken != 0 && taken != run.mask) return false;
   const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
-  launch_.edge(run.pc, to);
+  launch_.cross(run.slot, run.warp, run.mask, run.pc, to);
   run.pc = to;
   return true;
 }
@@ -172,6 +172,9 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       return branch(run, turn.index, instr, active);
     default:  // calls, returns, exits, barriers, traps: they end the fragment's run
       park(turn);
+      if (active != run.mask) {
+        launch_.pass(run.slot, run.warp, run.mask & ~active, run.pc, run.pc + 1);
+      }
       if (active != 0) return parts_.departures.leave(run, turn.index, instr, active);
   }
   ++run.pc;
@@ -238,8 +241,8 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
 
 Step FragmentLoop::branch(RunningFragment& run, std::size_t index, const Instr& instr,
                           std::uint32_t taken) {
-  launch_.edge(run.pc, instr.target);
-  launch_.edge(run.pc, run.pc + 1);
+  launch_.cross(run.slot, run.warp, taken, run.pc, instr.target);
+  launch_.cross(run.slot, run.warp, run.mask & ~taken, run.pc, run.pc + 1);
   Fragment& stays = run.warp.fragments[index];
   stays.pc = run.pc + 1;
   const std::size_t other = split(run.warp, index, taken);

@@ -89,7 +89,8 @@ NativeStep FragmentLoop::perform_atomic_of(NativeFrame* frame, std::uint32_t pc)
 }
 
 void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to) {
-  frame->loop->launch_.edge(from, to);
+  const RunningFragment& run = *frame->run;
+  frame->loop->launch_.cross(run.slot, run.warp, run.mask, from, to);
 }
 
 NativeCalls FragmentLoop::native_calls() {

@@ -69,8 +69,8 @@ std::uint32_t NativeRuns::Parts::choose() {
   if (taken == 0 || stay == 0 || instr.target == next) return std::nullopt;
   --frame.quantum_left;
   frame.lane_steps += lane_count(taken);
-  launch_.edge(run.pc, instr.target);
-  launch_.edge(run.pc, next);
+  launch_.cross(run.slot, run.warp, taken, run.pc, instr.target);
+  launch_.cross(run.slot, run.warp, stay, run.pc, next);
   return Sides{.stay = {stay, next, 0}, .taken = {taken, instr.target, 0}};
 }
 
@@ -111,7 +111,9 @@ bool NativeRuns::jump_by_table(NativeFrame& frame, const RunningFragment& run, P
   if (count != 1 && launch_.native_some == nullptr) return false;
   --frame.quantum_left;
   frame.lane_steps += lane_count(run.mask);
-  for (std::uint32_t i = 0; i < count; ++i) launch_.edge(run.pc, groups[i].pc);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    launch_.cross(run.slot, run.warp, groups[i].lanes, run.pc, groups[i].pc);
+  }
   groups[0].listed = parts.part[parts.running].listed;
   parts.part[parts.running] = groups[0];
   std::copy(groups.begin() + 1, groups.begin() + count, parts.part.begin() + parts.count);

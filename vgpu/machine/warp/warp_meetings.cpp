@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/matrix.hpp"
 
@@ -67,6 +68,11 @@ void WarpMeetings::execute(RunningFragment& run, const Instr& instr, std::uint32
 
 void WarpMeetings::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   execute(run, instr, lanes);
+  if (launch_.observers.passed_barriers != nullptr) [[unlikely]] {
+    const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+    launch_.observers.passed_barriers->report_of_warp(
+        run.slot, run.warp, run.pc, lanes, word_of(run.banks, instr[WarpOperand::members], first));
+  }
   if (launch_.observers.of_collectives.empty()) return;
   tell_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
 }
@@ -202,6 +208,11 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
     same_place &= warp.fragments[i].pc == first.pc && warp.fragments[i].callers == first.callers;
   }
   const Instr& instr = launch_.program->code[first.pc];
+  const bool is_complete = first.state == Fragment::State::at_warp_operation;
+  if (launch_.observers.passed_barriers != nullptr && is_complete) {
+    launch_.observers.passed_barriers->report_of_warp(slot, warp, first.pc, first.mask,
+                                                      first.members);
+  }
   if (same_place || instr.compute == nullptr) {
     RunningFragment run(slot, warp, *launch_.program, first);
     execute(run, instr, lanes);
@@ -339,6 +350,9 @@ bool WarpMeetings::release_stuck(Slot& slot) {
       divergence.other_warp = number;
       divergence.other_lane = static_cast<unsigned>(std::countr_zero(elsewhere->mask & missing));
       launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+      if (launch_.observers.passed_barriers != nullptr) {
+        launch_.observers.passed_barriers->forgive_warp(slot, warp);
+      }
       meet_now(slot, warp, here);
       slot.ready_warps |= 1u << number;
       return true;

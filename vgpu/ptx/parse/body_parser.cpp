@@ -184,7 +184,11 @@ class BodyParser {
     if (word.text == ".loc") {
       const SourceLocation location = locations_.read();
       // Line 0: the optimiser has merged instructions of several lines and gives none of them.
-      if (location.line != 0 || location_.line == 0) location_ = location;
+      if (location.line != 0 || location_.line == 0) {
+        location_ = location;
+      } else {
+        location_.column = kMergedColumn;
+      }
       if (location.inlined_at == kNone && location.file != file_) {
         context_.functions_of_files.add(location.file, function_.name);
         file_ = location.file;

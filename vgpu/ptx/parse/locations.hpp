@@ -10,6 +10,10 @@
 
 namespace warpcheck::ptx {
 
+// The column of an instruction that the optimiser has made of instructions of several lines; its
+// line is that of the instruction before.
+inline constexpr std::uint32_t kMergedColumn = UINT32_MAX;
+
 // Reads the .loc directives of one function.
 class LocationReader {
  public:
