@@ -7,6 +7,13 @@
 #include "vgpu/machine/native/native_code.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// What looks at the warps of a block may cost before the block has run (look_costs.hpp): enough for
+// a short polling loop.
+constexpr std::uint64_t kLookAdvanceOfBlock = 1u << 13;
+
+}  // namespace
 
 Blocks::~Blocks() {
   for (const auto& slot : slots_) {
@@ -93,7 +100,9 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   }
   slot.objects.clear();
   slot.yielded_warps = slot.polling_warps = 0;
-  slot.turn_steps = 0;
+  slot.turn_steps = slot.steps = 0;
+  slot.looks.begin(0, kLookAdvanceOfBlock);
+  slot.repeats_itself = false;
   slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits.quantum;
   slot.ready_warps = launch_.all_warps();
   const std::uint32_t shared_bytes =
@@ -150,6 +159,10 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.faults = 0;
   warp.quantum_left = warp.quantum_rest = 0;
   warp.quanta = 0;
+  warp.time_reads = warp.reads_before = 0;
+  warp.wait_steps = 0;
+  warp.waits_for_time = warp.has_paused = false;
+  warp.places = Warp::Places::unknown;
   warp.fragments.clear();
   Fragment& fragment = warp.fragments.emplace_back();
   fragment.pc = launch_.program->functions.front().entry;

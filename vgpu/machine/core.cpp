@@ -105,6 +105,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   const bool keeps_plans = accesses_.begin_launch();
   targets_.begin_launch(keeps_objects && keeps_plans);
   progress_.begin_launch();
+  time_waits_.begin_launch();
   workspace_.begin_launch();
   rounds_.begin_launch();
   strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);
@@ -147,7 +148,9 @@ Lanes Core::lanes_of_code() const {
 //   number: of the warp; becomes the number of the last warp that ran
 Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
   Warp& warp = slot.warps[number];
-  if (warp.quanta != 0 || !turns_.keeps_block(slot)) return polls_.run(slot, warp);
+  if (warp.quanta != 0 || warp.may_wait_for_time() || !turns_.keeps_block(slot)) {
+    return polls_.run(slot, warp);
+  }
   const std::uint64_t until_watch = slot.watch_at - std::min(slot.watch_at, slot.turn_steps);
   const std::uint64_t until = std::min({launch_.limits.steps_max, compile_at_, progress_.looks_at(),
                                         launch_.outcome.steps + until_watch});
@@ -188,6 +191,7 @@ Outcome::End Core::loop() {
     const Stop stop = run_turns(*slot, next.warp);
     Warp& warp = slot->warps[next.warp];
     slot->turn_steps += launch_.outcome.steps - steps_before;
+    slot->steps += launch_.outcome.steps - steps_before;
     if (stop == Stop::halted || faults_for_ever(*slot, warp)) return Outcome::End::trap;
     if (launch_.is_enough()) return Outcome::End::enough;
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
@@ -218,8 +222,13 @@ Outcome::End Core::loop() {
       return Outcome::End::deadlock;
     }
     if (must_look && progress_.cannot_end()) return Outcome::End::deadlock;
+    if (must_look && progress_.goes_on()) time_waits_.may_pass();
     if (!turns_.choose_after_stop(stop, slot, stopped, stop_index, next))
       return Outcome::End::completed;
+    if (turns_.round_has_ended() && time_waits_.is_used()) {
+      time_waits_.end_round(!blocks_.admitted().empty());
+      if (time_waits_.wants_look()) progress_.look_when_paid();
+    }
   }
 }
 

@@ -120,7 +120,8 @@ class Core {
   // Detection of launches that do not end.
   WaitingThreads waiting_threads_{launch_, meetings_, cluster_barriers_};
   Lookahead::Parts lookahead_{launch_, warps_, cluster_barriers_, strong_writes_, waiting_threads_};
-  Polls polls_{launch_, warps_, lookahead_};
+  TimeWaits time_waits_{launch_};
+  Polls polls_{launch_, warps_, time_waits_, lookahead_};
   Progress progress_{launch_, {blocks_, meetings_, named_barriers_, waiting_threads_, lookahead_}};
 };
 

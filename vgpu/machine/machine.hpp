@@ -102,6 +102,7 @@ struct Outcome {
   std::string refusal;                    // not empty: what could not be executed, and why
   std::uint64_t steps = 0;                // warp instructions
   std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
+  std::uint64_t look_units = 0;           // spent by looks without a result (look_costs.hpp)
   std::uint64_t faults = 0;               // number of lanes with bad accesses
   std::vector<Decision> decisions;        // where the strategy deviated from the default
 };

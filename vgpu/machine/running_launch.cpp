@@ -13,6 +13,7 @@ void RunningLaunch::begin(const Launch& launch, WarpModel warp_model, Strategy& 
   strategy = &its_strategy;
   limits = its_limits;
   outcome = {};
+  time_ahead = 0;
   ++number;
   block_count = static_cast<std::uint32_t>(launch.grid.count());
   threads = static_cast<std::uint32_t>(launch.block.count());

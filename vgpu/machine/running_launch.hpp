@@ -135,6 +135,8 @@ struct RunningLaunch {
   [[nodiscard]] std::uint64_t steps_so_far() const {
     return outcome.steps + (quantum_left_before - quantum_left);
   }
+  // Returns the time that clocks show.
+  [[nodiscard]] std::uint64_t time() const { return steps_so_far() + time_ahead; }
 
   DeviceMemory& memory;
   const MemoryRowFunctions& rows;
@@ -153,6 +155,8 @@ struct RunningLaunch {
   // interpreted.
   const NativeCode* native = nullptr;
   const NativeCode* native_some = nullptr;
+
+  std::uint64_t time_ahead = 0;  // how far time is ahead of the steps (progress/time_waits.hpp)
 
   // The warp instructions left in the running warp's quantum: now, and when the running fragment
   // began.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "vgpu/machine/look_costs.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/program/program.hpp"
@@ -96,6 +97,19 @@ struct Warp {
   static constexpr std::uint32_t kHasPolled = 1u << 31;
   std::vector<PolledBytes> polled;    // what it read when the last test found that it polls
   std::uint32_t ready_fragments = 0;  // the number of ready fragments at that test
+  // For progress/time_waits.hpp: the number of instructions that have read the time; whether the
+  // warp has waited for time in its last turn, and whether it has paused in the current round;
+  // what a test has found about the places that it accesses.
+  std::uint32_t time_reads = 0;
+  std::uint64_t wait_steps = 0;       // since its last turn that was not preempted
+  std::uint32_t reads_before = 0;     // the number of reads at that time
+  bool waits_for_time = false, has_paused = false;
+  enum class Places : std::uint8_t {
+    unknown,
+    change,
+    repeat,  // and do not only poll
+    poll,    // repeat, and may only poll
+  } places = Places::unknown;
   std::vector<Fragment> fragments;
   std::uint64_t run = 0;  // the launch for which its registers were last cleared
   RowBank words, wides, predicates;
@@ -119,6 +133,9 @@ struct Warp {
   std::uint32_t cluster_arrived = 0;
   std::array<std::uint64_t, kWarpLanes> cluster_phase{};
 
+  void pauses() { has_paused = true; }
+  // Returns whether the warp may be waiting for time.
+  [[nodiscard]] bool may_wait_for_time() const { return has_paused && time_reads != 0; }
   [[nodiscard]] bool is_ready() const {
     for (const Fragment& fragment : fragments) {
       if (fragment.state == Fragment::State::ready) return true;
@@ -173,6 +190,9 @@ struct Slot {
   std::uint32_t ready_warps = 0;    // one bit each
   std::uint32_t yielded_warps = 0;  // warps that wait until others have used up their quantum too
   std::uint32_t polling_warps = 0;  // warps that polled when they stopped and have not run since
+  std::uint64_t steps = 0;          // warp instructions of its turns that have ended
+  LookAccount looks;                // at its warps
+  bool repeats_itself = false;      // the last test found that the block only polls
   std::uint64_t turn_steps = 0;     // warp instructions since all warps last yielded
   // the value of turn_steps at which to test whether the block only polls
   std::uint64_t watch_at = 0;

@@ -26,9 +26,6 @@ constexpr double kStepsGuessed = 2'000;
 constexpr std::uint32_t kIdsAhead = 1024;
 
 constexpr auto kProgressEvery = 50ms;
-// If no block has ended for this time, a block may wait for another one, which a single machine
-// would detect.
-constexpr auto kPatience = 10s;
 
 // The tasks of a group, for the threads that run them.
 class TaskQueue {
@@ -290,6 +287,7 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
 unsigned MachineTeam::run_threads(unsigned count, vgpu::SharedGrid& attempt,
                                   const std::function<void(std::uint32_t)>& on_progress,
                                   const std::function<void(unsigned)>& run_one) {
+  // A machine whose block waits for another one ends the attempt itself (progress.hpp).
   const unsigned begun = threads_.begin(count, [&](unsigned number) {
     const InEngine in_engine;
     try {
@@ -298,14 +296,8 @@ unsigned MachineTeam::run_threads(unsigned count, vgpu::SharedGrid& attempt,
       attempt.give_up();
     }
   });
-  auto ended = attempt.ended();
-  auto ended_at = std::chrono::steady_clock::now();
   while (!threads_.wait_for(kProgressEvery)) {
-    const auto now = std::chrono::steady_clock::now();
-    if (attempt.ended() != ended) ended_at = now;
-    ended = attempt.ended();
-    if (now - ended_at > kPatience) attempt.give_up();
-    if (on_progress) on_progress(ended);
+    if (on_progress) on_progress(attempt.ended());
   }
   return begun;
 }

@@ -20,9 +20,11 @@ bool BlockWatch::ends_turn(Slot& slot) {
   end();
   if (verdict == PollWatch::Verdict::polls) {
     slot.watch_at = kQuantaBeforeNextWatch * quantum;
+    slot.repeats_itself = true;
     return true;
   }
   slot.watch_at = 2 * slot.turn_steps;
+  slot.repeats_itself = false;
   return false;
 }
 

@@ -13,6 +13,11 @@ namespace {
 
 // The number of instructions of a warp within which it must return to exactly an earlier state.
 constexpr std::uint64_t kStepsExact = 4'096;
+// The same for a warp that reads the time, which may still come to a barrier.
+constexpr std::uint64_t kStepsWithTime = 64;
+// The same for a warp that changes memory, in a launch that has not executed a multiple of it.
+constexpr std::uint64_t kStepsWithChanges = 512;
+constexpr std::uint64_t kStepsPerStepWithChanges = 4'096;
 // The number of steps of a block; more after the launch has executed a multiple of it.
 constexpr std::uint64_t kStepsOfBlock = 1u << 18;
 constexpr std::uint64_t kStepsPerStepOfBlock = 64;
@@ -26,6 +31,11 @@ bool are_same_place(const Fragment& a, const Fragment& b) {
 
 bool are_same_bytes(const RowBank& a, const RowBank& b) {
   return std::equal(a.data(), a.data() + a.bytes(), b.data(), b.data() + b.bytes());
+}
+
+// Returns the size of a warp's registers.
+std::uint64_t bytes_of(const Warp& warp) {
+  return warp.words.bytes() + warp.wides.bytes() + warp.predicates.bytes();
 }
 
 bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {
@@ -72,8 +82,8 @@ class Hash {
 
 }  // namespace
 
-Lookahead::Lookahead(const Parts& parts)
-    : parts_(parts), launch_(parts.launch), saved_(parts.launch) {
+Lookahead::Lookahead(const Parts& parts, std::uint64_t most)
+    : parts_(parts), launch_(parts.launch), saved_(parts.launch), cost_(most) {
   only_this_.add(*this);
   observers_ = std::exchange(launch_.observers, {});
   launch_.observers.list = &only_this_;
@@ -81,6 +91,8 @@ Lookahead::Lookahead(const Parts& parts)
   outcome_ = std::exchange(launch_.outcome, {});
   launch_.outcome.steps = outcome_.steps;
   clusters_ = parts_.cluster_barriers.states();
+  time_ahead_ = launch_.time_ahead;
+  cost_.count(LookCost::kOfState);
 }
 
 Lookahead::~Lookahead() {
@@ -90,13 +102,28 @@ Lookahead::~Lookahead() {
 }
 
 void Lookahead::put_back() {
+  launch_.time_ahead = time_ahead_;
   changes_.undo(0);
   saved_.put_back();
   parts_.cluster_barriers.put_back(clusters_);
 }
 
+// Saves warps of a block.  False: that would cost more than the look may cost.
+bool Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < warps; ++i) bytes += bytes_of(slot.warps[first_warp + i]);
+  const std::uint64_t units = warps * LookCost::kOfState + bytes / LookCost::kBytesCopied;
+  if (!cost_.affords(units)) return false;
+  cost_.count(units);
+  saved_.save(slot, first_warp, warps);
+  return true;
+}
+
 void Lookahead::on_access(Access& access) {
   const bool is_local = access.space == ptx::Space::local;
+  if (polled_.are_noted() || launch_reads_.are_noted()) {
+    cost_.count(lane_count(access.mask) * LookCost::kOfEntry);
+  }
   if (polled_.are_noted() && access.kind != AccessKind::write && !is_local) polled_.note(access);
   if (access.kind != AccessKind::write) {
     const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
@@ -116,6 +143,7 @@ void Lookahead::on_access(Access& access) {
   };
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (is_following_) cost_.count(LookCost::kOfEntry);
     for (std::uint32_t byte = 0; is_following_ && byte < access.bytes; byte += 4) {
       const bool brings = (access.undefined >> lane & 1u) != 0;
       if (access.kind == AccessKind::read) {
@@ -133,13 +161,16 @@ void Lookahead::on_access(Access& access) {
       }
     }
     if (access.kind == AccessKind::read) continue;
+    cost_.count(LookCost::kOfChange);
     changes_.add(access, lane);
   }
 }
 
-Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) const {
+Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) {
+  cost_.count(LookCost::kOfState);
+  cost_.count_copied(bytes_of(warp));
   WarpState state{warp.fragments,   warp.words,           warp.wides, warp.predicates,
-                  changes_.count(), warp.cluster_arrived, {}};
+                  changes_.state(), warp.cluster_arrived, {}};
   if (launch_.program->has_named_barriers) {
     state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
   }
@@ -155,8 +186,9 @@ bool Lookahead::is_at(const WarpState& state, const Warp& warp) {
   });
 }
 
-bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) const {
-  if (!is_at(state, warp)) return false;
+bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) {
+  if (!is_at(state, warp) || changes_.hash() != state.memory.hash) return false;
+  cost_.count_copied(bytes_of(warp));
   if (state.cluster_arrived != warp.cluster_arrived) return false;
   if (!are_same_bytes(state.words, warp.words) || !are_same_bytes(state.wides, warp.wides) ||
       !are_same_bytes(state.predicates, warp.predicates)) {
@@ -166,15 +198,22 @@ bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) cons
                           are_same_barriers)) {
     return false;
   }
-  return changes_.are_undone(state.changes);
+  return are_undone(state.memory);
 }
 
-std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) const {
+bool Lookahead::are_undone(const MemoryChanges::State& since) {
+  if (changes_.hash() != since.hash) return false;
+  cost_.count((changes_.count() - since.changes) * LookCost::kOfChange);
+  return changes_.are_undone(since);
+}
+
+std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) {
   Hash hash;
   for (const Slot* slot : unit) {
     hash.add(slot->ready_warps);
     for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
       const Warp& warp = slot->warps[index];
+      cost_.count_hashed(bytes_of(warp));
       for (const Fragment& fragment : warp.fragments) {
         hash.add(std::uint64_t{fragment.pc} << 32 | fragment.mask);
         hash.add(static_cast<std::uint64_t>(fragment.state) << 32 | fragment.barrier);
@@ -243,6 +282,8 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
 
 // Executes one instruction of the fragment that is next.
 Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
+  cost_.count(LookCost::kOfInstruction);
+  if (cost_.is_used_up()) return Fate::unknown;
   std::uint32_t limit = 0;
   const std::size_t index = Warps::pick(warp, limit);
   if (index == SIZE_MAX) {
@@ -286,6 +327,8 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   const WarpState start = state_of(slot, warp);
   WarpState seen = start;
   const std::size_t foreign = changes_.foreign();
+  const std::uint64_t steps_with_changes =
+      std::max(kStepsWithChanges, outcome_.steps / kStepsPerStepWithChanges);
   for (std::uint64_t steps = 1; steps <= kStepsExact; ++steps) {
     const Fate fate = step(slot, warp);
     const bool changed = changes_.foreign() != foreign;
@@ -296,6 +339,7 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
       repeats_ |= changed;
       return Fate::spins;
     }
+    if (changed ? steps >= steps_with_changes : reads_time_ && steps >= kStepsWithTime) break;
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
   if (changes_.foreign() != foreign) return Fate::acts;
@@ -307,13 +351,15 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
 // Examines blocks that can wait for each other without memory: one block, or the blocks of a
 // cluster.
 Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
-  for (Slot* slot : unit) saved_.save(*slot);
+  for (Slot* slot : unit) {
+    if (!save(*slot, 0, launch_.warps_per_block)) return Fate::unknown;
+  }
   const bool was_ready =
       std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
   const std::uint64_t steps_before = steps_;
   const std::uint64_t steps_max = std::max(kStepsOfBlock, outcome_.steps / kStepsPerStepOfBlock);
   std::vector<std::uint32_t> settled(unit.size(), 0);
-  std::vector<std::pair<std::uint64_t, std::size_t>> releases;
+  std::vector<std::pair<std::uint64_t, MemoryChanges::State>> releases;
   while (true) {
     std::size_t at = 0;
     while (at < unit.size() && (unit[at]->ready_warps & ~settled[at]) == 0) ++at;
@@ -333,9 +379,9 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
     std::ranges::fill(settled, 0);
     const std::uint64_t hash = hash_of(unit);
     const auto before = std::ranges::find(releases, hash, &decltype(releases)::value_type::first);
-    if (before != releases.end() && changes_.are_undone(before->second)) return Fate::spins;
+    if (before != releases.end() && are_undone(before->second)) return Fate::spins;
     if (releases.size() == kReleasesMax) return Fate::unknown;
-    releases.emplace_back(hash, changes_.count());
+    releases.emplace_back(hash, changes_.state());
   }
 }
 
@@ -420,7 +466,7 @@ void Lookahead::list(std::vector<Waiting>& waiting) {
 }
 
 void Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
-  saved_.save(slot);
+  save(slot, 0, launch_.warps_per_block);
   if (run_until_settled(slot, warp) == Fate::spins) return list_polls(slot, warp, waiting);
   put_back();
   for (const Fragment& fragment : warp.fragments) {

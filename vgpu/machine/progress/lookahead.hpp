@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/machine/look_costs.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/progress/memory_changes.hpp"
 #include "vgpu/machine/progress/noted_reads.hpp"
@@ -72,7 +73,8 @@ class Lookahead final : public Observer {
     const WaitingThreads& waiting_threads;
   };
   // Replaces the launch's observers until it is destroyed.
-  explicit Lookahead(const Parts& parts);
+  //   most: what it may cost, in units of LookCost; it ends without a result if it needs more
+  explicit Lookahead(const Parts& parts, std::uint64_t most = LookCost::kNoLimit);
   ~Lookahead() override;
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
@@ -95,6 +97,7 @@ class Lookahead final : public Observer {
   void list(std::vector<Waiting>& waiting);
 
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] const LookCost& cost() const { return cost_; }
   [[nodiscard]] bool reads_host_memory() const { return reads_host_memory_; }
   // Called before look_at_launch() if other work may be concurrent with the launch.
   void list_reads() { launch_reads_.begin(); }
@@ -121,7 +124,7 @@ class Lookahead final : public Observer {
   struct WarpState {
     std::vector<Fragment> fragments;
     RowBank words, wides, predicates;
-    std::size_t changes = 0;  // number of changes at that time
+    MemoryChanges::State memory;
     std::uint32_t cluster_arrived = 0;
     std::vector<NamedBarrier> barriers;  // if the program uses them
   };
@@ -145,15 +148,17 @@ class Lookahead final : public Observer {
   };
   using Marks = std::vector<std::pair<std::size_t, unsigned>>;  // row and lane
 
+  bool save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps);
   bool only_polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);
   Fate look_at_unit(const std::vector<Slot*>& unit);
   Fate run_until_settled(Slot& slot, Warp& warp);
   Fate step(Slot& slot, Warp& warp);
   Fate act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const;
-  [[nodiscard]] WarpState state_of(const Slot& slot, Warp& warp) const;
+  [[nodiscard]] WarpState state_of(const Slot& slot, Warp& warp);
   static bool is_at(const WarpState& state, const Warp& warp);
-  [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp) const;
-  [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit) const;
+  [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp);
+  [[nodiscard]] bool are_undone(const MemoryChanges::State& since);
+  [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit);
   void put_back();
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
@@ -174,13 +179,14 @@ class Lookahead final : public Observer {
   Fate run_indifferently(Slot& slot, Warp& warp);
   Fate run_round(Slot& slot, Warp& warp, WarpState& head);
   bool mark_differences(const WarpState& before, Warp& warp);
-  static Marks marks_of(const Warp& warp);
+  Marks marks_of(const Warp& warp);
   bool may_execute(Slot& slot, Warp& warp, const Fragment& fragment);
 
   // lookahead_forks.cpp
   bool open_fork(Slot& slot, Warp& warp, const Fragment& fragment);
   bool run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork);
   bool run_way(Slot& slot, Warp& warp, const Fork& fork);
+  void pass_time();
   void leave_assertions(Warp& warp);
   bool close_forks(Warp& warp);
 
@@ -191,6 +197,7 @@ class Lookahead final : public Observer {
   std::map<const Warp*, Reads> reads_;
   Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;
+  LookCost cost_;
   std::uint32_t restless_block_ = 0;
   bool reads_host_memory_ = false;
   bool has_effect_ = false;
@@ -215,6 +222,7 @@ class Lookahead final : public Observer {
   Observers observers_;
   ObserverList only_this_;
   Outcome outcome_;
+  std::uint64_t time_ahead_ = 0;
   ClusterBarriers::States clusters_;
 };
 

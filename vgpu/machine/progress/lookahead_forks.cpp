@@ -28,6 +28,9 @@ constexpr int kCallsMax = 8;  // depth of nested calls
 constexpr std::uint64_t kStepsOfWay = 4'096;
 constexpr std::uint64_t kStepsOfWays = 1u << 16;
 
+// The time that passes when a loop comes to its fork again, besides as much as has passed before.
+constexpr std::uint64_t kTimeOfVisit = 64;
+
 using Writes = Diamond::Writes;
 
 bool is_harmless(InstrKind kind) {
@@ -157,12 +160,15 @@ class Region {
   std::vector<bool> is_harmless_;                          // by place
 };
 
-Diamond diamond_of(const Program& program, std::uint32_t function, std::uint32_t branch) {
+//   nodes: receives the number of instructions that were looked at
+Diamond diamond_of(const Program& program, std::uint32_t function, std::uint32_t branch,
+                   std::size_t& nodes) {
   const Region region(program, function, branch);
   Diamond best;
   std::vector<std::uint32_t> between;
   for (const std::uint32_t end : region.pcs()) {
     const std::size_t fewer_than = best.meets_at == ptx::kNone ? kNodesMax : between.size();
+    nodes += fewer_than;
     auto shorter = region.up_to(end, branch, fewer_than);
     if (!shorter) continue;
     best.meets_at = end;
@@ -191,13 +197,20 @@ void set_guard(const Program& program, Warp& warp, const Fragment& branch, std::
 bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
   const auto [found, is_new] = diamonds_.try_emplace(fragment.pc);
   const Diamond& diamond = found->second;
-  if (is_new) found->second = diamond_of(*launch_.program, fragment.function, fragment.pc);
+  std::size_t nodes = 0;
+  if (is_new) {
+    found->second = diamond_of(*launch_.program, fragment.function, fragment.pc, nodes);
+    cost_.count(nodes * LookCost::kOfEntry);
+  }
   if (diamond.meets_at == ptx::kNone) return false;
   const auto is_same = [&](const Fork& fork) {
     return fork.meets_at == diamond.meets_at && fork.callers == fragment.callers &&
            fork.lanes == fragment.mask;
   };
-  if (std::ranges::any_of(forks_, is_same)) return true;
+  if (std::ranges::any_of(forks_, is_same)) {
+    pass_time();
+    return true;
+  }
   Fork fork;
   fork.callers = fragment.callers;
   fork.meets_at = diamond.meets_at;
@@ -207,6 +220,14 @@ bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
   if (diamond.writes.memory && !run_ways(slot, warp, fragment, fork)) return false;
   forks_.push_back(std::move(fork));
   return true;
+}
+
+// A loop that a marked register ends may be a pause by the clock, or a long wait: time passes faster
+// and faster, so that few rounds of it are executed.
+void Lookahead::pass_time() {
+  constexpr std::uint64_t kAheadMax = std::uint64_t{1} << 31;
+  const std::uint64_t ahead = launch_.time_ahead - time_ahead_;
+  if (ahead < kAheadMax) launch_.time_ahead += ahead + kTimeOfVisit;
 }
 
 // Runs both ways of a fork, for all its lanes, and adds the words of local memory that they write.
@@ -219,6 +240,7 @@ bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
   if (std::ranges::any_of(branches_, is_branch)) return false;
   branches_.push_back(branch);
   const WarpState before = state_of(slot, warp);
+  cost_.count_copied(2 * (before.words.bytes() + before.wides.bytes()));
   const UndefinedRegisters undefined = warp.undefined.copy();
   const std::set<LocalWord> words = indifferent_words_;
   std::vector<Fork> forks = std::exchange(forks_, {});
@@ -230,13 +252,13 @@ bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
     warp.fragments.assign(1, branch);
     set_guard(*launch_.program, warp, branch, way);
     meet = run_way(slot, warp, fork);
-    changes_.for_each(before.changes, [&](const MemoryChanges::Change& change) {
+    changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
       for (std::uint32_t byte = 0; byte < change.bytes; byte += 4) {
         fork.words.emplace(change.allocation, (change.offset + byte) / 4);
       }
     });
     fork.words.insert(indifferent_words_.begin(), indifferent_words_.end());
-    changes_.undo(before.changes);
+    changes_.undo(before.memory.changes);
     warp.fragments = before.fragments;
     warp.words = before.words;
     warp.wides = before.wides;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 
 #include "vgpu/machine/progress/lookahead.hpp"
 
@@ -15,12 +16,16 @@ namespace {
 
 constexpr std::uint64_t kStepsOfWarp = 4'096;      // in one round
 constexpr std::uint64_t kStepsOfLaunch = 1 << 15;  // in all rounds
+// A warp that writes again and again needs no state to compare with.
+constexpr std::uint64_t kStepsBeforeState = 4;
 
 }  // namespace
 
 Prospect Lookahead::look_for_livelock() {
   put_back();
-  for (Slot* slot : launch_.resident) saved_.save(*slot);
+  for (Slot* slot : launch_.resident) {
+    if (!save(*slot, 0, launch_.warps_per_block)) return Prospect::goes_on;
+  }
   const std::uint64_t steps_before = steps_;
   std::vector<std::uint64_t> rounds;
   while (steps_ - steps_before < kStepsOfLaunch) {
@@ -41,8 +46,8 @@ Prospect Lookahead::look_for_livelock() {
 Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   current_reads_ = &reads_[&warp];
   reads_time_ = false;
-  WarpState seen = state_of(slot, warp);
-  std::uint64_t since = 0;  // the number of changes when it last changed memory
+  std::optional<WarpState> seen;  // since it last changed memory
+  std::uint64_t since = 0;        // in steps
   for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
     const std::size_t foreign = changes_.foreign();
     const Fate fate = step(slot, warp);
@@ -50,11 +55,11 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
     if (reads_time_) return Fate::unknown;
     ++since;
     if (changes_.foreign() != foreign) {
-      seen = state_of(slot, warp);
+      seen.reset();
       since = 0;
-    } else if (is_in(seen, slot, warp)) {
+    } else if (seen && is_in(*seen, slot, warp)) {
       return Fate::spins;
-    } else if (std::has_single_bit(since)) {
+    } else if (since >= kStepsBeforeState && std::has_single_bit(since)) {
       seen = state_of(slot, warp);
     }
   }

@@ -24,6 +24,7 @@ constexpr std::size_t kVisitsMin = 32;
 // far.
 constexpr std::uint64_t kStepsMax = 1u << 16;
 constexpr std::uint64_t kStepsPerStep = 64;
+constexpr std::uint64_t kStepsMaxWithTime = 1'024;  // what depends on the time has no period
 constexpr std::size_t kValuesMax = 1u << 22;
 
 // Adds one value for each row of a bank.
@@ -72,7 +73,8 @@ std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits)
 Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
   const WarpState head = state_of(slot, warp);
   const std::size_t foreign = changes_.foreign();
-  const std::uint64_t steps_max = std::min(kStepsMax, outcome_.steps / kStepsPerStep);
+  const std::uint64_t steps_max = std::min(reads_time_ ? kStepsMaxWithTime : kStepsMax,
+                                           outcome_.steps / kStepsPerStep);
   std::vector<std::vector<std::uint64_t>> visits;
   for (std::uint64_t steps = 1; steps <= steps_max; ++steps) {
     const Fate fate = step(slot, warp);
@@ -80,11 +82,13 @@ Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
     if (fate != Fate::runs) return fate;
     if (!is_at(head, warp)) continue;
     std::vector<std::uint64_t>& rows = visits.emplace_back();
+    cost_.count_hashed(warp.words.bytes() + warp.wides.bytes() + warp.predicates.bytes());
     add_rows(warp.words, kWordRowBytes, rows);
     add_rows(warp.wides, kWideRowBytes, rows);
     add_rows(warp.predicates, 4, rows);
     if (rows.size() * visits.size() > kValuesMax) return Fate::unknown;
     if (visits.size() < kVisitsMin || !std::has_single_bit(visits.size())) continue;
+    cost_.count(rows.size() * visits.size());
     const std::size_t period = common_period(visits);
     if (period < 2) continue;
     // A round may take twice the steps that this many visits have taken.

@@ -11,12 +11,12 @@ constexpr std::uint64_t kStepsOfPoll = 512;
 }  // namespace
 
 bool Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
-  saved_.save(slot, warp.index, 1);
+  if (!save(slot, warp.index, 1)) return false;
   return only_polls(slot, warp, polled);
 }
 
 bool Lookahead::fragment_polls(Slot& slot, Warp& warp, std::size_t fragment) {
-  saved_.save(slot, warp.index, 1);
+  if (!save(slot, warp.index, 1)) return false;
   const Fragment alone = warp.fragments[fragment];
   warp.fragments.assign(1, alone);
   is_alone_ = true;

@@ -97,6 +97,8 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
 // Marks what differs from `before`.  False: everything that differs was already marked.
 bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   bool spreads = false;
+  cost_.count_copied(before.words.bytes() + before.wides.bytes() + before.predicates.bytes());
+  cost_.count((changes_.count() - before.memory.changes) * 2 * LookCost::kOfEntry);
   const auto mark = [&](const Ref& ref, std::uint32_t lanes) {
     const std::uint32_t marked = warp.undefined.get({}, ref).mask;
     if ((lanes & ~marked) == 0) return;
@@ -107,12 +109,12 @@ bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   for_each_difference(Bank::wide, before.wides, warp.wides, mark);
   for_each_difference(Bank::predicate, before.predicates, warp.predicates, mark);
   std::unordered_map<const std::byte*, std::byte> old;  // of local memory that was written
-  changes_.for_each(before.changes, [&](const MemoryChanges::Change& change) {
+  changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
     for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
       old.emplace(change.at + byte, change.old[byte]);
     }
   });
-  changes_.for_each(before.changes, [&](const MemoryChanges::Change& change) {
+  changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
     for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
       const std::byte* const at = change.at + byte;
       if (*at == old.at(at)) continue;
@@ -131,6 +133,7 @@ Lookahead::Marks Lookahead::marks_of(const Warp& warp) {
       marks.emplace_back(row, static_cast<unsigned>(std::countr_zero(lanes)));
     }
   });
+  cost_.count(marks.size());
   return marks;
 }
 

@@ -32,15 +32,15 @@ std::uint64_t mix_bytes(std::uint64_t hash, const std::byte* bytes, std::uint32_
   return mix(hash, found);
 }
 
-// Returns a hash of the access and of the bytes that it finds.
-std::uint64_t hash_of(const Access& access) {
+// Returns a hash of the access, and of the bytes that it finds.
+std::uint64_t hash_of(const Access& access, bool with_bytes) {
   const std::byte* const data = access.allocation->data;
-  std::uint64_t hash = mix(access.pc + 1, std::uint64_t{access.mask} << 32 | access.place.warp);
+  std::uint64_t hash = mix(2 * access.pc + 1 + with_bytes, std::uint64_t{access.mask} << 32 | access.place.warp);
   hash = mix(hash, access.allocation->id);
   const auto mix_lane = [&](std::uint32_t lane, std::uint32_t lanes) {
     const std::uint32_t offset = access.offset[lane];
     hash = mix(hash, std::uint64_t{lanes} << 32 | offset);
-    hash = mix_bytes(hash, data + offset, lanes * access.bytes);
+    if (with_bytes) hash = mix_bytes(hash, data + offset, lanes * access.bytes);
   };
   const auto first = static_cast<std::uint32_t>(std::countr_zero(access.mask));
   if (access.pattern == Pattern::uniform) {
@@ -62,20 +62,25 @@ void PollWatch::begin(std::uint32_t block, std::uint64_t accesses_max) {
   warp_.reset();
   repeated_min_ = kRepeatedMin;
   accesses_max_ = accesses_max;
-  accesses_ = new_until_ = 0;
+  accesses_ = new_until_ = new_place_until_ = 0;
   seen_.assign(std::bit_ceil(2 * accesses_max), 0);
 }
 
 void PollWatch::begin(std::uint32_t block, std::uint32_t warp, std::uint64_t accesses_max) {
-  begin(block, accesses_max);
+  begin(block, 2 * accesses_max);  // two hashes for each access
+  accesses_max_ = accesses_max;
   warp_ = warp;
   repeated_min_ = kRepeatedMinOfWarp;
 }
 
 PollWatch::Verdict PollWatch::verdict() const {
-  const std::uint64_t repeated = accesses_ - new_until_;
-  if (repeated >= repeated_min_ && repeated >= 2 * new_until_) return Verdict::polls;
+  if (repeats(accesses_, new_until_) && accesses_ != 0) return Verdict::polls;
   return accesses_ >= accesses_max_ ? Verdict::works : Verdict::undecided;
+}
+
+bool PollWatch::repeats(std::uint64_t accesses, std::uint64_t new_until) const {
+  const std::uint64_t repeated = accesses - new_until;
+  return accesses == 0 || (repeated >= repeated_min_ && repeated >= 2 * new_until);
 }
 
 void PollWatch::on_access(Access& access) {
@@ -83,7 +88,8 @@ void PollWatch::on_access(Access& access) {
   if (warp_ && access.place.warp != *warp_) return;
   if (access.place.block != block_ || is_local || accesses_ >= accesses_max_) return;
   ++accesses_;
-  if (insert(hash_of(access))) new_until_ = accesses_;
+  if (insert(hash_of(access, true))) new_until_ = accesses_;
+  if (warp_ && insert(hash_of(access, false))) new_place_until_ = accesses_;
 }
 
 // Returns whether the hash is new.

@@ -33,17 +33,27 @@ class PollWatch final : public Observer {
   void begin(std::uint32_t block, std::uint64_t accesses_max);
   void begin(std::uint32_t block, std::uint32_t warp, std::uint64_t accesses_max);
   [[nodiscard]] Verdict verdict() const;
+  // For a watch of one warp: returns whether the accesses repeat themselves but for the bytes that
+  // they find; nothing: there were too few.
+  [[nodiscard]] std::optional<bool> repeats_places() const {
+    if (accesses_ != 0 && accesses_ < kAccessesMin) return std::nullopt;
+    return repeats(accesses_, new_place_until_);
+  }
 
   void on_access(Access& access) override;
 
  private:
+  static constexpr std::uint64_t kAccessesMin = 8;
+
   bool insert(std::uint64_t hash);
+  [[nodiscard]] bool repeats(std::uint64_t accesses, std::uint64_t new_until) const;
 
   std::uint32_t block_ = 0;
   std::optional<std::uint32_t> warp_;
   std::uint64_t repeated_min_ = 0;
   std::uint64_t accesses_max_ = 0;
   std::uint64_t accesses_ = 0;
+  std::uint64_t new_place_until_ = 0;  // the number of accesses at the latest one at a new place
   std::uint64_t new_until_ = 0;      // the number of accesses at the latest new one
   std::vector<std::uint64_t> seen_;  // hashes, in a table whose size is a power of two; 0: free
 };

@@ -14,6 +14,7 @@
 
 #include "vgpu/machine/progress/lookahead.hpp"
 #include "vgpu/machine/progress/poll_watch.hpp"
+#include "vgpu/machine/progress/time_waits.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/warp/warps.hpp"
 
@@ -21,21 +22,28 @@ namespace warpcheck::vgpu {
 
 class Polls {
  public:
-  Polls(RunningLaunch& launch, Warps& warps, const Lookahead::Parts& lookahead)
-      : launch_(launch), warps_(warps), lookahead_(lookahead) {}
+  Polls(RunningLaunch& launch, Warps& warps, TimeWaits& time_waits,
+        const Lookahead::Parts& lookahead)
+      : launch_(launch), warps_(warps), time_waits_(time_waits), lookahead_(lookahead) {}
 
   // Runs a warp's turn: a quantum, or the rest of one.
   Stop run(Slot& slot, Warp& warp);
 
  private:
+  Stop run_turn(Slot& slot, Warp& warp);
   void begin_watched_quantum(Warp& warp);
   Stop run_watched(Slot& slot, Warp& warp);
   bool stops_polling(Slot& slot, Warp& warp);
   bool polls_beside_others(Slot& slot, Warp& warp, std::size_t fragment);
+  template <class Look>
+  bool look(Slot& slot, Look look);
+  void note_places(Warp& warp) const;
   void watch_on(const Slot& slot, Warp& warp, std::uint32_t steps);
 
   RunningLaunch& launch_;
   Warps& warps_;
+  TimeWaits& time_waits_;
+  bool is_complete_ = false;  // the last look
   Lookahead::Parts lookahead_;
   PollWatch watch_;  // watches the accesses of the running warp
 };

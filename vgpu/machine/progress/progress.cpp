@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/device_runtime.hpp"
 #include "vgpu/machine/progress/concurrent_work.hpp"
 
@@ -12,14 +13,17 @@ namespace {
 
 constexpr std::size_t kWarpsListed = 64;  // in the report at the step limit
 
-// The interval between two look-aheads: proportional to the steps of the look-ahead, so that they
-// cost next to nothing; and a quarter of what has been executed so far, but at most what takes a
-// fraction of a second.
-constexpr std::uint64_t kStepsPerStepOfLook = 128;
+// What look-aheads may cost before the launch has paid for it (look_costs.hpp): 0.13 ms.
+constexpr std::uint64_t kAdvance = 1u << 15;
+// The interval between two look-aheads is a quarter of what has been executed so far, but at most
+// what takes a fraction of a second, and not shorter than the launch needs to pay for the next one.
 constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
 // Once the launch has waited for concurrent work, it may soon wait again.
 constexpr std::uint64_t kStepsAfterWait = 2'048;
 constexpr std::uint64_t kStepsPerStepAfterWait = 8;
+// A block that several machines run one after the other, and that takes so many steps, is assumed to
+// wait for another one: if it accesses the same places again and again, or in any case.
+constexpr std::uint64_t kStepsOfShareThatRepeats = 1u << 24, kStepsOfShareMax = 1u << 28;
 // The interval for a launch that concurrent work may affect while it runs.
 constexpr std::uint64_t kStepsBeforeOthers = 262'144;
 
@@ -33,8 +37,11 @@ constexpr std::uint64_t kRepeatingSteps = 8'000'000;
 
 void Progress::begin_launch() {
   look_at_ = launch_.limits.look_after;
+  account_.begin(0, kAdvance);
   blocks_ended_at_look_ = 0;
   looks_ = repeating_looks_ = 0;
+  goes_on_ = false;
+  looked_at_ = 0;
   restless_block_ = 0;
   DeviceRuntime* const runtime = launch_.request->device_runtime;
   concurrent_work_ = runtime == nullptr ? nullptr : runtime->concurrent_work();
@@ -67,22 +74,74 @@ bool Progress::unblock(Slot& slot) {
   return false;
 }
 
+// Returns whether every warp that can run was found to poll when it was last tested.
+bool Progress::all_seem_to_poll() const {
+  return std::ranges::all_of(launch_.resident, [](const Slot* slot) {
+    if (slot->repeats_itself) return true;
+    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+      const auto number = static_cast<std::size_t>(std::countr_zero(rest));
+      if (slot->warps[number].quanta != Warp::kHasPolled) return false;
+    }
+    return true;
+  });
+}
+
 bool Progress::cannot_end() {
-  std::uint64_t cost = 0;
+  if (launch_.request->share != nullptr) {
+    give_up_share_of_waiting_block();
+    look_at_ = launch_.outcome.steps + launch_.limits.look_after;
+    return false;
+  }
+  const std::uint64_t now = launch_.outcome.steps;
+  // A look that is likely to have a result may cost more than was paid.
+  const bool is_likely = !account_.is_overdrawn(now) && all_seem_to_poll();
+  if (is_told_ && !is_likely && !account_.may_look(now)) {
+    concurrent_work_->let_others_run();
+    choose_next_look(0);
+    return false;
+  }
+  LookCost cost(is_likely ? LookCost::kNoLimit : account_.left(now));
+  std::uint64_t steps = 0;
   if (std::exchange(blocks_ended_at_look_, parts_.blocks.ended()) != parts_.blocks.ended()) {
     repeating_looks_ = 0;
-  } else if (look_ahead(cost)) {
+  } else if (look_ahead(cost, steps)) {
     return true;
   }
-  choose_next_look(cost);
+  choose_next_look(steps);
   return false;
 }
 
+// Several machines run the launch, each one block after the other.  A block that only waits may wait
+// for a block that has not begun, or reads what another machine writes: in either case, one machine
+// must run the launch.
+void Progress::give_up_share_of_waiting_block() {
+  if (launch_.resident.empty()) return;
+  const Slot& slot = *launch_.resident.front();
+  bool waits = slot.steps >= kStepsOfShareMax;
+  if (!waits && slot.steps >= kStepsOfShareThatRepeats) {
+    waits = true;
+    for (std::uint32_t rest = slot.ready_warps; rest != 0; rest &= rest - 1) {
+      waits &= slot.warps[static_cast<std::size_t>(std::countr_zero(rest))].places ==
+               Warp::Places::repeat;
+    }
+  }
+  if (!waits) {
+    const std::uint64_t paid = account_.left(launch_.outcome.steps);
+    Lookahead ahead(parts_.lookahead, all_seem_to_poll() ? LookCost::kNoLimit : paid);
+    const Prospect prospect = ahead.look_at_launch(slot.block);
+    waits = prospect != Prospect::goes_on && prospect != Prospect::unknown;
+    if (!waits) account_.spend(ahead.cost());
+  }
+  if (waits) launch_.request->share->grid().give_up();
+}
+
+//   cost: of the last look, in steps
 void Progress::choose_next_look(std::uint64_t cost) {
   const std::uint64_t most = is_told_ ? kStepsBeforeOthers : kStepsBetweenLooksMax;
+  const std::uint64_t next = is_told_ ? 0 : account_.next_look();
   const std::uint64_t usual =
       std::max({std::uint64_t{launch_.limits.look_after}, std::min(launch_.outcome.steps / 4, most),
-                kStepsPerStepOfLook * cost});
+                next - std::min(next, launch_.outcome.steps)});
   if (interval_ != 0) interval_ = std::min(2 * interval_, usual);
   const std::uint64_t after_wait = std::max(interval_, kStepsPerStepAfterWait * cost);
   soonest_look_ = launch_.outcome.steps + std::max(kStepsAfterWait, kStepsPerStepAfterWait * cost);
@@ -104,8 +163,9 @@ bool Progress::may_be_told_something(const Lookahead& ahead) {
 }
 
 // Runs one look-ahead.
-//   cost: receives its steps
-bool Progress::look_ahead(std::uint64_t& cost) {
+//   cost: what it may cost; receives what it has cost
+//   steps: receives the number of its steps
+bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   std::vector<Waiting> waiting;
   Deadlock deadlock;
   deadlock.program = launch_.program;
@@ -114,39 +174,48 @@ bool Progress::look_ahead(std::uint64_t& cost) {
   deadlock.blocks_not_started = parts_.blocks.not_begun();
   ConcurrentWork* const others = concurrent_work_;
   std::vector<PolledBytes> polled;
-  bool polls = false;
+  bool polls = false, is_complete = false;
   {
-    Lookahead ahead(parts_.lookahead);
+    Lookahead ahead(parts_.lookahead, cost.most());
     if (others != nullptr) ahead.list_reads();
-    // Other machines may have blocks that can start.
-    const bool may_start = !parts_.blocks.admitted().empty() || launch_.request->share != nullptr;
+    const bool may_start = !parts_.blocks.admitted().empty();
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
     restless_block_ = ahead.restless_block();
     const bool is_turn = ++looks_ % kLooksPerLivelock == 0 || repeating_looks_ != 0;
     if (prospect == Prospect::goes_on && !may_start && is_turn) {
       prospect = ahead.look_for_livelock();
     }
-    cost = ahead.steps();
+    cost = ahead.cost();
+    steps = ahead.steps();
+    is_complete = !may_start && !cost.is_used_up();
     deadlock.repeats = prospect == Prospect::repeats;
     deadlock.host_waits = ahead.reads_host_memory();
     polls = prospect == Prospect::polls;
     if (polls) polled = ahead.read_bytes();
-    is_told_ = others != nullptr && !polls && may_be_told_something(ahead);
+    const bool was_told = is_told_ && cost.is_used_up();
+    is_told_ = others != nullptr && !polls && (was_told || may_be_told_something(ahead));
     if (deadlock.repeats && deadlock.host_waits && launch_.request->host_runs) {
       prospect = Prospect::goes_on;
       deadlock.repeats = false;
     }
-    if (!deadlock.repeats) repeating_looks_ = 0;
+    if (!deadlock.repeats && !cost.is_used_up()) repeating_looks_ = 0;
     if (deadlock.repeats && repeating_looks_++ == 0) repeats_since_ = deadlock.steps;
     const bool repeats_long =
-        repeating_looks_ >= kRepeatingLooks && deadlock.steps - repeats_since_ >= kRepeatingSteps;
+        deadlock.repeats && repeating_looks_ >= kRepeatingLooks && deadlock.steps - repeats_since_ >= kRepeatingSteps;
     const bool may_be_deadlock = polls || prospect == Prospect::stuck || repeats_long;
     if (may_be_deadlock) ahead.list(waiting);
   }
   if (is_told_) others->let_others_run();
-  if (waiting.empty()) return false;
+  looked_at_ = launch_.outcome.steps;
+  goes_on_ = is_complete && waiting.empty() && !deadlock.repeats;
+  if (waiting.empty()) {
+    account_.spend(cost);
+    launch_.outcome.look_units += cost.units();
+    return false;
+  }
   if (polls && others->wait_for_change(polled, deadlock.host_waits)) {
     interval_ = kStepsAfterWait;
+    account_.begin(launch_.outcome.steps, kAdvance);
     return false;
   }
   parts_.waiting_threads.complete(waiting);
@@ -156,8 +225,9 @@ bool Progress::look_ahead(std::uint64_t& cost) {
 }
 
 Outcome::End Progress::end_at_step_limit(Slot& slot, Warp& warp) {
-  std::uint64_t cost = 0;
-  if (look_ahead(cost)) return Outcome::End::deadlock;
+  LookCost cost(LookCost::kNoLimit);
+  std::uint64_t steps = 0;
+  if (look_ahead(cost, steps)) return Outcome::End::deadlock;
   StepLimit limit;
   limit.program = launch_.program;
   limit.place = launch_.place_of(slot, warp);

@@ -43,21 +43,33 @@ class Progress {
   [[nodiscard]] bool must_look() const { return launch_.outcome.steps >= look_at_; }
   // Returns whether the launch is deadlocked, and reports it.
   bool cannot_end();
+  // Returns whether the last look-ahead was complete, and found that the launch may go on.
+  [[nodiscard]] bool goes_on() const { return goes_on_; }
   // Called when all warps that could run poll in vain.
   void look_soon() {
-    if (concurrent_work_ != nullptr) look_at_ = std::min(look_at_, soonest_look_);
+    const bool is_shared = launch_.request->share != nullptr;
+    if (concurrent_work_ != nullptr || is_shared) look_at_ = std::min(look_at_, soonest_look_);
+  }
+  // Called when the next look-ahead is worth what it costs.
+  void look_when_paid() {
+    const std::uint64_t soon = looked_at_ + launch_.limits.look_after;
+    look_at_ = std::min(look_at_, std::max(account_.next_look(), soon));
   }
   // Called when the launch has used up its steps.  It may be deadlocked nevertheless.
   Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
 
  private:
   bool release_stuck(Slot& slot);
-  bool look_ahead(std::uint64_t& cost);
-  void choose_next_look(std::uint64_t cost);
+  bool look_ahead(LookCost& cost, std::uint64_t& steps);
+  void give_up_share_of_waiting_block();
+  void choose_next_look(std::uint64_t steps);
+  [[nodiscard]] bool all_seem_to_poll() const;
   [[nodiscard]] bool may_be_told_something(const Lookahead& ahead);
 
   RunningLaunch& launch_;
   Parts parts_;
+  LookAccount account_;
+  std::uint64_t looked_at_ = 0;  // the number of warp instructions at the last look-ahead
   // The number of warp instructions at which the next look-ahead runs.
   std::uint64_t look_at_ = 0;
   std::uint32_t blocks_ended_at_look_ = 0;
@@ -66,6 +78,7 @@ class Progress {
   std::uint32_t repeating_looks_ = 0;
   std::uint64_t repeats_since_ = 0;  // in steps
   std::uint32_t restless_block_ = 0;
+  bool goes_on_ = false;
   ConcurrentWork* concurrent_work_ = nullptr;  // null: there is none
   bool is_told_ = false;                       // may_be_told_something()
   std::uint64_t soonest_look_ = 0;

@@ -20,6 +20,8 @@ Warp copy_of(Warp& warp) {
   copy.quantum_left = warp.quantum_left;
   copy.quantum_rest = warp.quantum_rest;
   copy.quanta = warp.quanta;
+  copy.time_reads = warp.time_reads;
+  copy.has_paused = warp.has_paused;
   copy.fragments = warp.fragments;
   copy.words = warp.words;
   copy.wides = warp.wides;
@@ -43,6 +45,8 @@ void put_back_warp(Warp& warp, Warp& copy) {
   warp.quantum_left = copy.quantum_left;
   warp.quantum_rest = copy.quantum_rest;
   warp.quanta = copy.quanta;
+  warp.time_reads = copy.time_reads;
+  warp.has_paused = copy.has_paused;
   warp.fragments = std::move(copy.fragments);
   warp.words = std::move(copy.words);
   warp.wides = std::move(copy.wides);

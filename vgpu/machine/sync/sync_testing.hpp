@@ -107,6 +107,7 @@ class SyncTest : public testing::Test {
     launch.cooperative = cooperative_;
     launch.host_runs = host_runs_;
     launch.device_runtime = device_runtime_;
+    launch.share = share_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
     Observer* const observers[] = {&seen_};
     return machine_.run(launch, model_, strategy, observers, limits_);
@@ -136,6 +137,7 @@ class SyncTest : public testing::Test {
   Allocation* out_ = nullptr;
   bool cooperative_ = false, host_runs_ = false;
   DeviceRuntime* device_runtime_ = nullptr;
+  BlockShare* share_ = nullptr;
   bool keeps_accesses_ = true;
   bool is_mapped_ = false;  // the host has mapped the memory
   Dim3 cluster_;

@@ -45,7 +45,10 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
       parts_.warpgroups.change_groups(run, instr, lanes);
       return Step::again;
     case InstrKind::async_store: ++fragment.pc; return parts_.bulk_copies.store(run, instr, lanes);
-    case InstrKind::sleep: ++fragment.pc; return launch_.yield(fragment);
+    case InstrKind::sleep:
+      ++fragment.pc;
+      warp.pauses();
+      return launch_.yield(fragment);
     default:
       return launch_.halt(
           run, lanes,

@@ -218,6 +218,7 @@ std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& inst
   if (!parts_.barrier_objects.execute(run, instr, active)) return {};
   ++run.pc;
   park(turn);
+  run.warp.pauses();
   return launch_.yield(run.warp.fragments[turn.index]);
 }
 

@@ -102,15 +102,15 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::smid: return run.slot.index;
     case SpecialRegister::nsmid: return launch_.limits.resident_blocks;
     case SpecialRegister::gridid: return launch_.request->index;
-    // Time is the number of warp instructions of the launch, including this one.  It depends only
-    // on the case, every reading is later than the readings before it, and all warps read the same
-    // clock.
+    // Time is the number of warp instructions of the launch, including this one, and what has been
+    // left out while all warps waited for time (progress/time_waits.hpp).  It depends only on the
+    // case, every reading is later than the readings before it, and all warps read the same clock.
     case SpecialRegister::clock:
     case SpecialRegister::clock64:
     case SpecialRegister::globaltimer:
-    case SpecialRegister::globaltimer_lo: return launch_.steps_so_far();
+    case SpecialRegister::globaltimer_lo: ++run.warp.time_reads; return launch_.time();
     case SpecialRegister::clock_hi:
-    case SpecialRegister::globaltimer_hi: return launch_.steps_so_far() >> 32;
+    case SpecialRegister::globaltimer_hi: ++run.warp.time_reads; return launch_.time() >> 32;
     case SpecialRegister::dynamic_smem_size: return launch_.request->dynamic_shared_bytes;
     case SpecialRegister::total_smem_size:
       return launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;

@@ -39,7 +39,7 @@ std::uint32_t last_warp(std::uint32_t warps, const StartOrder& order) {
 void Turns::begin_launch() {
   words_ahead_.begin_launch();
   order_ = {};
-  all_poll_in_vain_ = false;
+  all_poll_in_vain_ = round_has_ended_ = false;
   const StartPoint point{launch_.request->index, blocks_.admitted_end(), launch_.warps_per_block};
   const StartOrder order = launch_.strategy->choose_start(point);
   const bool fits = order.first.block < point.blocks && order.first.warp < point.warps_per_block;
@@ -187,6 +187,7 @@ bool Turns::search_next(bool after_current, WarpId& next) {
     }
   }
   if (found) return true;
+  round_has_ended_ = true;
   for (Slot* slot : launch_.resident) {
     slot->yielded_warps = 0;
     slot->turn_steps = 0;

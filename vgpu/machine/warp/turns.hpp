@@ -49,6 +49,8 @@ class Turns {
   [[nodiscard]] bool keeps_block(const Slot& slot) const;
   // Returns whether, since the last call, no warp could do anything except poll in vain.
   [[nodiscard]] bool all_poll_in_vain() { return std::exchange(all_poll_in_vain_, false); }
+  // Returns whether, since the last call, all warps that can run have had their turn.
+  [[nodiscard]] bool round_has_ended() { return std::exchange(round_has_ended_, false); }
   // Valid after Stop::preempted.
   [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
 
@@ -73,7 +75,7 @@ class Turns {
   StartOrder order_;           // of the default policy
   std::vector<WarpId> ready_;  // scratch of list_ready()
   WarpId preempted_to_;
-  bool all_poll_in_vain_ = false;
+  bool all_poll_in_vain_ = false, round_has_ended_ = false;
 };
 
 }  // namespace warpcheck::vgpu
