@@ -58,6 +58,8 @@ bool Polls::stops_polling(Slot& slot, Warp& warp) {
   const PollWatch::Verdict verdict = watch_.verdict();
   note_places(warp);
   const bool may_poll = verdict == PollWatch::Verdict::polls;
+  const LookAccount looks = slot.looks;
+  const std::uint64_t look_units = launch_.outcome.look_units;
   const auto polls = [&](Lookahead& ahead) { return ahead.polls(slot, warp, warp.polled); };
   if (may_poll && look(slot, polls)) {
     warp.quanta = Warp::kHasPolled;
@@ -67,6 +69,8 @@ bool Polls::stops_polling(Slot& slot, Warp& warp) {
     return true;
   }
   if (may_poll && polls_beside_others(slot, warp, index)) {
+    slot.looks = looks;  // both looks had the result together
+    launch_.outcome.look_units = look_units;
     warp.quanta = Warp::kHasPolled;
     launch_.yield(warp.fragments[index]);
     watch_on(slot, warp, kStepsOfNextWatch);
