@@ -154,9 +154,9 @@ void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
   });
 }
 
-// All allocations that one line leaves behind are one finding.
+// All allocations that one line leaves behind are one finding, also if a reset of the device and the
+// end of the program show them.
 void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
-  std::map<std::string, std::uint32_t> host_places;
   for (const Allocation* allocation : left) {
     const CodePlace& at = allocation->allocated_at;
     HostPlace by_host;
@@ -165,7 +165,7 @@ void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
       by_host = reporter_.place_of_allocation(*allocation);
       const std::string where =
           by_host.file.empty() ? by_host.code : fmt::format("{}:{}", by_host.file, by_host.line);
-      pc = host_places.try_emplace(where, host_places.size()).first->second;
+      pc = host_places_.try_emplace(where, host_places_.size()).first->second;
     }
     reporter_.report({at.program, pc, ptx::kNone, 1}, [&] {
       Finding finding;

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "vgpu/check/checker.hpp"
@@ -26,6 +28,10 @@ class LifetimeChecker final : public Checker {
   void on_fault(const Fault& fault) override;
   void on_invalid_free(const InvalidFree& invalid) override;
   void on_trial_end(std::span<const Allocation* const> left) override;
+
+ private:
+  // The calls of the host that allocated what was left, in the order of their findings.
+  std::map<std::string, std::uint32_t> host_places_;
 };
 
 // Makes the finding for a host call that frees memory which it must not free.

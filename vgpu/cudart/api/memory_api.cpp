@@ -84,10 +84,11 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
 }
 
 // Adds an allocation node to the captured graph.
-cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, std::size_t bytes) {
+cudaError_t allocate_captured(Device& device, Stream& stream, std::string_view call, void** pointer,
+                              std::size_t bytes) {
   if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
   Work work;
-  *pointer = allocate_in_graph(device.allocations(), bytes, work);
+  *pointer = allocate_in_graph(device.allocations(), call, bytes, work);
   if (*pointer == nullptr) return cudaErrorMemoryAllocation;
   return device.execution().submit(stream, std::move(work), false);
 }
@@ -136,7 +137,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   constexpr std::string_view kCall = "cudaMallocAsync";
   return on_stream(kCall, stream, [&](Device& device, Stream& found) {
-    if (found.capture != nullptr) return allocate_captured(device, found, pointer, bytes);
+    if (found.capture != nullptr) return allocate_captured(device, found, kCall, pointer, bytes);
     return allocate_from(device, device.pools().current(found.device), found, kCall, pointer,
                          bytes);
   });

@@ -111,6 +111,7 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
   const CopySides& sides = device.copy_sides();
   const bool within_host = work.target_in == Where::host && work.source_in == Where::host;
   const bool within_device = work.target_in == Where::device && work.source_in == Where::device;
+  work.host_waits = waiting == Waiting::until_done && stream.capture == nullptr;
   if (waiting == Waiting::until_done) {
     if (within_device) return device.execution().submit(stream, std::move(work), false);
     work.ends = &ends;
@@ -122,7 +123,8 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
   if (!waits && stream.capture == nullptr && sides.is_pageable(work.source_in, source.pointer)) {
     stage(work);
   }
-  return device.execution().submit(stream, std::move(work), waits && stream.capture == nullptr);
+  work.host_waits = waits && stream.capture == nullptr;
+  return device.execution().submit(stream, std::move(work), work.host_waits);
 }
 
 cudaError_t prepare(Device& device, FillWork& work) {

@@ -5,6 +5,7 @@
 
 #include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/copies/transfers.hpp"
+#include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 
@@ -79,15 +80,56 @@ void record_fill(CallLog& log, const FillWork& work) {
 
 void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   if (work.ends != nullptr) return run(work, operation, work.ends->target, work.ends->source);
+  const bool is_late = work.late != nullptr;
+  if (is_late && has_lost_side(work)) return tell_not_copied(work, operation);
   std::optional<CopySide> from;
   if (work.staged) {
     from = side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box);
   } else {
-    from = sides_.at(work.call, work.source, work.source_in, work.box, false);
+    from = sides_.at(work.call, work.source, work.source_in, work.box, false, is_late);
   }
   const std::optional<CopySide> to =
-      sides_.at(work.call, work.target, work.target_in, work.box, true);
-  if (from && to) run(work, operation, *to, *from);
+      from ? sides_.at(work.call, work.target, work.target_in, work.box, true, is_late)
+           : std::nullopt;
+  if (from && to) {
+    const bool is_read = is_late && sides_.is_of_program(work.source_in, work.source.pointer);
+    if (is_read && !work.staged && late_.has_changed(work, *from)) {
+      tell_changed_source(work, operation);
+    }
+    run(work, operation, *to, *from);
+  } else if (is_late) {
+    tell_not_copied(work, operation);
+  }
+}
+
+bool CopyRunner::has_lost_side(const CopyWork& work) const {
+  const auto is_lost = [&](const Place& place, Where where, bool write) {
+    const bool is_gone =
+        sides_.is_of_program(where, place.pointer) && late_.frame_is_gone(work, place);
+    if (is_gone) {
+      findings_.add(vgpu::host_memory_missing(work.call, write, work.box.bytes(),
+                                              {.bytes = work.box.width},
+                                              vgpu::HostDefect::frame_is_gone));
+    }
+    return is_gone;
+  };
+  return (!work.staged && is_lost(work.source, work.source_in, false)) ||
+         is_lost(work.target, work.target_in, true);
+}
+
+void CopyRunner::tell_changed_source(const CopyWork& work, const Operation& operation) const {
+  vgpu::Finding finding = vgpu::host_source_changed(work.call, work.box.bytes());
+  name_place(finding, 0, Mishaps::place_of_call(operation.asked_at), work.call);
+  findings_.add(std::move(finding));
+}
+
+// The source is not there any more.  What the copy would have written counts as written, because
+// nothing follows from it that the finding does not say.
+void CopyRunner::tell_not_copied(const CopyWork& work, const Operation& operation) {
+  if (work.target_in != Where::device) return;
+  if (const auto to = sides_.find(work.target, work.target_in, work.box, true)) {
+    transfers_.host_write(work.call, to->rows(work.box), operation, {});
+  }
 }
 
 void CopyRunner::run(const CopyWork& work, const Operation& operation, const CopySide& to,
@@ -113,6 +155,10 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
   tell_of_host_memory(from, false);
   tell_of_host_memory(to, true);
   move(work, operation, to, from);
+  if (work.target_in == Where::host && to.range.allocation == nullptr) {
+    const std::byte* const end = to.row(work.box.depth - 1, work.box.height - 1) + work.box.width;
+    late_.written(to.data, static_cast<std::size_t>(end - to.data));
+  }
   if (from.on_device && work.target_in == Where::host) {
     arrivals_.copied(work, operation.number, to.data, to.pitch, to.slice);
   }
@@ -139,8 +185,8 @@ std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const CopyWork& work,
   if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
   std::optional<CopySide> from =
       work.staged ? side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box)
-                  : sides_.find(work.source, work.source_in, work.box);
-  std::optional<CopySide> to = sides_.find(work.target, work.target_in, work.box);
+                  : sides_.find(work.source, work.source_in, work.box, false);
+  std::optional<CopySide> to = sides_.find(work.target, work.target_in, work.box, true);
   if (!from || !to || !can_be_followed(*from) || !can_be_followed(*to)) return std::nullopt;
   const bool is_within_one =
       to->on_device && from->on_device && to->range.allocation == from->range.allocation;
@@ -157,8 +203,8 @@ std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const CopyWork& work,
 
 std::optional<std::vector<std::byte>> CopyRunner::brought_by(const CopyWork& work) const {
   if (work.source_in != Where::host || work.staged) return std::nullopt;
-  const std::optional<CopySide> from = sides_.find(work.source, Where::host, work.box);
-  if (!from || !sides_.find(work.target, work.target_in, work.box)) return std::nullopt;
+  const std::optional<CopySide> from = sides_.find(work.source, Where::host, work.box, false);
+  if (!from || !sides_.find(work.target, work.target_in, work.box, true)) return std::nullopt;
   std::vector<std::byte> bytes(work.box.bytes());
   const CopySide to = side_without_gaps(bytes.data(), work.box);
   for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
@@ -170,7 +216,7 @@ std::optional<std::vector<std::byte>> CopyRunner::brought_by(const CopyWork& wor
 std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const FillWork& work,
                                                           std::vector<std::byte>& kept) const {
   if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
-  const std::optional<CopySide> to = sides_.find(work.target, Where::device, work.box);
+  const std::optional<CopySide> to = sides_.find(work.target, Where::device, work.box, true);
   if (!to || !can_be_followed(*to)) return std::nullopt;
   kept.resize(work.box.width);
   fill_row(kept.data(), work);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vgpu/cudart/copies/copy_sides.hpp"
+#include "vgpu/cudart/copies/late_host_sides.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 #include "vgpu/cudart/team/machine_team.hpp"
@@ -16,6 +17,7 @@ namespace warpcheck::cudart {
 class Arrivals;
 class CallLog;
 class CallRecording;
+class Findings;
 class VirtualClock;
 class Transfers;
 
@@ -23,12 +25,18 @@ class CopyRunner {
  public:
   // Nothing is owned.
   CopyRunner(CopySides& sides, Transfers& transfers, Arrivals& arrivals, VirtualClock& clock,
-             const CallRecording& recording)
+             const CallRecording& recording, Findings& findings)
       : sides_(sides),
         transfers_(transfers),
         arrivals_(arrivals),
         clock_(clock),
-        recording_(recording) {}
+        recording_(recording),
+        findings_(findings),
+        late_(sides) {}
+
+  // Copies that use memory of the program later than at their call.
+  LateHostSides& late() { return late_; }
+  [[nodiscard]] bool has_registered_copies() const { return sides_.has_registered_copies(); }
 
   void run(const CopyWork& work, const Operation& operation);
   void run(const FillWork& work, const Operation& operation);
@@ -44,13 +52,18 @@ class CopyRunner {
   // would not run, or takes nothing from there.
   [[nodiscard]] std::optional<std::vector<std::byte>> brought_by(const CopyWork& work) const;
   // Returns the side of a copy in memory that the host and the device share, or in the host's own.
-  [[nodiscard]] std::optional<CopySide> host_side(const Place& place, const Box& box) const {
-    return sides_.find(place, Where::host, box);
+  [[nodiscard]] std::optional<CopySide> host_side(const Place& place, const Box& box,
+                                                  bool write) const {
+    return sides_.find(place, Where::host, box, write);
   }
 
  private:
   void run(const CopyWork& work, const Operation& operation, const CopySide& to,
            const CopySide& from);
+  // Reports a side in memory of the program that has gone since the call; returns whether one has.
+  bool has_lost_side(const CopyWork& work) const;
+  void tell_changed_source(const CopyWork& work, const Operation& operation) const;
+  void tell_not_copied(const CopyWork& work, const Operation& operation);
   static void move(const CopyWork& work, const Operation& operation, const CopySide& to,
                    const CopySide& from);
 
@@ -59,6 +72,8 @@ class CopyRunner {
   Arrivals& arrivals_;
   VirtualClock& clock_;
   const CallRecording& recording_;
+  Findings& findings_;
+  LateHostSides late_;
 };
 
 // Records the copy row by row; `arrived`: the bytes of a download are available.

@@ -13,6 +13,8 @@
 
 namespace warpcheck::cudart {
 
+class Findings;
+
 // One side of a copy.
 struct CopySide {
   std::byte* data = nullptr;  // host bytes of the first row
@@ -38,21 +40,28 @@ struct Direction {
 
 class CopySides {
  public:
-  // Neither is owned.
-  CopySides(Allocations& allocations, const HostBlocks& host_blocks)
-      : allocations_(allocations), host_blocks_(host_blocks) {}
+  // Nothing is owned.
+  CopySides(Allocations& allocations, const HostBlocks& host_blocks, Findings& findings)
+      : allocations_(allocations), host_blocks_(host_blocks), findings_(findings) {}
+
+  // Whether sides in the program's own memory are looked up in the system's mappings (for programs;
+  // trials have only memory of their pairs).
+  void check_host_memory(bool checks) { checks_host_memory_ = checks; }
 
   // Returns the direction of a copy; page-locked memory counts as host memory, managed memory as
   // device memory. kind: the number of a cudaMemcpyKind.  Nothing: it is not a cudaMemcpyKind.
   [[nodiscard]] std::optional<Direction> direction_of(const void* target, const void* source,
                                                       int kind) const;
   // Resolves a side for an operation of the API function `call`.  Nothing (cudaErrorInvalidValue):
-  // the box is not inside memory of that kind.  Also adds a finding if it overruns device memory.
+  // the box is not inside memory of that kind.  Also adds a finding if it overruns device memory,
+  // or memory of the host.
+  //   is_late: memory of the host was fine at the call
   std::optional<CopySide> at(std::string_view call, const Place& place, Where where, const Box& box,
-                             bool write);
+                             bool write, bool is_late = false);
 
   // Does the same without a finding; nothing: at() would find an error.
-  [[nodiscard]] std::optional<CopySide> find(const Place& place, Where where, const Box& box) const;
+  [[nodiscard]] std::optional<CopySide> find(const Place& place, Where where, const Box& box,
+                                             bool write) const;
 
   // Returns how many bytes from `pointer` on belong to one mapping of virtual memory, if another
   // mapping follows; otherwise `bytes`.
@@ -61,17 +70,27 @@ class CopySides {
   [[nodiscard]] bool is_page_locked(const void* pointer) const {
     return host_blocks_.find(pointer) != nullptr;
   }
+  // Returns whether it is memory of the host that the program has allocated without the runtime;
+  // the program may have registered it.
+  [[nodiscard]] bool is_of_program(Where where, const void* pointer) const;
+  [[nodiscard]] bool has_registered_copies() const { return host_blocks_.has_registered_copies(); }
   // Returns whether it is host memory that the device cannot access.
   [[nodiscard]] bool is_pageable(Where where, const void* pointer) const {
     return where == Where::host && !is_managed(pointer) && !is_page_locked(pointer);
   }
 
  private:
+  struct BadRow;
   [[nodiscard]] std::optional<CopySide> in_host_memory(const Place& place,
                                                        std::size_t extent) const;
+  [[nodiscard]] std::optional<BadRow> find_bad_row(const CopySide& side, const Box& box,
+                                                   bool write) const;
+  void tell_overrun(std::string_view call, const Place& place, std::size_t extent, bool write);
 
   Allocations& allocations_;
   const HostBlocks& host_blocks_;
+  Findings& findings_;
+  bool checks_host_memory_ = false;
 };
 
 template <typename Visit>

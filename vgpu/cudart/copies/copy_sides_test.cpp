@@ -29,7 +29,7 @@ class SidesOfCopies : public testing::Test, protected DeviceParts {
   vgpu::Allocation* managed_ = allocations.allocate(32);
   std::array<std::byte, 16> locked_{}, pageable_{};
   HostBlocks host_blocks_;
-  CopySides sides_{allocations, host_blocks_};
+  CopySides sides_{allocations, host_blocks_, findings};
 };
 
 TEST_F(SidesOfCopies, AreWhereTheKindSays) {

@@ -234,8 +234,6 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
     if (!(now.write || earlier.write)) return;
     // How threads of the program order their own accesses is not known.
     if (now.place != nullptr && earlier.place != nullptr) return;
-    // What uses the memory races with one of the two.
-    if (earlier.allocates && now.frees) return;
     const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
     if (!at) return;
     vgpu::Finding race =
@@ -333,7 +331,7 @@ void Transfers::allocate(std::string_view call, const vgpu::Allocation& allocati
                          const Operation& operation) {
   Touch now{.call = call, .rows = all_of(allocation), .write = true, .allocates = true};
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
-  if (!unordered.empty()) {
+  if (!unordered.empty() && allocation.live) {
     for_each_access(now, row_at(now.rows, 0, 0), unordered, [&](const vgpu::HostAccess& access) {
       observers_.tell_of_memory(
           [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });

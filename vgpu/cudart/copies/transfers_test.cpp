@@ -238,10 +238,16 @@ TEST_F(TransfersOfStreams, AnAllocationComesBeforeEveryUse) {
             "streams");
 }
 
-TEST_F(TransfersOfStreams, AFreeIsNotComparedWithTheAllocation) {
-  transfers_.allocate("cudaMallocAsync", allocation, *operation());
-  transfers_.free("cudaFreeAsync", allocation, *operation());
+TEST_F(TransfersOfStreams, AFreeMustComeAfterTheAllocation) {
+  const OperationPtr allocated = operation();
+  transfers_.allocate("cudaMallocAsync", allocation, *allocated);
+  transfers_.free("cudaFreeAsync", allocation, *operation({allocated}));
   EXPECT_TRUE(found().empty());
+  transfers_.free("cudaFreeAsync", allocation, *operation());
+  ASSERT_FALSE(found().empty());
+  EXPECT_EQ(found()[0].message,
+            "nothing orders cudaMallocAsync (1) and cudaFreeAsync (2): they are in different "
+            "streams");
 }
 
 TEST_F(TransfersOfStreams, GiveUnorderedLaunchesInTheirSequence) {

@@ -83,10 +83,10 @@ TrialResult System::end_trial() {
 }
 
 // After a launch has failed fatally, no call can free anything, so leaks mean nothing.
-void System::tell_what_is_left() const {
+void System::tell_what_is_left(const Allocations::IsMeant& is_meant) const {
   const bool died =
       std::ranges::any_of(devices_, [](const DeviceState& one) { return one.errors.has_sticky(); });
-  if (!died) address_space_.tell_what_is_left();
+  if (!died) address_space_.tell_what_is_left(is_meant);
 }
 
 TrialResult System::peek_result() const {
@@ -152,6 +152,7 @@ void System::start() {
   last_errors_.clear();
   clock_.reset();
   prints_.clear();
+  copy_sides_.check_host_memory(trial_.in_ambient());
   findings_.checkers().reset(settings.checkers, settings.warp_model);
   std::array<vgpu::Observer*, 4> others{&prints_};
   std::size_t count = 1;
@@ -162,10 +163,19 @@ void System::start() {
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }
 
+void System::tell_leaks(const Allocations::IsMeant& is_meant) const {
+  const ExecSession* const session = trial_.exec_session();
+  if (trial_.in_ambient() && session != nullptr && session->wants_leaks()) {
+    tell_what_is_left(is_meant);
+  }
+}
+
 // If there is only one device, nothing remains, and addresses are reused.  If there are several,
 // the others may still refer to the memory, so it is freed.
 void System::reset(DeviceState& device) {
   execution_.wait_for_device(device.number);
+  tell_leaks(
+      [&](const vgpu::Allocation& allocation) { return allocation.device == device.number; });
   if (count() == 1) {
     device.allocations.tell_all_freed();
     forget_everything();

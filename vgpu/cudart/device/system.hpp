@@ -74,6 +74,9 @@ class System {
   // reports leaks if requested.
   void finish() { execution_.run_what_is_left(); }
   TrialResult end_ambient(bool tell_leaks);
+  // Memory is about to be freed with its device or its context: the program has not freed it, which
+  // is reported if requested.
+  void tell_leaks(const Allocations::IsMeant& is_meant) const;
   // Returns the findings and refusals so far.  A process that was forked after the first use of the
   // device leaves what was launched and found before to its parent.
   [[nodiscard]] TrialResult peek_result() const;
@@ -103,7 +106,7 @@ class System {
  private:
   void start();
   void forget_everything();
-  void tell_what_is_left() const;
+  void tell_what_is_left(const Allocations::IsMeant& is_meant = {}) const;
   void for_idle_host(void (Execution::*run)());
   static DeviceStates first_of(const DeviceState::Shared& shared);
 
@@ -142,8 +145,8 @@ class System {
   LaunchProgress progress_{trial_};
   HostAccesses host_accesses_{
       {.memory = memory_, .trial = trial_, .findings = findings_, .transfers = transfers_}};
-  CopySides copy_sides_{address_space_, host_blocks_};
-  CopyRunner copies_{copy_sides_, transfers_, arrivals_, clock_, recording_};
+  CopySides copy_sides_{address_space_, host_blocks_, findings_};
+  CopyRunner copies_{copy_sides_, transfers_, arrivals_, clock_, recording_, findings_};
   KernelRunner kernels_{{.memory = memory_,
                          .textures = arrays_.objects,
                          .observers = observers_,

@@ -25,6 +25,11 @@ CUresult create(CUcontext* made, unsigned flags, CUdevice device) {
 // Destroys a context: completes its operations, then frees its memory.
 cudaError_t destroy(Context& context) {
   static_cast<void>(cudaDeviceSynchronize());
+  with_device([&](Device& device) {
+    device.system().tell_leaks([&](const warpcheck::vgpu::Allocation& allocation) {
+      return context.memory.contains(allocation.address);
+    });
+  });
   for (const CUdeviceptr address : std::set<CUdeviceptr>(context.memory)) {
     static_cast<void>(cudaFree(to_pointer(address)));
   }

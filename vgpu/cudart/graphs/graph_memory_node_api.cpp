@@ -161,7 +161,8 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
         if (parameters == nullptr || parameters->bytesize == 0) {
           return cudaErrorInvalidValue;
         }
-        parameters->dptr = allocate_in_graph(device.allocations(), parameters->bytesize, made.work);
+        parameters->dptr = allocate_in_graph(device.allocations(), "cudaGraphAddMemAllocNode",
+                                             parameters->bytesize, made.work);
         return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
       });
 }

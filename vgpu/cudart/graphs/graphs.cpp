@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
@@ -205,11 +206,12 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
   return last.empty() ? before : last;
 }
 
-void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work) {
+void* allocate_in_graph(Allocations& allocations, std::string_view call, std::size_t bytes,
+                        Work& work) {
   vgpu::Allocation* const allocation = allocations.allocate(bytes);
   if (allocation == nullptr) return nullptr;
   allocations.of_graphs().add(*allocation);
-  work = AllocateWork{allocation};
+  work = AllocateWork{allocation, told_name(call), true};
   return reinterpret_cast<void*>(allocation->address);
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "vgpu/cudart/graphs/conditionals.hpp"
@@ -129,7 +130,8 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
                                        const std::vector<OperationPtr>& before, unsigned device);
 
 // Allocates memory for an allocation node, and sets the node's work. nullptr: out of memory.
-void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work);
+void* allocate_in_graph(Allocations& allocations, std::string_view call, std::size_t bytes,
+                        Work& work);
 
 // Adds a node for a call in a captured stream.  A call that waits cannot be captured.
 cudaError_t capture_work(Stream& stream, Work work, bool until_done);

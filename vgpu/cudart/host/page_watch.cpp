@@ -37,11 +37,15 @@
 #include "vgpu/cudart/host/pages.hpp"
 #include "vgpu/cudart/host/signal_mask.hpp"
 #include "vgpu/cudart/host/system_calls.hpp"
+#include "vgpu/cudart/memory/host_pages.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
 namespace {
+
+// Shared memory is mapped in ascending order, and never reaches the system's own mappings.
+constexpr std::uint64_t kMappedEnd = vgpu::kMappedBase + 0x1000'0000'0000;
 
 constexpr greg_t kTrapFlag = 0x100;  // in the flags register
 constexpr greg_t kDirectionFlag = 0x400;
@@ -83,6 +87,7 @@ struct Lent {
 
 void on_fault(int signal, siginfo_t* info, void* context);
 void on_trap(int signal, siginfo_t* info, void* context);
+void on_bus_error(int signal, siginfo_t* info, void* context);
 
 // The handlers of one signal: ours, and the program's, which ours calls.
 class Handler {
@@ -167,7 +172,10 @@ bool some_thread_blocks(int looks) {
 
 class PageWatch final : public HostWatch {
  public:
-  PageWatch() { set_host_watch(this); }
+  PageWatch() {
+    set_host_watch(this);
+    catch_faults_by(catch_faults);
+  }
 
   void watch(const std::vector<AddressRange>& ranges) override;
   void watch_again() override;
@@ -187,12 +195,13 @@ class PageWatch final : public HostWatch {
   void give_all_for_now();
   void give_up_for(const char* interface);
 
-  Handler faults{SIGSEGV, on_fault}, traps{SIGTRAP, on_trap};
+  Handler faults{SIGSEGV, on_fault}, traps{SIGTRAP, on_trap}, bus_errors{SIGBUS, on_bus_error};
 
  private:
   // A place in code: the instruction, and its stack pointer.
   using Frame = std::pair<std::uint64_t, std::uint64_t>;
 
+  static void catch_faults();
   bool prepare();
   // Returns false if it is the same as the last one, as in a polling loop.
   bool note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
@@ -236,6 +245,7 @@ void end_step(ucontext_t& context) {
 }
 
 void on_fault(int, siginfo_t* info, void* context) {
+  end_touch_after_fault();  // never of a page that is watched
   const int error = errno;
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   const bool is_of_page = info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR;
@@ -253,12 +263,22 @@ void on_trap(int, siginfo_t* info, void* context) {
   errno = error;
 }
 
+void on_bus_error(int, siginfo_t* info, void* context) {
+  end_touch_after_fault();
+  watch().bus_errors.pass_on(info, context);
+}
+
 // A system call may access everything after an address.
 constexpr SystemCallHandlers kSystemCalls{
     .names_memory = [] { watch().give_all_for_now(); },
     .leads_elsewhere = [](const char* interface) { watch().give_up_for(interface); }};
 
 // ---- requests of the device ----
+
+void PageWatch::catch_faults() {
+  warpcheck::cudart::watch().faults.install();
+  warpcheck::cudart::watch().bus_errors.install();
+}
 
 bool PageWatch::prepare() {
   if (prepared_ == Prepared::not_yet) {
@@ -361,7 +381,9 @@ std::string PageWatch::why_incomplete() const {
 // ---- accesses of the program ----
 
 bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
-  if (address < vgpu::kMappedBase) return false;
+  // A page of the program that faults is the program's own business.
+  const bool is_shared = address >= vgpu::kMappedBase && address < kMappedEnd;
+  if (!is_shared) return false;
   const std::lock_guard lock(lock_);
   const std::uint64_t page = Pages::page_of(address);
   const bool is_freed = pages_.is_freed(page);

@@ -154,10 +154,11 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
   return std::nullopt;
 }
 
-void Allocations::tell_what_is_left() const {
+void Allocations::tell_what_is_left(const IsMeant& is_meant) const {
   std::vector<const vgpu::Allocation*> left;
   if (memory_.has_live()) left = memory_.live();
   std::erase_if(left, [&](const vgpu::Allocation* one) {
+    if (is_meant && !is_meant(*one)) return true;
     // Registered memory is the host's, and objects of a trial's pair may free memory after it.
     const bool is_of_program =
         one->is_mapped() && findings_.mishaps().memory_calls().has_allocated(*one);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -95,8 +96,9 @@ class Allocations {
   [[nodiscard]] std::uint64_t capacity_bytes() const { return memory_.capacity_bytes(); }
   [[nodiscard]] std::uint64_t used_bytes() const { return memory_.used_bytes(device_); }
 
-  // Reports the allocations of the program that are left on any device.
-  void tell_what_is_left() const;
+  // Reports the allocations of the program that are left on any device, or those that are meant.
+  using IsMeant = std::function<bool(const vgpu::Allocation&)>;
+  void tell_what_is_left(const IsMeant& is_meant = {}) const;
   // cudaDeviceReset frees everything: reports it.
   void tell_all_freed() const;
   // Frees the memory of this device, except managed variables.

@@ -63,7 +63,7 @@ class OperationRunner {
   // be executed ahead, if this cannot be distinguished.
   virtual void run_ahead(const Operations&, const OperationSet& /*goal*/, const HostState&) {}
   // An operation was requested and may run from now on.
-  virtual void asked_for(const Work&) {}
+  virtual void asked_for(Work&) {}
   // Reports what the host has done without a call, because the calls that follow are not known.
   virtual void tell_host_accesses(Operations&) {}
   // The kernel has been suspended, and will be resumed.

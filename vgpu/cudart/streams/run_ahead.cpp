@@ -327,14 +327,14 @@ bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& ke
                         const CopyWork& work, bool is_late, const HostState& host) const {
   const bool is_from_host = work.source_in == Where::host && !work.staged;
   if (host.is_gone && (is_from_host || work.target_in == Where::host)) return false;
-  const auto bytes_of = [&](const Place& place) {
-    const std::optional<CopySide> side = needs_.copies.host_side(place, work.box);
+  const auto bytes_of = [&](const Place& place, bool write) {
+    const std::optional<CopySide> side = needs_.copies.host_side(place, work.box, write);
     if (!side) return Group::HostBytes{};
     return Group::HostBytes{side->data,
                             side->row(work.box.depth - 1, work.box.height - 1) + work.box.width};
   };
   if (is_from_host) {
-    const Group::HostBytes from = bytes_of(work.source);
+    const Group::HostBytes from = bytes_of(work.source, false);
     for (const Group::HostBytes& written : group.to_host) {
       if (from.begin < written.end && written.begin < from.end) return false;
     }
@@ -343,7 +343,7 @@ bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& ke
   if (!moves) return false;
   task.moves = std::move(*moves);
   if (is_late && is_from_host && !take_source(group, task, kept, work)) return false;
-  if (work.target_in == Where::host) group.to_host.push_back(bytes_of(work.target));
+  if (work.target_in == Where::host) group.to_host.push_back(bytes_of(work.target, true));
   return true;
 }
 

@@ -54,6 +54,7 @@ struct KernelWork {
 };
 
 struct CopyEnds;
+struct LateHostSide;
 
 struct CopyWork {
   std::string_view call;
@@ -63,6 +64,9 @@ struct CopyWork {
   int kind = cudaMemcpyDefault;    // as the caller passed it
   bool staged = false;             // the source was copied at the call:
   std::vector<std::byte> bytes{};  // rows without gaps
+  bool host_waits = false;         // from the call until it has run
+  // Set if it uses memory of the program after its call (late_host_sides.hpp).
+  std::shared_ptr<const LateHostSide> late{};
   // Both sides, if memory cannot be allocated or freed until the copy runs; not owned.
   const CopyEnds* ends = nullptr;
 };
@@ -88,11 +92,11 @@ struct FreeWork {
   vgpu::Allocation* allocation = nullptr;
 };
 
-// Allocates memory of a graph again: its old content is gone.  Or memory of a pool begins to exist,
-// for operations that come after this one.
+// Memory of a pool or of a graph begins to exist, for operations that come after this one.
 struct AllocateWork {
   vgpu::Allocation* allocation = nullptr;
-  std::string_view call{};  // set for memory of a pool
+  std::string_view call{};
+  bool of_graph = false;  // allocated again: its old content is gone
 };
 
 // A function of a library (vgpu/cudart/libraries).

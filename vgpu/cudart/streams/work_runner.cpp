@@ -35,6 +35,7 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const KernelWork& work) const {
       runner.bring_out_prints();
       needs.kernels.run(work, operation, host);
+      runner.kernel_has_run();
     }
     void operator()(const CopyWork& work) const { runner.run(work, operation, host); }
     void operator()(const FillWork& work) const { needs.copies.run(work, operation); }
@@ -43,17 +44,25 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       const bool tells_host = !host.waits || other_threads_may_run();
       const std::uint32_t number = needs.host_accesses.host_function_begins(operation, tells_host);
       call_host_function(work, needs.mutex, number);
+      needs.copies.late().anything_written();
       needs.host_accesses.host_function_ended(number);
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const {
-      if (work.call.empty()) return needs.allocations.take(*work.allocation);
-      if (work.allocation->live) needs.transfers.allocate(work.call, *work.allocation, operation);
+      needs.transfers.allocate(work.call, *work.allocation, operation);
+      if (work.of_graph) needs.allocations.take(*work.allocation);
     }
-    void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
+    void operator()(const LibraryWork& work) const {
+      needs.libraries.run(work, operation, host);
+      needs.copies.late().anything_written();
+    }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
-    void operator()(const ValueWork& work) const { needs.values.run(work, operation); }
+    void operator()(const ValueWork& work) const {
+      needs.values.run(work, operation);
+      if (work.is_wait) needs.copies.late().anything_written();
+    }
     void operator()(const ProcessEventWork& work) const {
+      if (work.waits) needs.copies.late().anything_written();
       if (!work.waits) work.event->finish(work.recording);
     }
     void operator()(const ResetWork& work) const {
@@ -124,6 +133,7 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
       }
       bring_out_prints();
       body.launch_of[node] = needs_.kernels.run(*kernel, body.operation, body.host, unordered);
+      kernel_has_run();
     } else {
       Operation part = body.operation;
       part.is_alone = false;
@@ -166,13 +176,23 @@ void WorkRunner::run_ahead(const Operations& operations, const OperationSet& goa
   needs_.ahead.run(operations, goal, host);
 }
 
-void WorkRunner::asked_for(const Work& work) { needs_.host_accesses.asked_for(work); }
+// Kernels write registered memory.
+void WorkRunner::kernel_has_run() {
+  if (needs_.copies.has_registered_copies()) needs_.copies.late().anything_written();
+}
+
+void WorkRunner::asked_for(Work& work) {
+  needs_.host_accesses.asked_for(work);
+  auto* const copy = std::get_if<CopyWork>(&work);
+  if (copy != nullptr && needs_.trial.in_ambient()) needs_.copies.late().asked_for(*copy);
+}
 
 void WorkRunner::tell_host_accesses(Operations& operations) {
   needs_.host_accesses.tell(operations);
 }
 
 void WorkRunner::suspended(const Operation& operation) {
+  needs_.copies.late().anything_written();  // the host may now answer the kernel
   bring_out_prints();
   needs_.host_accesses.launch_left(operation);
   needs_.transfers.suspended(operation);
@@ -204,6 +224,7 @@ void WorkRunner::all_done(const OperationSet& known_to_host, std::uint32_t opera
   needs_.arrivals.all_done(operations);
   needs_.transfers.forget(known_to_host);
   needs_.ahead.drop_late();
+  needs_.copies.late().forget();
 }
 
 }  // namespace warpcheck::cudart

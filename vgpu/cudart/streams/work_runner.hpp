@@ -58,7 +58,7 @@ class WorkRunner final : public OperationRunner {
   void give_up_waiting(const Operation& operation) override;
   void run_ahead(const Operations& operations, const OperationSet& goal,
                  const HostState& host) override;
-  void asked_for(const Work& work) override;
+  void asked_for(Work& work) override;
   void tell_host_accesses(Operations& operations) override;
   void suspended(const Operation& operation) override;
   void signalled(const Operation& kernel, const Operation& by) override;
@@ -74,6 +74,7 @@ class WorkRunner final : public OperationRunner {
   struct Body;
   void run_graph(Body& body, const Graph& graph, const std::set<const Node*>& before_graph);
   void free(const FreeWork& work, const Operation& operation);
+  void kernel_has_run();
 
   Needs needs_;
 };
