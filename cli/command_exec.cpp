@@ -26,6 +26,7 @@
 #include "harness/expected/expectation_file.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/schedule/strategies.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -52,8 +53,8 @@ struct ExecArguments {
   bool portable = false;
   unsigned jobs = std::clamp(std::thread::hardware_concurrency(), 1u, kJobsMax);
   unsigned devices = 1;
-  std::uint64_t memory_bytes = vgpu::kMemoryBytes;
-  std::string fresh = "zeros";  // or pattern
+  std::uint64_t memory_bytes = 0;  // 0: what the host can provide
+  std::string fresh = "zeros";     // or pattern
   // What fills the host's heap; 0: nothing.  Not set: in some of several runs.
   std::optional<unsigned> heap;
   CompileOption compile;
@@ -254,7 +255,7 @@ class Execution {
             .seed = schedule.seed,
             .steps_max = settings_.limits.steps_max,
             .devices = arguments_.devices,
-            .memory_bytes = arguments_.memory_bytes,
+            .memory_bytes = memory_bytes_,
             .jobs = arguments_.jobs,
             .compile = settings_.limits.compile,
             .fresh_pattern = arguments_.fresh == "pattern",
@@ -400,6 +401,9 @@ class Execution {
 
   const ExecArguments& arguments_;
   const ProgramFile& program_;
+  // Found once, so that all runs have devices of one size.
+  const std::uint64_t memory_bytes_ =
+      arguments_.memory_bytes != 0 ? arguments_.memory_bytes : cudart::device_memory_of_host();
   Settings settings_;
   Supervisor& supervisor_;
   ProgramRunner runner_;
@@ -517,7 +521,7 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
       ->transform(CLI::Validator(to_size, ""))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
       ->type_name("BYTES")
-      ->default_str("4G");
+      ->default_str("a quarter of what is free");
   command
       .add_option("--fresh", arguments.fresh, "Initial content of managed and page-locked memory")
       ->check(CLI::IsMember({"zeros", "pattern"}))

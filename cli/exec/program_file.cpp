@@ -294,11 +294,11 @@ std::string drop_in_directory() {
   for (const auto& libraries :
        {self.parent_path() / "lib", self.parent_path().parent_path() / WARPCHECK_LIBDIR}) {
     const auto directory = libraries / "warpcheck";
-    if (std::filesystem::exists(directory / "libcudart_static.a", error)) return directory;
+    if (std::filesystem::exists(directory / "libwarpcheck_gpu.so", error)) return directory;
     looked += fmt::format("{}{}", looked.empty() ? "" : " or ", directory.string());
   }
   throw ProgramError(
-      fmt::format("there is no libcudart_static.a in {}; build the target warpcheck_drop_in, or "
+      fmt::format("there is no libwarpcheck_gpu.so in {}; build the target warpcheck_drop_in, or "
                   "install warpcheck",
                   looked));
 }

@@ -35,6 +35,12 @@ class DeviceRuntime {
   virtual DeviceAnswer answer(const DeviceCall& call) = 0;
   // Returns the work that may run while the launch waits; null: none.
   [[nodiscard]] virtual ConcurrentWork* concurrent_work() { return nullptr; }
+  // The size of the device on which the launch runs; 0: that of Limits.
+  struct Size {
+    std::uint32_t multiprocessors = 0;
+    std::uint32_t blocks = 0;  // of the launch, resident at once
+  };
+  [[nodiscard]] virtual Size size() const { return {}; }
 };
 
 }  // namespace warpcheck::vgpu

@@ -95,16 +95,22 @@ void describe_clusters(const KernelAttributes& attributes, const vgpu::Program& 
 
 namespace {
 
-// Returns the number of blocks that are resident on the device at once; 0: none fits.
-int resident_on_device(const KernelAttributes& attributes, const vgpu::Program& program,
-                       const virtual_gpu::Capability& capability,
-                       const cudaLaunchConfig_t& config) {
+// Returns the number of blocks that are resident on a multiprocessor at once; 0: none fits.
+int resident_on_one(const KernelAttributes& attributes, const vgpu::Program& program,
+                    const virtual_gpu::Capability& capability, const cudaLaunchConfig_t& config) {
   const Dim3 block = to_dim3(config.blockDim);
   if (config.dynamicSmemBytes > dynamic_shared_bytes_max(attributes, program)) return 0;
   if (block.count() == 0 || block.count() > virtual_gpu::kBlockThreadsMax) return 0;
-  return virtual_gpu::kMultiprocessors * resident_blocks(capability, program,
-                                                         static_cast<int>(block.count()),
-                                                         config.dynamicSmemBytes);
+  return resident_blocks(capability, program, static_cast<int>(block.count()),
+                         config.dynamicSmemBytes);
+}
+
+// Returns the number of clusters that are resident at once; those of few multiprocessors run one
+// after the other, but they do run.
+int resident_clusters(const virtual_gpu::Capability& capability, int on_one, int cluster_blocks) {
+  int clusters = 0;
+  for (const std::uint8_t group : capability.groups) clusters += group * on_one / cluster_blocks;
+  return on_one == 0 ? 0 : std::max(clusters, 1);
 }
 
 // The properties of a launch with clusters.
@@ -112,7 +118,7 @@ struct ClusterLaunch {
   Dim3 cluster;
   bool is_explicit = false;
   int cluster_blocks_max = 0;
-  int resident_blocks = 0;  // on the device
+  int resident_blocks = 0;  // on one multiprocessor
 };
 
 // Returns the result of `body(launch)`, or an error if such a launch is not possible.
@@ -137,7 +143,7 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   if (error != cudaSuccess) return error;
   launch.cluster_blocks_max = static_cast<int>(blocks_max(attributes));
   launch.resident_blocks =
-      resident_on_device(attributes, program, device.trial().capability(), *config);
+      resident_on_one(attributes, program, device.trial().capability(), *config);
   body(launch);
   return cudaSuccess;
 }
@@ -155,7 +161,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
     if (clusters == nullptr) return cudaErrorInvalidValue;
     return with_launch(device, function, config, [&](const ClusterLaunch& launch) {
       *clusters = launch.is_explicit
-                      ? launch.resident_blocks / static_cast<int>(launch.cluster.count())
+                      ? resident_clusters(device.trial().capability(), launch.resident_blocks,
+                                          static_cast<int>(launch.cluster.count()))
                       : 0;
     });
   });
@@ -166,7 +173,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* functi
   return answer([&](Device& device) {
     if (blocks == nullptr) return cudaErrorInvalidValue;
     return with_launch(device, function, config, [&](const ClusterLaunch& launch) {
-      *blocks = std::min(launch.cluster_blocks_max, launch.resident_blocks);
+      const int most = *std::ranges::max_element(device.trial().capability().groups);
+      *blocks = std::min(launch.cluster_blocks_max, most * launch.resident_blocks);
     });
   });
 }

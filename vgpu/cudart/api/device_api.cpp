@@ -61,7 +61,6 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrMaxSurface2DHeight, virtual_gpu::kTexture2DMax[1]},
     Attribute{cudaDevAttrMemSyncDomainCount, 1},
     Attribute{cudaDevAttrSurfaceAlignment, 512},
-    Attribute{cudaDevAttrMultiProcessorCount, virtual_gpu::kMultiprocessors},
     Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
     Attribute{cudaDevAttrGlobalMemoryBusWidth, virtual_gpu::kMemoryBusBits},
     Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
@@ -84,6 +83,7 @@ constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 // Returns an attribute that depends on the compute capability; nothing: it is not one of these.
 std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
   switch (id) {
+    case cudaDevAttrMultiProcessorCount: return capability.multiprocessors();
     case cudaDevAttrComputeCapabilityMajor: return capability.major;
     case cudaDevAttrComputeCapabilityMinor: return capability.minor;
     case cudaDevAttrMaxThreadsPerMultiProcessor: return capability.multiprocessor_threads_max;
@@ -140,7 +140,7 @@ void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capabil
   std::copy_n(virtual_gpu::kTexture2DMax, 2, properties.maxTexture2D);
   std::fill_n(properties.maxTexture3D, 3, virtual_gpu::kTexture3DMax);
   properties.surfaceAlignment = 512;
-  properties.multiProcessorCount = virtual_gpu::kMultiprocessors;
+  properties.multiProcessorCount = capability.multiprocessors();
   properties.unifiedAddressing = 1;
   properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
   properties.l2CacheSize = virtual_gpu::kL2CacheBytes;

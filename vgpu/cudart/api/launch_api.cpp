@@ -106,7 +106,8 @@ cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
                               int threads) {
   const int resident =
       resident_blocks(capability, program, threads, configuration.dynamic_shared_bytes);
-  const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
+  const auto multiprocessors = static_cast<std::uint64_t>(capability.multiprocessors());
+  const bool fits = blocks <= static_cast<std::uint64_t>(resident) * multiprocessors;
   return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
 

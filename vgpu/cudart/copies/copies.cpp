@@ -26,32 +26,6 @@ bool fits_in(const Box& box, const Place& place) {
   return box.depth <= 1 || place.slice >= (box.height - 1) * place.pitch + box.width;
 }
 
-// Splits a call on several mappings of virtual memory into one call for each mapping, row by row:
-// part(target, source, box) returns its error.  Nothing: the call is on a single mapping.
-template <typename Part>
-std::optional<cudaError_t> in_mappings(const CopySides& sides, const Place& target,
-                                       const Place& source, const Box& box, const Part& part) {
-  const auto extent = [&](const Place& place) {
-    return (box.depth - 1) * place.slice + (box.height - 1) * place.pitch + box.width;
-  };
-  const auto is_one = [&](const Place& place) {
-    return sides.bytes_of_one_mapping(place.pointer, extent(place)) == extent(place);
-  };
-  if (box.bytes() == 0 || (is_one(target) && is_one(source))) return std::nullopt;
-  cudaError_t error = cudaSuccess;
-  for_each_row(box, [&](std::size_t slice, std::size_t row) {
-    for (std::size_t at = 0; at < box.width && error == cudaSuccess;) {
-      const std::byte* const to = row_of(target, slice, row) + at;
-      const std::byte* const from = row_of(source, slice, row) + at;
-      const std::size_t bytes =
-          sides.bytes_of_one_mapping(from, sides.bytes_of_one_mapping(to, box.width - at));
-      error = part({const_cast<std::byte*>(to)}, {const_cast<std::byte*>(from)}, Box{bytes});
-      at += bytes;
-    }
-  });
-  return error;
-}
-
 // Also resolves both sides, unless the box is empty.
 cudaError_t prepare(Device& device, CopyWork& work, CopyEnds& ends) {
   wait_for_heap(device, work.target.pointer);
@@ -88,14 +62,28 @@ void stage(CopyWork& work) {
   work.staged = true;
 }
 
+// Its operation is one, also across mappings (CopyRunner::run()).
 cudaError_t prepare(Device& device, CopyWork& work) {
   CopyEnds ends;
+  const auto part = [&](const Place& to, const Place& from, const Box& box, std::size_t) {
+    CopyWork one = part_of(work, to, from, box);
+    return prepare(device, one, ends);
+  };
+  if (const auto error =
+          in_mappings(device.copy_sides(), work.target, work.source, work.box, part)) {
+    const std::optional<Direction> direction =
+        device.copy_sides().direction_of(work.target.pointer, work.source.pointer, work.kind);
+    if (!direction) return cudaErrorInvalidMemcpyDirection;
+    work.target_in = direction->target;
+    work.source_in = direction->source;
+    return *error;
+  }
   return prepare(device, work, ends);
 }
 
 cudaError_t copy(Device& device, std::string_view call, const Place& target, const Place& source,
                  const Box& box, int kind, Stream& stream, Waiting waiting) {
-  const auto part = [&](const Place& to, const Place& from, const Box& one) {
+  const auto part = [&](const Place& to, const Place& from, const Box& one, std::size_t) {
     return copy(device, call, to, from, one, kind, stream, waiting);
   };
   if (const auto error = in_mappings(device.copy_sides(), target, source, box, part)) return *error;
@@ -129,6 +117,16 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
 
 cudaError_t prepare(Device& device, FillWork& work) {
   if (work.box.bytes() == 0) return cudaSuccess;
+  const auto part = [&](const Place& to, const Place&, const Box& box, std::size_t) {
+    FillWork one = work;
+    one.target = to;
+    one.box = box;
+    return prepare(device, one);
+  };
+  if (const auto error =
+          in_mappings(device.copy_sides(), work.target, work.target, work.box, part)) {
+    return *error;
+  }
   wait_for_heap(device, work.target.pointer);
   const bool is_good =
       fits_in(work.box, work.target) &&
@@ -138,7 +136,7 @@ cudaError_t prepare(Device& device, FillWork& work) {
 
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,
                  const Box& box, Stream& stream, Waiting waiting, unsigned element_bytes) {
-  const auto part = [&](const Place& to, const Place&, const Box& one) {
+  const auto part = [&](const Place& to, const Place&, const Box& one, std::size_t) {
     return fill(device, call, to, value, one, stream, waiting, element_bytes);
   };
   if (const auto error = in_mappings(device.copy_sides(), target, target, box, part)) return *error;

@@ -80,6 +80,17 @@ void record_fill(CallLog& log, const FillWork& work) {
 
 void CopyRunner::run(const CopyWork& work, const Operation& operation) {
   if (work.ends != nullptr) return run(work, operation, work.ends->target, work.ends->source);
+  const auto part = [&](const Place& to_part, const Place& from_part, const Box& box,
+                        std::size_t byte) {
+    CopyWork one = part_of(work, to_part, from_part, box);
+    if (work.staged) {
+      const auto first = work.bytes.begin() + static_cast<std::ptrdiff_t>(byte);
+      one.bytes.assign(first, first + static_cast<std::ptrdiff_t>(box.width));
+    }
+    run(one, operation);
+    return cudaSuccess;
+  };
+  if (in_mappings(sides_, work.target, work.source, work.box, part)) return;
   const bool is_late = work.late != nullptr;
   if (is_late && has_lost_side(work)) return tell_not_copied(work, operation);
   std::optional<CopySide> from;
@@ -107,9 +118,8 @@ bool CopyRunner::has_lost_side(const CopyWork& work) const {
     const bool is_gone =
         sides_.is_of_program(where, place.pointer) && late_.frame_is_gone(work, place);
     if (is_gone) {
-      findings_.add(vgpu::host_memory_missing(work.call, write, work.box.bytes(),
-                                              {.bytes = work.box.width},
-                                              vgpu::HostDefect::frame_is_gone));
+      findings_.add(host_memory_missing(work.call, write, work.box.bytes(),
+                                        {.bytes = work.box.width}, HostDefect::frame_is_gone));
     }
     return is_gone;
   };
@@ -118,7 +128,7 @@ bool CopyRunner::has_lost_side(const CopyWork& work) const {
 }
 
 void CopyRunner::tell_changed_source(const CopyWork& work, const Operation& operation) const {
-  vgpu::Finding finding = vgpu::host_source_changed(work.call, work.box.bytes());
+  vgpu::Finding finding = host_source_changed(work.call, work.box.bytes());
   name_place(finding, 0, Mishaps::place_of_call(operation.asked_at), work.call);
   findings_.add(std::move(finding));
 }
@@ -224,6 +234,14 @@ std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const FillWork& work,
 }
 
 void CopyRunner::run(const FillWork& work, const Operation& operation) {
+  const auto part = [&](const Place& to_part, const Place&, const Box& box, std::size_t) {
+    FillWork one = work;
+    one.target = to_part;
+    one.box = box;
+    run(one, operation);
+    return cudaSuccess;
+  };
+  if (in_mappings(sides_, work.target, work.target, work.box, part)) return;
   const std::optional<CopySide> to =
       sides_.at(work.call, work.target, Where::device, work.box, true);
   if (!to) return;

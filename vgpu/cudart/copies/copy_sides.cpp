@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "vgpu/check/bounds.hpp"
-#include "vgpu/check/host_memory.hpp"
+#include "vgpu/cudart/copies/host_side_findings.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/memory/host_pages.hpp"
 
@@ -23,10 +23,10 @@ std::optional<std::size_t> extent_of(const Box& box, const Place& place) {
   return bytes;
 }
 
-vgpu::HostDefect defect_of(HostGap gap, bool is_late) {
-  if (is_late) return vgpu::HostDefect::gone;
-  if (gap == HostGap::read_only) return vgpu::HostDefect::read_only;
-  return gap == HostGap::barred ? vgpu::HostDefect::barred : vgpu::HostDefect::unmapped;
+HostDefect defect_of(HostGap gap, bool is_late) {
+  if (is_late) return HostDefect::gone;
+  if (gap == HostGap::read_only) return HostDefect::read_only;
+  return gap == HostGap::barred ? HostDefect::barred : HostDefect::unmapped;
 }
 
 // Returns whether no page lies between two rows or slices.
@@ -39,7 +39,7 @@ bool is_dense(const CopySide& side, const Box& box) {
 }  // namespace
 
 struct CopySides::BadRow {
-  vgpu::HostRow row;
+  HostRow row;
   HostGap gap = HostGap::none;
 };
 
@@ -90,8 +90,8 @@ std::optional<CopySide> CopySides::at(std::string_view call, const Place& place,
     return std::nullopt;
   }
   if (const std::optional<BadRow> bad = find_bad_row(*side, box, write)) {
-    findings_.add(vgpu::host_memory_missing(call, write, box.bytes(), bad->row,
-                                            defect_of(bad->gap, is_late)));
+    findings_.add(
+        host_memory_missing(call, write, box.bytes(), bad->row, defect_of(bad->gap, is_late)));
     return std::nullopt;
   }
   return side;
@@ -146,8 +146,7 @@ void CopySides::tell_overrun(std::string_view call, const Place& place, std::siz
   if (const HostBlock* const block = host_blocks_.find(place.pointer)) {
     if (block->registered) return;
     const auto address = reinterpret_cast<std::uint64_t>(place.pointer);
-    findings_.add(
-        vgpu::host_copy_out_of_bounds(call, write, address, extent, block->allocation));
+    findings_.add(vgpu::host_copy_out_of_bounds(call, write, address, extent, block->allocation));
     return;
   }
   const vgpu::Allocation* const near = allocations_.nearest(place.pointer);

@@ -2,6 +2,8 @@
 // box is inside it.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -103,6 +105,48 @@ void for_each_row(const Box& box, Visit&& visit) {
 // Returns the first byte of a row, at the program's address.
 inline std::byte* row_of(const Place& place, std::size_t slice, std::size_t row) {
   return static_cast<std::byte*>(place.pointer) + slice * place.slice + row * place.pitch;
+}
+
+// Splits a box on several mappings of virtual memory into one for each mapping, row by row:
+// part(target, source, box, byte of the box) returns its error.  Nothing: the box is on a single
+// mapping.
+template <typename Part>
+std::optional<cudaError_t> in_mappings(const CopySides& sides, const Place& target,
+                                       const Place& source, const Box& box, const Part& part) {
+  const auto extent = [&](const Place& place) {
+    return (box.depth - 1) * place.slice + (box.height - 1) * place.pitch + box.width;
+  };
+  const auto is_one = [&](const Place& place) {
+    return sides.bytes_of_one_mapping(place.pointer, extent(place)) == extent(place);
+  };
+  if (box.bytes() == 0 || (is_one(target) && is_one(source))) return std::nullopt;
+  cudaError_t error = cudaSuccess;
+  for_each_row(box, [&](std::size_t slice, std::size_t row) {
+    for (std::size_t at = 0; at < box.width && error == cudaSuccess;) {
+      std::byte* const to = row_of(target, slice, row) + at;
+      std::byte* const from = row_of(source, slice, row) + at;
+      const std::size_t bytes =
+          sides.bytes_of_one_mapping(from, sides.bytes_of_one_mapping(to, box.width - at));
+      error = part({to}, {from}, Box{bytes}, (slice * box.height + row) * box.width + at);
+      at += bytes;
+    }
+  });
+  return error;
+}
+
+// Returns the part of a copy that is on one mapping, without its bytes.
+inline CopyWork part_of(const CopyWork& work, const Place& target, const Place& source,
+                        const Box& box) {
+  CopyWork part;
+  part.call = work.call;
+  part.target = target;
+  part.source = source;
+  part.target_in = work.target_in;
+  part.source_in = work.source_in;
+  part.box = box;
+  part.kind = work.kind;
+  part.staged = work.staged;
+  return part;
 }
 
 }  // namespace warpcheck::cudart

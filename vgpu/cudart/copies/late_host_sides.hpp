@@ -14,15 +14,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/check/host_memory.hpp"
 #include "vgpu/cudart/copies/copy_sides.hpp"
+#include "vgpu/cudart/copies/host_side_findings.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 
 namespace warpcheck::cudart {
 
 // What is known of a side at the call.
 struct LateHostSide {
-  std::uint64_t sum = 0;   // of the source
+  std::uint64_t sum = 0;    // of the source
   std::uint64_t asked = 0;  // the number of writes to the host before
   // The stack of the calling thread, if the side is a local variable there; null: it is not.
   const std::byte *stack_begin = nullptr, *stack_end = nullptr;

@@ -230,6 +230,7 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
   for (const auto& [number, stamp] : left_) {
     if (operation.clock.covers(stamp)) now.told_by.push_back(number);
   }
+  std::vector<vgpu::Finding> with_allocation;
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
     // How threads of the program order their own accesses is not known.
@@ -243,8 +244,16 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
       name_place(race, 0, Mishaps::place_of_call(earlier.asked_at));
     }
     if (now.asked_at != nullptr) name_place(race, 1, Mishaps::place_of_call(now.asked_at));
-    findings_.add(std::move(race));
+    if (earlier.allocates && now.frees) {
+      with_allocation.push_back(std::move(race));
+    } else {
+      findings_.add(std::move(race));
+    }
   });
+  // What used the memory in order and races with the free says enough.
+  if (!with_allocation.empty() && number_of_races() == now.races_before) {
+    for (vgpu::Finding& race : with_allocation) findings_.add(std::move(race));
+  }
   touched_.add_latest(operation.stamp, std::move(now));
 }
 
@@ -317,10 +326,19 @@ void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows,
         operation);
 }
 
+std::uint64_t Transfers::number_of_races() const {
+  std::uint64_t races = 0;
+  for (const vgpu::Finding& finding : findings_.checkers().findings()) {
+    if (finding.kind == vgpu::FindingKind::data_race) races += finding.count;
+  }
+  return races;
+}
+
 // Freeing conflicts with every access, like a write of all bytes.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
   Touch now{.call = call, .rows = all_of(allocation), .write = true, .frees = true};
+  now.races_before = number_of_races();
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   if (!unordered.empty()) tell_host_access(now, unordered, false);
   touch(std::move(now), {}, operation);

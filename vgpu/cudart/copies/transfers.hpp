@@ -63,6 +63,7 @@ struct Touch {
   const vgpu::HostPlace* place = nullptr;  // set for the host itself; null: a call
   std::uint64_t number = 0;  // time order; set for the host itself, and beside a suspended kernel
   const void* asked_at = nullptr;  // Operation::asked_at
+  std::uint64_t races_before = 0;  // for a free: what number_of_races() was
   // Operation numbers of kernels that have not ended and have signalled the host before.
   std::vector<std::uint32_t> told_by{};
   friend bool operator==(const Touch&, const Touch&) = default;
@@ -151,6 +152,7 @@ class Transfers {
   void clear();
 
  private:
+  [[nodiscard]] std::uint64_t number_of_races() const;
   void touch(Touch&& now, const Bytes& bytes, const Operation& operation);
   void check_overlap(std::string_view call, const Rows& target, const Rows& source,
                      const Operation& operation);

@@ -85,7 +85,8 @@ TEST(VirtualGpu, APlainProgramsDeviceIsNotThatOfALibraryOfDeviceCode) {
 
 TEST(VirtualGpu, CapabilitiesAreThoseOfTheTable) {
   using namespace virtual_gpu;
-  EXPECT_EQ(&capability_of(0), &kTrialCapability);
+  EXPECT_EQ(&capability_of(0), &kCapabilities.front());
+  EXPECT_EQ(capability_of(90).multiprocessors(), 132);
   EXPECT_EQ(kTrialCapability.sm(), 75u);
   EXPECT_EQ(kTrialCapability.block_shared_bytes_opt_in(), 64u * 1024);
   EXPECT_EQ(capability_of(80).block_shared_bytes_opt_in(), 163u * 1024);

@@ -141,9 +141,7 @@ TrialResult System::end_ambient(bool tell_leaks) {
 void System::start() {
   const TrialSettings& settings = trial_.settings();
   forget_everything();
-  memory_.set_capacity(settings.bounded_by_host
-                           ? std::min(settings.memory_bytes, device_memory_of_host())
-                           : settings.memory_bytes);
+  memory_.set_capacity(settings.bounded_by_host ? device_memory_of_host() : settings.memory_bytes);
   memory_.set_fresh_mapped(settings.fresh_mapped);
   memory_.set_two_views(host_accesses_.are_watched());
   memory_.set_devices(settings.devices);

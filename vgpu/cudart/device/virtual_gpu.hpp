@@ -1,8 +1,8 @@
-// The device that programs see, with a given compute capability.  It has few multiprocessors, so
-// grids whose size depends on that number stay small.
+// The device that programs see, with a given compute capability.
 //
 // In trials the capability is 7.5, the oldest that the toolkit compiles for, so kernels that pass
-// there fit the limits of newer hardware.  A plain program gets a device for which it was built:
+// there fit the limits of newer hardware.  It has few multiprocessors there, so grids whose size
+// depends on that number stay small.  A plain program gets a device for which it was built:
 // that of the newest PTX that it contains, or the one that `warpcheck exec --device` names.  Limits
 // are those of the CUDA C++ Programming Guide, "Compute Capabilities", technical specifications.
 #pragma once
@@ -14,7 +14,6 @@
 namespace warpcheck::cudart::virtual_gpu {
 
 inline constexpr const char* kName = "warpcheck virtual GPU";
-inline constexpr int kMultiprocessors = 4;
 inline constexpr int kWarpSize = 32;
 
 inline constexpr int kBlockThreadsMax = 1024;
@@ -36,7 +35,15 @@ struct Capability {
   std::size_t multiprocessor_shared_bytes = 0;
   std::size_t reserved_shared_bytes = 0;  // per block, in addition to its own
   int single_to_double_ratio = 0;
+  // The multiprocessors of each cluster of them (GPC), of one product of that capability.  The
+  // blocks of a thread block cluster are resident on one of these.
+  std::array<std::uint8_t, 12> groups{};
 
+  [[nodiscard]] constexpr int multiprocessors() const {
+    int sum = 0;
+    for (const std::uint8_t group : groups) sum += group;
+    return sum;
+  }
   [[nodiscard]] constexpr unsigned sm() const {
     return static_cast<unsigned>(major * 10 + minor);  // 75: as in sm_75
   }
@@ -52,18 +59,21 @@ struct Capability {
   }
 };
 
+// Multiprocessors: of T4, A100, A40, Orin, L40S, H200 (whose groups are such that 15 clusters of 8
+// blocks with a multiprocessor each are resident, as measured), B200, B300, Thor, RTX 5090, GB10.
 inline constexpr std::array kCapabilities{
-    Capability{7, 5, 1024, 16, 64 * 1024, 0, 32},
-    Capability{8, 0, 2048, 32, 164 * 1024, 1024, 2},
-    Capability{8, 6, 1536, 16, 100 * 1024, 1024, 64},
-    Capability{8, 7, 1536, 16, 164 * 1024, 1024, 64},
-    Capability{8, 9, 1536, 24, 100 * 1024, 1024, 64},
-    Capability{9, 0, 2048, 32, 228 * 1024, 1024, 2},
-    Capability{10, 0, 2048, 32, 228 * 1024, 1024, 2},
-    Capability{10, 3, 2048, 32, 228 * 1024, 1024, 64},
-    Capability{11, 0, 1536, 24, 228 * 1024, 1024, 64},
-    Capability{12, 0, 1536, 24, 100 * 1024, 1024, 64},
-    Capability{12, 1, 1536, 24, 100 * 1024, 1024, 64},
+    Capability{7, 5, 1024, 16, 64 * 1024, 0, 32, {8, 8, 8, 8, 8}},
+    Capability{8, 0, 2048, 32, 164 * 1024, 1024, 2, {16, 16, 16, 16, 16, 14, 14}},
+    Capability{8, 6, 1536, 16, 100 * 1024, 1024, 64, {12, 12, 12, 12, 12, 12, 12}},
+    Capability{8, 7, 1536, 16, 164 * 1024, 1024, 64, {8, 8}},
+    Capability{
+        8, 9, 1536, 24, 100 * 1024, 1024, 64, {12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 10}},
+    Capability{9, 0, 2048, 32, 228 * 1024, 1024, 2, {18, 18, 18, 16, 16, 16, 16, 14}},
+    Capability{10, 0, 2048, 32, 228 * 1024, 1024, 2, {20, 20, 18, 18, 18, 18, 18, 18}},
+    Capability{10, 3, 2048, 32, 228 * 1024, 1024, 64, {20, 20, 18, 18, 18, 18, 18, 18}},
+    Capability{11, 0, 1536, 24, 228 * 1024, 1024, 64, {10, 10}},
+    Capability{12, 0, 1536, 24, 100 * 1024, 1024, 64, {16, 16, 16, 16, 16, 16, 16, 16, 14, 14, 14}},
+    Capability{12, 1, 1536, 24, 100 * 1024, 1024, 64, {12, 12, 12, 12}},
 };
 
 // Returns the newest capability that is not above sm_NN; the oldest one if all are above.
@@ -75,7 +85,8 @@ constexpr const Capability& capability_of(unsigned sm) {
   return *best;
 }
 
-inline constexpr const Capability& kTrialCapability = kCapabilities.front();
+inline constexpr Capability kTrialCapability{7, 5, 1024, 16, 64 * 1024, 0, 32, {4}};
+static_assert(kTrialCapability.multiprocessors() == 4);
 
 inline constexpr std::size_t kThreadLocalBytes = 512 * 1024;
 inline constexpr std::size_t kConstantBytes = 64 * 1024;

@@ -70,7 +70,6 @@ TrialSettings ExecSession::trial_settings() {
   trial.limits.steps_max = settings_.steps_max;
   trial.limits.compile = settings_.compile;
   trial.memory_bytes = settings_.memory_bytes;
-  trial.bounded_by_host = settings_.memory_bytes == vgpu::kMemoryBytes;  // if no size was requested
   trial.fresh_mapped = settings_.fresh_pattern ? vgpu::Fresh::pattern : vgpu::Fresh::zeros;
   try {
     strategy_ = vgpu::make_strategy(settings_.strategy, settings_.seed);

@@ -13,6 +13,7 @@
 #include "vgpu/cudart/device/attributes.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/launch/kernel_limits.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -54,6 +55,15 @@ DeviceAnswer DeviceGrids::failed(cudaError_t error) {
 
 bool DeviceGrids::is_stream(Stream stream) const {
   return stream.second < kFirstMade || last_of_.contains(stream);
+}
+
+vgpu::DeviceRuntime::Size DeviceGrids::size() const {
+  if (needs_.is_trial) return {};
+  const auto multiprocessors = static_cast<std::uint32_t>(needs_.capability.multiprocessors());
+  const int on_one =
+      resident_blocks(needs_.capability, parent_.linked->program,
+                      static_cast<int>(parent_.block.count()), parent_.dynamic_shared_bytes);
+  return {multiprocessors, multiprocessors * static_cast<std::uint32_t>(on_one)};
 }
 
 DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {

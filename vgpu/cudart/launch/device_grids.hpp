@@ -54,11 +54,13 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
     unsigned devices = 1;
     const virtual_gpu::Capability& capability;
     vgpu::ConcurrentWork* concurrent_work = nullptr;  // null: there is none
+    bool is_trial = true;  // where the device has the size of the case's limits
   };
   DeviceGrids(const Needs& needs, const Grid& parent) : needs_(needs), parent_(parent) {}
 
   vgpu::DeviceAnswer answer(const vgpu::DeviceCall& call) override;
   [[nodiscard]] vgpu::ConcurrentWork* concurrent_work() override { return needs_.concurrent_work; }
+  [[nodiscard]] Size size() const override;
 
   // In the order of their launches.
   [[nodiscard]] const std::vector<ChildGrid>& children() const { return children_; }

@@ -176,7 +176,8 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
        .last_launched = last_launched_,
        .devices = static_cast<unsigned>(needs_.devices.size()),
        .capability = needs_.trial.capability(),
-       .concurrent_work = host_launch.host.concurrent_work == nullptr ? nullptr : &*turn},
+       .concurrent_work = host_launch.host.concurrent_work == nullptr ? nullptr : &*turn,
+       .is_trial = !needs_.trial.in_ambient()},
       grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();

@@ -134,10 +134,12 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
       }
       return;
     }
-    operand.undefined.emplace(row.number, std::move(undefined));
+    UndefinedBits& of_row = operand.undefined[row.number];
+    of_row.resize(std::max<std::size_t>(of_row.size(), row.row_byte + undefined.size()));
+    std::ranges::copy(undefined, of_row.begin() + static_cast<std::ptrdiff_t>(row.row_byte));
   });
-  if (const auto rows = memory.rows()) {
-    needs_.transfers.touch_operand(memory.ref(), *rows, false, operation_);
+  for (const Rows& rows : memory.rows()) {
+    needs_.transfers.touch_operand(memory.ref(), rows, false, operation_);
   }
 }
 
@@ -267,14 +269,14 @@ void Run::tell_result(const Operand& operand) {
       }
       const auto bits = operand.results.find(row.number);
       if (bits != operand.results.end()) {
-        const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(row.row_byte + at);
         access.undefined.assign(first, first + access.bytes);
       }
       needs_.findings.checkers().on_operand(access);
     });
   });
-  if (const auto rows = memory.rows()) {
-    needs_.transfers.touch_operand(memory.ref(), *rows, true, operation_);
+  for (const Rows& rows : memory.rows()) {
+    needs_.transfers.touch_operand(memory.ref(), rows, true, operation_);
   }
 }
 

@@ -71,11 +71,14 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
   allocation_ = allocations.find(all.pointer);
   if (allocation_ != nullptr) {
     offset_ = address() - allocation_->address;
+    pieces_ = {{allocation_, -static_cast<std::int64_t>(offset_)}};
     require_alignment(findings);
     if (extent_ && allocation_->contains(address(), *extent_)) {
       view_ = {allocation_->data + offset_, all.pitch, all.slice};
       return;
     }
+    is_across_mappings_ = find_mappings_beside(allocations);
+    if (is_across_mappings_) return make_spare();
   }
   const vgpu::Allocation* const near = allocations.nearest(all.pointer);
   const bool writes = all.writes && !all.reads;
@@ -96,6 +99,23 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
   make_spare();
 }
 
+// Adds the mappings of virtual memory that follow without a gap; returns whether the operand is
+// inside all of them.  Their bytes are in different places of the host, so the function gets a
+// copy.
+bool OperandMemory::find_mappings_beside(const Allocations& allocations) {
+  if (!extent_) return false;
+  const std::uint64_t end = address() + *extent_;
+  while (pieces_.back().allocation->of_virtual) {
+    const vgpu::Allocation& last = *pieces_.back().allocation;
+    const std::uint64_t next = last.address + last.bytes;
+    if (next >= end) return true;
+    vgpu::Allocation* const found = allocations.find(reinterpret_cast<const void*>(next));
+    if (found == nullptr || !found->of_virtual) return false;
+    pieces_.push_back({found, static_cast<std::int64_t>(next - address())});
+  }
+  return false;
+}
+
 void OperandMemory::require_alignment(Findings& findings) const {
   const std::uint32_t element = operand_.region.element_bytes;
   if ((element & (element - 1)) != 0 || address() % element == 0) return;
@@ -111,7 +131,8 @@ void OperandMemory::make_spare() {
   const std::int64_t pitch =
       (all.shape.is_cut() ? all.shape.limit : reach_of(all)) * std::int64_t{all.element_bytes};
   if (!extent_ || __builtin_mul_overflow(static_cast<std::uint64_t>(pitch), all.height, &bytes) ||
-      __builtin_mul_overflow(bytes, all.depth, &bytes) || bytes > kSpareBytesMax) {
+      __builtin_mul_overflow(bytes, all.depth, &bytes) ||
+      (bytes > kSpareBytesMax && !is_across_mappings_)) {
     is_impossible_ = true;
     return;
   }
@@ -127,8 +148,21 @@ void OperandMemory::bring_back() const {
       [](const Row& row) { std::memcpy(row.allocation->data + row.offset, row.data, row.bytes); });
 }
 
-std::optional<Rows> OperandMemory::rows() const {
-  if (allocation_ == nullptr || !spare_.empty() || view_.data == nullptr) return std::nullopt;
+std::vector<Rows> OperandMemory::rows() const {
+  std::vector<Rows> pieces;
+  if (is_across_mappings_) {
+    for_each_row_on_device([&](const Row& row) {
+      Rows* const last = pieces.empty() ? nullptr : &pieces.back();
+      if (last != nullptr && last->allocation == row.allocation &&
+          last->offset + last->box.width == row.offset) {
+        last->box.width += row.bytes;
+      } else {
+        pieces.push_back({row.allocation, row.offset, 0, 0, {row.bytes}});
+      }
+    });
+    return pieces;
+  }
+  if (allocation_ == nullptr || !spare_.empty() || view_.data == nullptr) return pieces;
   const LibraryRegion& all = operand_.region;
   const std::int64_t element = all.element_bytes;
   Rows rows{allocation_, offset_, static_cast<std::size_t>(all.pitch),
@@ -136,7 +170,7 @@ std::optional<Rows> OperandMemory::rows() const {
             Box{static_cast<std::size_t>(all.width * element), static_cast<std::size_t>(all.height),
                 static_cast<std::size_t>(all.depth)}};
   rows.shape = all.shape.in_bytes(element);
-  return rows;
+  return {rows};
 }
 
 }  // namespace warpcheck::cudart

@@ -27,27 +27,30 @@ class OperandMemory {
   [[nodiscard]] const LibraryView& view() const { return view_; }
   // Returns whether it is larger than any memory, so that nothing can be computed.
   [[nodiscard]] bool is_impossible() const { return is_impossible_; }
-  // Returns its place in device memory; nothing: it is not inside one allocation, or it is in host
-  // memory.
-  [[nodiscard]] std::optional<Rows> rows() const;
+  // Returns its places in device memory: one; several if it lies across mappings side by side;
+  // nothing if it is not inside one allocation, or is in host memory.
+  [[nodiscard]] std::vector<Rows> rows() const;
 
   // The bytes of a row that are in device memory.
   struct Row {
     std::int64_t number = 0;  // counted over all slices
     const vgpu::Allocation* allocation = nullptr;
     std::uint64_t offset = 0, bytes = 0;
-    std::byte* data = nullptr;  // of the view
+    std::byte* data = nullptr;   // of the view
+    std::uint64_t row_byte = 0;  // the first byte, counted from the begin of the row
   };
   template <typename Visit>
   void for_each_row_on_device(Visit&& visit) const {
-    if (allocation_ == nullptr) return;
     for_each_row([&](std::int64_t number, std::int64_t at, std::byte* data, std::int64_t bytes) {
-      const std::int64_t begin = static_cast<std::int64_t>(offset_) + at;
-      const std::int64_t inside =
-          std::min(bytes, static_cast<std::int64_t>(allocation_->bytes) - begin);
-      if (inside <= 0) return;
-      visit(Row{number, allocation_, static_cast<std::uint64_t>(begin),
-                static_cast<std::uint64_t>(inside), data});
+      for (const Piece& piece : pieces_) {
+        const std::int64_t begin = std::max(at, piece.begin);
+        const std::int64_t end =
+            std::min(at + bytes, piece.begin + static_cast<std::int64_t>(piece.allocation->bytes));
+        if (begin >= end) continue;
+        visit(Row{number, piece.allocation, static_cast<std::uint64_t>(begin - piece.begin),
+                  static_cast<std::uint64_t>(end - begin), data + (begin - at),
+                  static_cast<std::uint64_t>(begin - at)});
+      }
     });
   }
   // Calls visit(row number, offset from the operand's begin, bytes of the view, count).
@@ -71,6 +74,7 @@ class OperandMemory {
  private:
   void find_on_device(Allocations& allocations, Findings& findings);
   void find_on_host(const Allocations& allocations, Findings& findings);
+  [[nodiscard]] bool find_mappings_beside(const Allocations& allocations);
   void make_spare();
   void require_alignment(Findings& findings) const;
   [[nodiscard]] std::uint64_t address() const {
@@ -79,11 +83,18 @@ class OperandMemory {
 
   LibraryCall::Operand operand_;
   std::optional<std::uint64_t> extent_;  // from the first to the last byte; nothing: too many
+  // An allocation, and where it begins, counted from the operand's begin.
+  struct Piece {
+    vgpu::Allocation* allocation = nullptr;
+    std::int64_t begin = 0;
+  };
+  std::vector<Piece> pieces_;  // several: mappings side by side
   vgpu::Allocation* allocation_ = nullptr;
   std::uint64_t offset_ = 0;
   LibraryView view_;
   std::vector<std::byte> spare_;
   bool is_impossible_ = false;
+  bool is_across_mappings_ = false;  // and wholly in them
 };
 
 }  // namespace warpcheck::cudart

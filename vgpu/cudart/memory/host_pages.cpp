@@ -24,8 +24,8 @@ struct Touching {
 };
 [[gnu::tls_model("initial-exec")]] thread_local Touching touching;
 
-[[gnu::noinline, gnu::no_sanitize_address]] void touch_all(std::uintptr_t begin,
-                                                           std::uintptr_t end, bool write) {
+[[gnu::noinline, gnu::no_sanitize_address]] void touch_all(std::uintptr_t begin, std::uintptr_t end,
+                                                           bool write) {
   for (std::uintptr_t at = begin; at < end; at = (at / kHostPageBytes + 1) * kHostPageBytes) {
     touching.at = at;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -47,8 +47,8 @@ struct Touching {
   return false;
 }
 
-// Finds the first byte that no mapping with that right contains (proc(5)).  Nothing: the file cannot
-// be read.
+// Finds the first byte that no mapping with that right contains (proc(5)).  Nothing: the file
+// cannot be read.
 std::optional<HostAccessible> by_mappings(std::uintptr_t begin, std::size_t bytes, bool write) {
   std::ifstream maps("/proc/self/maps");
   if (!maps) return std::nullopt;

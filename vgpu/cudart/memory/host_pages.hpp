@@ -1,7 +1,7 @@
 // Whether the host itself may read or write some of its memory: a copy whose host side is not
 // mapped, or may only be read, becomes a finding instead of a crash.
 //
-// A byte of each page is touched; a fault ends that.  So an ordinary copy makes no system call.  For
+// A byte of each page is touched; a fault ends that.  So an ordinary copy makes no system call. For
 // a write, the touch is an atomic operation that changes nothing.
 #pragma once
 

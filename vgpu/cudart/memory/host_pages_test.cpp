@@ -1,12 +1,14 @@
 #include "vgpu/cudart/memory/host_pages.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
+
+#include "vgpu/cudart/testing/temporary_directory.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -22,8 +24,8 @@ class PagesOfHost : public testing::Test {
         std::signal(signal, [](int) { end_touch_after_fault(); });
       }
     });
-    pages_ = static_cast<std::byte*>(::mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    pages_ = static_cast<std::byte*>(
+        ::mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     ::mprotect(pages_ + kPage, kPage, PROT_READ);
     ::mprotect(pages_ + 2 * kPage, kPage, PROT_NONE);
     ::munmap(pages_ + 3 * kPage, kPage);
@@ -65,16 +67,16 @@ TEST_F(PagesOfHost, EndWhereNothingIsMapped) {
 }
 
 TEST_F(PagesOfHost, EndWithTheFileThatTheyMap) {
-  std::FILE* const file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  ASSERT_EQ(::ftruncate(::fileno(file), kPage), 0);
+  const TemporaryDirectory directory;
+  const int file = ::open((directory.path() / "page").c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(::ftruncate(file, kPage), 0);
   auto* const mapped = static_cast<std::byte*>(
-      ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(file), 0));
+      ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
   const HostAccessible found = accessible_on_host(mapped + 4, 2 * kPage - 4, true);
   EXPECT_EQ(found.bytes, kPage - 4);
   EXPECT_EQ(found.behind, HostGap::unmapped);
   ::munmap(mapped, 2 * kPage);
-  std::fclose(file);
+  ::close(file);
 }
 
 }  // namespace

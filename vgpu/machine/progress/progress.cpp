@@ -208,7 +208,8 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   if (is_told_) others->let_others_run();
   looked_at_ = launch_.outcome.steps;
   goes_on_ = is_complete && waiting.empty() && !deadlock.repeats;
-  if (waiting.empty()) {
+  const bool may_admit = !waiting.empty() || deadlock.repeats;
+  if ((may_admit && admit_more()) || waiting.empty()) {
     account_.spend(cost);
     launch_.outcome.look_units += cost.units();
     return false;
@@ -221,6 +222,20 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   parts_.waiting_threads.complete(waiting);
   deadlock.waiting = waiting;
   launch_.notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
+  return true;
+}
+
+// Few blocks are resident at once, so that launches stay small.  Where these wait for blocks that
+// have not begun, as many are admitted as the device holds: persistent kernels with barriers of
+// their own rely on that.
+bool Progress::admit_more() {
+  DeviceRuntime* const runtime = launch_.request->device_runtime;
+  if (runtime == nullptr || parts_.blocks.not_begun() == 0) return false;
+  const std::uint32_t blocks = runtime->size().blocks;
+  if (blocks <= launch_.limits.resident_blocks) return false;
+  launch_.limits.resident_blocks = blocks;
+  parts_.blocks.admit();
+  repeating_looks_ = 0;
   return true;
 }
 

@@ -25,7 +25,7 @@ class ConcurrentWork;
 class Progress {
  public:
   struct Parts {
-    const Blocks& blocks;
+    Blocks& blocks;
     WarpMeetings& meetings;
     NamedBarriers& named_barriers;
     const WaitingThreads& waiting_threads;
@@ -64,6 +64,8 @@ class Progress {
   void give_up_share_of_waiting_block();
   void choose_next_look(std::uint64_t steps);
   [[nodiscard]] bool all_seem_to_poll() const;
+  // Returns whether blocks that had not begun can begin now.
+  bool admit_more();
   [[nodiscard]] bool may_be_told_something(const Lookahead& ahead);
 
   RunningLaunch& launch_;

@@ -3,7 +3,19 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/device_runtime.hpp"
+#include "vgpu/machine/running_launch.hpp"
+
 namespace warpcheck::vgpu {
+namespace {
+
+std::uint32_t multiprocessors_of(const RunningLaunch& launch) {
+  const DeviceRuntime* const runtime = launch.request->device_runtime;
+  const std::uint32_t count = runtime == nullptr ? 0 : runtime->size().multiprocessors;
+  return count != 0 ? count : launch.limits.resident_blocks;
+}
+
+}  // namespace
 
 using ptx::SpecialRegister;
 
@@ -99,8 +111,8 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::nctaid_z: return grid.z;
     case SpecialRegister::warpid: return run.warp.index;
     case SpecialRegister::nwarpid: return 32;
-    case SpecialRegister::smid: return run.slot.index;
-    case SpecialRegister::nsmid: return launch_.limits.resident_blocks;
+    case SpecialRegister::smid: return run.slot.index % multiprocessors_of(launch_);
+    case SpecialRegister::nsmid: return multiprocessors_of(launch_);
     case SpecialRegister::gridid: return launch_.request->index;
     // Time is the number of warp instructions of the launch, including this one, and what has been
     // left out while all warps waited for time (progress/time_waits.hpp).  It depends only on the

@@ -11,6 +11,7 @@
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
@@ -162,6 +163,11 @@ void tell_failed_call(Findings& findings, const Allocations& allocations, cudaEr
     finding.object = call.text.empty() ? describe(made, allocations) : call.text;
     finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) answered {}: {}", name, text);
+    if (error == cudaErrorMemoryAllocation && ExecSession::instance() != nullptr) {
+      finding.message +=
+          "; `exec --memory` sets the size of the device's memory, and `--device` selects another "
+          "device";
+    }
     tell_code(place, finding);
     if (finding.object.find("nullptr") != std::string::npos) {
       finding.cause = mishaps.of_pointer_to_nothing();

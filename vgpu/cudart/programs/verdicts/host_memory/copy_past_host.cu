@@ -1,6 +1,6 @@
-// A copy whose side in memory of the host is not mapped, or may not be accessed, is a finding at its
-// call, and the call returns cudaErrorInvalidValue: the array is shorter than the copy, has been freed,
-// or is read-only.  The program goes on.
+// A copy whose side in memory of the host is not mapped, or may not be accessed, is a finding at
+// its call, and the call returns cudaErrorInvalidValue: the array is shorter than the copy, has
+// been freed, or is read-only.  The program goes on.
 // build: -arch=compute_75 -lcuda
 // case short_source: | | 0
 // expect short_source: error out-of-bounds upload
@@ -61,7 +61,8 @@ constexpr size_t kPage = 1 << 16;
 void said(cudaError_t error) { printf("%s\n", cudaGetErrorString(error)); }
 
 int main(int, char** arguments) {
-  char* host = (char*)mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* host =
+      (char*)mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char* device;
   cudaMalloc(&device, 4 * kPage);
   cudaMemset(device, 1, 4 * kPage);
@@ -75,10 +76,12 @@ int main(int, char** arguments) {
   if (kind == 1) said(cudaMemcpy(host, device, 4 * kPage, cudaMemcpyDeviceToHost));  //~ download
   if (kind == 2) said(cudaMemcpy(device, host + 2 * kPage, 16, cudaMemcpyDefault));  //~ upload
   if (kind == 3) said(cudaMemcpy(host, device, 2 * kPage, cudaMemcpyDeviceToHost));  //~ download
-  if (kind == 4) said(cudaMemcpy(device, host + 8, 16, cudaMemcpyHostToDevice));  //~ upload
-  if (kind == 5) said(cudaMemcpy2D(device, 256, host, kPage / 2, 100, 4, cudaMemcpyHostToDevice));  //~ rows
-  if (kind == 6) said(cudaMemcpyAsync(device, host, 2 * kPage, cudaMemcpyHostToDevice, stream));  //~ async
-  if (kind == 7) said(cudaMemcpyToSymbol(variable, host, 4 * kPage));  //~ symbol
+  if (kind == 4) said(cudaMemcpy(device, host + 8, 16, cudaMemcpyHostToDevice));     //~ upload
+  if (kind == 5)
+    said(cudaMemcpy2D(device, 256, host, kPage / 2, 100, 4, cudaMemcpyHostToDevice));  //~ rows
+  if (kind == 6)
+    said(cudaMemcpyAsync(device, host, 2 * kPage, cudaMemcpyHostToDevice, stream));      //~ async
+  if (kind == 7) said(cudaMemcpyToSymbol(variable, host, 4 * kPage));                    //~ symbol
   if (kind == 8) said((cudaError_t)cuMemcpyHtoD((CUdeviceptr)device, host, 4 * kPage));  //~ driver
   if (kind == 9) {
     cudaMemcpy3DParms copy = {};
@@ -92,8 +95,9 @@ int main(int, char** arguments) {
     char* locked;
     cudaMallocHost(&locked, 100);
     if (kind == 10) said(cudaMemcpy(device, locked, 104, cudaMemcpyHostToDevice));  //~ locked
-    cudaFreeHost(locked);  //~ unlock
-    if (kind == 11) said(cudaMemcpyAsync(device, locked, 100, cudaMemcpyHostToDevice, stream));  //~ freed
+    cudaFreeHost(locked);                                                           //~ unlock
+    if (kind == 11)
+      said(cudaMemcpyAsync(device, locked, 100, cudaMemcpyHostToDevice, stream));  //~ freed
   }
   if (kind == 12) {
     cudaHostRegister(host, kPage, 0);
@@ -107,9 +111,11 @@ int main(int, char** arguments) {
     cudaMemcpyAttributes attributes = {};
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
     size_t first = 0;
-    said(cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1, stream));  //~ batch
+    said(cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1,  //~ batch
+                              stream));
   }
-  if (kind == 14) said(cudaMemcpy((void*)"read-only", device, 9, cudaMemcpyDeviceToHost));  //~ literal
+  if (kind == 14)
+    said(cudaMemcpy((void*)"read-only", device, 9, cudaMemcpyDeviceToHost));  //~ literal
   if (kind == 15) {
     said(cudaMemcpy(device, host, 4 * kPage, cudaMemcpyHostToDevice));
     said(cudaMemcpy(host, device, 4 * kPage, cudaMemcpyDeviceToHost));

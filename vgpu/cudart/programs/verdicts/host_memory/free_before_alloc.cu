@@ -1,5 +1,5 @@
-// Memory that a stream allocates is freed in another stream, and nothing orders the two calls: it may be
-// freed before it exists.  Also memory of pools, of captured calls and of nodes of graphs.
+// Memory that a stream allocates is freed in another stream, and nothing orders the two calls: it
+// may be freed before it exists.  Also memory of pools, of captured calls and of nodes of graphs.
 // case unordered: | | 0
 // expect unordered: error data-race allocation freeing
 // says unordered: nothing orders cudaMallocAsync (1) and cudaFreeAsync (2)
@@ -53,9 +53,12 @@ int main(int, char** arguments) {
   }
   if (kind == 4) cudaStreamSynchronize(a);
   if (kind == 8) ramp<<<1, 32, 0, b>>>(p, 1000);
-  if (kind == 5) cudaFree(p);
-  else if (kind == 2) cudaFreeAsync(p, a);
-  else if (p != nullptr) cudaFreeAsync(p, b);  //~ freeing
+  if (kind == 5)
+    cudaFree(p);
+  else if (kind == 2)
+    cudaFreeAsync(p, a);
+  else if (p != nullptr)
+    cudaFreeAsync(p, b);  //~ freeing
   if (kind == 6 || kind == 7 || kind == 9) {
     cudaGraph_t graph;
     cudaGraphExec_t executable;

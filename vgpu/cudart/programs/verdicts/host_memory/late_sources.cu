@@ -1,6 +1,7 @@
-// Copies that read memory of the program when they run in their stream, and not at their call: a source
-// that the program changes or frees before is a defect.  Which copies do so: batches in stream order,
-// registered memory, copy nodes of graphs.  Not those that take pageable memory at their call.
+// Copies that read memory of the program when they run in their stream, and not at their call: a
+// source that the program changes or frees before is a defect.  Which copies do so: batches in
+// stream order, registered memory, copy nodes of graphs.  Not those that take pageable memory at
+// their call.
 // case freed_small: | | 0 100
 // expect freed_small: error data-race batch
 // says freed_small: cudaMemcpyBatchAsync (1) reads memory of the host when it runs in its stream, and the program has changed or freed that memory since the call
@@ -65,7 +66,8 @@ void batch(void* target, const void* source, size_t bytes, cudaMemcpySrcAccessOr
   cudaMemcpyAttributes attributes = {};
   attributes.srcAccessOrder = order;
   size_t first = 0;
-  cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1, stream);  //~ batch target
+  cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1,  //~ batch target
+                       stream);
 }
 
 void upload(cudaMemcpySrcAccessOrder order) {
@@ -131,7 +133,8 @@ int main(int, char** arguments) {
   }
   if (kind == 6) {
     cudaHostRegister(host.data(), n * sizeof(int), 0);
-    cudaMemcpyAsync(to, host.data(), n * sizeof(int), cudaMemcpyHostToDevice, stream);  //~ registered
+    cudaMemcpyAsync(to, host.data(), n * sizeof(int), cudaMemcpyHostToDevice,  //~ registered
+                    stream);
     host[0] = 8;
     cudaStreamSynchronize(stream);
     cudaHostUnregister(host.data());
@@ -145,7 +148,7 @@ int main(int, char** arguments) {
                              cudaMemcpyHostToDevice);
     cudaGraphInstantiate(&executable, graph, 0);
     cudaGraphDestroy(graph);
-    if (kind == 11) host.assign(n, 8);  // before it is launched
+    if (kind == 11) host.assign(n, 8);    // before it is launched
     cudaGraphLaunch(executable, stream);  //~ graph
     if (kind == 11) cudaStreamSynchronize(stream);
     host.assign(n, kind == 11 ? 7 : 8);
@@ -177,7 +180,8 @@ int main(int, char** arguments) {
   }
   if (kind == 14) download_local();
   if (kind == 15) {
-    cudaMemcpyToSymbolAsync(variable, host.data(), sizeof variable, 0, cudaMemcpyHostToDevice, stream);
+    cudaMemcpyToSymbolAsync(variable, host.data(), sizeof variable, 0, cudaMemcpyHostToDevice,
+                            stream);
     host.assign(n, 8);
     cudaMemcpyFromSymbolAsync(to, variable, sizeof variable, 0, cudaMemcpyDeviceToDevice, stream);
   }

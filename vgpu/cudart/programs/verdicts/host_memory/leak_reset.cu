@@ -1,5 +1,5 @@
-// --leaks: memory that the reset of its device, or the end of its context, frees was not freed by the
-// program.
+// --leaks: memory that the reset of its device, or the end of its context, frees was not freed by
+// the program.
 // build: -arch=compute_75 -lcuda
 // case reset: | --leaks | 1
 // expect reset: error leak first

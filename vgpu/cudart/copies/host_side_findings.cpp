@@ -1,4 +1,4 @@
-#include "vgpu/check/host_memory.hpp"
+#include "vgpu/cudart/copies/host_side_findings.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/text/counted.hpp"
 
-namespace warpcheck::vgpu {
+namespace warpcheck::cudart {
 namespace {
 
 std::string message_of(std::string_view call, bool write, const std::string& bytes, bool has_begun,
@@ -38,11 +38,11 @@ std::string message_of(std::string_view call, bool write, const std::string& byt
 
 }  // namespace
 
-Finding host_memory_missing(std::string_view call, bool write, std::size_t bytes,
-                            const HostRow& row, HostDefect defect) {
+vgpu::Finding host_memory_missing(std::string_view call, bool write, std::size_t bytes,
+                                  const HostRow& row, HostDefect defect) {
   const bool is_late = defect == HostDefect::gone || defect == HostDefect::frame_is_gone;
-  Finding finding;
-  finding.kind = is_late ? FindingKind::use_after_free : FindingKind::out_of_bounds;
+  vgpu::Finding finding;
+  finding.kind = is_late ? vgpu::FindingKind::use_after_free : vgpu::FindingKind::out_of_bounds;
   finding.space = "host";
   finding.object = counted(row.bytes, "byte");
   // What lies there later depends on what the program has mapped since.
@@ -50,25 +50,24 @@ Finding host_memory_missing(std::string_view call, bool write, std::size_t bytes
     finding.object += fmt::format(", of which the first {} are {}", row.good_bytes,
                                   defect == HostDefect::read_only ? "writable" : "mapped");
   }
-  finding.accesses = {host_side(write ? "host write" : "host copy")};
-  finding.message =
-      message_of(call, write, counted(bytes, "byte"), row.good_bytes != 0, defect);
+  finding.accesses = {vgpu::host_side(write ? "host write" : "host copy")};
+  finding.message = message_of(call, write, counted(bytes, "byte"), row.good_bytes != 0, defect);
   return finding;
 }
 
-Finding host_source_changed(std::string_view call, std::size_t bytes) {
-  Finding finding;
-  finding.kind = FindingKind::data_race;
+vgpu::Finding host_source_changed(std::string_view call, std::size_t bytes) {
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::data_race;
   finding.space = "host";
   finding.object = counted(bytes, "byte");
-  finding.accesses = {host_side("host copy")};
+  finding.accesses = {vgpu::host_side("host copy")};
   finding.message = fmt::format(
       "{} (1) reads memory of the host when it runs in its stream, and the program has changed or "
       "freed that memory since the call",
       call);
-  finding.relation = Relation::host;
-  finding.lack = Lack::wait_of_host;
+  finding.relation = vgpu::Relation::host;
+  finding.lack = vgpu::Lack::wait_of_host;
   return finding;
 }
 
-}  // namespace warpcheck::vgpu
+}  // namespace warpcheck::cudart

@@ -8,14 +8,14 @@
 
 #include "vgpu/check/finding.hpp"
 
-namespace warpcheck::vgpu {
+namespace warpcheck::cudart {
 
 // What is wrong with the first byte that a copy cannot access.
 enum class HostDefect : std::uint8_t {
-  unmapped,     // nothing is mapped there
-  barred,       // the mapping allows no access
-  read_only,    // a copy that writes it
-  gone,         // it was mapped at the call, and the copy runs later
+  unmapped,      // nothing is mapped there
+  barred,        // the mapping allows no access
+  read_only,     // a copy that writes it
+  gone,          // it was mapped at the call, and the copy runs later
   frame_is_gone  // a local variable of a function that has returned before the copy runs
 };
 
@@ -28,11 +28,11 @@ struct HostRow {
 // Makes the finding for a copy of `bytes` bytes with such a row.
 //   call: the API function, e.g. "cudaMemcpy"
 //   write: whether it writes memory of the host
-Finding host_memory_missing(std::string_view call, bool write, std::size_t bytes,
-                            const HostRow& row, HostDefect defect);
+vgpu::Finding host_memory_missing(std::string_view call, bool write, std::size_t bytes,
+                                  const HostRow& row, HostDefect defect);
 
 // Makes the finding for a copy that reads its source when it runs in its stream, if the source has
 // changed since the call.
-Finding host_source_changed(std::string_view call, std::size_t bytes);
+vgpu::Finding host_source_changed(std::string_view call, std::size_t bytes);
 
-}  // namespace warpcheck::vgpu
+}  // namespace warpcheck::cudart
