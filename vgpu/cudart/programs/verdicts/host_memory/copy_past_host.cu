@@ -108,11 +108,10 @@ int main(int, char** arguments) {
     void* targets[] = {device};
     const void* sources[] = {host};
     const size_t sizes[] = {2 * kPage};
-    cudaMemcpyAttributes attributes = {};
-    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+    cudaMemcpyAttributes how = {};
+    how.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
     size_t first = 0;
-    said(cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1,  //~ batch
-                              stream));
+    said(cudaMemcpyBatchAsync(targets, sources, sizes, 1, &how, &first, 1, stream));  //~ batch
   }
   if (kind == 14)
     said(cudaMemcpy((void*)"read-only", device, 9, cudaMemcpyDeviceToHost));  //~ literal

@@ -90,9 +90,11 @@ int main(int, char** arguments) {
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, run, 1024, 0);
   const int blocks = on_one * properties.multiProcessorCount + (kind == 2 || kind == 4);
   void* values[] = {&sum, &result};
-  const cudaError_t error =
-      kind > 2 ? cudaLaunchKernel(run, blocks, 1024, values, 0, 0)
-               : cudaLaunchCooperativeKernel(run, blocks, 1024, values, 0, 0);  //~ too_large
+  cudaError_t error = cudaSuccess;
+  if (kind > 2)
+    error = cudaLaunchKernel(run, blocks, 1024, values, 0, 0);
+  else
+    error = cudaLaunchCooperativeKernel(run, blocks, 1024, values, 0, 0);  //~ too_large
   cudaMemcpy(&host, result, sizeof(int), cudaMemcpyDeviceToHost);
   printf("%d blocks, sum %d, %s\n", blocks, host, cudaGetErrorName(error));
   cudaFree(sum);

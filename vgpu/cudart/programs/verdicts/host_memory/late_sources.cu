@@ -42,7 +42,7 @@
 // case between_rows: | | 13 100
 // expect between_rows: clean
 // case local_target: | | 14 100
-// expect local_target: error use-after-free target
+// expect local_target: error use-after-free batch
 // case symbol: | | 15 100
 // expect symbol: clean
 // prints symbol: ok
@@ -66,8 +66,7 @@ void batch(void* target, const void* source, size_t bytes, cudaMemcpySrcAccessOr
   cudaMemcpyAttributes attributes = {};
   attributes.srcAccessOrder = order;
   size_t first = 0;
-  cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1,  //~ batch target
-                       stream);
+  cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1, stream);  //~ batch
 }
 
 void upload(cudaMemcpySrcAccessOrder order) {
@@ -133,8 +132,8 @@ int main(int, char** arguments) {
   }
   if (kind == 6) {
     cudaHostRegister(host.data(), n * sizeof(int), 0);
-    cudaMemcpyAsync(to, host.data(), n * sizeof(int), cudaMemcpyHostToDevice,  //~ registered
-                    stream);
+    const size_t bytes = n * sizeof(int);
+    cudaMemcpyAsync(to, host.data(), bytes, cudaMemcpyHostToDevice, stream);  //~ registered
     host[0] = 8;
     cudaStreamSynchronize(stream);
     cudaHostUnregister(host.data());

@@ -6,7 +6,7 @@
 // expect product: clean
 // prints product: sum 4096 of 4096
 // case past_the_end: | | 1
-// expect past_the_end: error out-of-bounds past
+// expect past_the_end: error out-of-bounds product
 // case result: | | 2
 // expect result: clean
 // prints result: sum 4096 of 4096
@@ -20,12 +20,12 @@
 // expect batch: clean
 // prints batch: sum 4096 of 4096
 // case unwritten: | | 6
-// expect unwritten: error uninitialized-read multiplied unwritten
+// expect unwritten: error uninitialized-read product unwritten
 // case fill_node: | | 7
 // expect fill_node: clean
 // prints fill_node: sum 0 of 4096
 // case race: | | 8
-// expect race: error data-race stored raced
+// expect race: error data-race stored product
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cufft.h>
@@ -36,6 +36,13 @@
 
 __global__ void fill(float* x, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = 1;  //~ stored
+}
+
+void multiply(cublasHandle_t handle, const float* a, const float* x, float* y) {
+  const float one = 1, zero = 0;
+  const cublasOperation_t as_is = CUBLAS_OP_N;
+  const int n = 64;
+  cublasSgemm(handle, as_is, as_is, n, 1, n, &one, a, n, x, n, &zero, y, n);  //~ product
 }
 
 constexpr size_t kPiece = 2 << 20;
@@ -68,15 +75,13 @@ int main(int, char** arguments) {
   cublasCreate(&handle);
   const float one = 1, zero = 0;
   if (kind == 0 || kind == 6) {
-    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 64, 1, 64, &one, a, 64, ones, 64, &zero, c,  //~ multiplied
-                64);
+    multiply(handle, a, ones, c);
     cudaMemcpy(host.data(), c, 64 * sizeof(float), cudaMemcpyDeviceToHost);  //~ unwritten
   }
   if (kind == 1) {
     float* end = (float*)(base + 2 * kPiece) - 2048;
     cudaMemset(end, 0, 8192);
-    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 64, 1, 64, &one, end, 64, ones, 64, &zero, c,  //~ past
-                64);
+    multiply(handle, end, ones, c);
     n = 0;
   }
   if (kind == 2) {  // every element is 1 * 1 + 0, in place of the old ones
@@ -136,8 +141,7 @@ int main(int, char** arguments) {
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
     cublasSetStream(handle, stream);
-    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 64, 1, 64, &one, a, 64, ones, 64, &zero, c,  //~ raced
-                64);
+    multiply(handle, a, ones, c);
     fill<<<1, 256, 0, other>>>(a + 2048, 2048);
     cudaDeviceSynchronize();
     n = 0;
