@@ -200,7 +200,8 @@ class Memory(unittest.TestCase):
         text, _ = self.sizes()
         total = int(text.split()[0])
         self.assertEqual(text, f"{total} of {total}, {total}, cudaSuccess")
-        free = 1024 * sum(int(line.split()[1]) for line in pathlib.Path("/proc/meminfo").read_text().splitlines()
+        lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+        free = 1024 * sum(int(line.split()[1]) for line in lines
                           if line.startswith(("MemAvailable:", "SwapFree:")))
         self.assertTrue(64 << 20 <= total <= free / 3, text)
 
