@@ -57,7 +57,7 @@ __global__ void add_shared(int* out) {
   cuda::atomic_ref<unsigned char, cuda::thread_scope_block> a(last);
   a.fetch_add(1);
   __syncthreads();
-  out[0] = last;
+  if (threadIdx.x == 0) out[0] = last;
 }
 
 __global__ void shorts(short* p, int* out) {

@@ -39,8 +39,8 @@ int main() {
   size_t sizes[] = {4, 4}, first = 0;
   CUmemcpyAttributes attributes = {};
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-  const int copied =
-      cuMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &first, 1, stream);  //~ copy
+  CUresult copied;
+  copied = cuMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &first, 1, stream);  //~ copy
   cudaStreamSynchronize(stream);
   cudaStreamSynchronize(other);
   cudaMemcpy(&h[0], c, 4, cudaMemcpyDeviceToHost);

@@ -35,26 +35,26 @@ __global__ void load(unsigned* out, int kind) {
   const unsigned base = (unsigned)__cvta_generic_to_shared(tile);
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (t >= 32) {  // lanes of the other warp write what unneeded addresses of this one name
-    if (kind == 6) tile[128] = 1;
+    if (kind == 6 && t == 32) tile[128] = 1;
     return;
   }
   if (kind == 0 || kind == 1) {
     const unsigned at = t < 16 ? base + t * 16 : kind == 0 ? base + 1000000 : base + t * 2 + 2;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"  //~ x2
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                  : "=r"(a), "=r"(b)
-                 : "r"(at)
+                 : "r"(at)  //~ x2
                  : "memory");
   } else if (kind == 2) {
     const unsigned at = t < 8 ? base + t * 16 : base - 16;
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"  //~ x1
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
                  : "=r"(a)
-                 : "r"(at)
+                 : "r"(at)  //~ x1
                  : "memory");
   } else if (kind == 3) {
     const char* at = (const char*)tile + (t < 8 ? t * 16 : 4);
-    asm volatile("ldmatrix.sync.aligned.m8n8.x1.b16 {%0}, [%1];"  //~ wide
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.b16 {%0}, [%1];"
                  : "=r"(a)
-                 : "l"(at)
+                 : "l"(at)  //~ wide
                  : "memory");
   } else if (kind == 4) {
     const unsigned at = base + t % 16 * 16;
