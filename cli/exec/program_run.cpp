@@ -57,7 +57,7 @@ void add_settings_of_frameworks(std::vector<std::string>& environment,
   };
   add("TRITON_PTXAS_PATH", libraries + "/ptxas");
   add("TRITON_PTXAS_BLACKWELL_PATH", libraries + "/ptxas");
-  add("NVTX_INJECTION64_PATH", libraries + "/libwarpcheck_gpu.so");  // see nvtx_memory.cpp
+  add("NVTX_INJECTION64_PATH", libraries + "/libwarpcheck_nvtx.so");
   // Then an overrun of a tensor leaves its allocation, and freed tensors are freed memory.
   add("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
   if (const char* const home = std::getenv("HOME")) {

@@ -1,8 +1,8 @@
 // Programs that describe their own allocators by NVTX (nvToolsExtMem.h: pools, regions,
 // permissions, names).  These descriptions are not followed, and the report says so.
 //
-// `exec` names this library in NVTX_INJECTION64_PATH; NVTX calls the function below for each of its
-// extensions that a program uses (nvtx3/nvtxDetail/nvtxExtInit.h).
+// libwarpcheck_nvtx.so (nvtx_tool.cpp) calls the function below for each extension of NVTX that a
+// program uses.
 #include <cstdint>
 
 #include "vgpu/cudart/exec/exec_session.hpp"
@@ -18,8 +18,7 @@ constexpr std::uint16_t kMemory = 1;  // NVTX_EXT_MODULEID_MEM
 }  // namespace
 
 // Returns 0: there is no tool for this extension, so its functions do nothing.
-extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtxExtension(
-    const ModuleInfo* info) {
+extern "C" [[gnu::visibility("default")]] int warpcheck_nvtx_extension(const ModuleInfo* info) {
   using warpcheck::cudart::ExecSession;
   ExecSession* const session = ExecSession::instance();
   if (session != nullptr && info != nullptr && info->module == kMemory) {
