@@ -101,7 +101,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   slot.objects.clear();
   slot.yielded_warps = slot.polling_warps = 0;
   slot.turn_steps = slot.steps = 0;
-  slot.looks.begin(0, kLookAdvanceOfBlock);
+  slot.looks.begin(0, kLookAdvanceOfBlock, LookAccount::kShareOfBlock);
   slot.repeats_itself = false;
   slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits.quantum;
   slot.ready_warps = launch_.all_warps();

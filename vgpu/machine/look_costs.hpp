@@ -8,8 +8,8 @@
 //
 // A look that has used up what was paid ends without a result, and the next one begins when twice
 // as much has been paid.  So every look that would find something will be completed, after some
-// multiple of the steps that it costs.  Looks with a result are free: they end the launch, or they save
-// more than they cost.
+// multiple of the steps that it costs.  Looks with a result are free: they end the launch, or they
+// save more than they cost.
 #pragma once
 
 #include <algorithm>
@@ -54,31 +54,34 @@ class LookCost {
 // What the steps of a launch, or of a block, have paid, and what looks without a result have spent.
 class LookAccount {
  public:
-  // The share of the steps: a block and the launch have an account each.
-  static constexpr std::uint64_t kShare = 20;
   static constexpr std::uint64_t kUnitsMin = 1u << 11;  // no look begins with less
+
+  // The shares of the steps that are paid for looks at the launch, and at the warps of a block:
+  // less than a tenth together.
+  static constexpr std::uint64_t kShareOfLaunch = 16, kShareOfBlock = 32;
 
   // Begins with what is paid in advance.
   //   steps: so far
-  void begin(std::uint64_t steps, std::uint64_t advance) {
+  void begin(std::uint64_t steps, std::uint64_t advance, std::uint64_t share) {
     begin_ = steps;
+    share_ = share;
     advance_ = advance;
     spent_ = 0;
     needed_ = kUnitsMin;
   }
   // Returns what may be spent after so many steps.
   [[nodiscard]] std::uint64_t left(std::uint64_t steps) const {
-    const std::uint64_t paid = advance_ + (steps - begin_) / kShare;
+    const std::uint64_t paid = advance_ + (steps - begin_) / share_;
     return paid - std::min(paid, spent_);
   }
   [[nodiscard]] bool is_overdrawn(std::uint64_t steps) const {
-    return spent_ > advance_ + (steps - begin_) / kShare;
+    return spent_ > advance_ + (steps - begin_) / share_;
   }
   [[nodiscard]] bool may_look(std::uint64_t steps) const { return left(steps) >= needed_; }
   // Returns the number of steps at which the next look may begin.
   [[nodiscard]] std::uint64_t next_look() const {
     const std::uint64_t due = spent_ + needed_;
-    return begin_ + kShare * (due - std::min(due, advance_));
+    return begin_ + share_ * (due - std::min(due, advance_));
   }
   // Called after a look without a result.  If it was complete, the next one may cost as much.
   void spend(const LookCost& cost) {
@@ -88,6 +91,7 @@ class LookAccount {
 
  private:
   std::uint64_t begin_ = 0, advance_ = 0, spent_ = 0, needed_ = kUnitsMin;
+  std::uint64_t share_ = kShareOfLaunch;
 };
 
 }  // namespace warpcheck::vgpu

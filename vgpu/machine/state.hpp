@@ -101,8 +101,8 @@ struct Warp {
   // warp has waited for time in its last turn, and whether it has paused in the current round;
   // what a test has found about the places that it accesses.
   std::uint32_t time_reads = 0;
-  std::uint64_t wait_steps = 0;       // since its last turn that was not preempted
-  std::uint32_t reads_before = 0;     // the number of reads at that time
+  std::uint64_t wait_steps = 0;    // since its last turn that was not preempted
+  std::uint32_t reads_before = 0;  // the number of reads at that time
   bool waits_for_time = false, has_paused = false;
   enum class Places : std::uint8_t {
     unknown,

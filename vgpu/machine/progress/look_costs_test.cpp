@@ -14,7 +14,7 @@ namespace {
 
 TEST(LookAccount, PaysAShareOfTheSteps) {
   LookAccount account;
-  account.begin(1'000, 0);
+  account.begin(1'000, 0, 20);
   EXPECT_FALSE(account.may_look(1'000 + 20 * LookAccount::kUnitsMin - 20));
   EXPECT_TRUE(account.may_look(1'000 + 20 * LookAccount::kUnitsMin));
   EXPECT_EQ(account.next_look(), 1'000 + 20 * LookAccount::kUnitsMin);
@@ -30,7 +30,7 @@ TEST(LookAccount, PaysAShareOfTheSteps) {
 
 TEST(LookAccount, ALookThatWasNotCompletedMayCostTwiceAsMuchLater) {
   LookAccount account;
-  account.begin(0, 5'000);
+  account.begin(0, 5'000, 20);
   LookCost cost(5'000);
   EXPECT_TRUE(cost.affords(5'000));
   cost.count(4'000);
@@ -137,12 +137,11 @@ TEST_F(TimeWaits, OfManyWarpsTakeFewSteps) {
 // Thread 0 waits and writes; the others, which wait a little longer, see it in time.
 TEST_F(TimeWaits, EndInTheirOrder) {
   for (const char* const more : {"", "nanosleep.u32 100;\n"}) {
-    compile(
-        "setp.ne.u32 %p2, %r1, 0; @%p2 bra W;\n" + wait("S", 50'000'000, more) +
-        "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" +
-        wait("T", 60'000'000,
-             "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
-        "st.global.u32 [%rd1+4], 1;\nE:");
+    compile("setp.ne.u32 %p2, %r1, 0; @%p2 bra W;\n" + wait("S", 50'000'000, more) +
+            "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" +
+            wait("T", 60'000'000,
+                 "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
+            "st.global.u32 [%rd1+4], 1;\nE:");
     EXPECT_EQ(run(96).end, Outcome::End::completed);
     EXPECT_EQ(ints(2)[0], 1u);
     EXPECT_EQ(ints(2)[1], 0u) << more;
@@ -214,8 +213,8 @@ class Shares : public LookCosts {
 };
 
 TEST_F(Shares, ABlockThatWaitsForALaterOneEndsTheAttempt) {
-  for (const char* const more :
-       {"", "membar.gl;\n", "nanosleep.u32 50;\n", "bar.warp.sync -1;\n", "add.u32 %r5, %r5, 1;\n"}) {
+  for (const char* const more : {"", "membar.gl;\n", "nanosleep.u32 50;\n", "bar.warp.sync -1;\n",
+                                 "add.u32 %r5, %r5, 1;\n"}) {
     compile(
         "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd4, %rd4, %rd1;\n"
         "mov.u32 %r4, 1; st.global.u32 [%rd4], %r4;\n"

@@ -12,7 +12,9 @@ namespace warpcheck::vgpu {
 namespace {
 
 // The number of instructions of a warp within which it must return to exactly an earlier state.
-constexpr std::uint64_t kStepsExact = 4'096;
+// Fewer in a launch that has not executed a multiple of it.
+constexpr std::uint64_t kStepsExact = 4'096, kStepsExactMin = 256;
+constexpr std::uint64_t kStepsPerStepExact = 1'024;
 // The same for a warp that reads the time, which may still come to a barrier.
 constexpr std::uint64_t kStepsWithTime = 64;
 // The same for a warp that changes memory, in a launch that has not executed a multiple of it.
@@ -329,7 +331,9 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   const std::size_t foreign = changes_.foreign();
   const std::uint64_t steps_with_changes =
       std::max(kStepsWithChanges, outcome_.steps / kStepsPerStepWithChanges);
-  for (std::uint64_t steps = 1; steps <= kStepsExact; ++steps) {
+  const std::uint64_t steps_exact =
+      std::clamp(outcome_.steps / kStepsPerStepExact, kStepsExactMin, kStepsExact);
+  for (std::uint64_t steps = 1; steps <= steps_exact; ++steps) {
     const Fate fate = step(slot, warp);
     const bool changed = changes_.foreign() != foreign;
     if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;

@@ -201,12 +201,14 @@ class Lookahead final : public Observer {
   std::uint32_t restless_block_ = 0;
   bool reads_host_memory_ = false;
   bool has_effect_ = false;
-  bool repeats_ = false;       // memory changes, and changes back
-  bool reads_time_ = false;    // the running warp reads the time
-  bool is_alone_ = false;      // a single fragment runs, and the others of its warp are set aside
-  bool is_following_ = false;  // indifferent registers are being followed
-  bool has_strayed_ = false;   // an indifferent register reached a place where it matters
-  bool is_anchored_ = false;   // the rounds begin where a fork has closed
+  bool repeats_ = false;         // memory changes, and changes back
+  bool reads_time_ = false;      // the running warp reads the time
+  bool is_alone_ = false;        // a single fragment runs, and the others of its warp are set aside
+  bool is_following_ = false;    // indifferent registers are being followed
+  bool has_strayed_ = false;     // an indifferent register reached a place where it matters
+  bool is_anchored_ = false;     // the rounds begin where a fork has closed
+  bool has_moved_ = false;       // that place, in this round
+  bool is_inside_fork_ = false;  // it lies between another fork and the end of that
   std::uint64_t steps_of_round_ = 16'384;
   // visits of the round's first pc in a round, not counting the beginning
   std::size_t visits_of_round_ = 1;

@@ -222,8 +222,8 @@ bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
   return true;
 }
 
-// A loop that a marked register ends may be a pause by the clock, or a long wait: time passes faster
-// and faster, so that few rounds of it are executed.
+// A loop that a marked register ends may be a pause by the clock, or a long wait: time passes
+// faster and faster, so that few rounds of it are executed.
 void Lookahead::pass_time() {
   constexpr std::uint64_t kAheadMax = std::uint64_t{1} << 31;
   const std::uint64_t ahead = launch_.time_ahead - time_ahead_;

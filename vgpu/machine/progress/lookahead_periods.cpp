@@ -23,7 +23,7 @@ constexpr std::size_t kVisitsMin = 32;
 // Limits in instructions: an absolute one, and a small fraction of what the launch has executed so
 // far.
 constexpr std::uint64_t kStepsMax = 1u << 16;
-constexpr std::uint64_t kStepsPerStep = 64;
+constexpr std::uint64_t kStepsPerStep = 256;
 constexpr std::uint64_t kStepsMaxWithTime = 1'024;  // what depends on the time has no period
 constexpr std::size_t kValuesMax = 1u << 22;
 
@@ -73,8 +73,8 @@ std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits)
 Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
   const WarpState head = state_of(slot, warp);
   const std::size_t foreign = changes_.foreign();
-  const std::uint64_t steps_max = std::min(reads_time_ ? kStepsMaxWithTime : kStepsMax,
-                                           outcome_.steps / kStepsPerStep);
+  const std::uint64_t steps_max =
+      std::min(reads_time_ ? kStepsMaxWithTime : kStepsMax, outcome_.steps / kStepsPerStep);
   std::vector<std::vector<std::uint64_t>> visits;
   for (std::uint64_t steps = 1; steps <= steps_max; ++steps) {
     const Fate fate = step(slot, warp);

@@ -49,7 +49,7 @@ void for_each_difference(Bank bank, const RowBank& a, const RowBank& b, Visit vi
 
 Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
   is_following_ = true;
-  has_strayed_ = is_anchored_ = false;
+  has_strayed_ = is_anchored_ = is_inside_fork_ = false;
   forks_.clear();
   branches_.clear();
   steps_of_ways_ = 0;
@@ -62,9 +62,11 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
     const Marks marks = marks_of(warp);
     const std::set<LocalWord> words = indifferent_words_;
     head = state_of(slot, warp);
+    has_moved_ = false;
     fate = run_round(slot, warp, head);
     if (fate != Fate::spins) break;
-    is_closed = std::ranges::includes(marks, marks_of(warp)) &&
+    // The marks were taken at the place where the round began.
+    is_closed = !has_moved_ && std::ranges::includes(marks, marks_of(warp)) &&
                 std::ranges::includes(words, indifferent_words_) && !mark_differences(head, warp);
   }
   is_following_ = false;
@@ -74,7 +76,7 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
 
 // Runs until the warp has returned to `head` as often as a round requires and no fork is open:
 // Fate::spins.  When the first fork closes, the head moves to that place, because the head must not
-// lie inside a fork.
+// lie inside a fork; so it does again when it turns out to lie inside another one.
 Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   const std::size_t foreign = changes_.foreign();
   std::size_t visits = 0;
@@ -83,11 +85,15 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
     if (changes_.foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (has_strayed_) return Fate::unknown;
-    if (close_forks(warp) && !is_anchored_) {
-      is_anchored_ = true;
+    const bool closes = close_forks(warp);
+    const bool is_at_head = is_at(head, warp);
+    is_inside_fork_ |= is_at_head && !forks_.empty();
+    if (closes && (!is_anchored_ || (is_inside_fork_ && forks_.empty()))) {
+      is_anchored_ = has_moved_ = true;
+      is_inside_fork_ = false;
       head = state_of(slot, warp);
       visits = 0;
-    } else if (forks_.empty() && is_at(head, warp) && ++visits == visits_of_round_) {
+    } else if (forks_.empty() && is_at_head && ++visits == visits_of_round_) {
       return Fate::spins;
     }
   }

@@ -57,8 +57,8 @@ class MemoryChanges {
  private:
   // Eight aligned bytes of memory of which some have been changed.
   struct Word {
-    std::uintptr_t at = 0;            // 0: unused
-    std::uint64_t known = 0;          // a mask of the bytes that have been changed
+    std::uintptr_t at = 0;               // 0: unused
+    std::uint64_t known = 0;             // a mask of the bytes that have been changed
     std::uint64_t initial = 0, now = 0;  // those bytes
   };
 

@@ -35,7 +35,8 @@ std::uint64_t mix_bytes(std::uint64_t hash, const std::byte* bytes, std::uint32_
 // Returns a hash of the access, and of the bytes that it finds.
 std::uint64_t hash_of(const Access& access, bool with_bytes) {
   const std::byte* const data = access.allocation->data;
-  std::uint64_t hash = mix(2 * access.pc + 1 + with_bytes, std::uint64_t{access.mask} << 32 | access.place.warp);
+  std::uint64_t hash =
+      mix(2 * access.pc + 1 + with_bytes, std::uint64_t{access.mask} << 32 | access.place.warp);
   hash = mix(hash, access.allocation->id);
   const auto mix_lane = [&](std::uint32_t lane, std::uint32_t lanes) {
     const std::uint32_t offset = access.offset[lane];

@@ -54,8 +54,8 @@ class PollWatch final : public Observer {
   std::uint64_t accesses_max_ = 0;
   std::uint64_t accesses_ = 0;
   std::uint64_t new_place_until_ = 0;  // the number of accesses at the latest one at a new place
-  std::uint64_t new_until_ = 0;      // the number of accesses at the latest new one
-  std::vector<std::uint64_t> seen_;  // hashes, in a table whose size is a power of two; 0: free
+  std::uint64_t new_until_ = 0;        // the number of accesses at the latest new one
+  std::vector<std::uint64_t> seen_;    // hashes, in a table whose size is a power of two; 0: free
 };
 
 }  // namespace warpcheck::vgpu

@@ -93,8 +93,8 @@ void Polls::note_places(Warp& warp) const {
   warp.places = !*repeats ? Places::change : polls ? Places::poll : Places::repeat;
 }
 
-// Returns whether a look-ahead proves that something polls, if the block has paid for one.  One that
-// proves it is free, since it saves most of a quantum.
+// Returns whether a look-ahead proves that something polls, if the block has paid for one.  One
+// that proves it is free, since it saves most of a quantum.
 template <class Look>
 bool Polls::look(Slot& slot, Look look) {
   is_complete_ = false;
@@ -119,8 +119,7 @@ bool Polls::polls_beside_others(Slot& slot, Warp& warp, std::size_t fragment) {
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
     if (i == fragment || other.held || other.state != Fragment::State::ready) continue;
-    return look(slot,
-                [&](Lookahead& ahead) { return ahead.fragment_polls(slot, warp, fragment); });
+    return look(slot, [&](Lookahead& ahead) { return ahead.fragment_polls(slot, warp, fragment); });
   }
   return false;
 }

@@ -21,8 +21,8 @@ constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
 // Once the launch has waited for concurrent work, it may soon wait again.
 constexpr std::uint64_t kStepsAfterWait = 2'048;
 constexpr std::uint64_t kStepsPerStepAfterWait = 8;
-// A block that several machines run one after the other, and that takes so many steps, is assumed to
-// wait for another one: if it accesses the same places again and again, or in any case.
+// A block that several machines run one after the other, and that takes so many steps, is assumed
+// to wait for another one: if it accesses the same places again and again, or in any case.
 constexpr std::uint64_t kStepsOfShareThatRepeats = 1u << 24, kStepsOfShareMax = 1u << 28;
 // The interval for a launch that concurrent work may affect while it runs.
 constexpr std::uint64_t kStepsBeforeOthers = 262'144;
@@ -37,7 +37,7 @@ constexpr std::uint64_t kRepeatingSteps = 8'000'000;
 
 void Progress::begin_launch() {
   look_at_ = launch_.limits.look_after;
-  account_.begin(0, kAdvance);
+  account_.begin(0, kAdvance, LookAccount::kShareOfLaunch);
   blocks_ended_at_look_ = 0;
   looks_ = repeating_looks_ = 0;
   goes_on_ = false;
@@ -111,9 +111,9 @@ bool Progress::cannot_end() {
   return false;
 }
 
-// Several machines run the launch, each one block after the other.  A block that only waits may wait
-// for a block that has not begun, or reads what another machine writes: in either case, one machine
-// must run the launch.
+// Several machines run the launch, each one block after the other.  A block that only waits may
+// wait for a block that has not begun, or reads what another machine writes: in either case, one
+// machine must run the launch.
 void Progress::give_up_share_of_waiting_block() {
   if (launch_.resident.empty()) return;
   const Slot& slot = *launch_.resident.front();
@@ -200,8 +200,8 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
     }
     if (!deadlock.repeats && !cost.is_used_up()) repeating_looks_ = 0;
     if (deadlock.repeats && repeating_looks_++ == 0) repeats_since_ = deadlock.steps;
-    const bool repeats_long =
-        deadlock.repeats && repeating_looks_ >= kRepeatingLooks && deadlock.steps - repeats_since_ >= kRepeatingSteps;
+    const bool repeats_long = deadlock.repeats && repeating_looks_ >= kRepeatingLooks &&
+                              deadlock.steps - repeats_since_ >= kRepeatingSteps;
     const bool may_be_deadlock = polls || prospect == Prospect::stuck || repeats_long;
     if (may_be_deadlock) ahead.list(waiting);
   }
@@ -216,7 +216,7 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   }
   if (polls && others->wait_for_change(polled, deadlock.host_waits)) {
     interval_ = kStepsAfterWait;
-    account_.begin(launch_.outcome.steps, kAdvance);
+    account_.begin(launch_.outcome.steps, kAdvance, LookAccount::kShareOfLaunch);
     return false;
   }
   parts_.waiting_threads.complete(waiting);

@@ -6,8 +6,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// A warp that waits reads the time at least once in so many steps: unoptimised code of libcu++ needs
-// hundreds.  The second limit is for a warp of which nobody knows what it accesses.
+// A warp that waits reads the time at least once in so many steps: unoptimised code of libcu++
+// needs hundreds.  The second limit is for a warp of which nobody knows what it accesses.
 constexpr std::uint64_t kStepsPerRead = 1'024, kStepsPerReadUnknown = 64;
 // Time never overflows.
 constexpr std::uint64_t kTimeMax = std::uint64_t{1} << 60;
@@ -26,8 +26,8 @@ void TimeWaits::end_turn(Warp& warp, Stop stop, std::uint64_t steps) {
   const bool is_known = warp.places == Places::repeat;
   const std::uint64_t steps_max =
       (is_known || warp.has_paused ? kStepsPerRead : kStepsPerReadUnknown) * reads;
-  warp.waits_for_time = stop == Stop::quantum && warp.places != Places::change &&
-                        warp.wait_steps <= steps_max;
+  warp.waits_for_time =
+      stop == Stop::quantum && warp.places != Places::change && warp.wait_steps <= steps_max;
   if (warp.waits_for_time && !is_known) needs_look_ = true;
   warp.reads_before = warp.time_reads;
   warp.wait_steps = 0;

@@ -2,11 +2,12 @@
 //
 // Time counts warp instructions (scalars.cpp), so a wait for 50 ms would execute 50 million of
 // them.  Turns of warps form rounds: a round is over when every warp that can run has used up its
-// quantum, pauses or polls.  If in a round each of them has waited for time, has paused, or is known
-// to poll in vain, nothing but time can end that.  Then time advances at the end of the round by a
-// share of what has passed since the first such round.  A share, so that waits of different
-// lengths end in their order.  A warp that may only poll is looked at first (polls.hpp, progress.hpp):
-// threads that wait for ever also read the time, for their pauses, which would become absurd.
+// quantum, pauses or polls.  If in a round each of them has waited for time, has paused, or is
+// known to poll in vain, nothing but time can end that.  Then time advances at the end of the round
+// by a share of what has passed since the first such round.  A share, so that waits of different
+// lengths end in their order.  A warp that may only poll is looked at first (polls.hpp,
+// progress.hpp): threads that wait for ever also read the time, for their pauses, which would
+// become absurd.
 //
 // A warp waits for time in a turn if it reads the time again and again and otherwise only accesses
 // the same places: a counter may change, work goes elsewhere.  A pause (nanosleep) of a warp that
@@ -48,9 +49,9 @@ class TimeWaits {
   [[nodiscard]] std::uint64_t advance_max() const;
 
   RunningLaunch& launch_;
-  bool is_used_ = false;     // a warp has read the time
-  // Whether a warp waits that may only poll, whether a look-ahead says that it does more, and whether
-  // one should.
+  bool is_used_ = false;  // a warp has read the time
+  // Whether a warp waits that may only poll, whether a look-ahead says that it does more, and
+  // whether one should.
   bool needs_look_ = false, may_pass_ = false, wants_look_ = false;
   bool is_waiting_ = false;  // all have waited in the last round
   std::uint64_t since_ = 0;  // the time at the beginning of the first such round
