@@ -303,6 +303,11 @@ void ProgramReport::add(const ProgramRun& run, unsigned heap) {
   for (const auto& key : order) {
     const vgpu::Finding& recorded = latest.at(key);
     vgpu::Finding finding = seen_from_here(recorded);
+    // A loop of the host in which nothing changes might have counted (host_loops.hpp).  It did not
+    // end.
+    if (run.timed_out && finding.kind == vgpu::FindingKind::deadlock) {
+      finding.severity = vgpu::Severity::error;
+    }
     if (const Expectation* const by = expectations.find(recorded)) {
       add_expected(expected, std::move(finding), name_in_reports(program), *by);
       continue;

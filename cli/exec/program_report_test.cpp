@@ -121,6 +121,25 @@ TEST(ProgramReportTest, NotesAreNoErrors) {
   EXPECT_EQ(report.errors(), 1u);
 }
 
+TEST(ProgramReportTest, ALoopOfTheHostThatHadToBeEndedIsAnError) {
+  vgpu::Finding loop = race(1);
+  loop.kind = vgpu::FindingKind::deadlock;
+  loop.severity = vgpu::Severity::note;
+  vgpu::Finding note = race(2);
+  note.severity = vgpu::Severity::note;
+  for (const bool timed_out : {false, true}) {
+    ProgramReport report;
+    report.program = "./sum";
+    ProgramRun run;
+    run.timed_out = timed_out;
+    run.records = {
+        {1, StartRecord{"/sum"}}, {1, FindingRecord{0, loop}}, {1, FindingRecord{1, note}}};
+    report.add(run);
+    EXPECT_EQ(report.findings.size(), 2u);
+    EXPECT_EQ(report.errors(), timed_out ? 1u : 0u);
+  }
+}
+
 TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
   const auto report_with = [](std::vector<std::string> patterns, vgpu::Finding finding) {
     ProgramReport report = ignoring(std::move(patterns));

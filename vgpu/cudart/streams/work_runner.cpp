@@ -69,7 +69,13 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
       for (const auto& condition : work.conditions) condition->value = *condition->at_launch;
     }
   };
+  if (watches_loops()) host_loops_.runs(operation.work);
   std::visit(Visitor{*this, needs_, operation, host}, operation.work);
+}
+
+// Only the default schedule repeats what a launch did before.
+bool WorkRunner::watches_loops() const {
+  return needs_.trial.in_ambient() && needs_.trial.settings().strategy == nullptr;
 }
 
 void WorkRunner::run(const CopyWork& work, const Operation& operation, const HostState& host) {
@@ -182,6 +188,8 @@ void WorkRunner::kernel_has_run() {
 }
 
 void WorkRunner::asked_for(Work& work) {
+  const auto* const kernel = std::get_if<KernelWork>(&work);
+  if (kernel != nullptr && watches_loops()) host_loops_.asked_for(*kernel);
   needs_.host_accesses.asked_for(work);
   auto* const copy = std::get_if<CopyWork>(&work);
   if (copy != nullptr && needs_.trial.in_ambient()) needs_.copies.late().asked_for(*copy);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "vgpu/cudart/streams/execution.hpp"
+#include "vgpu/cudart/streams/host_loops.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 
 namespace warpcheck::vgpu {
@@ -49,7 +50,8 @@ class WorkRunner final : public OperationRunner {
     RunAhead& ahead;
     const vgpu::DeviceMemory& memory;
   };
-  explicit WorkRunner(const Needs& needs) : needs_(needs) {}
+  explicit WorkRunner(const Needs& needs)
+      : needs_(needs), host_loops_(needs.memory, needs.findings) {}
 
   void run(const Operation& operation, const HostState& host) override;
   void run(const CopyWork& work, const Operation& operation, const HostState& host) override;
@@ -75,8 +77,10 @@ class WorkRunner final : public OperationRunner {
   void run_graph(Body& body, const Graph& graph, const std::set<const Node*>& before_graph);
   void free(const FreeWork& work, const Operation& operation);
   void kernel_has_run();
+  [[nodiscard]] bool watches_loops() const;
 
   Needs needs_;
+  HostLoops host_loops_;
 };
 
 }  // namespace warpcheck::cudart

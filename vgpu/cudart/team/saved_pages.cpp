@@ -32,21 +32,32 @@ void KeptPages::add(std::byte* data, std::uint8_t* states, std::uint32_t bytes) 
   page.is_alike = has_states && std::memcmp(states, states + 1, bytes - 1) == 0;
   if (page.is_alike) page.state = *states;
   const bool keeps_states = has_states && !page.is_alike;
-  std::byte* const kept = take(keeps_states ? 2 * bytes : bytes);
-  std::memcpy(kept, data, bytes);
-  if (keeps_states) std::memcpy(kept + bytes, states, bytes);
-  page.kept = kept;
+  page.has_one_value = std::memcmp(data, data + 1, bytes - 1) == 0;
+  page.value = *data;
+  const std::uint32_t data_bytes = page.has_one_value ? 0 : bytes;
+  if (data_bytes != 0 || keeps_states) {
+    std::byte* const kept = take(data_bytes + (keeps_states ? bytes : 0));
+    std::memcpy(kept, data, data_bytes);
+    if (keeps_states) std::memcpy(kept + data_bytes, states, bytes);
+    page.kept = kept;
+  }
   pages_.push_back(page);
 }
 
 void KeptPages::put_back() const {
   for (const Page& page : pages_) {
-    std::memcpy(page.data, page.kept, page.bytes);
+    const std::byte* kept = page.kept;
+    if (page.has_one_value) {
+      std::memset(page.data, std::to_integer<int>(page.value), page.bytes);
+    } else {
+      std::memcpy(page.data, kept, page.bytes);
+      kept += page.bytes;
+    }
     if (page.states == nullptr) continue;
     if (page.is_alike) {
       std::memset(page.states, page.state, page.bytes);
     } else {
-      std::memcpy(page.states, page.kept + page.bytes, page.bytes);
+      std::memcpy(page.states, kept, page.bytes);
     }
   }
 }

@@ -29,6 +29,8 @@ class KeptPages {
   void put_back() const;
   // Host memory is kept for reuse, up to a limit.
   void clear();
+  // The number of bytes that were copied, for the tests.
+  [[nodiscard]] std::size_t bytes_copied() const { return used_; }
   // Bytes that it may use, of those that SavedPages has counted in advance.
   std::int64_t granted = 0;
 
@@ -39,7 +41,10 @@ class KeptPages {
     std::uint32_t bytes = 0;
     bool is_alike = false;  // all states are `state`, as in most pages
     std::uint8_t state = 0;
-    const std::byte* kept = nullptr;  // followed by the states, unless they are alike
+    bool has_one_value = false;  // all bytes are `value`, as in memory that nobody has written
+    std::byte value{};
+    // The bytes and the states, without those that are alike.
+    const std::byte* kept = nullptr;
   };
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
   using Block = std::array<std::byte, kBlockBytes>;

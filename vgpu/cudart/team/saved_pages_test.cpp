@@ -35,6 +35,31 @@ TEST(KeptPages, RestoreBytesAndStates) {
   }
 }
 
+// Memory that nobody has written before needs no copy.
+TEST(KeptPages, OfOneValueAreNotCopied) {
+  std::vector<std::byte> data(kTeamPageBytes, std::byte{3});
+  std::vector<std::uint8_t> states(kTeamPageBytes, 0);
+  KeptPages kept;
+  kept.add(data.data(), states.data(), kTeamPageBytes);
+  EXPECT_EQ(kept.bytes_copied(), 0u);
+  data.assign(kTeamPageBytes, std::byte{4});
+  states.assign(kTeamPageBytes, 9);
+  kept.put_back();
+  EXPECT_EQ(data, std::vector<std::byte>(kTeamPageBytes, std::byte{3}));
+  EXPECT_EQ(states, std::vector<std::uint8_t>(kTeamPageBytes, 0));
+  std::vector<std::uint8_t> mixed(kTeamPageBytes, 0);
+  mixed[7] = 1;
+  KeptPages with_states;
+  with_states.add(data.data(), mixed.data(), kTeamPageBytes);
+  EXPECT_EQ(with_states.bytes_copied(), kTeamPageBytes);
+  data.assign(kTeamPageBytes, std::byte{4});
+  mixed.assign(kTeamPageBytes, 9);
+  with_states.put_back();
+  EXPECT_EQ(data[5], std::byte{3});
+  EXPECT_EQ(mixed[6], 0);
+  EXPECT_EQ(mixed[7], 1);
+}
+
 TEST(KeptPages, RestoreBytesWithoutStates) {
   std::vector<std::byte> data(100, std::byte{1});
   KeptPages kept;

@@ -29,6 +29,7 @@ class Mishaps final : public vgpu::Causes {
   // The host now executes an operation requested by the call with this return address; null: not
   // known.
   void perform(const void* return_address) { performing_ = return_address; }
+  [[nodiscard]] const void* performing() const { return performing_; }
   [[nodiscard]] vgpu::HostPlace place_of_call() const override {
     return place_of_call(performing_);
   }
