@@ -108,7 +108,7 @@ class VerdictTables(unittest.TestCase):
 
     def test_each_table_has_a_suite(self):
         # Else nothing would compare it.
-        suites = {"litmus", "hunt", "check", "defects", "contenders", "linked"}
+        suites = {"litmus", "litmus_80", "litmus_90", "hunt", "check", "defects", "contenders", "linked"}
         for prefix, folder in (("programs", PROGRAMS), ("verdicts", PROGRAMS / "verdicts")):
             suites |= {f"{prefix}_{path.parent.name}" for path in folder.glob("*/*.cu")}
         tables = {path.stem: path.read_text().splitlines() for path in self.saved.glob("*.txt")}

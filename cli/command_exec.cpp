@@ -140,7 +140,8 @@ constexpr int kFilledExamined = 2;  // filled runs that are compared with unfill
 unsigned heap_of(const ExecArguments& arguments, int run) {
   if (arguments.heap) return *arguments.heap;
   const Settings settings = settings_of(arguments);
-  if (!compares_outputs(arguments) || !settings.checkers.init || !may_fill_heap()) return 0;
+  const bool would_report = settings.checkers.finds_unwritten_values();
+  if (!compares_outputs(arguments) || !would_report || !may_fill_heap()) return 0;
   const bool fills = arguments.runs == 2 ? run == 2 : run > 2 && run % 2 == 1;
   return fills ? kHeapFillings.at(static_cast<std::size_t>(run / 2 + 1) % 2) : 0;
 }

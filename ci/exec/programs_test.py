@@ -92,7 +92,7 @@ class Findings(unittest.TestCase):
         subprocess.run(["g++", "properties.cpp", f"{LIBRARIES}/libcudart.so.12", "-o",
                         "properties"], check=True, cwd=HERE)
         result = run("--", "./properties")
-        self.assertEqual(result.stdout, "warpcheck virtual GPU 7.5, warps of 32, 4 at 1000 MHz\n")
+        self.assertEqual(result.stdout, "warpcheck virtual GPU 7.5, warps of 32, 40 at 1000 MHz\n")
 
     def test_findings_survive_every_way_to_end(self):
         for mode in ("race-abort", "race-_exit", "race-exit"):

@@ -39,6 +39,8 @@ struct CheckerSet {
   bool volatile_is_weak = false;
   // The initialisation checker also reports uses of undefined values that reach device memory only.
   bool strict_init = false;
+  // Returns whether uses of values that nothing has written are reported.
+  [[nodiscard]] bool finds_unwritten_values() const { return init; }
   friend bool operator==(const CheckerSet&, const CheckerSet&) = default;
 };
 

@@ -154,8 +154,8 @@ void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
   });
 }
 
-// All allocations that one line leaves behind are one finding, also if a reset of the device and the
-// end of the program show them.
+// All allocations that one line leaves behind are one finding, also if a reset of the device and
+// the end of the program show them.
 void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
   for (const Allocation* allocation : left) {
     const CodePlace& at = allocation->allocated_at;

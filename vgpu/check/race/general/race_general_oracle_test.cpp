@@ -1,5 +1,5 @@
-// Compares the general race checker with the axioms of PTX ISA chapter 8 (race_axioms_testing.hpp) on
-// random executions.
+// Compares the general race checker with the axioms of PTX ISA chapter 8 (race_axioms_testing.hpp)
+// on random executions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
