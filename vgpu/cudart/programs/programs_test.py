@@ -119,7 +119,13 @@ def run_both_ways(program, case, interpreted, compiled):
 
 
 def add_to_table(program, variant, result):
-    table.add(program.name, variant, result.findings(), verdict_tables.sources_of(program.path, CHECKS))
+    # Where the host acts while a kernel runs, it varies which of its accesses meet the kernel's.
+    findings = result.findings()
+    alone = [found for found in findings
+             if not any(side["role"].startswith("host") for side in found["accesses"])]
+    if program.heads("varies") and alone:
+        findings = alone
+    table.add(program.name, variant, findings, verdict_tables.sources_of(program.path, CHECKS))
 
 
 def problem(program, result, *words):
