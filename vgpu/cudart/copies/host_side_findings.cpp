@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/memory/host_pages.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::cudart {
@@ -47,8 +49,11 @@ vgpu::Finding host_memory_missing(std::string_view call, bool write, std::size_t
   finding.object = counted(row.bytes, "byte");
   // What lies there later depends on what the program has mapped since.
   if (row.good_bytes != 0 && !is_late) {
-    finding.object += fmt::format(", of which the first {} are {}", row.good_bytes,
-                                  defect == HostDefect::read_only ? "writable" : "mapped");
+    const std::string_view good = defect == HostDefect::read_only ? "writable" : "mapped";
+    // Where an array on the heap ends at the end of the heap, the number differs from run to run.
+    finding.object += row.good_bytes % kHostPageBytes == 0
+                          ? fmt::format(", of which the first {} are {}", row.good_bytes, good)
+                          : fmt::format(", of which only the first part is {}", good);
   }
   finding.accesses = {vgpu::host_side(write ? "host write" : "host copy")};
   finding.message = message_of(call, write, counted(bytes, "byte"), row.good_bytes != 0, defect);
