@@ -109,7 +109,9 @@ TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
       "--compile always: there is no machine code here: it needs AVX2");
   expect_one_line_error(run("check --engine gpu --sanitizer valgrind"), "valgrind");
   expect_one_line_error(run("check histogram_shared --engine gpu --runtime /no/such.so"),
-                        "the CUDA runtime library cannot be opened: /no/such.so");
+                        WARPCHECK_HAS_DROP_IN
+                            ? "the CUDA runtime library cannot be opened: /no/such.so"
+                            : "there is no libwarpcheck_gpu.so");
   EXPECT_EQ(run("--help").status, 0);
 }
 
