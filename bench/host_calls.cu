@@ -1,5 +1,5 @@
-// The time that calls of a program take, for docs/measurements.md: host_calls ROUND prints the CPU
-// time of one round of calls, in microseconds.
+// The time that calls of a program take, for docs/develop/measurements.md: host_calls ROUND prints
+// the CPU time of one round of calls, in microseconds.
 #include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The cost of observing the host's accesses to memory of kernels, for docs/measurements.md.
+// The cost of observing the host's accesses to memory of kernels, for docs/develop/measurements.md.
 #include <cuda_runtime.h>
 #include <chrono>
 #include <cstdio>

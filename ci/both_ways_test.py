@@ -3,7 +3,7 @@ both_ways_test.py WARPCHECK REPOSITORY
 
 A hunt over all pairs, with what it prints, its reports, and the cases that it shrinks and saves; a
 check of all pairs; a replay of all cases of fuzz/cases, with the lines that it covers.  The check's claims are
-those of docs/verdicts/check.txt.
+those of docs/develop/verdicts/check.txt.
 """
 
 import json
@@ -51,7 +51,7 @@ class BothWays(unittest.TestCase):
         _, files = self.compare("check", "--trials", "12", "--build", "both", "--warp-model", "both",
                                 "--no-failures", "--json", "report.json", statuses=(1,))
         table = verdict_tables.Table("check", WARPCHECK)
-        # So few trials do not find all defects of specimens; docs/verdicts/hunt.txt has them.
+        # So few trials do not find all defects of specimens; docs/develop/verdicts/hunt.txt has them.
         claims = json.loads(files["report.json"])["claims"]
         for claim in (each for each in claims if not each["expects"]):
             verdict = "clean" if claim["status"] == "passed" else claim["verdict"]

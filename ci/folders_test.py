@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the folders to what docs/architecture.md says of them.
+"""Holds the folders to what docs/develop/architecture.md says of them.
 
   folders_test.py REPOSITORY
 
@@ -59,11 +59,11 @@ def named_above(root, folder):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    lines, named = tree_of((root / "docs/architecture.md").read_text())
-    told = [f"docs/architecture.md names {name}, which is no folder" for name in sorted(named)
+    lines, named = tree_of((root / "docs/develop/architecture.md").read_text())
+    told = [f"docs/develop/architecture.md names {name}, which is no folder" for name in sorted(named)
             if not (root / name).is_dir()]
     if len(lines) > LINES_MAX:
-        told.append(f"docs/architecture.md: the tree has {len(lines)} lines, {LINES_MAX} at most expected")
+        told.append(f"docs/develop/architecture.md: the tree has {len(lines)} lines, {LINES_MAX} at most expected")
     folders = [each for top in TOP for each in [root / top, *sorted((root / top).rglob("*"))] if each.is_dir()]
     for folder in folders:
         name = name_of(root, folder)
@@ -76,7 +76,7 @@ def main():
         if len(files) > FILES_MAX:
             told.append(f"{name} holds {len(files)} files, {FILES_MAX} at most expected")
         if name not in named and not named_above(root, folder):
-            told.append(f"neither docs/architecture.md nor the CMakeLists.txt above it names {name}")
+            told.append(f"neither docs/develop/architecture.md nor the CMakeLists.txt above it names {name}")
     print("\n".join(told) or f"{len(folders)} folders are as the page says")
     return 1 if told else 0
 

@@ -20,7 +20,7 @@ def main():
     run = lambda *arguments: subprocess.run([warpcheck, *arguments], cwd=repository, text=True,
                                             capture_output=True, check=False)
     shown, wrong = set(), []
-    pages = [repository / "README.md", *sorted((repository / "docs" / "gallery").glob("*.md"))]
+    pages = [repository / "README.md", *sorted((repository / "docs" / "use" / "gallery").glob("*.md"))]
     for page in pages:
         for block, case in BLOCK.findall(page.read_text()):
             shown.add(block.split()[1].split(".")[0])

@@ -4,7 +4,7 @@
   hunt_cases_test.py WARPCHECK REPOSITORY
 
 Hunts the specimens with a copy of the committed cases: no file may be added or changed.  Cases of earlier
-hunts stay.  A hunt does not read existing cases.  What it finds are the verdicts of docs/verdicts/hunt.txt.
+hunts stay.  A hunt does not read existing cases.  What it finds are the verdicts of docs/develop/verdicts/hunt.txt.
 """
 import filecmp
 import json

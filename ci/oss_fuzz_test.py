@@ -47,8 +47,8 @@ def check_names(prebuilt, warpcheck):
 
 
 def check_placeholders(repository):
-    """Placeholders are where docs/fuzzing-services.md says, and nowhere else."""
-    page = (repository / "docs" / "fuzzing-services.md").read_text()
+    """Placeholders are where docs/use/fuzzing-services.md says, and nowhere else."""
+    page = (repository / "docs" / "use" / "fuzzing-services.md").read_text()
     documented = re.findall(r"^ *\| `(project\.yaml|Dockerfile)` \| (?:`(\w+)`|the address of the `(.*?)`)", page,
                             re.MULTILINE)
     documented = sorted((file, key or command) for file, key, command in documented)

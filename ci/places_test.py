@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the pages docs/adding-a-*.md are correct.
+"""Checks that the pages docs/*/adding-a-*.md are correct.
 
   places_test.py REPOSITORY
 
@@ -134,8 +134,8 @@ def errors_of_lists(root):
     """Hand-written lists must contain all rows."""
     for rows, row, lists in (
             ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
-                "README.md": "`%s`", "docs/report.schema.json": '"%s"'}),
-            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/exec.md": "| `%s` |"})):
+                "README.md": "`%s`", "docs/use/report.schema.json": '"%s"'}),
+            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec.md": "| `%s` |"})):
         names = re.findall(row, (root / rows).read_text(), re.MULTILINE)
         if len(names) < 5:
             yield f"{rows} has only {len(names)} rows"
@@ -158,14 +158,14 @@ def lies(text):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    pages = sorted((root / "docs").glob("adding-a*.md"))
-    told = [f"docs/{page.name} {error}" for page in pages
+    pages = sorted((root / "docs").glob("*/adding-a*.md"))
+    told = [f"{page.relative_to(root)} {error}" for page in pages
             for error in errors_of(root, page.name, page.read_text())]
     for page in pages:
         text = page.read_text()
-        told += [f"docs/{page.name} could lie so:\n{lie}" for lie in lies(text)
+        told += [f"{page.relative_to(root)} could lie so:\n{lie}" for lie in lies(text)
                  if page.name in EXAMPLES and not any(errors_of(root, page.name, lie))]
-    told += [f"docs/{page} is missing" for page in EXAMPLES if not (root / "docs" / page).is_file()]
+    told += [f"docs/develop/{page} is missing" for page in EXAMPLES if not (root / "docs" / "develop" / page).is_file()]
     told += errors_of_names(root)
     told += errors_of_lists(root)
     print("\n".join(told) or f"{len(pages)} pages name every place")

@@ -4,7 +4,7 @@
   report_formats_test.py WARPCHECK ROOT
 
 Runs hunt, check, replay, shrink, fuzz and campaign with every report, and list --json, and validates: JSON against
-docs/report.schema.json, JUnit and SARIF against harness/report/schemas/, lcov and HTML by parsing
+docs/use/report.schema.json, JUnit and SARIF against harness/report/schemas/, lcov and HTML by parsing
 them.  A schema must also refuse: each gets a damaged copy of a report that it has accepted.
 """
 import copy
@@ -32,7 +32,7 @@ class Formats:
     def __init__(self, program, root):
         self.program, self.root = program, root
         schemas = root / "harness" / "report" / "schemas"
-        self.report = self.validator(root / "docs" / "report.schema.json")
+        self.report = self.validator(root / "docs" / "use" / "report.schema.json")
         self.sarif = self.validator(schemas / "sarif-2.1.0-subset.schema.json")
         self.junit = etree.XMLSchema(etree.parse(str(schemas / "junit.xsd")))
 

@@ -1,4 +1,4 @@
-"""The tables of verdicts, docs/verdicts/SUITE.txt (docs/verdicts.md): what each program of a suite shows.
+"""The tables of verdicts, docs/develop/verdicts/SUITE.txt (docs/develop/verdicts.md): what each program of a suite shows.
 
 A test adds the verdict of each program that it runs anyway, and compares them at its end.  The rows that it
 has seen are kept in the build directory, in verdicts/SUITE/PROGRAM.txt; `ci/verdicts --accept` copies them from there.
@@ -10,7 +10,7 @@ line is named by its text, because its number changes with every line that is ad
 import pathlib
 import re
 
-TABLES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "verdicts"
+TABLES = pathlib.Path(__file__).resolve().parents[1] / "docs" / "develop" / "verdicts"
 TEXT_MAX = 60
 PROGRAMS = "programs"  # a file that names all that there are
 
@@ -59,7 +59,7 @@ def read_rows(path):
 
 
 def write_table(path, suite, rows):
-    head = f"# Verdicts of {suite}; docs/verdicts.md says how to read and change this table.\n"
+    head = f"# Verdicts of {suite}; docs/develop/verdicts.md says how to read and change this table.\n"
     path.write_text(head + "".join(f"{row}\n" for row in sorted(set().union(*rows.values()))))
 
 
@@ -113,6 +113,6 @@ class Table:
         if not changed:
             return []
         names = " ".join(f"{self.suite}/{name}" for name in changed)
-        return [f"the verdicts are not those of docs/verdicts/{self.suite}.txt:",
+        return [f"the verdicts are not those of docs/develop/verdicts/{self.suite}.txt:",
                 *(line for lines in changed.values() for line in lines),
                 f"if they are right, confirm them: ci/verdicts --accept {names}"]

@@ -3,7 +3,7 @@
 
   workflows_test.py REPOSITORY WARPCHECK
 
-Validates ci/workflows/*.yml and the YAML in docs/campaigns-ci-matrix.md; looks up every option that they
+Validates ci/workflows/*.yml and the YAML in docs/use/campaigns-ci-matrix.md; looks up every option that they
 give to a warpcheck command in its --help; and runs the shell commands of `properties` and `campaign` through
 `sh -n`.
 """
@@ -65,7 +65,7 @@ def check_commands(name, workflow):
 
 def main():
     github, gitlab = (load((HERE / name).read_text()) for name in ("github.yml", "gitlab.yml"))
-    matrix = load(re.search(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "campaigns-ci-matrix.md").read_text(),
+    matrix = load(re.search(r"```yaml\n(.*?)```", (REPOSITORY / "docs" / "use" / "campaigns-ci-matrix.md").read_text(),
                             re.DOTALL).group(1))
     matrix["on"] = "push"  # a part of a workflow
     validate(github, "github-workflow.json")

@@ -38,7 +38,8 @@ struct CommandRow {
   bool is_hidden = false;  // internal: not in the help
 };
 
-// A command registers itself by a constant of this type in its own file (docs/adding-a-command.md).
+// A command registers itself by a constant of this type in its own file
+// (docs/develop/adding-a-command.md).
 struct RegisteredCommand {
   explicit RegisteredCommand(const CommandRow& row);
 };

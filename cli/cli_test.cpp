@@ -197,9 +197,9 @@ std::set<std::string> options_in(const std::string& text) {
   return options;
 }
 
-// The row of a command in the first table of docs/command-line.md.
+// The row of a command in the first table of docs/use/command-line.md.
 std::string documented(const std::string& command) {
-  std::ifstream page(WARPCHECK_SOURCE_DIR "/docs/command-line.md");
+  std::ifstream page(WARPCHECK_SOURCE_DIR "/docs/use/command-line.md");
   for (std::string line; std::getline(page, line);) {
     if (line.starts_with("| `" + command)) return line;
   }

@@ -220,7 +220,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
   arguments->reports.add_to(command);
   command.footer(
       "A campaign stores its state in DIR.  The same command resumes it.  Each finding is stored\n"
-      "at once, then shrunk and confirmed in the background.  See docs/campaigns.md.\n"
+      "at once, then shrunk and confirmed in the background.  See docs/use/campaigns.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck campaign night                   all pairs, until Ctrl-C\n"

@@ -397,7 +397,7 @@ void add_check_to(CLI::App& command, Run& run) {
   command
       .add_option("--expect", arguments->expect,
                   "Findings that are known and accepted: trials leave out those that FILE names "
-                  "(docs/expected-findings.md)")
+                  "(docs/use/expected-findings.md)")
       ->type_name("FILE");
   command
       .add_option("--write-expect", arguments->write_expect,
@@ -410,7 +410,7 @@ void add_check_to(CLI::App& command, Run& run) {
       "explained\n"
       "and kept as a case.  A claim that could not have failed is UNHEALTHY, which is a failure "
       "too:\n"
-      "see docs/command-line.md.\n"
+      "see docs/use/command-line.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck check                          every pair\n"

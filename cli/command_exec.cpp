@@ -544,7 +544,7 @@ void add_report_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--expect", arguments.expect,
                   "Findings that are known and accepted: do not report those that FILE names "
-                  "(docs/expected-findings.md)")
+                  "(docs/use/expected-findings.md)")
       ->type_name("FILE");
   command
       .add_option("--write-expect", arguments.write_expect,

@@ -124,7 +124,8 @@ int export_failures(const FailuresArguments& arguments) {
 void add_failures_to(CLI::App& command, Run& run) {
   command.require_subcommand(1);
   command.footer(
-      "The failure database stores each failure with its smallest case: see docs/campaigns.md.\n"
+      "The failure database stores each failure with its smallest case: see\n"
+      "docs/use/campaigns.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck failures list\n"

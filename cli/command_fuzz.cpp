@@ -108,7 +108,7 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   command.footer(
       "libFuzzer searches for inputs and schedules that reach new coverage.  A failure is shrunk\n"
       "and saved as a case, and the search continues.  For other fuzzing engines and machines:\n"
-      "docs/fuzzing-services.md.\n"
+      "docs/use/fuzzing-services.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck fuzz scan_tree                                     for a minute\n"

@@ -111,7 +111,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
   command.footer(
       "A pair is as expected when every kind of finding that it declares was found, and no other.\n"
       "A pair that declares none must stay clean.  No claim may be UNHEALTHY: a claim that could\n"
-      "not have failed (docs/command-line.md).\n"
+      "not have failed (docs/use/command-line.md).\n"
       "\n"
       "Examples:\n"
       "  warpcheck hunt                                   all pairs\n"

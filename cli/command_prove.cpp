@@ -160,7 +160,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       "Says for every size and launch of a pair's domain how its freedom from findings is known:\n"
       "proved for all data and schedules; proved for this data and all schedules; proved for this\n"
       "data by trying every execution; or only tried, with the source line that prevents a proof.\n"
-      "docs/proofs.md says what a proof rests on.\n"
+      "docs/use/proofs.md says what a proof rests on.\n"
       "\n"
       "Examples:\n"
       "  warpcheck prove scan_tree --max-size 256\n"

@@ -1,6 +1,6 @@
 # The Debian package: `cpack -G DEB` in the build directory makes warpcheck_VERSION_ARCH.deb of the
-# files of `cmake --install` (docs/ci.md).  nvcc is not a dependency: the CUDA Toolkit is no package
-# of Debian's, and each project chooses its own.
+# files of `cmake --install` (docs/use/ci.md).  nvcc is not a dependency: the CUDA Toolkit is no
+# package of Debian's, and each project chooses its own.
 include(GNUInstallDirs)
 
 # The directories in which shells find completion.

@@ -1,4 +1,4 @@
-// The text of a PTX litmus test, in the format of the herd family of tools (docs/litmus.md).
+// The text of a PTX litmus test, in the format of the herd family of tools (docs/use/litmus.md).
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // After how many schedules a mutant of the fast kernels is found, and as what: rows of the table in
-// docs/gallery.md.
+// docs/use/gallery.md.
 //
 //   mutant_schedules [SERIES [SCHEDULES_MAX]]
 //

@@ -1,4 +1,4 @@
-# Draws times.csv of bench/gpu/run: gnuplot -e "times='...'; plot_file='docs/fast.svg'" bench/gpu/plot.gp
+# Draws times.csv of bench/gpu/run: gnuplot -e "times='...'; plot_file='docs/use/fast.svg'" bench/gpu/plot.gp
 set terminal svg size 1000,760 background "white" font "sans,12"
 set output plot_file
 set datafile separator ","

@@ -122,7 +122,7 @@ import jsonschema
 from lxml import etree
 root = sys.argv[1]
 report, sarif, junit = sys.argv[2:]
-jsonschema.validate(json.load(open(report)), json.load(open(f"{root}/docs/report.schema.json")))
+jsonschema.validate(json.load(open(report)), json.load(open(f"{root}/docs/use/report.schema.json")))
 schemas = f"{root}/harness/report/schemas"
 jsonschema.validate(json.load(open(sarif)), json.load(open(f"{schemas}/sarif-2.1.0-subset.schema.json")))
 etree.XMLSchema(etree.parse(f"{schemas}/junit.xsd")).assertValid(etree.parse(junit))

@@ -372,7 +372,7 @@ class Programs(unittest.TestCase):
 
 class Manual(unittest.TestCase):
     def test_the_example_in_the_manual_is_what_is_printed(self):
-        page = pathlib.Path(SOURCES, "docs", "exec.md").read_text()
+        page = pathlib.Path(SOURCES, "docs", "use", "exec.md").read_text()
         source, session = re.search(r"```cuda\n(.*?)```.*?```\n(\$ .*?)```", page,
                                     re.DOTALL).groups()
         directory = HERE / "manual"

@@ -1,7 +1,7 @@
 #!/bin/bash -eu
 # Builds the fuzz targets by the contract of OSS-Fuzz and ClusterFuzzLite: with $CC, $CXX, $CXXFLAGS
 # and $LIB_FUZZING_ENGINE, from $SRC/warpcheck, in $WORK, into $OUT; next to each target X,
-# X_seed_corpus.zip, X.dict and X.options.  docs/fuzzing-services.md describes its use.
+# X_seed_corpus.zip, X.dict and X.options.  docs/use/fuzzing-services.md describes its use.
 #
 # WARPCHECK_TARGETS: names of targets, to build only these.  Default: every clean pair, the PTX
 # parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory from which the virtual

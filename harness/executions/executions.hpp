@@ -2,7 +2,7 @@
 // observe, and on weak memory all writes that their loads may find.
 //
 // The case runs repeatedly; vgpu/check/executions decides which runs are needed.  Assumptions and
-// limits: docs/proofs.md.
+// limits: docs/use/proofs.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Findings that are known and accepted: which ones, and why (docs/expected-findings.md).
+// Findings that are known and accepted: which ones, and why (docs/use/expected-findings.md).
 //
 // A line's number changes with every edit above it, so an expectation names what stays: the kind,
 // the kernel's name without template arguments and parameters, and of each side the file and the

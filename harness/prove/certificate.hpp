@@ -1,6 +1,6 @@
 // What one run of a pair proves: nothing beyond itself, or something for every schedule, or
 // something for every schedule and all data of its sizes and launch.  Theorem and assumptions:
-// docs/proofs.md.
+// docs/use/proofs.md.
 //
 // The proof is that there is no finding: no race, no access out of bounds, no unwritten value, no
 // missed barrier, no leak.  That the result equals the reference's is tested, not proved.

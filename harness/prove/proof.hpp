@@ -1,4 +1,4 @@
-// What is known about the findings of a pair beyond the trials that ran (docs/proofs.md).
+// What is known about the findings of a pair beyond the trials that ran (docs/use/proofs.md).
 #pragma once
 
 #include <cstdint>

@@ -72,7 +72,7 @@ struct RunReport {
                   const std::vector<HealthProblem>& problems);
 };
 
-// The document of `--json`; docs/report.schema.json describes it.
+// The document of `--json`; docs/use/report.schema.json describes it.
 [[nodiscard]] Json report_json(const RunReport& run);
 inline constexpr int kReportVersion = 1;
 inline constexpr std::string_view kReportSchema = "warpcheck-report/1";

@@ -49,7 +49,7 @@ class TrialRunner {
   // The same under `strategy`, whatever schedule the case has.
   Verdict run(const Case& a_case, vgpu::Strategy& strategy);
   // For a search, used if the case names a strategy: the strategy is not run if the run under the
-  // default schedule holds for every schedule (docs/proofs.md).  That is tried for kernels that
+  // default schedule holds for every schedule (docs/use/proofs.md).  That is tried for kernels that
   // have shown no order of threads before.
   Verdict run_for_search(const Case& a_case, vgpu::Strategy& strategy);
 

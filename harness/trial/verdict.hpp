@@ -41,7 +41,7 @@ struct Verdict {
   std::uint64_t ptx_hash = 0;
   std::vector<std::string> refusals;  // what could not be run, and why
   // Why another schedule may give another result, although no race was found; empty: it cannot, so
-  // that a run without findings holds for every schedule (docs/proofs.md).
+  // that a run without findings holds for every schedule (docs/use/proofs.md).
   std::string order_source;
   bool for_every_schedule = false;  // this run without findings holds for every schedule
 

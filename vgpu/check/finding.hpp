@@ -92,7 +92,7 @@ struct Finding {
   std::vector<AccessSide> accesses;
   std::string message;      // one sentence: "no barrier orders (1) and (2)"
   std::uint64_t count = 1;  // how often in this trial
-  // Why the finding exists, as data (docs/reports.md).  Hints, folding and printers use these
+  // Why the finding exists, as data (docs/use/reports.md).  Hints, folding and printers use these
   // fields and not the message.
   std::string variable;                // the object without the element: "share"; may be empty
   Relation relation = Relation::none;  // between the two sides: the widest one seen

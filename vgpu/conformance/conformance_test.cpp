@@ -291,9 +291,9 @@ TEST(SupportedPtx, EverythingElseIsRefused) {
 }
 
 TEST(SupportedPtx, HasItsPageInTheDocumentation) {
-  const std::filesystem::path page = kVectors / "../../../docs/supported-ptx.md";
+  const std::filesystem::path page = kVectors / "../../../docs/use/supported-ptx.md";
   EXPECT_EQ(read_file(page), supported_ptx())
-      << "conformance_record --supported > docs/supported-ptx.md";
+      << "conformance_record --supported > docs/use/supported-ptx.md";
 }
 
 TEST(Recordings, ComeBackFromTheirFiles) {

@@ -5,7 +5,7 @@
 //                                                ptxas made of kernels.BUILD.ptx,
 //                                                BUILD.oLEVEL.cubin, LEVEL from 0 to 3
 //   conformance_record --ptx [SM]    prints the PTX, for ptxas
-//   conformance_record --supported   prints docs/supported-ptx.md
+//   conformance_record --supported   prints docs/use/supported-ptx.md
 //
 // The driver library is opened at run time, so that this program can be built without it.  Forms
 // that the GPU does not support are skipped and listed.  Sequences and whole kernels run at every

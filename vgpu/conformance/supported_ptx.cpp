@@ -22,8 +22,8 @@ Written by `conformance_record --supported` from `vgpu/ptx/forms.def`; a test co
 The virtual GPU executes these compute instructions, and no others: any other form is refused when
 its kernel is launched, with its name, its PTX line and its source line. Alternatives stand in
 braces. Each form has vectors that were recorded on a real GPU and are replayed by the tests, unless
-it is said to be unrecorded; see [conformance.md](conformance.md). `sm` is the lowest target that has the form. Of atomics these are
-the forms with vectors, not all that are executed.
+it is said to be unrecorded; see [conformance.md](../develop/conformance.md). `sm` is the lowest
+target that has the form. Of atomics these are the forms with vectors, not all that are executed.
 )";
 
 constexpr std::string_view kTail =
@@ -31,7 +31,7 @@ constexpr std::string_view kTail =
 ## Textures and surfaces
 
 On objects in registers, as `vgpu/program/emit/texture.cpp` reads them. What they compute is
-compared with a real GPU by other means: see [conformance.md](conformance.md).
+compared with a real GPU by other means: see [conformance.md](../develop/conformance.md).
 
 | form |
 |---|

@@ -1,4 +1,4 @@
-// Generates docs/supported-ptx.md from the tables.
+// Generates docs/use/supported-ptx.md from the tables.
 #pragma once
 
 #include <string>

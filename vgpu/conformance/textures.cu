@@ -128,7 +128,7 @@ class Buffer {
 
 // ---- what ----
 
-// What a virtual GPU may be off by: see docs/conformance.md.
+// What a virtual GPU may be off by: see docs/develop/conformance.md.
 float error_of(const Setup& setup) {
   const bool is_signed_byte = setup.format.kind == Kind::s && setup.format.bits == 8;
   if (setup.flat) return kLevelError;

@@ -12,7 +12,7 @@
 namespace warpcheck::conformance {
 
 // Errors of results that are not reproduced exactly, in units of the result: see
-// docs/conformance.md.
+// docs/develop/conformance.md.
 inline constexpr float kLevelError = 0.012F;              // a level of detail from gradients
 inline constexpr float kSrgbError = 0.006F;               // the linear filter over sRGB
 inline constexpr float kSignedByteError = 1.01F / 32767;  // the linear filter over signed bytes

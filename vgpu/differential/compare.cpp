@@ -81,7 +81,7 @@ Difference difference_within(const ptx::Module& module, std::uint32_t threads,
 }
 
 // Without optimisation, an assembler translates the text literally.  A difference only with
-// optimisation is most likely an error of the assembler: see docs/conformance.md.
+// optimisation is most likely an error of the assembler: see docs/develop/conformance.md.
 Difference difference_from_gpu(std::string_view text, std::uint32_t threads, const Result& plain,
                                const Engines& engines) {
   Difference found = between(plain, "the machine", engines.gpu->run(text, 0), "the GPU", threads);

@@ -1,5 +1,5 @@
 // Runs random PTX programs on the machine in all its modes, which must not matter, on the reference
-// interpreter, and on a real GPU.  See docs/conformance.md.
+// interpreter, and on a real GPU.  See docs/develop/conformance.md.
 //
 //   ptx_differential [--programs N] [--seed S] [--engine vgpu|gpu|both] [--save DIRECTORY]
 //   ptx_differential --replay FILE [--engine ...]

@@ -1,5 +1,6 @@
-// The table of the litmus programs' verdicts, docs/verdicts/litmus.txt: a row says what a program
-// shows in one build and warp model, or in all of them, as ci/verdict_tables.py describes rows.
+// The table of the litmus programs' verdicts, docs/develop/verdicts/litmus.txt: a row says what a
+// program shows in one build and warp model, or in all of them, as ci/verdict_tables.py describes
+// rows.
 #pragma once
 
 #include <map>

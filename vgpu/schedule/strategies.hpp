@@ -1,5 +1,5 @@
 // The list of strategies.  A new strategy needs its files and a row in strategies.cpp: see
-// docs/adding-a-strategy.md.  Code that chooses among strategies uses the rows.
+// docs/develop/adding-a-strategy.md.  Code that chooses among strategies uses the rows.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The calls by which the host uses the device, and a rehearsal of them with other data
-// (docs/proofs.md).
+// (docs/use/proofs.md).
 //
 // Host code cannot be analysed as device code is.  So a proof tests whether the host makes the same
 // calls whatever the data is.  Most often, no kernel instruction is executed for that: if the host

@@ -1,5 +1,5 @@
 // Follows values to the places where they decide something: the basis on which one run proves
-// something about many runs (docs/proofs.md).
+// something about many runs (docs/use/proofs.md).
 //
 // Two kinds of values are followed: data (what the host has copied to the device) and order (what
 // depends on which thread came first: old values of atomic operations, clocks, accesses that no

@@ -79,7 +79,7 @@ std::uint64_t converted(const ptx::Instruction& in, std::uint64_t a) {
 std::uint64_t field(const ptx::Instruction& in, const ReferenceOperands& o) {
   const Type type = in.modifiers.type;
   const unsigned bits = bits_of(type);
-  // For 64 bits, the hardware uses all bits of position and length: docs/conformance.md.
+  // For 64 bits, the hardware uses all bits of position and length: docs/develop/conformance.md.
   const std::uint64_t looked_at = bits == 64 ? 0xffffffff : 0xff;
   if (in.opcode == Opcode::bfi_) {
     const std::uint64_t position = o.source[2] & looked_at, length = o.source[3] & looked_at;

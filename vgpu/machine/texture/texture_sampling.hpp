@@ -3,7 +3,7 @@
 //
 // The CUDA C++ Programming Guide specifies that the linear filter has weights with 8 fraction bits.
 // Everything else was determined by comparison with an H200; tests replay that comparison
-// (docs/conformance.md).
+// (docs/develop/conformance.md).
 #pragma once
 
 #include <array>

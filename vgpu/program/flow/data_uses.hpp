@@ -2,9 +2,9 @@
 // guard, or an operand that selects lanes, a barrier or a size.
 //
 // If no value can, threads make the same accesses and meet at the same barriers for all data
-// (docs/proofs.md).  A branch whose ways only calculate until they meet again decides nothing: it
-// selects between values, as unoptimised code does.  All paths are examined: a register holds data
-// if the last write to it on some path may have been data.  Memory is treated coarsely: shared
+// (docs/use/proofs.md).  A branch whose ways only calculate until they meet again decides nothing:
+// it selects between values, as unoptimised code does.  All paths are examined: a register holds
+// data if the last write to it on some path may have been data.  Memory is treated coarsely: shared
 // memory as a whole, and local memory as a whole, hold data once any data is stored there; global
 // and constant memory always hold data; and so do clocks and other values that tell when or where a
 // thread runs.  The analysis runs once for a program, whereas following values has a cost in every

@@ -4,7 +4,7 @@
 // the same under every schedule.  Only an instruction can distinguish schedules: one that reads a
 // clock, reads which lanes are active, or reads what other threads write without a barrier in
 // between.  A program without such an instruction does the same under every schedule in which it
-// has no race (docs/proofs.md).  All instructions of the program count, executed or not.
+// has no race (docs/use/proofs.md).  All instructions of the program count, executed or not.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Kernels of our own with the structure of defects in public code (docs/trophies.md): a bound is
-// missing, or it is wrong by one.  Each has a clean twin, with the bound.
+// Kernels of our own with the structure of defects in public code (docs/use/trophies.md): a bound
+// is missing, or it is wrong by one.  Each has a clean twin, with the bound.
 //
 // case rows: | | 0 0
 // expect rows: error out-of-bounds row

@@ -1,5 +1,5 @@
-// Kernels of our own with the structure of defects in public code (docs/trophies.md): an order is
-// missing.  Each has a clean twin, with the order.
+// Kernels of our own with the structure of defects in public code (docs/use/trophies.md): an order
+// is missing.  Each has a clean twin, with the order.
 //
 // build: -arch=compute_80
 // case scales: | | 0 0

@@ -1,4 +1,4 @@
-// Defects of a program whose values pass through code that has known findings of its own (docs/suppressions.md).
+// Defects of a program whose values pass through code with known findings (docs/use/suppressions.md).
 //
 // build: -arch=compute_80
 // case member: | | member
