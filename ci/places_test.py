@@ -135,7 +135,7 @@ def errors_of_lists(root):
     for rows, row, lists in (
             ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
                 "README.md": "`%s`", "docs/use/report.schema.json": '"%s"'}),
-            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec.md": "| `%s` |"})):
+            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/use/exec-reference.md": "| `%s` |"})):
         names = re.findall(row, (root / rows).read_text(), re.MULTILINE)
         if len(names) < 5:
             yield f"{rows} has only {len(names)} rows"

@@ -371,10 +371,12 @@ class Programs(unittest.TestCase):
 
 
 class Manual(unittest.TestCase):
-    def test_the_example_in_the_manual_is_what_is_printed(self):
+    def test_the_sessions_of_the_manual_are_what_is_printed(self):
         page = pathlib.Path(SOURCES, "docs", "use", "exec.md").read_text()
-        source, session = re.search(r"```cuda\n(.*?)```.*?```\n(\$ .*?)```", page,
-                                    re.DOTALL).groups()
+        source = re.search(r"^```cuda\n(.*?)^```", page, re.DOTALL | re.MULTILINE).group(1)
+        sessions = re.findall(r"^```\n(\$ .*?)^```", page, re.DOTALL | re.MULTILINE)
+        self.assertEqual(len(sessions), 2)
+        session = "".join(sessions)
         directory = HERE / "manual"
         directory.mkdir()
         (directory / "sums.cu").write_text(source)
