@@ -27,174 +27,148 @@ void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);
   general_->reset(model);
   epochs_.reset(model);
-  is_general_ = is_split_ = has_streams_ = is_running_ = recalls_at_end_ = false;
-  is_plain_ = is_plain_in_shared_ = false;
-  launches_ = current_ = 0;
+  engine_ = {};
   suspended_.clear();
 }
 
 void RaceChecker::begin_launch(const Sync& sync) {
   if (!sync.unordered_launches.empty()) begin_streams();
   const bool fits = sync.grid.count() <= blocks_max_ && sync.block.count() <= kThreadsMax;
-  is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
-  is_split_ = is_plain_in_shared_ = false;
-  is_running_ = true;
-  current_ = launches_++;
+  engine_.begin(sync.program->synchronizes_threads || !fits);
   collectives_.begin_launch(*sync.program);
-  is_plain_ = !is_general_ && !collectives_.is_on() && !volatile_is_weak_;
-  if (is_general_) {
+  if (engine_.has_general()) {
     general_->on_sync(sync);
   } else {
     general_->count_launch(shape_of(sync));
-    epochs_.begin_launch(sync, current_);
-    recalls_at_end_ = false;
+    epochs_.begin_launch(sync, engine_.launch());
   }
 }
 
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) return begin_launch(sync);
   if (sync.kind == Sync::Kind::block_start) collectives_.begin_block(sync.place);
-  if (is_general_) {
-    is_running_ = sync.kind != Sync::Kind::kernel_end;
-    general_->on_sync(sync);
-    if (!is_split_) return;
+  if (engine_.has_general()) general_->on_sync(sync);
+  if (engine_.has_epochs()) {
+    if (sync.kind == Sync::Kind::block_start) epochs_.begin_block(sync);
+    if (sync.kind == Sync::Kind::barrier_complete) epochs_.complete_barrier(sync.place);
   }
-  switch (sync.kind) {
-    case Sync::Kind::block_start: epochs_.begin_block(sync); break;
-    case Sync::Kind::barrier_complete: epochs_.complete_barrier(sync.place); break;
-    case Sync::Kind::kernel_end:
-      is_running_ = false;
-      if (std::exchange(recalls_at_end_, false)) recall_accesses();
-      break;
-    case Sync::Kind::kernel_start:
-    case Sync::Kind::block_end: break;
-  }
+  if (sync.kind != Sync::Kind::kernel_end) return;
+  if (engine_.is_by_epochs() && engine_.has_streams()) recall_accesses();
+  engine_.leave();
 }
 
 void RaceChecker::begins_beside(std::span<const std::uint32_t> suspended) {
-  if (is_running_ && !is_general_) split();
+  if (engine_.is_by_epochs()) split();
   begin_streams();
   general_->begins_beside(suspended);
-  if (is_running_) suspend();
+  if (engine_.is_running()) suspend();
 }
 
-// Launches that overlap are checked by general_.  It takes over the current one, which is checked
-// by epochs, so only barriers order its threads.  The machine may keep the places where its shared
-// memory is recorded, and no other launch can access that.
+// The general engine takes over the running launch, of which only barriers have ordered threads.
 void RaceChecker::split() {
   general_->take_over();
-  is_general_ = is_split_ = true;
-  is_plain_in_shared_ = std::exchange(is_plain_, false);
-  recalls_at_end_ = false;
+  engine_.split();
   Sync start;
   start.kind = Sync::Kind::block_start;
   epochs_.for_each_slot([&](const WarpPlace& place) {
     start.place = place;
     general_->on_sync(start);
   });
+  engine_.begin_streams();
   recall_accesses();
-  has_streams_ = true;
 }
 
 void RaceChecker::suspend() {
-  suspended_[current_] = {collectives_.suspend(), is_split_, is_plain_in_shared_};
-  is_running_ = false;
+  suspended_[engine_.launch()] = {collectives_.suspend(), engine_.leave()};
 }
 
 void RaceChecker::resumes(const ResumedLaunch& resumed) {
-  if (resumed.launch != current_ || !is_running_) {
-    if (is_running_) suspend();
+  if (!engine_.is_running(resumed.launch)) {
+    if (engine_.is_running()) suspend();
     Suspended& suspended = suspended_.at(resumed.launch);
     collectives_ = std::move(suspended.collectives);
-    is_split_ = suspended.is_split;
-    is_plain_in_shared_ = suspended.is_plain_in_shared;
-    is_plain_ = false;
+    engine_.resume(resumed.launch, suspended.by);
     suspended_.erase(resumed.launch);
-    current_ = resumed.launch;
-    is_general_ = is_running_ = true;
   }
-  if (is_general_) general_->resumes(resumed);
+  if (engine_.has_general()) general_->resumes(resumed);
 }
 
-// From now on, launches of the trial may be unordered.  What the fast engine has recorded is all
-// that can matter of the earlier launches: those were ordered, so each record stands for the
-// records that it has replaced.
+// What epochs have recorded is all that can matter of the earlier launches: those were ordered, so
+// each record stands for the records that it has replaced.  A launch that epochs check is recalled
+// once more at its end.
 void RaceChecker::begin_streams() {
-  if (has_streams_) return;
-  has_streams_ = true;
-  recall_accesses();
-  recalls_at_end_ = is_running_ && !is_general_;
+  if (engine_.begin_streams()) recall_accesses();
 }
 
 void RaceChecker::recall_accesses() {
   epochs_.take_accesses([&](const RecalledAccess& access) {
-    // Epochs go on to check the shared memory of a launch that is split.
-    if (access.is_global || !is_split_ || access.launch != current_) general_->recall(access);
+    const bool is_past = access.launch != engine_.launch();
+    if (access.is_global || is_past || !engine_.has_general()) general_->recall(access);
   });
 }
 
 void RaceChecker::on_access(Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
-  if (is_plain_) [[likely]]
-    return epochs_.check(access);
-  check_access(access);
+  if (needs_each()) [[unlikely]]
+    return check_one_by_one(access);
+  check(access);
 }
 
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
-  if (is_general_in(access.space)) return !collectives_.is_on() && general_->takes_row(access);
-  return (is_plain_ || is_plain_in_shared_) && epochs_.take(access);
+  if (needs_each()) return false;
+  return engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
 }
 
 bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
-  if (is_general_in(ptx::Space::shared)) {
-    return !collectives_.is_on() && !volatile_is_weak_ && general_->lends_notes(slot, notes);
-  }
-  const bool lends = is_plain_ || is_plain_in_shared_;
-  if (lends) notes.rows = &epochs_.notes_of(slot);
-  return lends;
+  if (needs_each()) return false;
+  if (engine_.is_general_in(ptx::Space::shared)) return general_->lends_notes(slot, notes);
+  notes.rows = &epochs_.notes_of(slot);
+  return true;
 }
 
-void RaceChecker::check_access(Access& access) {
+void RaceChecker::check(Access& access) {
+  engine_.is_general_in(access.space) ? general_->on_access(access) : epochs_.check(access);
+}
+
+void RaceChecker::check_one_by_one(Access& access) {
   if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
     collectives_.on_load(access);
   }
-  const auto check = [&] {
-    is_general_in(access.space) ? general_->on_access(access) : epochs_.check(access);
-  };
-  if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check();
+  if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check(access);
   const auto scope = std::exchange(access.scope, ptx::Scope::none);
   access.order = ptx::Order::weak;
-  check();
+  check(access);
   access.order = ptx::Order::volatile_;
   access.scope = scope;
 }
 
 void RaceChecker::on_fence(const Fence& fence) {
-  if (is_general_ || fence.lets_grid_begin) general_->on_fence(fence);
+  if (engine_.has_general() || fence.lets_grid_begin) general_->on_fence(fence);
 }
 void RaceChecker::on_device_launch(const DeviceLaunch& event) {
-  if (is_general_) general_->on_device_launch(event);
+  if (engine_.has_general()) general_->on_device_launch(event);
 }
 
 void RaceChecker::on_meeting(const Meeting& meeting) {
-  if (is_general_) general_->on_meeting(meeting);
+  if (engine_.has_general()) general_->on_meeting(meeting);
 }
 void RaceChecker::on_collective(const Collective& event) {
-  collectives_.on_collective(event, is_general_ ? general_->knowledge_at(event.place) : 0);
+  collectives_.on_collective(event,
+                             engine_.has_general() ? general_->knowledge_at(event.place) : 0);
 }
 void RaceChecker::on_barrier_object(const BarrierObject& event) {
-  if (is_general_) general_->on_barrier_object(event);
+  if (engine_.has_general()) general_->on_barrier_object(event);
 }
 void RaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
-  if (is_general_) general_->on_cluster_barrier(event);
+  if (engine_.has_general()) general_->on_cluster_barrier(event);
 }
 void RaceChecker::on_copy_commit(const CopyCommit& commit) {
-  if (is_general_) general_->on_copy_commit(commit);
+  if (engine_.has_general()) general_->on_copy_commit(commit);
 }
 void RaceChecker::on_copy_wait(const CopyWait& wait) {
-  if (is_general_) general_->on_copy_wait(wait);
+  if (engine_.has_general()) general_->on_copy_wait(wait);
 }
 void RaceChecker::on_host_access(const HostAccess& access) {
   if (!access.unordered_launches.empty()) begin_streams();

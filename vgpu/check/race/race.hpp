@@ -25,7 +25,7 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/order/collective_order.hpp"
-#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/checking_engine.hpp"
 #include "vgpu/check/race/epoch_races.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 
@@ -77,16 +77,16 @@ class RaceChecker final : public Checker {
   void split();
   void begin_streams();
   void recall_accesses();
-  void check_access(Access& access);
-  // Returns whether general_ checks the accesses of the current launch to this space.
-  [[nodiscard]] bool is_general_in(ptx::Space space) const {
-    return is_general_ && !(is_split_ && space == ptx::Space::shared);
-  }
+  void check_one_by_one(Access& access);
+  void check(Access& access);
+  // Returns whether accesses of the running launch must be told one by one: more than races is
+  // looked for in them, or they are not checked as what they are.
+  [[nodiscard]] bool needs_each() const { return collectives_.is_on() || volatile_is_weak_; }
 
   // What belongs to a launch that is suspended.
   struct Suspended {
     CollectiveOrder collectives;
-    bool is_split = false, is_plain_in_shared = false;
+    CheckingEngine::By by{};
   };
 
   CollectiveOrder collectives_;
@@ -94,17 +94,8 @@ class RaceChecker final : public Checker {
   std::unique_ptr<GeneralRaceChecker> general_;
   std::uint64_t blocks_max_;  // of a grid that is checked by epochs
   bool volatile_is_weak_ = false;
-  bool is_plain_ = false;    // accesses of the current launch are checked one by one, by epochs
-  bool is_general_ = false;  // general_ checks the current launch
-  // general_ has taken the current launch over in the middle, except for shared memory.
-  bool is_split_ = false;
-  bool is_plain_in_shared_ = false;  // such a launch was checked one by one
-  bool has_streams_ = false;         // the trial has unordered launches
-  bool is_running_ = false;          // the current launch has not ended
-  // The current launch is checked by epochs, and other launches are unordered with it.
-  bool recalls_at_end_ = false;
-  std::uint32_t launches_ = 0, current_ = 0;      // of the trial
-  std::map<std::uint32_t, Suspended> suspended_;  // by their numbers
+  CheckingEngine engine_;
+  std::map<std::uint32_t, Suspended> suspended_;  // by their numbers in the trial
 };
 
 }  // namespace warpcheck::vgpu
