@@ -249,7 +249,7 @@ void EpochRaces::check_lane_by_lane(const Access& access, unsigned access_class,
   row.history = shadow.history(access_class, true);
   const std::int64_t cells = std::int64_t{1} << row.cells_log2;
   for_each_bit(access.mask, [&](unsigned lane) {
-    reports_.report_lane({access, access_class, lane}, row, shadow);
+    reports_.report_lane({{access, lane}, access_class}, row, shadow);
     const std::int64_t begin = access.offset[lane] >> row.offset_shift;
     bool displaced = false;
     for (std::int64_t cell = begin; cell < begin + cells; ++cell) {

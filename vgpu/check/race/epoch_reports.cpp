@@ -11,27 +11,6 @@
 #include "vgpu/check/race/stored_bytes.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-std::string message_of(const AccessClass& earlier, const AccessClass& later, bool one_block,
-                       bool one_warp) {
-  const bool hand_on = morally_strong(earlier, later, one_block);
-  if (earlier.strong && later.strong && !hand_on) {
-    return earlier.size_log2 != later.size_log2
-               ? "(1) and (2) are of different sizes, so they are not atomic to each other"
-               : "the scope of (1) or (2) does not include the other's block";
-  }
-  if (!one_block) return "nothing orders blocks of one kernel launch";
-  if (one_warp) return "lanes of one warp are not ordered without __syncwarp()";
-  return "no barrier orders (1) and (2)";
-}
-
-}  // namespace
-
-bool EpochReports::stores_same(const Later& later) {
-  if (!later.same_bytes) later.same_bytes = stores_same_bytes(later.access, later.lane);
-  return *later.same_bytes;
-}
 
 void EpochReports::report_lane(const Later& later, const RaceRow& row, Shadow& shadow) {
   const Epoch me = row.epoch + later.lane;
@@ -52,7 +31,14 @@ void EpochReports::report_lane(const Later& later, const RaceRow& row, Shadow& s
       const bool is_found = earlier.epoch == found.epoch && earlier.pc == found.pc;
       if (is_found || !unordered(earlier.epoch, me, ordered_threads)) continue;
       found = earlier;
-      if (!races && !is_handed(later, earlier, me)) continue;
+      if (!races) {
+        if (!may_be_handed(later, earlier, me)) continue;
+        const bool both_write = latest != nullptr && AccessClass::of_index(earlier_class).write;
+        if (both_write && is_last && later.stores_same()) {
+          same_value_stores_.add(later, thread_number(earlier.epoch), thread_number(me));
+        }
+        if (both_write && !is_overwritten(later, earlier, me)) continue;
+      }
       const auto offset = static_cast<std::uint32_t>(cell) << row.offset_shift;
       report(later, earlier, weight_of(later, earlier, me, offset, races));
     }
@@ -71,19 +57,19 @@ void EpochReports::report_lane(const Later& later, const RaceRow& row, Shadow& s
   look_for(kClassRelations.hand_over[later.access_class], row.ordered_threads, false);
 }
 
-// Returns whether two strong accesses, which do not race, pass data on from one thread to another.
-bool EpochReports::is_handed(const Later& later, const Earlier& earlier, Epoch me) {
-  const Access& access = later.access;
+// Returns whether two strong accesses, which do not race, may pass data on from one thread to
+// another, or store to one place.
+bool EpochReports::may_be_handed(const Later& later, const Earlier& earlier, Epoch me) {
   const bool across =
       (kClassRelations.race_across[later.access_class] >> earlier.access_class & 1) != 0;
   if (across && across_blocks(earlier.epoch, me)) return false;
-  if (!may_hand_on(*access.program, earlier.pc, *access.program, access.pc)) return false;
-  const bool both_write =
-      access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write;
-  if (!both_write) return true;
-  if (earlier.is_last && stores_same(later)) {
-    same_value_stores_.add(access, later.lane, thread_number(earlier.epoch), thread_number(me));
-  }
+  const Program& program = *later.access.program;
+  return may_hand_on(program, earlier.pc, program, later.access.pc);
+}
+
+// Returns whether it is chance which of two strong stores stays.
+bool EpochReports::is_overwritten(const Later& later, const Earlier& earlier, Epoch me) {
+  const Access& access = later.access;
   if (unordered(earlier.epoch, me, kOrderedInWarp)) {
     return !stores_what_was_there(access, later.lane);
   }
@@ -92,63 +78,41 @@ bool EpochReports::is_handed(const Later& later, const Earlier& earlier, Epoch m
   const bool is_one_store = earlier.is_last && earlier.pc == access.pc && by < later.lane &&
                             (access.mask >> by & 1) != 0 &&
                             access.offset[by] == access.offset[later.lane];
-  return is_one_store && !stores_same(later);
-}
-
-// Returns whether a load and a store are of the same value, which the loading thread has stored
-// itself.
-bool EpochReports::is_own_value(const Later& later, const Earlier& earlier, Epoch me) {
-  const Access& access = later.access;
-  if (access.kind == AccessKind::read) {
-    return same_value_stores_.has(access, later.lane, thread_number(me)) &&
-           same_value_stores_.has(access, later.lane, thread_number(earlier.epoch));
-  }
-  if (AccessClass::of_index(earlier.access_class).write || !stores_same(later)) {
-    return false;
-  }
-  return earlier.is_writer ||
-         same_value_stores_.has(access, later.lane, thread_number(earlier.epoch));
+  return is_one_store && !later.stores_same();
 }
 
 Weight EpochReports::weight_of(const Later& later, const Earlier& earlier, Epoch me,
                                std::uint32_t offset, bool races) {
   const Access& access = later.access;
   const unsigned lane = later.lane;
+  const bool writes_first = AccessClass::of_index(earlier.access_class).write;
+  const SameValueStores::Thread before = thread_number(earlier.epoch), by = thread_number(me);
   if (later.access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
-    if (!stores_same(later) || involves_undefined(access, lane, reporter_)) {
-      same_value_stores_.forget(access, lane);
-      return Weight::race;
-    }
-    if (earlier.is_last) {
-      same_value_stores_.add(access, lane, thread_number(earlier.epoch), thread_number(me));
-    }
-    return Weight::same_bytes;
+    const bool is_same =
+        same_value_stores_.add_if_same(later, before, by, earlier.is_last, reporter_);
+    return is_same ? Weight::same_bytes : Weight::race;
   }
   const Program& program = *access.program;
   const bool one_warp = !unordered(earlier.epoch, me, kOrderedInWarp);
   if (one_warp && access.kind == AccessKind::write && collectives_.is_on()) {
     const std::uint32_t first = std::max(offset, access.offset[lane]);
     const bool by_warp = is_collective_load(program, earlier.pc);
-    const bool depends = !AccessClass::of_index(earlier.access_class).write &&
-                         (by_warp || collectives_.orders(access, lane, first, earlier.pc,
+    const bool depends =
+        !writes_first && (by_warp || collectives_.orders(access, lane, first, earlier.pc,
                                                          thread_of(earlier.epoch) % kWarpLanes));
     if (depends && collectives_.orders_all(access, lane, first)) {
       return by_warp ? Weight::collective_load : Weight::dependent;
     }
   }
-  if (access.kind != AccessKind::atomic && is_own_value(later, earlier, me)) {
+  if (access.kind != AccessKind::atomic &&
+      same_value_stores_.is_own(later, writes_first, earlier.is_writer, before, by)) {
     return Weight::same_value_read;
   }
   if (races) {
     const bool guessed = guesses_.explain(program, earlier.pc, program, access.pc);
     return guessed ? Weight::swap_guess : Weight::race;
   }
-  if (access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write) {
-    return Weight::overwrite;
-  }
-  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
-                                is_volatile(program, earlier.pc) && is_volatile(program, access.pc);
-  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+  return weight_of_hand_over(access, earlier.pc, writes_first, one_warp);
 }
 
 void EpochReports::report(const Later& later, const Earlier& earlier, Weight weight) {
@@ -159,12 +123,7 @@ void EpochReports::report(const Later& later, const Earlier& earlier, Weight wei
   const ThreadId earlier_thread{
       access.space == ptx::Space::shared ? access.place.block : block_of(earlier.epoch),
       thread_of(earlier.epoch)};
-  AccessKind earlier_kind = AccessKind::read;
-  if (AccessClass::of_index(earlier.access_class).write) {
-    earlier_kind =
-        program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
-  }
-
+  const AccessKind earlier_kind = kind_at(program, earlier.pc, earlier.access_class);
   const bool one_block = earlier_thread.block == later_thread.block;
   const bool one_warp =
       one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes;
@@ -175,7 +134,10 @@ void EpochReports::report(const Later& later, const Earlier& earlier, Weight wei
     const AccessClass before = AccessClass::of_index(earlier.access_class);
     const AccessClass now = AccessClass::of_index(later.access_class);
     RaceExplanation explanation{lack_of(program, before, earlier.pc, now, access.pc, relation),
-                                message_of(before, now, one_block, one_warp)};
+                                std::string(message_of_threads(relation))};
+    if (before.strong && now.strong && !morally_strong(before, now, one_block)) {
+      explanation = explain_strong(before, now);
+    }
     if (weight == Weight::race && !before.strong && !now.strong) {
       explanation = with_lock(program, earlier.pc, access.pc, std::move(explanation));
     }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
@@ -19,12 +18,8 @@ class EpochReports {
       : reporter_(reporter), collectives_(collectives) {}
 
   // The access of one lane.
-  struct Later {
-    const Access& access;
+  struct Later : MeetingLane {
     unsigned access_class;
-    unsigned lane;
-    // stores_same_bytes() of the lane, once it was asked for
-    mutable std::optional<bool> same_bytes{};
   };
   //   ordered_threads: of the warp model
   void begin_launch(std::uint64_t ordered_threads) {
@@ -52,9 +47,8 @@ class EpochReports {
   [[nodiscard]] SameValueStores::Thread thread_number(Epoch epoch) const {
     return epoch / kBlockUnit * kThreadsMax + thread_of(epoch) / ordered_threads_;
   }
-  static bool stores_same(const Later& later);
-  bool is_handed(const Later& later, const Earlier& earlier, Epoch me);
-  [[nodiscard]] bool is_own_value(const Later& later, const Earlier& earlier, Epoch me);
+  [[nodiscard]] static bool may_be_handed(const Later& later, const Earlier& earlier, Epoch me);
+  [[nodiscard]] static bool is_overwritten(const Later& later, const Earlier& earlier, Epoch me);
   //   offset: of the cell's first byte
   Weight weight_of(const Later& later, const Earlier& earlier, Epoch me, std::uint32_t offset,
                    bool races);

@@ -36,6 +36,21 @@ bool is_update(const Program& program, std::uint32_t one, std::uint32_t other) {
 
 }  // namespace
 
+AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
+  const AccessClass as = AccessClass::of_index(access_class);
+  switch (program.code[pc].kind) {
+    case InstrKind::atomic: return AccessKind::atomic;
+    case InstrKind::barrier_object:
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
+    case InstrKind::async_store:
+      if (as.write && as.strong) return AccessKind::atomic;
+      break;
+    default: break;
+  }
+  return as.write ? AccessKind::write : AccessKind::read;
+}
+
 std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
   return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
 }
@@ -50,6 +65,22 @@ Lack order_between(Relation relation) {
     case Relation::none: break;
   }
   return Lack::unknown;
+}
+
+RaceExplanation explain_strong(const AccessClass& earlier, const AccessClass& later) {
+  if (earlier.size_log2 != later.size_log2) {
+    return {Lack::equal_sizes,
+            "(1) and (2) are of different sizes, so they are not atomic to each other"};
+  }
+  return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
+}
+
+std::string_view message_of_threads(Relation relation) {
+  switch (relation) {
+    case Relation::blocks: return "nothing orders blocks of one kernel launch";
+    case Relation::lanes: return "lanes of one warp are not ordered without __syncwarp()";
+    default: return "no barrier orders (1) and (2)";
+  }
 }
 
 RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,

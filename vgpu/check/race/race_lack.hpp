@@ -11,6 +11,9 @@
 
 namespace warpcheck::vgpu {
 
+// Returns what an access is for a report.  An atomic that has not written still counts as an
+// atomic; parts of a copy and uses of an mbarrier count by their effect.
+AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class);
 std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind);
 
 // Returns the relation of two threads of one launch.
@@ -26,6 +29,11 @@ Lack order_between(Relation relation);
 //   explanation: what else was found
 RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,
                           RaceExplanation explanation);
+
+// Explains a race of two strong accesses.
+RaceExplanation explain_strong(const AccessClass& earlier, const AccessClass& later);
+// Says that nothing orders threads with that relation, of one launch.
+std::string_view message_of_threads(Relation relation);
 
 // Returns what two accesses of one launch lack, judged by their instructions alone.
 //   earlier_pc, later_pc: in `program`

@@ -112,8 +112,19 @@ class SwapGuesses {
   std::map<std::pair<const Program*, std::uint32_t>, bool> known_;
 };
 
-inline bool is_volatile(const Program& program, std::uint32_t pc) {
-  return program.code[pc].modifiers.order == ptx::Order::volatile_;
+// Returns the weight of strong accesses that do not race but hand a value on, the later one by
+// `later`.
+//   pc: of the earlier access, which `writes`
+//   one_warp: both are by one warp, which executes the program of `later`
+inline Weight weight_of_hand_over(const Access& later, std::uint32_t pc, bool writes,
+                                  bool one_warp) {
+  if (later.kind == AccessKind::write && writes) return Weight::overwrite;
+  const auto is_volatile = [&](std::uint32_t at) {
+    return later.program->code[at].modifiers.order == ptx::Order::volatile_;
+  };
+  const bool in_lockstep_code =
+      one_warp && later.space == ptx::Space::shared && is_volatile(pc) && is_volatile(later.pc);
+  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
 }
 
 }  // namespace warpcheck::vgpu

@@ -8,6 +8,11 @@
 
 namespace warpcheck::vgpu {
 
+bool MeetingLane::stores_same() const {
+  if (!same_) same_ = stores_same_bytes(access, lane);
+  return *same_;
+}
+
 bool SameValueStores::Chain::has(Thread thread) const {
   return std::ranges::any_of(
       threads, [&](const Range& range) { return range.first <= thread && thread <= range.last; });
@@ -51,9 +56,9 @@ SameValueStores::Chain* SameValueStores::start(const Place& place, const Value& 
   return recent_;
 }
 
-void SameValueStores::add(const Access& store, unsigned lane, Thread before, Thread by) {
-  const Place place = place_of(store, lane);
-  const Value value = value_of(store, lane);
+void SameValueStores::add(const MeetingLane& store, Thread before, Thread by) {
+  const Place place = place_of(store.access, store.lane);
+  const Value value = value_of(store.access, store.lane);
   Chain* chain = find(place);
   if (chain == nullptr || chain->last != before || chain->value != value) {
     chain = start(place, value);
@@ -61,6 +66,26 @@ void SameValueStores::add(const Access& store, unsigned lane, Thread before, Thr
     chain->add(before, before);
   }
   chain->add(by, by);
+}
+
+bool SameValueStores::add_if_same(const MeetingLane& store, Thread before, Thread by, bool is_last,
+                                  const Reporter& reporter) {
+  if (!store.stores_same() || involves_undefined(store.access, store.lane, reporter)) {
+    forget(store.access, store.lane);
+    return false;
+  }
+  if (is_last) add(store, before, by);
+  return true;
+}
+
+bool SameValueStores::is_own(const MeetingLane& later, bool writes_first, bool is_writer,
+                             Thread before, Thread by) {
+  if (later.access.kind == AccessKind::read) {
+    return writes_first && has(later.access, later.lane, by) &&
+           has(later.access, later.lane, before);
+  }
+  return !writes_first && later.stores_same() &&
+         (is_writer || has(later.access, later.lane, before));
 }
 
 void SameValueStores::begin(const Access& row, Thread warp) {

@@ -11,12 +11,28 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {
+
+// A lane whose access meets accesses that nothing orders before it.
+struct MeetingLane {
+  MeetingLane(const Access& of, unsigned by) : access(of), lane(by) {}
+
+  const Access& access;
+  unsigned lane;
+
+  // Returns stores_same_bytes(), which takes long, and is asked for each earlier access.
+  [[nodiscard]] bool stores_same() const;
+
+ private:
+  mutable std::optional<bool> same_{};
+};
 
 class SameValueStores {
  public:
@@ -26,15 +42,21 @@ class SameValueStores {
     chains_.clear();
     recent_ = nullptr;
   }
-  // `lane`, the thread `by`, stores the value that `before` has stored there last.
-  void add(const Access& store, unsigned lane, Thread before, Thread by);
+  // The lane, the thread `by`, stores the value that `before` has stored there last.
+  void add(const MeetingLane& store, Thread before, Thread by);
+  // The lane stores where `before` has stored, whose store is the latest one if `is_last`.  Returns
+  // whether it stores the value that is there, and both are defined.
+  bool add_if_same(const MeetingLane& store, Thread before, Thread by, bool is_last,
+                   const Reporter& reporter);
   // Lanes of a row that comes after all earlier stores store one value to one place.
   //   warp: the thread of lane 0
   void begin(const Access& row, Thread warp);
-  // A lane stores another value.
-  void forget(const Access& store, unsigned lane);
-  // Returns whether `thread` has stored the value that the lane is about to load or to store.
-  [[nodiscard]] bool has(const Access& access, unsigned lane, Thread thread);
+  // Returns whether a load and a store are of one value, which the loading thread has stored
+  // itself: an earlier access of `before`, and that of the lane, the thread `by`.
+  //   writes_first: the earlier access is the store; otherwise, `is_writer` says whether its thread
+  //   has made the latest store
+  [[nodiscard]] bool is_own(const MeetingLane& later, bool writes_first, bool is_writer,
+                            Thread before, Thread by);
 
  private:
   static constexpr std::size_t kChainsMax = std::size_t{1} << 18;
@@ -64,6 +86,9 @@ class SameValueStores {
     void add(Thread first, Thread end);
   };
 
+  void forget(const Access& store, unsigned lane);
+  // Returns whether `thread` has stored the value that the lane is about to load or to store.
+  [[nodiscard]] bool has(const Access& access, unsigned lane, Thread thread);
   static Place place_of(const Access& access, unsigned lane) {
     return {access.allocation->id, access.offset[lane], access.bytes};
   }

@@ -97,11 +97,7 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
                         is_product ? "product" : "bulk copy")};
   }
   if (before.strong && now.strong && !earlier.is_handed) {
-    if (before.size_log2 != now.size_log2) {
-      return {Lack::equal_sizes,
-              "(1) and (2) are of different sizes, so they are not atomic to each other"};
-    }
-    return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
+    return explain_strong(before, now);
   }
   if (segment.asynchronous) return explain_copy(access, mine.lane, earlier);
   const RaceExplanation missed = what_was_missed(row, mine, earlier);
@@ -157,17 +153,15 @@ RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneA
   const bool one_cluster =
       order_.launches().has_clusters() &&
       order_.launches().cluster_of(segment.block) == order_.launches().cluster_of(block);
+  const Relation relation = relation_of(one_block, one_warp);
   Lack lack = lack_of(*access.program, AccessClass::of_index(earlier.access_class), earlier.pc,
-                      AccessClass::of_index(mine.access_class), access.pc,
-                      relation_of(one_block, one_warp));
+                      AccessClass::of_index(mine.access_class), access.pc, relation);
   if (lack == Lack::scope) lack = Lack::handover;  // within a cluster
   if (!one_block && one_cluster) {
     return {lack == Lack::order_of_blocks ? Lack::cluster_barrier : lack,
             "no barrier of the cluster orders (1) and (2)"};
   }
-  if (!one_block) return {lack, "nothing orders blocks of one kernel launch"};
-  if (one_warp) return {lack, "lanes of one warp are not ordered without __syncwarp()"};
-  return {lack, "no barrier orders (1) and (2)"};
+  return {lack, std::string(message_of_threads(relation))};
 }
 
 // Returns how the threads of (1) and (2) communicated, and why that did not order them.

@@ -8,27 +8,9 @@
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"
-#include "vgpu/check/race/stored_bytes.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-// Returns the role of an access.  An atomic that has not written still counts as an atomic; parts
-// of a copy and uses of an mbarrier count by their effect.
-AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
-  const AccessClass as = AccessClass::of_index(access_class);
-  switch (program.code[pc].kind) {
-    case InstrKind::atomic: return AccessKind::atomic;
-    case InstrKind::barrier_object:
-    case InstrKind::bulk_copy:
-    case InstrKind::tensor_copy:
-    case InstrKind::async_store:
-      if (as.write && as.strong) return AccessKind::atomic;
-      break;
-    default: break;
-  }
-  return as.write ? AccessKind::write : AccessKind::read;
-}
 
 // Returns what a message adds if the first side is in another kernel than the second.
 std::string text_of_kernel(const Program& first, const Program& second) {
@@ -133,8 +115,9 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
     return Weight::relaxed_wait;
   }
   const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
-  if (weak_writes && is_same_value(row, mine, earlier) &&
-      !involves_undefined(access, mine.lane, reporter_)) {
+  if (weak_writes && same_value_stores_.add_if_same(
+                         {access, mine.lane}, thread_of_earlier(earlier), thread_of_mine(row, mine),
+                         earlier.is_last && !access.asynchronous, reporter_)) {
     return Weight::same_bytes;
   }
   const bool of_warp = segment.block == order_.launches().block_key(access.place) &&
@@ -160,11 +143,7 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
                          guesses_.explain(earlier_program, earlier.pc, *access.program, access.pc);
     return guessed ? Weight::swap_guess : Weight::race;
   }
-  if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
-  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
-                                is_volatile(*access.program, earlier.pc) &&
-                                is_volatile(*access.program, access.pc);
-  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+  return weight_of_hand_over(access, earlier.pc, !reads_first, one_warp);
 }
 
 SameValueStores::Thread RaceReports::thread_of_earlier(const EarlierAccess& earlier) const {
@@ -180,21 +159,6 @@ SameValueStores::Thread RaceReports::thread_of_mine(const CheckedRow& row,
          order_.threads().thread_at(place, mine.lane);
 }
 
-// Returns whether a lane stores what an earlier store has left.
-bool RaceReports::is_same_value(const CheckedRow& row, const LaneAccess& mine,
-                                const EarlierAccess& earlier) {
-  const Access& access = *row.access;
-  if (!stores_same_bytes(access, mine.lane)) {
-    same_value_stores_.forget(access, mine.lane);
-    return false;
-  }
-  if (earlier.is_last && !access.asynchronous) {
-    same_value_stores_.add(access, mine.lane, thread_of_earlier(earlier),
-                           thread_of_mine(row, mine));
-  }
-  return true;
-}
-
 // Returns whether a load and a store are of the same value, which the loading thread has stored
 // itself.
 bool RaceReports::is_own_value(const CheckedRow& row, const LaneAccess& mine,
@@ -204,14 +168,9 @@ bool RaceReports::is_own_value(const CheckedRow& row, const LaneAccess& mine,
       order_.segments().at(earlier.segment).asynchronous) {
     return false;
   }
-  const bool writes_first = AccessClass::of_index(earlier.access_class).write;
-  const SameValueStores::Thread before = thread_of_earlier(earlier);
-  if (access.kind == AccessKind::read) {
-    return writes_first && same_value_stores_.has(access, mine.lane, thread_of_mine(row, mine)) &&
-           same_value_stores_.has(access, mine.lane, before);
-  }
-  if (writes_first || !stores_same_bytes(access, mine.lane)) return false;
-  return earlier.is_writer || same_value_stores_.has(access, mine.lane, before);
+  return same_value_stores_.is_own(
+      {access, mine.lane}, AccessClass::of_index(earlier.access_class).write, earlier.is_writer,
+      thread_of_earlier(earlier), thread_of_mine(row, mine));
 }
 
 // Returns whether the earlier access comes before another lane of the warp, and a warp operation of

@@ -51,8 +51,6 @@ class RaceReports {
 
   [[nodiscard]] Weight weight_of(const CheckedRow& row, const LaneAccess& mine,
                                  const EarlierAccess& earlier);
-  [[nodiscard]] bool is_same_value(const CheckedRow& row, const LaneAccess& mine,
-                                   const EarlierAccess& earlier);
   [[nodiscard]] bool is_own_value(const CheckedRow& row, const LaneAccess& mine,
                                   const EarlierAccess& earlier);
   // Returns numbers of threads, for SameValueStores.
