@@ -6,13 +6,13 @@
 
 #include <span>
 
+#include "vgpu/machine/access/accesses.hpp"
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/blocks.hpp"
 #include "vgpu/machine/device_calls.hpp"
-#include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
 #include "vgpu/machine/memory/bulk_copies.hpp"
 #include "vgpu/machine/memory/copies.hpp"
-#include "vgpu/machine/memory/current_access.hpp"
 #include "vgpu/machine/memory/device_heap.hpp"
 #include "vgpu/machine/memory/grid_workspace.hpp"
 #include "vgpu/machine/memory/local_memory.hpp"

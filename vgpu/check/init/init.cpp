@@ -179,21 +179,21 @@ void InitChecker::configure(const CheckerSet& set) {
 }
 
 void InitChecker::reset(WarpModel /*model*/) {
-  for (InitShadow& shadow : shadows_) shadow.begin(0);
+  for (MemoryShadow& shadow : shadows_) shadow.begin(0);
   noted_ = {};
   origins_.clear();
   padding_.clear();
   shapes_.reset();
 }
 
-inline InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
+inline MemoryShadow& InitChecker::shadow_of(const Allocation& allocation) {
   if (whole_ != nullptr) return shadow_of_part(allocation);
   const bool is_there =
       allocation.id < shadows_.size() && shadows_[allocation.id].bytes() == allocation.bytes;
   return is_there ? shadows_[allocation.id] : begin_shadow(allocation);
 }
 
-InitShadow& InitChecker::begin_shadow(const Allocation& allocation) {
+MemoryShadow& InitChecker::begin_shadow(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
   shadows_[allocation.id].begin(allocation.limit());
   return shadows_[allocation.id];
@@ -209,13 +209,13 @@ void InitChecker::on_free(const Allocation& allocation) {
 
 void InitChecker::on_unknown_writes() {
   noted_ = {};
-  for (InitShadow& shadow : shadows_) shadow.fill(0, shadow.bytes(), InitShadow::kDefined);
+  for (MemoryShadow& shadow : shadows_) shadow.fill(0, shadow.bytes(), MemoryShadow::kDefined);
 }
 
 bool InitChecker::holds_undefined(const Allocation& allocation, std::uint32_t offset) const {
   if (allocation.id >= shadows_.size()) return false;
-  const InitShadow& shadow = shadows_[allocation.id];
-  return offset < shadow.bytes() && shadow.state_at(offset) == InitShadow::kUndefined &&
+  const MemoryShadow& shadow = shadows_[allocation.id];
+  return offset < shadow.bytes() && shadow.state_at(offset) == MemoryShadow::kUndefined &&
          !shadow.taint_at(offset).next_to_defined;
 }
 
@@ -225,16 +225,16 @@ void InitChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::block_start) {
     shadow_of(*sync.shared).begin(sync.shared->limit());
   } else if (sync.kind == Sync::Kind::barrier_complete) {
-    InitShadow& shadow = shadow_of(*sync.shared);
+    MemoryShadow& shadow = shadow_of(*sync.shared);
     shadow.settle();
-    if (shadow.extent() == InitShadow::Extent::all) noted_.settled = sync.shared;
+    if (shadow.extent() == MemoryShadow::Extent::all) noted_.settled = sync.shared;
   }
 }
 
-void InitChecker::on_read(Access& access, InitShadow& shadow) {
-  if (shadow.extent() == InitShadow::Extent::all) return;
+void InitChecker::on_read(Access& access, MemoryShadow& shadow) {
+  if (shadow.extent() == MemoryShadow::Extent::all) return;
   const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
-  if (is_row_of_words && shadow.extent() == InitShadow::Extent::some &&
+  if (is_row_of_words && shadow.extent() == MemoryShadow::Extent::some &&
       is_row_defined<4>(shadow.states() + row_begin(access))) {
     return;  // the most frequent case
   }
@@ -243,7 +243,7 @@ void InitChecker::on_read(Access& access, InitShadow& shadow) {
 
 void InitChecker::on_access(Access& access) {
   if (access.space == ptx::Space::param) return;  // always defined
-  InitShadow& shadow = shadow_of(*access.allocation);
+  MemoryShadow& shadow = shadow_of(*access.allocation);
   switch (access.kind) {
     case AccessKind::read: on_read(access, shadow); break;
     case AccessKind::write: on_write(access, shadow); break;
@@ -252,7 +252,7 @@ void InitChecker::on_access(Access& access) {
 }
 
 // From now on, machine code uses the states itself.
-inline void InitChecker::see_shared(const RowAccess& row, InitShadow& shadow) {
+inline void InitChecker::see_shared(const RowAccess& row, MemoryShadow& shadow) {
   if (row.space != ptx::Space::shared) return;
   noted_.unsettled = row.allocation;
   noted_.states = shadow.writable_states();
@@ -261,8 +261,8 @@ inline void InitChecker::see_shared(const RowAccess& row, InitShadow& shadow) {
 bool InitChecker::takes_row(const RowAccess& row) {
   if (row.allocation == noted_.settled) return true;
   if (row.space == ptx::Space::param) return true;
-  InitShadow& shadow = shadow_of(*row.allocation);
-  if (shadow.extent() == InitShadow::Extent::all) return true;
+  MemoryShadow& shadow = shadow_of(*row.allocation);
+  if (shadow.extent() == MemoryShadow::Extent::all) return true;
   if (row.kind == AccessKind::write) {
     if (row.pattern == Pattern::scattered) {
       if (row.space != ptx::Space::local) return false;
@@ -280,7 +280,7 @@ bool InitChecker::takes_row(const RowAccess& row) {
     });
     return true;
   }
-  if (shadow.extent() == InitShadow::Extent::none) return false;
+  if (shadow.extent() == MemoryShadow::Extent::none) return false;
   see_shared(row, shadow);
   const std::uint8_t* const states = shadow.states();
   bool is_defined = false;
@@ -303,9 +303,9 @@ bool InitChecker::lends_notes(std::uint32_t /*slot*/, RowNotes& notes) {
   return true;
 }
 
-void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
+void InitChecker::find_undefined(Access& access, MemoryShadow& shadow) {
   std::uint32_t lanes = access.mask;
-  if (shadow.extent() == InitShadow::Extent::some) {
+  if (shadow.extent() == MemoryShadow::Extent::some) {
     with_word(access.bytes,
               [&](auto word) { lanes = undefined_lanes<decltype(word)>(access, shadow.states()); });
     if (lanes == 0) return;
@@ -327,12 +327,12 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
     }
   }
   access.undefined |= lanes;
-  if (shadow.extent() == InitShadow::Extent::some) tell_bits(access, lanes, shadow);
+  if (shadow.extent() == MemoryShadow::Extent::some) tell_bits(access, lanes, shadow);
 }
 
 // Sets which bits of the bytes that `lanes` read are undefined, and which lanes read results of
 // calculations alone.
-void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow) {
+void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow) {
   access.is_partial = true;
   access.of_values = {0, lanes};
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
@@ -342,7 +342,7 @@ void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShado
       const std::uint32_t at = access.offset[lane] + byte;
       const std::uint64_t of_byte = shadow.undefined_bits_at(at);
       bits[byte / 8] |= of_byte << (8 * (byte % 8));
-      const bool is_calculated = of_byte == 0 || (shadow.state_at(at) == InitShadow::kUndefined &&
+      const bool is_calculated = of_byte == 0 || (shadow.state_at(at) == MemoryShadow::kUndefined &&
                                                   shadow.taint_at(at).calculated);
       if (!is_calculated) access.of_values.calculated &= ~(1u << lane);
     }
@@ -354,7 +354,7 @@ void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShado
 
 // Returns those of `lanes` whose element at byte `at` of the access is not completely defined.
 std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint32_t lanes,
-                                                const InitShadow& shadow, std::uint32_t at) {
+                                                const MemoryShadow& shadow, std::uint32_t at) {
   std::uint32_t found = 0;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
@@ -368,12 +368,12 @@ std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint3
 // Returns the pc of the load that created the undefined value which the first of `lanes` reads at
 // byte `at` of its access: this load, unless this kernel has stored the value itself.
 std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t lanes,
-                                           const InitShadow& shadow, std::uint32_t at,
+                                           const MemoryShadow& shadow, std::uint32_t at,
                                            std::uint32_t bytes) {
   const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))] + at;
   const std::uint32_t undefined = shadow.find_undefined(begin, begin + bytes);
   std::uint32_t earlier = ptx::kNone;
-  if (shadow.state_at(undefined) == InitShadow::kUndefined) {
+  if (shadow.state_at(undefined) == MemoryShadow::kUndefined) {
     earlier = shadow.taint_at(undefined).origin;
     const Origin& origin = origins_.at(earlier);
     if (origin.program == access.program) return origin.pc;
@@ -382,8 +382,8 @@ std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t l
   return access.pc;
 }
 
-void InitChecker::on_write(const Access& access, InitShadow& shadow) {
-  if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
+void InitChecker::on_write(const Access& access, MemoryShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() == MemoryShadow::Extent::all) return;
   if (grid_ != nullptr && access.undefined != 0) return grid_->give_up();
   std::uint8_t* const states = writable_states(*access.allocation, shadow);
   const std::uint8_t state = state_for(access);
@@ -402,7 +402,7 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
 
 // The lanes write an undefined value to the `bytes` bytes at byte `at` of their access.
 void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
-                                  InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
+                                  MemoryShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
   if ((value.mask & access.mask) == 0) return;
   noted_.settled = nullptr;
   const std::uint32_t lanes = value.mask & access.mask;
@@ -422,7 +422,7 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
       if (bits == 0) continue;
       const std::uint32_t offset = access.offset[lane] + byte;
       if (origin == ptx::kNone) {
-        shadow.fill(offset, 1, InitShadow::kNeverWritten);
+        shadow.fill(offset, 1, MemoryShadow::kNeverWritten);
       } else {
         shadow.taint(offset, {origins_.earliest_of(origin), static_cast<std::uint8_t>(bits),
                               !is_value || is_padding, is_calculated});
@@ -434,8 +434,8 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
 
 // The new bytes in memory depend on the operands and on the old bytes; every byte depends on all of
 // them.  An exchange leaves only its operand.
-void InitChecker::on_update(Access& access, InitShadow& shadow) {
-  if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
+void InitChecker::on_update(Access& access, MemoryShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() == MemoryShadow::Extent::all) return;
   if (access.guessed != 0) return on_guessed_swap(access, shadow);
   UndefinedLanes written{std::exchange(access.undefined, 0),
                          std::exchange(access.origin, ptx::kNone),
@@ -465,13 +465,13 @@ void InitChecker::on_update(Access& access, InitShadow& shadow) {
 }
 
 void InitChecker::on_operand(OperandAccess& access) {
-  InitShadow& shadow = shadow_of(*access.allocation);
+  MemoryShadow& shadow = shadow_of(*access.allocation);
   if (!access.write) {
     find_undefined_bits(access, shadow);
     if (is_strict_ && !access.undefined.empty()) reports_.read_by_library(access);
     return;
   }
-  shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
+  shadow.fill(access.offset, access.bytes, MemoryShadow::kDefined);
   if (access.undefined.empty()) return;
   const std::uint32_t origin = origins_.of_operand(*access.undefined_from);
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
@@ -479,37 +479,37 @@ void InitChecker::on_operand(OperandAccess& access) {
   }
 }
 
-void InitChecker::find_undefined_bits(OperandAccess& access, const InitShadow& shadow) {
+void InitChecker::find_undefined_bits(OperandAccess& access, const MemoryShadow& shadow) {
   const std::uint32_t end = access.offset + access.bytes;
   std::uint32_t at = shadow.find_undefined(access.offset, end);
   if (at == end) return;
   access.undefined.resize(access.bytes);
   for (; at < end; at = shadow.find_undefined(at + 1, end)) {
-    const bool is_tainted = shadow.state_at(at) == InitShadow::kUndefined;
+    const bool is_tainted = shadow.state_at(at) == MemoryShadow::kUndefined;
     access.undefined[at - access.offset] = is_tainted ? shadow.taint_at(at).bits : 0xff;
   }
 }
 
 void InitChecker::on_host_access(const HostAccess& access) {
   if (access.ahead) return;
-  InitShadow& shadow = shadow_of(*access.allocation);
+  MemoryShadow& shadow = shadow_of(*access.allocation);
   if (access.write && whole_ != nullptr) return define_in_part(access, shadow);
   if (access.write) {
     shadow.fill(access.offset, access.bytes,
-                access.undefined ? InitShadow::kNeverWritten : InitShadow::kDefined);
+                access.undefined ? MemoryShadow::kNeverWritten : MemoryShadow::kDefined);
     return;
   }
   report_copied(access, shadow);
 }
 
 // The bytes go to the host, or, if the checker is strict, to another place in device memory.
-void InitChecker::report_copied(const HostAccess& access, const InitShadow& shadow) {
+void InitChecker::report_copied(const HostAccess& access, const MemoryShadow& shadow) {
   const std::uint32_t end = access.offset + access.bytes;
   const std::uint32_t first = shadow.find_undefined(access.offset, end);
   std::uint32_t element = ptx::kNone;  // first byte of an element that was never written
   for (std::uint32_t at = first, next = 0; at < end; at = shadow.find_undefined(next, end)) {
     next = at + 1;
-    if (shadow.state_at(at) == InitShadow::kNeverWritten) {
+    if (shadow.state_at(at) == MemoryShadow::kNeverWritten) {
       next = shadow.find_written(at, end);
       const std::uint32_t begin = skip_between_rows(*access.allocation, at, next);
       const bool is_first = element == ptx::kNone && begin != next;
@@ -521,7 +521,7 @@ void InitChecker::report_copied(const HostAccess& access, const InitShadow& shad
   }
   if (element != ptx::kNone) {
     reports_.copied_element(access, element, shadow.find_written(element, end) - element);
-  } else if (first != end && shadow.state_at(first) == InitShadow::kUndefined) {
+  } else if (first != end && shadow.state_at(first) == MemoryShadow::kUndefined) {
     reports_.copied_padding(access, first, origins_.at(shadow.taint_at(first).origin));
   } else if (first != end) {
     reports_.copied_bytes(access, first);
@@ -532,7 +532,7 @@ void InitChecker::on_device_copy(const DeviceCopy& copy) {
   if (copy.ahead) return;
   if (whole_ != nullptr) return copy_in_part(copy);
   shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
-  const InitShadow& source = shadow_of(*copy.source);
+  const MemoryShadow& source = shadow_of(*copy.source);
   if (is_strict_) {
     HostAccess read;
     read.allocation = copy.source;

@@ -16,11 +16,11 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/init/init_reports.hpp"
-#include "vgpu/check/init/init_shadow.hpp"
-#include "vgpu/check/init/moved_padding.hpp"
-#include "vgpu/check/init/store_shapes.hpp"
 #include "vgpu/check/init/undefined_origins.hpp"
 #include "vgpu/machine/native/noted_rows.hpp"
+#include "vgpu/machine/undefined/memory_shadow.hpp"
+#include "vgpu/machine/undefined/moved_padding.hpp"
+#include "vgpu/machine/undefined/store_shapes.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -64,38 +64,38 @@ class InitChecker final : public Checker, private UndefinedBytes {
   // The state that the parts of a launch share.
   struct Parts {
     std::mutex mutex;
-    std::vector<InitShadow*> first_written;  // first written in this launch
+    std::vector<MemoryShadow*> first_written;  // first written in this launch
     StoreShapes shapes_before;
   };
 
   [[nodiscard]] bool holds_undefined(const Allocation& allocation,
                                      std::uint32_t offset) const override;
-  InitShadow& shadow_of(const Allocation& allocation);
-  InitShadow& shadow_of_part(const Allocation& allocation);
-  std::uint8_t* writable_states(const Allocation& allocation, InitShadow& shadow);
-  void define_in_part(const HostAccess& access, InitShadow& shadow);
+  MemoryShadow& shadow_of(const Allocation& allocation);
+  MemoryShadow& shadow_of_part(const Allocation& allocation);
+  std::uint8_t* writable_states(const Allocation& allocation, MemoryShadow& shadow);
+  void define_in_part(const HostAccess& access, MemoryShadow& shadow);
   void copy_in_part(const DeviceCopy& copy);
   [[nodiscard]] std::uint8_t state_for(const Access& access);
-  void see_shared(const RowAccess& row, InitShadow& shadow);
-  InitShadow& begin_shadow(const Allocation& allocation);
-  void on_read(Access& access, InitShadow& shadow);
-  void find_undefined(Access& access, InitShadow& shadow);
-  void on_update(Access& access, InitShadow& shadow);
-  void on_guessed_swap(Access& access, InitShadow& shadow);
-  void on_write(const Access& access, InitShadow& shadow);
-  void leave_undefined(const Access& access, const UndefinedLanes& value, InitShadow& shadow,
+  void see_shared(const RowAccess& row, MemoryShadow& shadow);
+  MemoryShadow& begin_shadow(const Allocation& allocation);
+  void on_read(Access& access, MemoryShadow& shadow);
+  void find_undefined(Access& access, MemoryShadow& shadow);
+  void on_update(Access& access, MemoryShadow& shadow);
+  void on_guessed_swap(Access& access, MemoryShadow& shadow);
+  void on_write(const Access& access, MemoryShadow& shadow);
+  void leave_undefined(const Access& access, const UndefinedLanes& value, MemoryShadow& shadow,
                        std::uint32_t at, std::uint32_t bytes);
-  static void tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow);
+  static void tell_bits(Access& access, std::uint32_t lanes, const MemoryShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
-                                            const InitShadow& shadow, std::uint32_t at);
-  std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
-                                std::uint32_t at, std::uint32_t bytes);
+                                            const MemoryShadow& shadow, std::uint32_t at);
+  std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes,
+                                const MemoryShadow& shadow, std::uint32_t at, std::uint32_t bytes);
   void report_stored(const Access& access, std::uint32_t lanes, std::uint32_t origin);
-  void report_copied(const HostAccess& access, const InitShadow& shadow);
-  static void find_undefined_bits(OperandAccess& access, const InitShadow& shadow);
+  void report_copied(const HostAccess& access, const MemoryShadow& shadow);
+  static void find_undefined_bits(OperandAccess& access, const MemoryShadow& shadow);
 
-  std::vector<InitShadow> shadows_;  // by Allocation::id
-  NotedStates noted_;                // of the current launch
+  std::vector<MemoryShadow> shadows_;  // by Allocation::id
+  NotedStates noted_;                  // of the current launch
   StoreShapes shapes_;
   UndefinedOrigins origins_{reporter_};
   MovedPadding padding_{shapes_};

@@ -16,7 +16,7 @@ void InitChecker::begin_parts() {
 void InitChecker::end_parts(PartsEnd end) {
   if (end == PartsEnd::kept) return;
   if (end == PartsEnd::undone) shapes_ = parts_.shapes_before;
-  for (InitShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
+  for (MemoryShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
 }
 
 void InitChecker::join(Checker& whole, SharedGrid& grid) {
@@ -28,14 +28,14 @@ void InitChecker::join(Checker& whole, SharedGrid& grid) {
 
 std::uint8_t* InitChecker::states_of(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) return nullptr;
-  InitShadow& shadow = shadows_[allocation.id];
-  return shadow.extent() == InitShadow::Extent::some ? shadow.writable_states() : nullptr;
+  MemoryShadow& shadow = shadows_[allocation.id];
+  return shadow.extent() == MemoryShadow::Extent::some ? shadow.writable_states() : nullptr;
 }
 
-InitShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
+MemoryShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
   const bool is_own =
       allocation.space == ptx::Space::shared || allocation.space == ptx::Space::local;
-  const auto is_there = [&](const std::vector<InitShadow>& shadows) {
+  const auto is_there = [&](const std::vector<MemoryShadow>& shadows) {
     return allocation.id < shadows.size() && shadows[allocation.id].bytes() == allocation.bytes;
   };
   if (!is_own && is_there(whole_->shadows_)) return whole_->shadows_[allocation.id];
@@ -43,25 +43,25 @@ InitShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
   return is_there(shadows_) ? shadows_[allocation.id] : begin_shadow(allocation);
 }
 
-std::uint8_t* InitChecker::writable_states(const Allocation& allocation, InitShadow& shadow) {
+std::uint8_t* InitChecker::writable_states(const Allocation& allocation, MemoryShadow& shadow) {
   const bool is_first = whole_ != nullptr && allocation.space == ptx::Space::global &&
-                        shadow.extent() != InitShadow::Extent::some;
+                        shadow.extent() != MemoryShadow::Extent::some;
   if (!is_first) return shadow.writable_states();
   const std::lock_guard lock(whole_->parts_.mutex);
-  if (shadow.extent() == InitShadow::Extent::none) {
+  if (shadow.extent() == MemoryShadow::Extent::none) {
     whole_->parts_.first_written.push_back(&shadow);
   }
   return shadow.writable_states();
 }
 
-void InitChecker::define_in_part(const HostAccess& access, InitShadow& shadow) {
-  if (shadow.extent() == InitShadow::Extent::all) return;
+void InitChecker::define_in_part(const HostAccess& access, MemoryShadow& shadow) {
+  if (shadow.extent() == MemoryShadow::Extent::all) return;
   std::uint8_t* const states = writable_states(*access.allocation, shadow);
-  std::memset(states + access.offset, InitShadow::kDefined, access.bytes);
+  std::memset(states + access.offset, MemoryShadow::kDefined, access.bytes);
 }
 
 void InitChecker::copy_in_part(const DeviceCopy& copy) {
-  InitShadow &source = shadow_of(*copy.source), &target = shadow_of(*copy.target);
+  MemoryShadow &source = shadow_of(*copy.source), &target = shadow_of(*copy.target);
   const std::uint32_t end = copy.source_offset + copy.bytes;
   if (source.find_undefined(copy.source_offset, end) != end) return grid_->give_up();
   std::uint8_t* const states = writable_states(*copy.target, target);

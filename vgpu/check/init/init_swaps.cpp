@@ -8,7 +8,7 @@ namespace warpcheck::vgpu {
 
 // A row of compare-and-swaps, some of which expect what they have read there.  Lanes run one after
 // the other, so a later lane finds what an earlier one has swapped in.
-void InitChecker::on_guessed_swap(Access& access, InitShadow& shadow) {
+void InitChecker::on_guessed_swap(Access& access, MemoryShadow& shadow) {
   const std::uint32_t mask = access.mask;
   const Pattern pattern = std::exchange(access.pattern, Pattern::scattered);
   const UndefinedLanes written = access.undefined_in(0);

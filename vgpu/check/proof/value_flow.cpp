@@ -142,9 +142,9 @@ std::uint32_t ValueFlow::number_of(const Origin& origin) {
   return number;
 }
 
-InitShadow& ValueFlow::shadow_of(const Allocation& allocation) {
+MemoryShadow& ValueFlow::shadow_of(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
-  InitShadow& shadow = shadows_[allocation.id];
+  MemoryShadow& shadow = shadows_[allocation.id];
   if (shadow.bytes() != allocation.bytes) shadow.begin(allocation.limit());
   return shadow;
 }
@@ -189,7 +189,7 @@ void ValueFlow::host_goes_on(std::string_view what) {
 void ValueFlow::on_access(Access& access) {
   if (access.space == ptx::Space::param) return;
   const Instr& instr = access.program->code[access.pc];
-  InitShadow& shadow = shadow_of(*access.allocation);
+  MemoryShadow& shadow = shadow_of(*access.allocation);
   if (access.allocation->is_shared_with_host())
     add(Obstacle::Kind::shared_with_host, *access.program, access.pc, ptx::kNone);
   const bool is_strong = access.kind != AccessKind::atomic && access.order != ptx::Order::weak;
@@ -208,8 +208,8 @@ void ValueFlow::on_access(Access& access) {
   }
 }
 
-void ValueFlow::mark_read(Access& access, const InitShadow& shadow) {
-  if (shadow.extent() != InitShadow::Extent::some) return;
+void ValueFlow::mark_read(Access& access, const MemoryShadow& shadow) {
+  if (shadow.extent() != MemoryShadow::Extent::some) return;
   const std::uint32_t elements = access.elements();
   const std::uint32_t of_one = elements == 1 ? access.bytes : access.element_bytes;
   std::array<UndefinedLanes, 4> of_element{};
@@ -219,7 +219,7 @@ void ValueFlow::mark_read(Access& access, const InitShadow& shadow) {
     std::array<std::uint64_t, 2> bits{};
     const std::uint8_t* const states = shadow.states() + access.offset[lane];
     for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
-      if (states[byte] != InitShadow::kUndefined) continue;
+      if (states[byte] != MemoryShadow::kUndefined) continue;
       bits[byte / 8] |= std::uint64_t{shadow.taint_at(access.offset[lane] + byte).bits}
                         << (8 * (byte % 8));
       of_element[std::min(byte / of_one, 3u)].mask |= 1u << lane;
@@ -237,8 +237,8 @@ void ValueFlow::mark_read(Access& access, const InitShadow& shadow) {
   access.origin = access.pc;
 }
 
-void ValueFlow::leave_written(const Access& access, InitShadow& shadow) {
-  if (access.undefined == 0 && shadow.extent() != InitShadow::Extent::some) return;
+void ValueFlow::leave_written(const Access& access, MemoryShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() != MemoryShadow::Extent::some) return;
   std::uint8_t* const states = shadow.writable_states();
   const std::uint32_t origin =
       access.undefined == 0 ? 0 : number_of({access.program, access.origin});
@@ -253,8 +253,8 @@ void ValueFlow::leave_written(const Access& access, InitShadow& shadow) {
                                                         : 0xff);
       if (bits != 0) {
         shadow.taint(offset, {origin, bits});
-      } else if (states[offset] == InitShadow::kUndefined) {
-        states[offset] = InitShadow::kDefined;
+      } else if (states[offset] == MemoryShadow::kUndefined) {
+        states[offset] = MemoryShadow::kDefined;
       }
     }
   }
@@ -270,7 +270,7 @@ bool ValueFlow::keeps_order_out(const Access& access, const Instr& instr) {
 
 // The new bytes in memory depend on the operands and on the old bytes; every byte depends on all of
 // them.
-void ValueFlow::update(Access& access, const Instr& instr, InitShadow& shadow) {
+void ValueFlow::update(Access& access, const Instr& instr, MemoryShadow& shadow) {
   const UndefinedLanes operands{std::exchange(access.undefined, 0), access.origin};
   access.is_partial = false;
   mark_read(access, shadow);
@@ -311,17 +311,17 @@ void ValueFlow::on_undefined_use(const UndefinedUse& use) {
 }
 
 void ValueFlow::on_host_access(const HostAccess& access) {
-  InitShadow& shadow = shadow_of(*access.allocation);
+  MemoryShadow& shadow = shadow_of(*access.allocation);
   if (access.write) {
-    shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
+    shadow.fill(access.offset, access.bytes, MemoryShadow::kDefined);
     if (!sources_.data) return;
     const std::uint32_t origin = number_of({});
     for (std::uint32_t i = 0; i < access.bytes; ++i) shadow.taint(access.offset + i, {origin});
     return;
   }
-  if (shadow.extent() != InitShadow::Extent::some) return;
+  if (shadow.extent() != MemoryShadow::Extent::some) return;
   for (std::uint32_t i = access.offset; i < access.offset + access.bytes; ++i) {
-    if (shadow.states()[i] != InitShadow::kUndefined) continue;
+    if (shadow.states()[i] != MemoryShadow::kUndefined) continue;
     host_has_results_ = true;
     const Origin& origin = origins_[shadow.taint_at(i).origin];
     if (origin.program == nullptr) return;
@@ -334,7 +334,7 @@ void ValueFlow::on_host_access(const HostAccess& access) {
 
 void ValueFlow::on_device_copy(const DeviceCopy& copy) {
   shadow_of(*copy.target);  // creates the shadow first, because references must stay valid
-  const InitShadow& source = shadow_of(*copy.source);
+  const MemoryShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
 }
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
-#include "vgpu/check/init/init_shadow.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/undefined/memory_shadow.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {
@@ -104,11 +104,11 @@ class ValueFlow final : public Observer {
     friend bool operator==(const Origin&, const Origin&) = default;
   };
 
-  InitShadow& shadow_of(const Allocation& allocation);
+  MemoryShadow& shadow_of(const Allocation& allocation);
   void begin_kernel(const Sync& sync);
-  void mark_read(Access& access, const InitShadow& shadow);
-  void leave_written(const Access& access, InitShadow& shadow);
-  void update(Access& access, const Instr& instr, InitShadow& shadow);
+  void mark_read(Access& access, const MemoryShadow& shadow);
+  void leave_written(const Access& access, MemoryShadow& shadow);
+  void update(Access& access, const Instr& instr, MemoryShadow& shadow);
   [[nodiscard]] bool keeps_order_out(const Access& access, const Instr& instr);
   void host_goes_on(std::string_view what);
   void add(Obstacle obstacle);
@@ -116,7 +116,7 @@ class ValueFlow final : public Observer {
   std::uint32_t number_of(const Origin& origin);
 
   Sources sources_;
-  std::vector<InitShadow> shadows_;  // by Allocation::id; "undefined" is "followed"
+  std::vector<MemoryShadow> shadows_;  // by Allocation::id; "undefined" is "followed"
   std::vector<Origin> origins_;
   std::vector<Obstacle> obstacles_, results_;
   std::set<std::tuple<Obstacle::Kind, const Program*, std::uint32_t>> known_;

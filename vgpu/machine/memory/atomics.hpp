@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/progress/strong_writes.hpp"
 #include "vgpu/machine/running_launch.hpp"
 

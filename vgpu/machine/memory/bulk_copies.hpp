@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "vgpu/machine/access/accesses.hpp"
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/blocks.hpp"
-#include "vgpu/machine/memory/accesses.hpp"
-#include "vgpu/machine/memory/current_access.hpp"
 #include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/barrier_objects.hpp"

@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdint>
 
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
-#include "vgpu/machine/memory/current_access.hpp"
 #include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/running_launch.hpp"
 

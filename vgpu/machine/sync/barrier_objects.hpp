@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "vgpu/machine/memory/accesses.hpp"
-#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/access/accesses.hpp"
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/clusters.hpp"

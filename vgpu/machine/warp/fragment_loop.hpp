@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "vgpu/machine/access/accesses.hpp"
 #include "vgpu/machine/device_calls.hpp"
-#include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/copies.hpp"
 #include "vgpu/machine/memory/device_heap.hpp"
 #include "vgpu/machine/native/native_code.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/access/accesses.hpp"
 #include "vgpu/machine/native/native_code.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"

@@ -1,4 +1,4 @@
-#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/access/current_access.hpp"
 
 #include <algorithm>
 #include <bit>

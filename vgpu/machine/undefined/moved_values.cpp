@@ -1,4 +1,4 @@
-#include "vgpu/check/init/moved_values.hpp"
+#include "vgpu/machine/undefined/moved_values.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "vgpu/check/init/moved_padding.hpp"
+#include "vgpu/machine/undefined/moved_padding.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,9 +8,10 @@ namespace warpcheck::vgpu {
 
 // Returns whether an undefined byte may be padding beside the bytes that stores have written around
 // it.
-bool MovedPadding::is_padding(const InitShadow& shadow, ptx::Space space, std::uint32_t at) const {
-  if (shadow.extent() != InitShadow::Extent::some) return false;
-  if (shadow.state_at(at) == InitShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
+bool MovedPadding::is_padding(const MemoryShadow& shadow, ptx::Space space,
+                              std::uint32_t at) const {
+  if (shadow.extent() != MemoryShadow::Extent::some) return false;
+  if (shadow.state_at(at) == MemoryShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
   if (space != ptx::Space::local) return is_in_gap(shadow, at);
   return is_in_gap(LaneStates{shadow, at / 4 % kWarpLanes}, offset_in_lane(at));
 }
@@ -19,7 +20,7 @@ template <typename States>
 bool MovedPadding::is_in_gap(const States& states, std::uint32_t at) const {
   constexpr std::uint32_t kGapMax = 16;
   const auto is_unwritten = [&](std::uint32_t byte) {
-    return states.state_at(byte) == InitShadow::kNeverWritten;
+    return states.state_at(byte) == MemoryShadow::kNeverWritten;
   };
   std::uint32_t begin = at, end = at + 1;
   while (begin > 0 && end - begin < kGapMax && is_unwritten(begin - 1)) --begin;
@@ -37,7 +38,7 @@ bool MovedPadding::is_in_gap(const States& states, std::uint32_t at) const {
   });
 }
 
-void MovedPadding::see(const Access& load, std::uint32_t lanes, const InitShadow& shadow) {
+void MovedPadding::see(const Access& load, std::uint32_t lanes, const MemoryShadow& shadow) {
   bool& is_alone =
       of_programs_[load.program].reads_padding.try_emplace(load.pc, true).first->second;
   for (std::uint32_t rest = lanes; rest != 0 && is_alone; rest &= rest - 1) {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
-#include "vgpu/machine/memory/current_access.hpp"
 #include "vgpu/machine/memory/local_memory.hpp"
 #include "vgpu/machine/memory/meant_objects.hpp"
 #include "vgpu/machine/memory/targets.hpp"

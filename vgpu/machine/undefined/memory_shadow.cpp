@@ -1,4 +1,4 @@
-#include "vgpu/check/init/init_shadow.hpp"
+#include "vgpu/machine/undefined/memory_shadow.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,22 +27,22 @@ bool are_alike(const std::uint8_t* bytes, std::size_t count) {
 
 }  // namespace
 
-void InitShadow::begin(std::uint32_t bytes) {
+void MemoryShadow::begin(std::uint32_t bytes) {
   bytes_ = bytes;
   settled_ = 0;
   extent_ = Extent::none;
 }
 
-void InitShadow::release() {
+void MemoryShadow::release() {
   if (capacity_ < HostPages::kMappedMin) return;
   *this = {};
 }
 
-void InitShadow::fill_states(std::uint32_t offset, std::uint32_t bytes, std::uint8_t state) {
+void MemoryShadow::fill_states(std::uint32_t offset, std::uint32_t bytes, std::uint8_t state) {
   pages_.fill(kRowSlack + offset, bytes, std::byte{state});
 }
 
-void InitShadow::materialise() {
+void MemoryShadow::materialise() {
   if (bytes_ > capacity_ || states_ == nullptr) {
     pages_ = zeroed(bytes_ + 2 * kRowSlack);
     states_ = reinterpret_cast<std::uint8_t*>(pages_.data()) + kRowSlack;
@@ -62,7 +62,7 @@ void InitShadow::materialise() {
   std::atomic_ref(extent_).store(Extent::some, std::memory_order_release);
 }
 
-void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
+void MemoryShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   const Extent whole = state == kDefined ? Extent::all : Extent::none;
   if (extent_ == whole || bytes == 0) return;
   if (state != kDefined) settled_ = std::min(settled_, offset);
@@ -74,13 +74,13 @@ void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   }
 }
 
-void InitShadow::make_taints() {
+void MemoryShadow::make_taints() {
   if (taints_ != nullptr) return;
   taint_pages_ = zeroed(std::size_t{capacity_} * sizeof(std::uint32_t));
   taints_ = reinterpret_cast<std::uint32_t*>(taint_pages_.data());
 }
 
-void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
+void MemoryShadow::taint(std::uint32_t offset, const Taint& taint) {
   writable_states()[offset] = kUndefined;
   settled_ = std::min(settled_, offset);
   make_taints();
@@ -88,8 +88,8 @@ void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
                     std::uint32_t{taint.next_to_defined} << 8 | taint.bits;
 }
 
-void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
-                      std::uint32_t bytes) {
+void MemoryShadow::copy(std::uint32_t offset, const MemoryShadow& source,
+                        std::uint32_t source_offset, std::uint32_t bytes) {
   if (source.extent_ != Extent::some) {
     fill(offset, bytes, source.extent_ == Extent::all ? kDefined : kNeverWritten);
     return;
@@ -112,7 +112,7 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
   std::memmove(taints_ + offset, source.taints_ + source_offset, bytes * sizeof *taints_);
 }
 
-std::uint8_t InitShadow::raw_state_at(std::uint32_t offset) const {
+std::uint8_t MemoryShadow::raw_state_at(std::uint32_t offset) const {
   switch (extent_) {
     case Extent::none: return kNeverWritten;
     case Extent::all: return kDefined;
@@ -121,12 +121,12 @@ std::uint8_t InitShadow::raw_state_at(std::uint32_t offset) const {
   return states_[offset];
 }
 
-InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
+MemoryShadow::State MemoryShadow::state_at(std::uint32_t offset) const {
   const std::uint8_t state = raw_state_at(offset);
   return is_defined(state) ? kDefined : static_cast<State>(state);
 }
 
-std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
+std::uint32_t MemoryShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
   if (extent_ == Extent::all) return end;
   if (extent_ == Extent::none) return begin;
   constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
@@ -144,7 +144,7 @@ std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end)
   return begin;
 }
 
-std::uint32_t InitShadow::find_written(std::uint32_t begin, std::uint32_t end) const {
+std::uint32_t MemoryShadow::find_written(std::uint32_t begin, std::uint32_t end) const {
   if (extent_ == Extent::all) return begin;
   if (extent_ == Extent::none) return end;
   while (end - begin >= sizeof(std::uint64_t)) {

@@ -1,4 +1,4 @@
-#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/access/accesses.hpp"
 
 #include <algorithm>
 #include <bit>

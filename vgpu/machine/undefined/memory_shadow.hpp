@@ -9,7 +9,7 @@
 
 namespace warpcheck::vgpu {
 
-class InitShadow {
+class MemoryShadow {
  public:
   // The values are chosen so that "all defined" is one AND over words of any width: the highest bit
   // means "defined".
@@ -67,7 +67,7 @@ class InitShadow {
   }
 
   // Copies the states of a range of `source`, which may be this shadow.
-  void copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
+  void copy(std::uint32_t offset, const MemoryShadow& source, std::uint32_t source_offset,
             std::uint32_t bytes);
 
   // Returns kDefined for every shape.

@@ -10,8 +10,8 @@
 #include <array>
 #include <cstring>
 
+#include "vgpu/machine/access/accesses.hpp"
 #include "vgpu/machine/block_share.hpp"
-#include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/weak_memory.hpp"
 
 namespace warpcheck::vgpu {

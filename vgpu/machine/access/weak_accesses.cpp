@@ -1,7 +1,7 @@
 // Accesses of launches with weak memory: the strategy is asked, and lanes move one by one.
 #include <bit>
 
-#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/access/accesses.hpp"
 #include "vgpu/machine/memory/weak_memory.hpp"
 
 namespace warpcheck::vgpu {

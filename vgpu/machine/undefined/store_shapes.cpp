@@ -1,4 +1,4 @@
-#include "vgpu/check/init/store_shapes.hpp"
+#include "vgpu/machine/undefined/store_shapes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -45,9 +45,9 @@ std::uint8_t StoreShapes::state_for_spaced(const Access& access) {
   if (!shape.is_spaced()) return state_of_alone(access.bytes);
   const auto end = shapes_.begin() + known_;
   const auto found = std::find(shapes_.begin(), end, shape);
-  if (found == shapes_.end()) return InitShadow::kDefined;
+  if (found == shapes_.end()) return MemoryShadow::kDefined;
   if (found == end) shapes_[known_++] = shape;
-  return static_cast<std::uint8_t>(InitShadow::kFirstShape + (found - shapes_.begin()));
+  return static_cast<std::uint8_t>(MemoryShadow::kFirstShape + (found - shapes_.begin()));
 }
 
 bool StoreShapes::knows(const Access& access) const {
@@ -61,7 +61,8 @@ bool StoreShapes::knows(const Access& access) const {
 
 template <typename States>
 StoreShape StoreShapes::shape_at(const States& states, std::uint32_t offset) const {
-  const std::uint32_t index = states.raw_state_at(offset) - std::uint32_t{InitShadow::kFirstShape};
+  const std::uint32_t index =
+      states.raw_state_at(offset) - std::uint32_t{MemoryShadow::kFirstShape};
   return index < known_ ? shapes_[index] : StoreShape{};
 }
 
@@ -83,7 +84,7 @@ bool StoreShapes::ends_struct(const States& states, std::uint32_t begin, std::ui
   const std::uint32_t from = begin - std::min(begin, kLookedBack);
   std::uint32_t unwritten = 0;
   for (std::uint32_t at = begin; at > from && unwritten < kAlignmentMax; --at) {
-    const bool is_written = states.state_at(at - 1) != InitShadow::kNeverWritten;
+    const bool is_written = states.state_at(at - 1) != MemoryShadow::kNeverWritten;
     unwritten = is_written ? 0 : unwritten + 1;
     const std::uint32_t width = is_written ? shape_at(states, at - 1).width : 1;
     if (end - begin < width && end % width == 0) return true;
@@ -102,12 +103,12 @@ bool StoreShapes::is_gap_of_lanes(const States& states, const StoreShape& shape,
   }
   std::uint32_t written = 0;
   for (std::uint32_t at = end - shape.stride; at < begin; ++at) {
-    written += states.state_at(at) == InitShadow::kNeverWritten ? 0 : 1;
+    written += states.state_at(at) == MemoryShadow::kNeverWritten ? 0 : 1;
   }
   return written > shape.width;
 }
 
-template bool StoreShapes::may_be_padding(const InitShadow&, std::uint32_t, std::uint32_t,
+template bool StoreShapes::may_be_padding(const MemoryShadow&, std::uint32_t, std::uint32_t,
                                           std::uint32_t) const;
 template bool StoreShapes::may_be_padding(const LaneStates&, std::uint32_t, std::uint32_t,
                                           std::uint32_t) const;

@@ -19,9 +19,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "vgpu/check/init/init_shadow.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/undefined/memory_shadow.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -36,14 +36,14 @@ struct StoreShape {
 
 // The states of the local memory of one lane, by the lane's offset.
 struct LaneStates {
-  const InitShadow& shadow;  // of the local memory of a warp, which is interleaved
+  const MemoryShadow& shadow;  // of the local memory of a warp, which is interleaved
   unsigned lane = 0;
 
   [[nodiscard]] std::uint32_t place_of(std::uint32_t offset) const {
     return interleaved(offset) + lane * 4;
   }
   [[nodiscard]] std::uint32_t bytes() const { return shadow.bytes() / kWarpLanes; }
-  [[nodiscard]] InitShadow::State state_at(std::uint32_t offset) const {
+  [[nodiscard]] MemoryShadow::State state_at(std::uint32_t offset) const {
     return shadow.state_at(place_of(offset));
   }
   [[nodiscard]] std::uint8_t raw_state_at(std::uint32_t offset) const {
@@ -56,7 +56,7 @@ class StoreShapes {
   StoreShapes();
   // Forgets all shapes except the ordinary ones.
   void reset();
-  // Returns the InitShadow state for the bytes that `access` writes.
+  // Returns the MemoryShadow state for the bytes that `access` writes.
   std::uint8_t state_for(const Access& access) {
     // Local memory is written word by word.
     const std::uint32_t element = access.element_bytes == 0 ? access.bytes : access.element_bytes;
@@ -70,7 +70,7 @@ class StoreShapes {
   // Returns the state for a row of neighbouring lanes; the next function returns it for one lane,
   // or for all lanes at one address.
   static std::uint8_t state_of_row(std::uint32_t width) {
-    return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
+    return static_cast<std::uint8_t>(MemoryShadow::kFirstShape + std::countr_zero(width));
   }
   static std::uint8_t state_of_alone(std::uint32_t width) {
     return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
@@ -78,10 +78,10 @@ class StoreShapes {
   // Returns whether an earlier store had the same shape.
   [[nodiscard]] bool knows(const Access& access) const;
   // Returns whether there may be shapes without a number.
-  [[nodiscard]] bool is_full() const { return known_ == InitShadow::kShapes; }
+  [[nodiscard]] bool is_full() const { return known_ == MemoryShadow::kShapes; }
   // Returns whether the unwritten bytes from `begin` up to `end` may be padding of an object that
   // is copied from byte `first` on.
-  //   States: InitShadow, or LaneStates
+  //   States: MemoryShadow, or LaneStates
   template <typename States>
   [[nodiscard]] bool may_be_padding(const States& states, std::uint32_t begin, std::uint32_t end,
                                     std::uint32_t first) const;
@@ -102,7 +102,7 @@ class StoreShapes {
   [[nodiscard]] static bool is_gap_of_lanes(const States& states, const StoreShape& shape,
                                             std::uint32_t begin, std::uint32_t end);
 
-  std::array<StoreShape, InitShadow::kShapes> shapes_{};
+  std::array<StoreShape, MemoryShadow::kShapes> shapes_{};
   std::uint32_t known_ = 0;
 };
 
