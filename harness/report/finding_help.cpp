@@ -59,9 +59,9 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "Look for atomics whose returned order matters and for sums of floating-point numbers in the "
      "order of arrival; where any order is right, say so in the pair's agreement."},
     {FindingKind::api_error, "A runtime call failed",
-     "A call of the CUDA runtime answered an error. Nobody sees from outside whether the program "
-     "looks at it.",
-     "Look at the answer of every call, and after a launch at cudaGetLastError(): what was not "
+     "A call of CUDA returned an error. Whether the program handles it cannot be seen from "
+     "outside.",
+     "Check the result of every call, and cudaGetLastError() after a launch: what was not "
      "allocated, copied or launched is missing later on."},
 }};
 

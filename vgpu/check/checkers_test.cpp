@@ -354,15 +354,18 @@ TEST_F(CheckersTest, ADeadlockAtAnMbarrierSaysWhatIsMissing) {
     event.of_launch = true;
     notify([&](Observer& observer) { observer.on_deadlock(event); });
     const std::string message = only().message;
-    const auto end = message.find("have come");
+    const auto end = message.find("which has");
     checkers.reset({}, WarpModel::independent);
     return message.substr(end);
   };
-  EXPECT_EQ(message_with(0), "have come");
-  EXPECT_EQ(message_with(512), "have come, and 512 bytes of asynchronous copies are missing");
-  EXPECT_EQ(message_with(1), "have come, and 1 byte of asynchronous copies is missing");
-  EXPECT_EQ(message_with(-16), "have come, and 16 bytes more have come than were expected");
-  EXPECT_EQ(message_with(-1), "have come, and 1 byte more has come than was expected");
+  EXPECT_EQ(message_with(0), "which has 1 of 1 arrivals");
+  EXPECT_EQ(message_with(512),
+            "which has 1 of 1 arrivals, and lacks 512 bytes of asynchronous copies");
+  EXPECT_EQ(message_with(1), "which has 1 of 1 arrivals, and lacks 1 byte of asynchronous copies");
+  EXPECT_EQ(message_with(-16),
+            "which has 1 of 1 arrivals, and has received 16 bytes more than it expects");
+  EXPECT_EQ(message_with(-1),
+            "which has 1 of 1 arrivals, and has received 1 byte more than it expects");
 }
 TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
   start();

@@ -52,13 +52,9 @@ std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
 // many of.
 std::string what_is_missing(std::int32_t bytes) {
   if (bytes == 0) return {};
-  const auto number = static_cast<std::uint32_t>(std::abs(bytes));
-  const std::string missing = fmt::format(", and {}", counted(number, "byte"));
-  const bool one = number == 1;
-  if (bytes > 0)
-    return fmt::format("{} of asynchronous copies {} missing", missing, one ? "is" : "are");
-  return fmt::format("{} more {} come than {} expected", missing, one ? "has" : "have",
-                     one ? "was" : "were");
+  const std::string number = counted(static_cast<std::uint32_t>(std::abs(bytes)), "byte");
+  return bytes > 0 ? fmt::format(", and lacks {} of asynchronous copies", number)
+                   : fmt::format(", and has received {} more than it expects", number);
 }
 
 std::string blocks_that_wait(std::uint32_t blocks) {
@@ -80,7 +76,7 @@ std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places)
     case Kind::rejoin:
       return fmt::format("{} until the others of the same warp have come here, too", waits);
     case Kind::object:
-      return fmt::format("{} for the mbarrier {}, at which {} of {} arrivals have come{}", waits,
+      return fmt::format("{} for the mbarrier {}, which has {} of {} arrivals{}", waits,
                          what_they_read(waiting, places), waiting.arrived, waiting.expected,
                          what_is_missing(waiting.missing_bytes));
     case Kind::runs: return one ? "still runs" : "still run";

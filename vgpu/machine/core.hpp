@@ -1,7 +1,8 @@
 // The core of the machine: the components that execute a launch, one launch at a time.  Internal to
 // vgpu/machine.
 //
-// Each component is declared after the components that it uses.  All of them use the launch itself.
+// Each component is declared after those that its constructor uses; NativeFrames only keeps the
+// reference to FragmentLoop, which is declared later.  All of them use the launch itself.
 #pragma once
 
 #include <span>

@@ -13,7 +13,7 @@
 
 namespace warpcheck::vgpu {
 
-// What the code of programs tells about uses of data (program/data_uses.hpp); each program is
+// What the code of programs tells about uses of data (program/flow/data_uses.hpp); each program is
 // analysed once.
 class DataUses {
  public:

@@ -55,7 +55,8 @@ constexpr std::string_view remark_of(Weight weight) {
       return ", but (2) depends on (1) through an operation of both lanes, so no execution goes "
              "wrong";
     case Weight::passed_on:
-      return ", but a lane of (2)'s warp has acquired it, and lets (2) go on by a shuffle or vote";
+      return ", but a lane of (2)'s warp has acquired (1), and its shuffle or vote decides "
+             "whether (2) executes";
     case Weight::swap_guess:
       return ", but what was read counts only where a compare-and-swap finds it again";
     case Weight::collective_load:

@@ -5,7 +5,9 @@
 // Each component gets references to what it uses; none depends on the system.  Calls request
 // operations of streams (execution.hpp).  These run when the host waits for them, when too many are
 // pending, or when the trial ends, so the host is always as far ahead of the devices as its calls
-// allow (but see idle_progress.hpp).  Nothing here depends on host addresses or on time.
+// allow (but see idle_progress.hpp).  Nothing here depends on host addresses, and in a trial
+// nothing depends on time.  In a plain program, time decides when operations run that no call waits
+// for, and after how long a value that a kernel polls counts as never written (execution.cpp).
 #pragma once
 
 #include <mutex>

@@ -10,11 +10,10 @@
 // is restored.
 //
 // Three kinds of state change although a thread only polls:
-//   - Registers that decide nothing: counters of attempts, times, pauses. Registers that differ
-//   after
-//     a round are followed like undefined values (undefined.hpp). If they reach no branch, no
-//     address and no memory, the round is the same for all their values. A branch may depend on
-//     them if both ways meet again within the round and do nothing else (a pause).
+//   - Registers that decide nothing: counters of attempts, times, pauses.  Those that differ after
+//     a round are followed like undefined values (undefined.hpp).  If they reach no branch, no
+//     address and no memory that others see, the round is the same for all their values.  A branch
+//     may depend on them if both ways meet again within the round and have no effect (a pause).
 //   - Memory that a round changes and changes back: a counter that goes up and down, or a flag that
 //     two threads pass to and fro. Other threads may see the values in between, so this proves
 //     less: Prospect::repeats.
