@@ -33,6 +33,7 @@
 #include "harness/process/progress.hpp"
 #include "harness/process/terminal.hpp"
 #include "harness/trial/engine.hpp"
+#include "vgpu/machine/machine.hpp"
 #include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::fuzz {
 namespace {
 

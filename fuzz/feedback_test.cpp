@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::fuzz {
 namespace {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "vgpu/check/checkers.hpp"
-#include "vgpu/cudart/device/virtual_device.hpp"
-#include "vgpu/machine/machine.hpp"
+#include "vgpu/check/checker_set.hpp"
+#include "vgpu/cudart/device/build.hpp"
+#include "vgpu/machine/limits.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck {

@@ -9,6 +9,7 @@
 #include "harness/testing/fake_engine.hpp"
 #include "harness/trial/trial_log.hpp"
 #include "vgpu/check/fake_launch.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck {
 namespace {

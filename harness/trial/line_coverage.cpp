@@ -7,6 +7,7 @@
 #include "harness/input/json.hpp"
 #include "harness/report/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck {
 namespace {

@@ -1,5 +1,6 @@
 #include "harness/trial/line_coverage.hpp"
 #include "harness/input/json.hpp"
+#include "vgpu/program/program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 
 #include "harness/report/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck {
 namespace {

@@ -1,6 +1,7 @@
 #include "vgpu/check/barrier.hpp"
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

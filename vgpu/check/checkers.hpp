@@ -1,17 +1,15 @@
-// The checkers of a trial, collected as the observers that a machine calls, and the set of options
-// that switches them on and off.
+// The checkers of a trial, collected as the observers that a machine calls.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "vgpu/check/checker_set.hpp"
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/operand.hpp"
 #include "vgpu/machine/observer.hpp"
@@ -23,51 +21,12 @@ class Causes;  // reporter.hpp
 class SharedGrid;
 struct ResumedLaunch;  // checker.hpp
 
-// Which checkers are on (checkers.def).  Deadlocks and traps end a launch, so they are always
-// reported.
-struct CheckerSet {
-#define CHECKER(name, turn, help) bool name = true;
-#define SILENT_CHECKER(name, turn, enabled)
-#include "vgpu/check/checkers.def"
-#undef CHECKER
-#undef SILENT_CHECKER
-  // Reports notes on code that only targets from sm_70 on allow: barriers after some threads have
-  // exited.
-  bool portable = false;
-  // The race checker treats volatile accesses as weak ones.  By the letter they are relaxed at
-  // system scope (PTX ISA 8.4.2) and do not race with each other.
-  bool volatile_is_weak = false;
-  // The initialisation checker also reports uses of undefined values that reach device memory only.
-  bool strict_init = false;
-  // Returns whether uses of values that nothing has written are reported.
-  [[nodiscard]] bool finds_unwritten_values() const { return init; }
-  friend bool operator==(const CheckerSet&, const CheckerSet&) = default;
-};
-
 // What becomes of what several machines have left in the checkers of the whole (checker.hpp).
 enum class PartsEnd : std::uint8_t {
   kept,
   undone,     // the launches run again on one machine
   postponed,  // memory and states of bytes are as before; they will be written later
 };
-
-// A checker as it appears in options, case files and reports.
-struct CheckerRow {
-  bool CheckerSet::*enabled = nullptr;
-  std::string_view name;
-  std::string_view help;  // what it finds
-};
-
-inline constexpr auto kCheckers = std::to_array<CheckerRow>({
-#define CHECKER(name, turn, help) {&CheckerSet::name, #name, help},
-#define SILENT_CHECKER(name, turn, enabled)
-#include "vgpu/check/checkers.def"
-#undef CHECKER
-#undef SILENT_CHECKER
-});
-
-// Returns "race (what it finds), bounds (...), ..." for the help text.
-std::string checkers_help();
 
 class Checkers {
  public:

@@ -9,6 +9,7 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/check/fake_launch.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

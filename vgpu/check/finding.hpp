@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/check/fault.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

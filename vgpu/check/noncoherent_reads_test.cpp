@@ -10,6 +10,7 @@
 #include <string>
 
 #include "vgpu/check/fake_launch.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

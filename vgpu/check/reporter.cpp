@@ -9,6 +9,7 @@
 
 #include "vgpu/check/known_patterns.hpp"
 #include "vgpu/program/library_headers.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

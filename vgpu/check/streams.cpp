@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

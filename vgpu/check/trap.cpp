@@ -1,5 +1,7 @@
 #include "vgpu/check/trap.hpp"
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

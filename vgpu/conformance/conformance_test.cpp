@@ -23,6 +23,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::conformance {
 namespace {

@@ -13,6 +13,7 @@
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/whole_kernels.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::conformance {

@@ -11,9 +11,12 @@
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/machine/pattern.hpp"
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/warp_rows.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
+
+struct Program;
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
@@ -117,13 +120,5 @@ struct RowAccess {
   // Scattered: the offset of each lane; an inactive lane has the offset of an active one.
   const std::uint32_t* offsets = nullptr;
 };
-
-// Returns the scope of a strong access, with the default if its instruction names none: .gpu for an
-// atomic operation (PTX ISA 9.7.13.5), .sys for a volatile access (8.4.1).
-inline ptx::Scope scope_of(const Instr& instr) {
-  if (instr.modifiers.scope != ptx::Scope::none) return instr.modifiers.scope;
-  const bool is_plain = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
-  return is_plain ? ptx::Scope::sys : ptx::Scope::gpu;
-}
 
 }  // namespace warpcheck::vgpu

@@ -9,6 +9,8 @@
 
 namespace warpcheck::vgpu {
 
+enum class DeviceFunction : std::uint8_t;  // vgpu/program/program.hpp
+
 // A call by one lane.
 struct DeviceCall {
   DeviceFunction function{};

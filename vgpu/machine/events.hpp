@@ -10,7 +10,8 @@
 
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
+#include "vgpu/program/symbol.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -1,5 +1,6 @@
 // Tests of compute instructions that the recorded vectors do not cover.
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

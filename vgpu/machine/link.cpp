@@ -13,6 +13,8 @@
 #include "vgpu/program/flow/passing_edges.hpp"
 #include "vgpu/program/flow/read_uses.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::vgpu {
 

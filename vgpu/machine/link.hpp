@@ -4,7 +4,7 @@
 
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/program/program.hpp"
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
 

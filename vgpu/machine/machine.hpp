@@ -11,10 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/machine/limits.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/observer_list.hpp"
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {
@@ -22,29 +23,6 @@ namespace warpcheck::vgpu {
 // Resolves every compute instruction to its function for this host's instruction set.  Throws
 // Refusal, with file, line and mnemonic, for a form that the machine cannot execute.
 void link(Program& program);
-
-inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
-
-// When the machine compiles programs to machine code of the host.  The results are the same in all
-// modes.
-enum class Compile : std::uint8_t { never, when_it_pays, at_once };
-inline constexpr std::array<std::pair<Compile, std::string_view>, 3> kCompileNames{{
-    {Compile::never, "never"},
-    {Compile::when_it_pays, "auto"},
-    {Compile::at_once, "always"},
-}};
-
-struct Limits {
-  std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch; kNoLimit: no limit
-  std::uint32_t quantum = 4'096;         // warp instructions before another warp gets its turn
-  std::uint32_t resident_blocks = 32;
-  // The number of warp instructions before the first test whether the launch can end.
-  std::uint32_t look_after = 65'536;
-  Compile compile = Compile::when_it_pays;
-  // Optional, and owned by the caller.  When it becomes true, no more results are needed: the
-  // launch ends, and a launch that begins later executes nothing.
-  const bool* enough = nullptr;
-};
 
 class BlockShare;
 class DeviceRuntime;

@@ -1,6 +1,7 @@
 // The machine end to end: PTX text in, memory and events out.
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/program/program.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

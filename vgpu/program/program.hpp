@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,31 +22,16 @@
 #include "vgpu/program/dim3.hpp"
 #include "vgpu/program/flow/provenance.hpp"
 #include "vgpu/program/operands.hpp"
+#include "vgpu/program/refusal.hpp"
+#include "vgpu/program/symbol.hpp"
+#include "vgpu/program/warp_rows.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {
 
-inline constexpr unsigned kWarpLanes = 32;
-inline constexpr std::uint32_t kWordRowBytes = kWarpLanes * 4;
-inline constexpr std::uint32_t kWideRowBytes = kWarpLanes * 8;
 // Of an address of shared memory in the cluster, the bits that hold the rank of the block plus 1
 // (vgpu/machine/memory/memory.hpp).
 inline constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
-
-enum class Bank : std::uint8_t {
-  word,       // 32 x 4 bytes a row
-  wide,       // 32 x 8 bytes a row
-  constant,   // rows of either width, the same in all lanes
-  predicate,  // 4 bytes: bit l is lane l
-  none,       // operand absent, or the sink `_`
-};
-
-// The place of an operand's row: a byte offset from the frame's base in its bank.
-struct Ref {
-  Bank bank = Bank::none;
-  std::uint32_t offset = 0;
-  friend bool operator==(const Ref&, const Ref&) = default;
-};
 
 using Operands = ByOperand<Ref>;
 
@@ -66,20 +50,7 @@ struct ComputeRows {
   }
 };
 
-// The bases of the current frame, indexed by Bank.
-struct LaneBanks {
-  std::array<std::byte*, 4> base{};
-};
-
 struct Instr;
-
-// Returns the row `rows` places after `first`, in consecutive rows.
-constexpr Ref row_after(Ref first, std::uint32_t rows) {
-  if (first.bank != Bank::none) {
-    first.offset += rows * (first.bank == Bank::wide ? kWideRowBytes : kWordRowBytes);
-  }
-  return first;
-}
 
 // Executes one compute instruction for the lanes of `mask`; other lanes keep their values.
 using ComputeFn = void (*)(const LaneBanks&, const Instr&, std::uint32_t mask);
@@ -137,7 +108,7 @@ struct Instr {
   Ref guard{};  // predicate; none: unguarded
   bool guard_negated = false;
   InstrKind kind = InstrKind::nop;
-  ptx::Opcode opcode = ptx::Opcode::invalid;
+  ptx::Opcode opcode{};
   ptx::SpecialRegister special = ptx::SpecialRegister::none;
   ptx::Modifiers modifiers;
   // load, store, atomic, copy: of the address, an index into Program::provenances
@@ -187,10 +158,12 @@ struct Instr {
   }
 };
 
-// Returns whether it is a mov {part, part ...}, a.
-constexpr bool unpacks(const Instr& instr) {
-  return instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1 &&
-         instr.operands[ComputeOperand::b].bank == Bank::none;
+// Returns the scope of a strong access, with the default if its instruction names none: .gpu for an
+// atomic operation (PTX ISA 9.7.13.5), .sys for a volatile access (8.4.1).
+inline ptx::Scope scope_of(const Instr& instr) {
+  if (instr.modifiers.scope != ptx::Scope::none) return instr.modifiers.scope;
+  const bool is_plain = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+  return is_plain ? ptx::Scope::sys : ptx::Scope::gpu;
 }
 
 struct Source {
@@ -201,13 +174,6 @@ struct Source {
 
 struct Parameter {
   std::uint32_t offset = 0, bytes = 0, alignment = 1;
-};
-
-// A named range of shared or constant memory, for reports and addresses.
-struct Symbol {
-  std::string name;
-  std::uint32_t offset = 0;
-  std::uint32_t bytes = 0;  // 0: up to the end (extern __shared__)
 };
 
 struct FunctionCode {
@@ -344,13 +310,6 @@ struct Program {
   // caller's.  In optimised code it is inlined; in unoptimised code the caller's line is known if
   // there is only one call.  If no line is in the user's code, the innermost location is returned.
   [[nodiscard]] const ptx::SourceLocation& user_location(std::uint32_t pc) const;
-};
-
-// A kernel that cannot run here. what() names the instruction or function, file and line, and the
-// reason.
-class Refusal : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 // Returns the address of a device function.  It is computed from the name alone, so it is the same

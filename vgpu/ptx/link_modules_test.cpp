@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::ptx {
 namespace {

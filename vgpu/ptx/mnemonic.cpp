@@ -8,6 +8,8 @@
 #include <bitset>
 #include <stdexcept>
 
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 #include "vgpu/ptx/suffixes.hpp"
 
 namespace warpcheck::ptx {

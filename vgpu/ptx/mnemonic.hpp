@@ -43,7 +43,7 @@ struct Syntax {
 };
 
 struct Mnemonic {
-  Opcode opcode = Opcode::invalid;
+  Opcode opcode{};
   Modifiers modifiers;
   std::string unsupported;              // why it is refused, with the suffix
   bool unchecked = false;               // the row has `any`, or the opcode is unknown

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::ptx {
 namespace {
 

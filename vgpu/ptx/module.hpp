@@ -13,11 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::ptx {
-
-inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 // The source location of an instruction.  `file` indexes Module::files; line 0 means "unknown".
 // Code that nvcc inlined has a chain: the innermost location, then the place where it was inlined.
@@ -93,7 +91,7 @@ struct Operand {
 };
 
 struct Instruction {
-  Opcode opcode = Opcode::invalid;  // invalid: not in the table; `text` names it
+  Opcode opcode{};  // invalid: not in the table; `text` names it
   Modifiers modifiers;
   std::vector<Operand> operands;  // destinations first, in the order of the text
   std::uint32_t guard = kNone;    // predicate register of `@%p` / `@!%p`

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "vgpu/ptx/opcode_row.hpp"
+
 namespace warpcheck::ptx {
 namespace {
 

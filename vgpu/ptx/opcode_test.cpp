@@ -12,6 +12,7 @@
 
 #include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::ptx {
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::ptx {
 namespace {

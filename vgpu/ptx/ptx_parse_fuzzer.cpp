@@ -12,6 +12,7 @@
 
 #include "vgpu/ptx/fatbinary.hpp"
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::ptx {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::ptx {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

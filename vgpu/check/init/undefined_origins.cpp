@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

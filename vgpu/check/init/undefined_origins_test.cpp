@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "vgpu/check/init/init_testing.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

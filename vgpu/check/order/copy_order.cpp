@@ -2,6 +2,7 @@
 
 #include "vgpu/check/order/agents.hpp"
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

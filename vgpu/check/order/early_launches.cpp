@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 
 namespace {

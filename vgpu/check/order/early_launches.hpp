@@ -16,9 +16,11 @@
 #include <map>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
+
+struct Program;
 
 class EarlyLaunches {
  public:

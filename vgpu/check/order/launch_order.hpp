@@ -12,6 +12,7 @@
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
 #include "vgpu/machine/events.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 

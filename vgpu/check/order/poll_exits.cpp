@@ -8,6 +8,7 @@
 
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

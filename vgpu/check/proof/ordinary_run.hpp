@@ -13,6 +13,8 @@
 
 namespace warpcheck::vgpu {
 
+class NativeTier;  // vgpu/machine
+
 // What the code of programs tells about uses of data (program/flow/data_uses.hpp); each program is
 // analysed once.
 class DataUses {

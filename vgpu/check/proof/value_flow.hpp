@@ -27,6 +27,8 @@
 
 namespace warpcheck::vgpu {
 
+class NativeTier;  // vgpu/machine
+
 // The reason why a run proves nothing about other runs.
 struct Obstacle {
   enum class Kind : std::uint8_t {

@@ -5,6 +5,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -12,7 +12,7 @@
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/refusal.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {

@@ -11,6 +11,7 @@
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/launch/print_buffer.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vgpu/cudart/launch/print_buffer.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::cudart {

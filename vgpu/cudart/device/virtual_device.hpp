@@ -24,20 +24,18 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/check/checkers.hpp"
+#include "vgpu/check/checker_set.hpp"
 #include "vgpu/check/finding.hpp"
-#include "vgpu/machine/machine.hpp"
+#include "vgpu/cudart/device/build.hpp"
+#include "vgpu/machine/limits.hpp"
 #include "vgpu/machine/memory/memory.hpp"
-#include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
-namespace warpcheck::cudart {
+namespace warpcheck::vgpu {
+class Observer;
+}
 
-// The build of the device code that a launch runs.
-enum class Build : std::uint8_t {
-  optimized,    // the PTX in the object's fatbinary: the shipped code
-  unoptimized,  // the text of `nvcc -ptx -G`, registered by warpcheck_register_unoptimized()
-};
+namespace warpcheck::cudart {
 
 struct TrialSettings {
   Build build = Build::optimized;

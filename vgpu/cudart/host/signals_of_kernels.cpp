@@ -5,6 +5,7 @@
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -10,6 +10,7 @@
 #include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::cudart {
 namespace {

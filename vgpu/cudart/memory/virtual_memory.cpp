@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::cudart {
 namespace {

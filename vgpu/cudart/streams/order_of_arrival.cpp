@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::cudart {
 namespace {

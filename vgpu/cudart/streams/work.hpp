@@ -13,7 +13,7 @@
 #include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/process_events.hpp"
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
 
 namespace warpcheck::vgpu {
 struct Allocation;

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 

@@ -35,6 +35,10 @@
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/observer.hpp"
 
+namespace warpcheck::vgpu {
+class NativeTier;
+}
+
 namespace warpcheck::cudart {
 
 // Bytes that a copy of a group moves.

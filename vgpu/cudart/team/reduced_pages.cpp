@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "vgpu/machine/access.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -10,6 +10,7 @@
 #include "vgpu/differential/reference/reference_atomics.hpp"
 #include "vgpu/differential/reference/reference_meetings.hpp"
 #include "vgpu/differential/reference/reference_memory.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "vgpu/differential/reference/reference_float.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
 

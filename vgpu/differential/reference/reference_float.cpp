@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vgpu/machine/memory/weak_memory.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

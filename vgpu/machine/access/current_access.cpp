@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "vgpu/machine/memory/atomics.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

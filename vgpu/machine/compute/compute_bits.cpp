@@ -4,6 +4,7 @@
 // Shift amounts are not taken modulo the width: they are clamped to it.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

@@ -6,6 +6,7 @@
 // sub.cc only by subc, and says nothing about code that mixes the two.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "vgpu/machine/compute/compute_testing.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::testing {
 namespace {

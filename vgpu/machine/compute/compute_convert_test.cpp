@@ -8,6 +8,7 @@
 #include <string>
 
 #include "vgpu/machine/compute/compute_testing.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::testing {
 namespace {

@@ -9,6 +9,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::portable {
 namespace {

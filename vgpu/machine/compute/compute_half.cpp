@@ -8,6 +8,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lane_half.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

@@ -7,6 +7,7 @@
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/lane_math.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::portable {
 namespace {

@@ -4,6 +4,7 @@
 // quotient and remainder are all ones.
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

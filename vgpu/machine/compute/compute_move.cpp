@@ -6,6 +6,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

@@ -11,6 +11,7 @@
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 #include "vgpu/machine/compute/narrow_floats.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::portable {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 

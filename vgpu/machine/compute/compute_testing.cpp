@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu::testing {
 namespace {
 

@@ -37,7 +37,7 @@ using Reference = std::function<void(Lane&)>;
 
 struct TestedInstruction {
   std::string name;
-  ptx::Opcode opcode = ptx::Opcode::invalid;
+  ptx::Opcode opcode{};
   ptx::Modifiers modifiers{};
   OperandTypes operands{};
   std::vector<ComputeOperand> destinations{ComputeOperand::d};

@@ -10,6 +10,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
 #include "vgpu/program/video.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::portable {
 namespace {

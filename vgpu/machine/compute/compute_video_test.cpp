@@ -9,6 +9,7 @@
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/program/video.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

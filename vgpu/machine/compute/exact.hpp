@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu::exact {
 

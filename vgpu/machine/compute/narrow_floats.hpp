@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "vgpu/machine/compute/exact.hpp"
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu::narrow {
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/machine/compute/compute_testing.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::testing {
 namespace {

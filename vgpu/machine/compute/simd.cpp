@@ -9,6 +9,7 @@
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/matrix/warp_matrix.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

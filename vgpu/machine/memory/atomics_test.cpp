@@ -2,6 +2,7 @@
 #include <array>
 
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

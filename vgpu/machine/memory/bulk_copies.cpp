@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/ptx/opcode.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

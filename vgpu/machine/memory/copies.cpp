@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

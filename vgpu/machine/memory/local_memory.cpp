@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

@@ -16,9 +16,14 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
+#include "vgpu/program/symbol.hpp"
+#include "vgpu/program/warp_rows.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
+
+struct Program;
 
 inline constexpr std::uint64_t kGlobalBase = 0x0f00'0000'0000;
 inline constexpr std::uint64_t kConstantBase = 0x0e00'0000'0000;

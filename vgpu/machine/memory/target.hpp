@@ -5,6 +5,7 @@
 
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {

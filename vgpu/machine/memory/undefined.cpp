@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

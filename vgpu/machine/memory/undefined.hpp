@@ -23,9 +23,13 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/warp_rows.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
+
+struct Instr;
+struct Program;
 
 // The lanes whose undefined bits are known to be a value, and not padding that was moved with its
 // struct.

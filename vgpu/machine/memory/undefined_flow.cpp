@@ -9,6 +9,9 @@
 #include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/program/unpacking.hpp"
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

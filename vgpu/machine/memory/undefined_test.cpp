@@ -1,6 +1,7 @@
 // Undefined bits: their way from a load to a store or a use.
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

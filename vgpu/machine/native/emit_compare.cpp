@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "vgpu/machine/native/compute_emitter.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::native {
 

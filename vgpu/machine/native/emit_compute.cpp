@@ -2,6 +2,7 @@
 // compute/: PTX ISA 9.7.1, 9.7.8, 9.7.9.
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/native/compute_emitter.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::native {
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "vgpu/machine/native/narrow_emitter.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::native {
 

@@ -10,7 +10,8 @@
 #include <array>
 #include <cstdint>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/warp_rows.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
 

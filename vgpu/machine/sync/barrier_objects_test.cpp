@@ -1,6 +1,7 @@
 // mbarriers and asynchronous copies.
 #include "vgpu/machine/sync/sync_testing.hpp"
 #include "vgpu/program/barrier_token.hpp"
+#include "vgpu/program/refusal.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

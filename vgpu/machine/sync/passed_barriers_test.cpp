@@ -2,6 +2,7 @@
 #include <string>
 
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/ptx/opcode.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

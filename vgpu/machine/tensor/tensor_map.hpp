@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
 

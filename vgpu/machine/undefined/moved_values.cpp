@@ -4,6 +4,7 @@
 #include <set>
 
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -9,6 +9,7 @@
 
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 

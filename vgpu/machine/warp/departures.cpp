@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "vgpu/machine/sync/passed_barriers.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -5,6 +5,7 @@
 
 #include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

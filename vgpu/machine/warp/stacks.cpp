@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

@@ -6,6 +6,7 @@
 #include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "vgpu/machine/compute/compute_testing.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu::testing {
 namespace {

@@ -3,6 +3,7 @@
 // applypriority, discard).
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -1,6 +1,7 @@
 // Emits control flow within a function, and instructions without effect here.  PTX ISA 9.0, 9.7.12,
 // 9.7.13.16.
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -6,6 +6,7 @@
 
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

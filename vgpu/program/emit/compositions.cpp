@@ -4,6 +4,7 @@
 // Source: PTX ISA 9.0, 9.7.3.11, 9.7.3.12 (min, max), 9.7.5 (mixed precision add, sub, fma).
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

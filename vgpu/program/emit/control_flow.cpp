@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

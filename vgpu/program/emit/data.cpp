@@ -5,6 +5,7 @@
 
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

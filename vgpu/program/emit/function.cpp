@@ -5,6 +5,8 @@
 #include "vgpu/program/emit/speculated_loads.hpp"
 #include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/order.hpp"
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

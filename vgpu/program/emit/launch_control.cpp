@@ -8,6 +8,7 @@
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -17,6 +17,7 @@
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -12,6 +12,7 @@
 #include "vgpu/program/emit/matrix_steps.hpp"
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/steps.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

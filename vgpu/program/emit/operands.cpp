@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/emission.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

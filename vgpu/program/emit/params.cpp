@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 
 using Kind = ptx::Operand::Kind;

@@ -4,6 +4,9 @@
 #include <iterator>
 #include <numeric>
 
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 

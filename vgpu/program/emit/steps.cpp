@@ -1,5 +1,7 @@
 #include "vgpu/program/emit/steps.hpp"
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 
 using ptx::Opcode;

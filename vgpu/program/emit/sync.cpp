@@ -4,6 +4,7 @@
 
 #include "vgpu/program/barrier_token.hpp"
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

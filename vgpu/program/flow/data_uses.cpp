@@ -9,6 +9,7 @@
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vgpu/program/flow/register_flow.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -12,9 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::vgpu {
+
+struct Instr;
+struct Program;
 
 // Returns whether it is a clock or the multiprocessor number.
 [[nodiscard]] bool tells_place_or_time(ptx::SpecialRegister special);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/layout.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "vgpu/program/flow/bits.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -12,6 +12,7 @@
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

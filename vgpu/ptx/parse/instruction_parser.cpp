@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/opcode_row.hpp"
 #include "vgpu/ptx/parse/constant.hpp"
 
 namespace warpcheck::ptx {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vgpu/ptx/opcode.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
 
 namespace warpcheck::ptx {
 

@@ -16,6 +16,7 @@
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/general/race_axioms_testing.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,6 +1,7 @@
 #include "vgpu/check/race/general/strong_operations.hpp"
 
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

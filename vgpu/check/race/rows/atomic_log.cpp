@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "vgpu/program/program.hpp"
+#include "vgpu/program/dim3.hpp"
 
 namespace warpcheck::cudart {
 

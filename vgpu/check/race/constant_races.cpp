@@ -1,4 +1,4 @@
-#include "vgpu/check/constant_races.hpp"
+#include "vgpu/check/race/constant_races.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "vgpu/check/streams.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,0 +1,15 @@
+// What cannot run on the virtual GPU.
+#pragma once
+
+#include <stdexcept>
+
+namespace warpcheck::vgpu {
+
+// A kernel that cannot run here. what() names the instruction or function, file and line, and the
+// reason.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace warpcheck::vgpu
