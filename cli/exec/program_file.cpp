@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/redirect/elf_file.hpp"
 #include "vgpu/cudart/redirect/static_runtime.hpp"
+#include "vgpu/cudart/redirect/unsupported_libraries.hpp"
 
 namespace warpcheck {
 namespace {

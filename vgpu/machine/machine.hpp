@@ -110,11 +110,6 @@ class Machine {
 // Returns the event that observers receive when a launch begins.
 Sync kernel_start_of(const Launch& launch);
 
-// Returns "avx512", "avx2" or "baseline": the instruction set that is used on this host.
-// WARPCHECK_SIMD in the environment can lower it, so that tests can test every level on one
-// machine.
-std::string_view simd_level();
-
 // Returns why no program is compiled to machine code here; empty: programs are.
 std::string_view why_no_machine_code();
 

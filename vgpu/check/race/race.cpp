@@ -4,6 +4,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/race/general/race_general.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {

@@ -8,15 +8,15 @@
 
 namespace warpcheck::cudart {
 
-std::string describe(const ApiCall& call, const Allocations& allocations) {
+std::string describe(const ApiCall& call, const KnownAddresses& known) {
   const std::string_view name = without_suffixes(call.name == nullptr ? "a call" : call.name);
-#define SIGNATURE(function)                                              \
-  if (name == #function) {                                               \
-    return std::string(name) + show_all(&::function, call, allocations); \
+#define SIGNATURE(function)                                        \
+  if (name == #function) {                                         \
+    return std::string(name) + show_all(&::function, call, known); \
   }
 #include "signatures.def"
 #undef SIGNATURE
-  if (is_driver_call(call)) return describe_driver_call(name, call, allocations);
+  if (is_driver_call(call)) return describe_driver_call(name, call, known);
   return std::string(name);
 }
 

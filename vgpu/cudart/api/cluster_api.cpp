@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/launches.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
-#include "vgpu/cudart/launch/launches.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -13,7 +13,6 @@
 #include "vgpu/cudart/device/attributes.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
-#include "vgpu/cudart/driver/driver_functions.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
@@ -169,24 +168,6 @@ bool is_supported(const virtual_gpu::Capability& capability, int limit) {
 
 bool exists(int limit) { return static_cast<unsigned>(limit) < DeviceLimits::kCount; }
 
-cudaError_t get_driver_function(const char* symbol, void** function, int version,
-                                unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
-  return answer([&](Device&) {
-    constexpr unsigned long long kFlags = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
-    if (symbol == nullptr || function == nullptr || (flags & ~kFlags) != 0) {
-      return cudaErrorInvalidValue;
-    }
-    const auto [found, is_too_new] =
-        find_driver_function(symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
-    *function = found;
-    if (status == nullptr) return found != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
-    *status = found != nullptr ? cudaDriverEntryPointSuccess
-              : is_too_new     ? cudaDriverEntryPointVersionNotSufficent
-                               : cudaDriverEntryPointSymbolNotFound;
-    return cudaSuccess;
-  });
-}
-
 }  // namespace
 
 int warpcheck::cudart::attribute_of(const virtual_gpu::Capability& capability, int id) {
@@ -339,17 +320,6 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache() { return fail(cudaSuccess); }
-
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
-                                    cudaDriverEntryPointQueryResult* status) {
-  return get_driver_function(symbol, function, CUDART_VERSION, flags, status);
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
-                                             unsigned long long flags,
-                                             cudaDriverEntryPointQueryResult* status) {
-  return get_driver_function(symbol, function, static_cast<int>(version), flags, status);
-}
 
 cudaError_t cudaDeviceSynchronize() {
   return answer([](Device& device) {

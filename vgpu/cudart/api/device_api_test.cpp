@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
-#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/redirect/unsupported_libraries.hpp"
 
 namespace warpcheck::cudart {
 namespace {

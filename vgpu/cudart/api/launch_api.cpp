@@ -15,13 +15,13 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/api/launches.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
-#include "vgpu/cudart/launch/launches.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
 
 namespace warpcheck::cudart {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "vgpu/cudart/device/device.hpp"
-
 namespace warpcheck::cudart {
 
 Kernel* LoadedModule::find_kernel(std::string_view name) const {
@@ -17,11 +15,12 @@ LoadedModules& LoadedModules::instance() {
   return *modules;
 }
 
-LoadedModule& LoadedModules::load(Device& device, std::vector<std::string> texts) {
+LoadedModule& LoadedModules::load(const Trial& trial, const Allocations& allocations,
+                                  std::vector<std::string> texts) {
   Registry& registry = Registry::instance();
   auto module = std::make_unique<LoadedModule>();
   module->unit = &registry.add_loaded_unit(std::move(texts));
-  DeviceCode& code = module->unit->code(device.trial(), device.allocations(), {});
+  DeviceCode& code = module->unit->code(trial, allocations, {});
   for (const ptx::Function& function : code.module().functions) {
     if (!function.is_entry || !function.has_body) continue;
     module->kernels.push_back(&registry.add_loaded_kernel(*module->unit, function.name));
@@ -32,9 +31,8 @@ LoadedModule& LoadedModules::load(Device& device, std::vector<std::string> texts
   return made;
 }
 
-void LoadedModules::unload(Device& device, LoadedModule& module) {
-  device.execution().wait_for_all();
-  module.unit->code(device.trial(), device.allocations(), {}).free_variables(device.allocations());
+void LoadedModules::unload(const Trial& trial, Allocations& allocations, LoadedModule& module) {
+  module.unit->code(trial, allocations, {}).free_variables(allocations);
   Registry::instance().remove_unit(*module.unit);
   module.is_unloaded = true;
 }

@@ -13,7 +13,8 @@
 
 namespace warpcheck::cudart {
 
-class Device;
+class Allocations;
+class Trial;
 
 struct LoadedModule {
   Unit* unit = nullptr;
@@ -27,8 +28,10 @@ class LoadedModules {
   static LoadedModules& instance();
 
   // Parses the texts, so that errors are reported now.  Throws ptx::ParseError, vgpu::Refusal.
-  LoadedModule& load(Device& device, std::vector<std::string> texts);
-  void unload(Device& device, LoadedModule& module);
+  LoadedModule& load(const Trial& trial, const Allocations& allocations,
+                     std::vector<std::string> texts);
+  // Nothing that uses the module may be pending.
+  void unload(const Trial& trial, Allocations& allocations, LoadedModule& module);
   // Returns nullptr if it is no module, or has been unloaded.
   [[nodiscard]] LoadedModule* find(const void* handle) const;
   // Returns the module of a kernel.

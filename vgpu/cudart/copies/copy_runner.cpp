@@ -155,8 +155,9 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
                           .slice = work.source.slice};
     transfers_.host_write(work.call, to.rows(work.box), operation, brought,
                           {from.data, from.pitch, from.slice});
-    arrivals_.copies_to_device(work, operation.number, operation.asked_at, from.data, from.pitch,
-                               from.slice);
+    arrivals_.copies_to_device(
+        {work.call, work.box, operation.number, from.data, from.pitch, from.slice},
+        operation.asked_at);
   }
   const auto tell_of_host_memory = [&](const CopySide& side, bool write) {
     if (side.on_device || side.range.allocation == nullptr) return;
@@ -170,7 +171,7 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
     late_.written(to.data, static_cast<std::size_t>(end - to.data));
   }
   if (from.on_device && work.target_in == Where::host) {
-    arrivals_.copied(work, operation.number, to.data, to.pitch, to.slice);
+    arrivals_.copied({work.call, work.box, operation.number, to.data, to.pitch, to.slice});
   }
   clock_.spend_copy(work.box.bytes());
   if (CallLog* const log = recording_.log()) record_copy(*log, work, true);

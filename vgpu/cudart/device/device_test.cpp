@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "vgpu/cudart/api/launches.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/copies/copies.hpp"
-#include "vgpu/cudart/launch/launches.hpp"
 #include "vgpu/cudart/testing/test_unit.hpp"
 
 namespace warpcheck::cudart {

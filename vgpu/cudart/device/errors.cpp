@@ -1,13 +1,38 @@
 #include "vgpu/cudart/device/errors.hpp"
 
+#include <string>
 #include <utility>
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/known_addresses.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
+namespace {
+
+class ProgramAddresses final : public KnownAddresses {
+ public:
+  explicit ProgramAddresses(const Allocations& allocations) : allocations_(allocations) {}
+  [[nodiscard]] const vgpu::Allocation* memory_at(const void* address) const override {
+    return allocations_.find(address);
+  }
+  [[nodiscard]] bool is_of_device(const void* address) const override {
+    return allocations_.owns(address);
+  }
+  [[nodiscard]] std::string kernel_at(const void* address) const override {
+    const Kernel* const kernel = Registry::instance().find_kernel(address);
+    return kernel == nullptr ? std::string() : vgpu::kernel_name(kernel->name);
+  }
+
+ private:
+  const Allocations& allocations_;
+};
+
+}  // namespace
 
 void Errors::begin_call() {
   findings_.begin_call();
@@ -19,7 +44,7 @@ cudaError_t Errors::record(cudaError_t error) {
   if (!is_driver_call(current_call())) last_.set(error);
   // Errors caused by a fatally failed launch are reported with that launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
-    tell_failed_call(findings_, allocations_, error, described_call_);
+    tell_failed_call(findings_, ProgramAddresses(allocations_), error, described_call_);
   }
   return error;
 }
@@ -37,7 +62,8 @@ void Errors::refuse(std::string_view reason) {
 
 cudaError_t Errors::refuse_in_host_function() {
   if (trial_.in_ambient()) {
-    tell_failed_call(findings_, allocations_, cudaErrorNotPermitted, FailedCall{});
+    tell_failed_call(findings_, ProgramAddresses(allocations_), cudaErrorNotPermitted,
+                     FailedCall{});
   }
   return cudaErrorNotPermitted;
 }

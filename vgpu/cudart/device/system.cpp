@@ -12,9 +12,9 @@
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/exit_report.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
-#include "vgpu/cudart/exec/exit_report.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 
 namespace warpcheck::cudart {
@@ -236,6 +236,10 @@ void begin_trial(const TrialSettings& settings) {
 
 TrialResult end_trial() {
   return with_device([](Device& device) { return device.system().end_trial(); });
+}
+
+void record_calls(CallLog* log) {
+  with_device([&](Device& device) { device.recording().set_log(log); });
 }
 
 std::vector<std::string> launched_kernels() {

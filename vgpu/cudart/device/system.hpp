@@ -30,6 +30,8 @@
 #include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/launch/kernel_runner.hpp"
 #include "vgpu/cudart/launch/print_buffer.hpp"
+#include "vgpu/cudart/launch/run_ahead.hpp"
+#include "vgpu/cudart/launch/work_runner.hpp"
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
@@ -40,9 +42,7 @@
 #include "vgpu/cudart/memory/virtual_memory.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
-#include "vgpu/cudart/streams/run_ahead.hpp"
 #include "vgpu/cudart/streams/stream_values.hpp"
-#include "vgpu/cudart/streams/work_runner.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

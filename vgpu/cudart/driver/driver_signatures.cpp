@@ -9,11 +9,10 @@
 namespace warpcheck::cudart {
 
 std::string describe_driver_call(std::string_view name, const ApiCall& call,
-                                 const Allocations& allocations) {
-#define SIGNATURE(function)                                                          \
-  if (name == #function) {                                                           \
-    return std::string(name) +                                                       \
-           show_all(static_cast<decltype(&::function)>(nullptr), call, allocations); \
+                                 const KnownAddresses& known) {
+#define SIGNATURE(function)                                                                        \
+  if (name == #function) {                                                                         \
+    return std::string(name) + show_all(static_cast<decltype(&::function)>(nullptr), call, known); \
   }
 #include "driver_signatures.def"
 #undef SIGNATURE

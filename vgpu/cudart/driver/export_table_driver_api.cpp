@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/redirect/static_runtime.hpp"
+#include "vgpu/cudart/redirect/unsupported_libraries.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 

@@ -78,8 +78,9 @@ cudaError_t load_module(Device& device, const void* image, JitOptions& options,
                         LoadedModule** module) {
   if (image == nullptr || module == nullptr) return cudaErrorInvalidValue;
   try {
-    *module = &LoadedModules::instance().load(
-        device, ptx_of_module(image, device.trial().capability().sm()));
+    *module =
+        &LoadedModules::instance().load(device.trial(), device.allocations(),
+                                        ptx_of_module(image, device.trial().capability().sm()));
     options.write_logs("", "");
     return cudaSuccess;
   } catch (const ModuleImageError& error) {
@@ -113,7 +114,8 @@ cudaError_t find_variable(Device& device, const LoadedModule& module, const char
 }
 
 cudaError_t unload(Device& device, LoadedModule& module) {
-  LoadedModules::instance().unload(device, module);
+  device.execution().wait_for_all();
+  LoadedModules::instance().unload(device.trial(), device.allocations(), module);
   return device.errors().sticky();
 }
 

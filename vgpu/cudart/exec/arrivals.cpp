@@ -7,22 +7,19 @@
 
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
-#include "vgpu/cudart/streams/work.hpp"
 
 namespace warpcheck::cudart {
 
 namespace {
 
-Arrival arrival_of(const Box& box, Arrival::Kind kind, std::uint32_t operation,
-                   const ExecSession& session, const std::byte* first, std::size_t pitch,
-                   std::size_t slice) {
-  Arrival entry{.kind = kind, .operation = operation, .bytes = box.bytes()};
-  const bool keeps = session.keeps(operation);
-  for (std::size_t z = 0; z < box.depth; ++z) {
-    for (std::size_t y = 0; y < box.height; ++y) {
-      const std::byte* const row = first + z * slice + y * pitch;
-      entry.hash = XXH3_64bits_withSeed(row, box.width, entry.hash);
-      if (keeps) session.keep(kind, operation, {row, box.width});
+Arrival arrival_of(const ArrivedCopy& copy, Arrival::Kind kind, const ExecSession& session) {
+  Arrival entry{.kind = kind, .operation = copy.operation, .bytes = copy.box.bytes()};
+  const bool keeps = session.keeps(copy.operation);
+  for (std::size_t z = 0; z < copy.box.depth; ++z) {
+    for (std::size_t y = 0; y < copy.box.height; ++y) {
+      const std::byte* const row = copy.first + z * copy.slice + y * copy.pitch;
+      entry.hash = XXH3_64bits_withSeed(row, copy.box.width, entry.hash);
+      if (keeps) session.keep(kind, copy.operation, {row, copy.box.width});
     }
   }
   return entry;
@@ -30,42 +27,38 @@ Arrival arrival_of(const Box& box, Arrival::Kind kind, std::uint32_t operation,
 
 }  // namespace
 
-void Arrivals::copied(const CopyWork& work, std::uint32_t operation, const std::byte* first,
-                      std::size_t pitch, std::size_t slice) {
+void Arrivals::copied(const ArrivedCopy& copy) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_bytes()) return;
-  Arrival entry =
-      arrival_of(work.box, Arrival::Kind::copy, operation, *session, first, pitch, slice);
+  Arrival entry = arrival_of(copy, Arrival::Kind::copy, *session);
   entry.kernel = last_kernel_;
-  session->came_to_host(entry, work.call);
+  session->came_to_host(entry, copy.call);
 }
 
-void Arrivals::copies_to_device(const CopyWork& work, std::uint32_t operation, const void* asked_at,
-                                const std::byte* first, std::size_t pitch, std::size_t slice) {
+void Arrivals::copies_to_device(const ArrivedCopy& copy, const void* asked_at) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_inputs()) return;
-  Arrival entry =
-      arrival_of(work.box, Arrival::Kind::to_device, operation, *session, first, pitch, slice);
+  Arrival entry = arrival_of(copy, Arrival::Kind::to_device, *session);
   entry.kernel = last_kernel_;
-  session->went_to_device(entry, work.call, asked_at);
+  session->went_to_device(entry, copy.call, asked_at);
 }
 
-void Arrivals::launches(const KernelWork& work, std::uint32_t operation, const void* asked_at) {
+void Arrivals::launches(const ArrivedLaunch& launch, const void* asked_at) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_inputs()) return;
   Arrival entry{.kind = Arrival::Kind::launch,
-                .operation = operation,
-                .bytes = work.parameters.size(),
+                .operation = launch.operation,
+                .bytes = launch.parameters.size(),
                 .kernel = last_kernel_};
-  const std::array<std::uint32_t, 7> shape{work.grid.x,
-                                           work.grid.y,
-                                           work.grid.z,
-                                           work.block.x,
-                                           work.block.y,
-                                           work.block.z,
-                                           work.dynamic_shared_bytes};
+  const std::array<std::uint32_t, 7> shape{launch.grid.x,
+                                           launch.grid.y,
+                                           launch.grid.z,
+                                           launch.block.x,
+                                           launch.block.y,
+                                           launch.block.z,
+                                           launch.dynamic_shared_bytes};
   entry.hash = XXH3_64bits(shape.data(), sizeof shape);
-  entry.hash = XXH3_64bits_withSeed(work.parameters.data(), work.parameters.size(), entry.hash);
+  entry.hash = XXH3_64bits_withSeed(launch.parameters.data(), launch.parameters.size(), entry.hash);
   session->went_to_device(entry, "", asked_at);
 }
 

@@ -5,14 +5,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
+#include "vgpu/cudart/copies/box.hpp"
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/program/dim3.hpp"
 
 namespace warpcheck::cudart {
 
-struct CopyWork;
-struct KernelWork;
 class Trial;
+
+// A copy whose bytes reach the other side.
+struct ArrivedCopy {
+  std::string_view call;
+  Box box;
+  std::uint32_t operation = 0;  // its number
+  // On the host: the first row; the other rows follow by pitch and slice.
+  const std::byte* first = nullptr;
+  std::size_t pitch = 0, slice = 0;
+};
+
+// A launch whose arguments reach the device.
+struct ArrivedLaunch {
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters;
+  std::uint32_t operation = 0;  // its number
+};
 
 class Arrivals {
  public:
@@ -22,15 +42,12 @@ class Arrivals {
   // A kernel is launched; `kernel` is its number among those of the trial (trial.hpp).
   void launched(std::uint32_t kernel) { last_kernel_ = kernel + 1; }
   // A copy has brought bytes to the host.
-  //   operation: its number; first: the first row; the other rows follow by pitch and slice
-  void copied(const CopyWork& work, std::uint32_t operation, const std::byte* first,
-              std::size_t pitch, std::size_t slice);
+  void copied(const ArrivedCopy& copy);
   // A copy moves bytes of the host to a device.
-  //   first: the first row of the source; asked_at: return address of the call
-  void copies_to_device(const CopyWork& work, std::uint32_t operation, const void* asked_at,
-                        const std::byte* first, std::size_t pitch, std::size_t slice);
+  //   asked_at: return address of the call
+  void copies_to_device(const ArrivedCopy& copy, const void* asked_at);
   // A kernel that launched() has named gets its turn.
-  void launches(const KernelWork& work, std::uint32_t operation, const void* asked_at);
+  void launches(const ArrivedLaunch& launch, const void* asked_at);
   // All requested operations have run; `operations` is their number.  Only then is the content of
   // shared memory independent of the order of the operations.
   void all_done(std::uint32_t operations);

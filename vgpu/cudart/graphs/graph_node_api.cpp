@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/launches.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
-#include "vgpu/cudart/launch/launches.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -143,7 +143,9 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
     needs_.trial.order_shows(grid.linked->program, grid.linked->order_source);
   needs_.arrivals.launched(number.kernel);
   if (grid.depth == 0) {
-    needs_.arrivals.launches(host_launch.work, host_launch.operation.number,
+    const KernelWork& work = host_launch.work;
+    needs_.arrivals.launches({work.grid, work.block, work.dynamic_shared_bytes, work.parameters,
+                              host_launch.operation.number},
                              host_launch.operation.asked_at);
   }
   needs_.progress.launched(number.kernel);

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/cudart/copies/box.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/texture/texture.hpp"
 

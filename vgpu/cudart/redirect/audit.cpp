@@ -23,9 +23,9 @@
 #include <string_view>
 #include <utility>
 
-#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/exec/refusal_record.hpp"
 #include "vgpu/cudart/redirect/jumps.hpp"
+#include "vgpu/cudart/redirect/unsupported_libraries.hpp"
 
 namespace warpcheck::cudart {
 namespace {

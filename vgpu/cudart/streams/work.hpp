@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "vgpu/cudart/copies/box.hpp"
 #include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/process_events.hpp"
@@ -24,19 +25,6 @@ namespace warpcheck::cudart {
 struct Kernel;
 class LibraryCall;
 struct LinkedKernel;
-
-// A box of rows of bytes, which a copy or a fill moves.
-struct Box {
-  std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
-  [[nodiscard]] std::size_t bytes() const { return width * height * depth; }
-  friend bool operator==(const Box&, const Box&) = default;
-};
-
-// The place of a box in memory.
-struct Place {
-  void* pointer = nullptr;
-  std::size_t pitch = 0, slice = 0;  // bytes between rows, and between slices; unused for one
-};
 
 enum class Where : std::uint8_t { host, device };
 

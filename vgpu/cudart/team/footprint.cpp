@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 

@@ -1,4 +1,6 @@
 // Chooses the instruction set of the host, once.
+#include "vgpu/machine/compute/simd.hpp"
+
 #include <cpuid.h>
 
 #include <cstdlib>
@@ -6,7 +8,6 @@
 
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/compute/compute_families.hpp"
-#include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/matrix/warp_matrix.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
 #include "vgpu/ptx/opcode.hpp"

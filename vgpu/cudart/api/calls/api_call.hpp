@@ -14,7 +14,7 @@
 
 namespace warpcheck::cudart {
 
-class Allocations;
+class KnownAddresses;
 
 // entry_points.cpp depends on the layout.
 struct ApiCall {
@@ -53,6 +53,6 @@ inline ApiCall& current_call() { return warpcheck_api_call; }
 
 // Returns "cudaMalloc(&pointer, 8589934592)", or only the name if the parameters are not known.
 // Host addresses are left out, because they differ from run to run.
-std::string describe(const ApiCall& call, const Allocations& allocations);
+std::string describe(const ApiCall& call, const KnownAddresses& known);
 
 }  // namespace warpcheck::cudart

@@ -8,12 +8,12 @@
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
 #include "vgpu/cudart/api/calls/call_place.hpp"
+#include "vgpu/cudart/api/calls/known_addresses.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/driver/driver_errors.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"
-#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -75,12 +75,12 @@ constexpr std::array<std::string_view, 52> kQuestions{
 };
 
 // Returns the memory that a copy or fill should have written; null: none.
-const vgpu::Allocation* target_of(const Allocations& allocations, const ApiCall& call) {
+const vgpu::Allocation* target_of(const KnownAddresses& known, const ApiCall& call) {
   const std::string_view name = call.name;
   const bool writes = name.starts_with("cudaMemcpy") || name.starts_with("cudaMemset") ||
                       name.starts_with("cuMemcpy") || name.starts_with("cuMemset");
   if (!writes) return nullptr;
-  return allocations.find(reinterpret_cast<const void*>(call.registers[0]));
+  return known.memory_at(reinterpret_cast<const void*>(call.registers[0]));
 }
 
 // Returns "cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, sums.cu:12".
@@ -112,7 +112,7 @@ ErrorText text_of(const cudaError_t& error) {
 #define ERROR(name, text) \
   case name:              \
     return {#name, text};
-#include "vgpu/cudart/api/errors.def"
+#include "vgpu/cudart/api/calls/errors.def"
 #undef ERROR
     default: return {"unrecognized error code", "unrecognized error code"};
   }
@@ -143,7 +143,7 @@ void tell_failed_library_call(Findings& findings, const LibraryFailure& failure)
   findings.mishaps().add(failure.function, key, nullptr);
 }
 
-void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
+void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
                       const FailedCall& call) {
   const ApiCall& made = current_call();
   if (made.name == nullptr || is_question(made.name, error)) return;
@@ -160,7 +160,7 @@ void tell_failed_call(Findings& findings, const Allocations& allocations, cudaEr
     finding.kind = vgpu::FindingKind::api_error;
     finding.severity = vgpu::Severity::note;
     finding.kernel = call.kernel;
-    finding.object = call.text.empty() ? describe(made, allocations) : call.text;
+    finding.object = call.text.empty() ? describe(made, known) : call.text;
     finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) answered {}: {}", name, text);
     if (error == cudaErrorMemoryAllocation && ExecSession::instance() != nullptr) {
@@ -175,7 +175,7 @@ void tell_failed_call(Findings& findings, const Allocations& allocations, cudaEr
     mishaps.describe(key, as_cause(finding, name, place));
     return finding;
   });
-  mishaps.add(made.name, key, target_of(allocations, made));
+  mishaps.add(made.name, key, target_of(known, made));
 }
 
 }  // namespace warpcheck::cudart

@@ -13,8 +13,8 @@
 
 namespace warpcheck::cudart {
 
-class Allocations;
 class Findings;
+class KnownAddresses;
 struct LibraryFailure;
 
 // Text about a failed call whose arguments alone (api_call.hpp) do not describe it: a launch.
@@ -27,7 +27,7 @@ struct FailedCall {
 
 // Reports the current call of this thread as failed, and records it as a possible cause of later
 // findings.
-void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
+void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
                       const FailedCall& call);
 
 // Reports a failed call of a library in the same way (library_interface.hpp).

@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
-#include "vgpu/cudart/code/registry.hpp"
-#include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/cudart/api/calls/known_addresses.hpp"
 
 namespace warpcheck::cudart {
 
@@ -53,12 +52,10 @@ inline std::string show_kind(int kind) {
   }
 }
 
-inline std::string show_address(const Allocations& allocations, const void* address) {
+inline std::string show_address(const KnownAddresses& known, const void* address) {
   if (address == nullptr) return "nullptr";
-  if (const Kernel* const kernel = Registry::instance().find_kernel(address)) {
-    return vgpu::kernel_name(kernel->name);
-  }
-  if (!allocations.owns(address)) return "host pointer";
+  if (std::string kernel = known.kernel_at(address); !kernel.empty()) return kernel;
+  if (!known.is_of_device(address)) return "host pointer";
   return fmt::format("{:#x}", reinterpret_cast<std::uint64_t>(address));
 }
 
@@ -70,7 +67,7 @@ inline std::string show_stream(cudaStream_t stream) {
 
 // Formats the next argument, of type T.
 template <typename T>
-std::string show(Arguments& arguments, const Allocations& allocations) {
+std::string show(Arguments& arguments, const KnownAddresses& known) {
   if constexpr (std::is_same_v<T, cudaStream_t>) {
     return show_stream(arguments.next<T>());
   } else if constexpr (std::is_enum_v<T>) {
@@ -80,7 +77,7 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
     using Target = std::remove_pointer_t<T>;
     const void* const pointer = arguments.next<const void*>();
     if constexpr (std::is_void_v<Target>) {
-      return show_address(allocations, pointer);
+      return show_address(known, pointer);
     } else {
       return pointer == nullptr ? "nullptr" : std::is_pointer_v<Target> ? "&pointer" : "pointer";
     }
@@ -92,7 +89,7 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
     return fmt::format("{{{}, {}, {}}}", extent.width, extent.height, extent.depth);
   } else if constexpr (std::is_same_v<T, unsigned long long>) {  // also the driver's addresses
     const auto number = arguments.next<unsigned long long>();
-    const bool is_address = allocations.owns(reinterpret_cast<const void*>(number));
+    const bool is_address = known.is_of_device(reinterpret_cast<const void*>(number));
     return is_address ? fmt::format("{:#x}", number) : fmt::format("{}", number);
   } else if constexpr (std::is_floating_point_v<T>) {
     return "...";  // in a vector register, which is not saved
@@ -108,21 +105,21 @@ std::string show(Arguments& arguments, const Allocations& allocations) {
 // Formats all arguments of a function that returns an error.
 template <typename Result, typename... Parameters>
 requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), const ApiCall& call,
-                                                     const Allocations& allocations) {
+                                                     const KnownAddresses& known) {
   Arguments arguments(call);
-  const std::vector<std::string> texts{show<Parameters>(arguments, allocations)...};
+  const std::vector<std::string> texts{show<Parameters>(arguments, known)...};
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
 // Returns "" for a function that does not return an error.
 template <typename Other>
-std::string show_all(Other, const ApiCall&, const Allocations&) {
+std::string show_all(Other, const ApiCall&, const KnownAddresses&) {
   return {};
 }
 
 // Formats the arguments of a driver API function, named without its suffixes
 // (driver_signatures.cpp).
 std::string describe_driver_call(std::string_view name, const ApiCall& call,
-                                 const Allocations& allocations);
+                                 const KnownAddresses& known);
 
 }  // namespace warpcheck::cudart

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "vgpu/cudart/device/device.hpp"
-
 namespace warpcheck::cudart {
 
 DevicePlace CallLog::place_of(std::uint64_t address, std::uint64_t overrun_max) const {
@@ -56,10 +54,6 @@ HostBytes CallLog::host_bytes(std::span<const std::byte> bytes) const {
     if (place.allocation != DevicePlace::kNone) result.pointers.push_back({at, place});
   }
   return result;
-}
-
-void record_calls(CallLog* log) {
-  with_device([&](Device& device) { device.recording().set_log(log); });
 }
 
 }  // namespace warpcheck::cudart

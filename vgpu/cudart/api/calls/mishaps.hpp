@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/cudart/api/memory_calls.hpp"
+#include "vgpu/cudart/api/calls/memory_calls.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

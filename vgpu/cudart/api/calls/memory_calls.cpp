@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/memory_calls.hpp"
+#include "vgpu/cudart/api/calls/memory_calls.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/exec/exit_report.hpp"
+#include "vgpu/cudart/device/exit_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
+#include "vgpu/cudart/redirect/unsupported_libraries.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/streams/run_ahead.hpp"
+#include "vgpu/cudart/launch/run_ahead.hpp"
 
 #include <algorithm>
 #include <iterator>
