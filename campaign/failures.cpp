@@ -11,9 +11,9 @@
 #include "campaign/store/corpus.hpp"
 #include "fuzz/entry.hpp"
 #include "harness/case/case_file.hpp"
-#include "harness/case/replay.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/workers.hpp"
+#include "harness/search/replay.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

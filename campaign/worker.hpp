@@ -14,10 +14,10 @@
 
 #include "campaign/store/store.hpp"
 #include "campaign/worker_memory.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/process/worker_pool.hpp"
 #include "harness/shrink/shrink.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck::campaign {
 

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "cli/cli.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/report/run_report.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/gpu_command.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/case_file.hpp"
-#include "harness/case/replay.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/search/replay.hpp"
 
 namespace warpcheck {
 namespace {

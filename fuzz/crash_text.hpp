@@ -20,7 +20,7 @@
 
 #include <string>
 
-#include "harness/trial/verdict.hpp"
+#include "harness/case/verdict.hpp"
 #include "vgpu/check/finding.hpp"
 
 namespace warpcheck::fuzz {

@@ -19,7 +19,7 @@
 
 #include "harness/case/settings.hpp"
 #include "harness/pair/any_pair.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/report/proof.hpp"
 #include "harness/report/report.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/line_coverage.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "harness/pair/device.hpp"
-#include "harness/search/schedule_search.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/engine.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "kernels/reduce.hpp"
 #include "properties/float_values.hpp"
 #include "properties/run_case.hpp"

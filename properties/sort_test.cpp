@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/search/schedule_search.hpp"
 #include "harness/shrink/shrink.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "properties/run_case.hpp"
 
 namespace warpcheck {

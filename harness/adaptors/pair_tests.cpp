@@ -9,12 +9,12 @@
 
 #include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
-#include "harness/case/replay.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/search/check.hpp"
+#include "harness/search/replay.hpp"
 
 namespace warpcheck {
 namespace {

@@ -25,8 +25,8 @@
 
 #include "harness/case/atomic_file.hpp"
 #include "harness/case/case.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/pair/registry.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "harness/case/replay.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/search/replay.hpp"
 #include "harness/testing/fake_engine.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 

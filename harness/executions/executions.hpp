@@ -10,8 +10,8 @@
 #include <string>
 
 #include "harness/case/case.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/trial/engine.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 

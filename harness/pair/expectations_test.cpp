@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 
 namespace warpcheck {
 

@@ -40,8 +40,8 @@
 #include "harness/pair/device.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/pair/schedule_difference.hpp"
 #include "harness/shrink/shrinks.hpp"
-#include "harness/trial/schedule_difference.hpp"
 
 namespace warpcheck {
 

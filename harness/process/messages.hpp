@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "harness/input/fields.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/report/proof.hpp"
 #include "harness/trial/line_coverage.hpp"
 #include "vgpu/check/finding.hpp"
 

@@ -12,10 +12,10 @@
 #include <string>
 
 #include "harness/case/case.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/case/verdict.hpp"
+#include "harness/report/proof.hpp"
 #include "harness/trial/engine.hpp"
 #include "harness/trial/trial.hpp"
-#include "harness/trial/verdict.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/check/proof/ordinary_run.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "harness/prove/points.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/report/proof.hpp"
 
 namespace warpcheck {
 

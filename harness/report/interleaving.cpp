@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/trial_log.hpp"
 #include "harness/trial/watched_engine.hpp"

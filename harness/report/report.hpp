@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/case/case.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/input/json_values.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 

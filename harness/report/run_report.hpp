@@ -10,10 +10,10 @@
 #include "harness/expected/expected_findings.hpp"
 #include "harness/input/json.hpp"
 #include "harness/pair/any_pair.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/report/health_problem.hpp"
 #include "harness/report/interleaving.hpp"
+#include "harness/report/proof.hpp"
 #include "harness/report/report.hpp"
-#include "harness/search/health.hpp"
 #include "harness/trial/line_coverage.hpp"
 
 namespace warpcheck {

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 
 namespace warpcheck {
 namespace {

@@ -24,11 +24,12 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/case/verdict.hpp"
 #include "harness/pair/any_pair.hpp"
+#include "harness/report/health_problem.hpp"
 #include "harness/search/search.hpp"
 #include "harness/search/statistics.hpp"
 #include "harness/trial/trial.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 
@@ -43,12 +44,6 @@ inline constexpr int kDrawsForClasses = 2'000;
 // seconds.
 inline constexpr double kSlowFactor = 10;
 inline constexpr double kSlowSecondsMin = 0.01;
-
-struct HealthProblem {
-  std::string check;    // "no-launch": one of those above
-  std::string message;  // one sentence: the observation and the remedy
-  friend bool operator==(const HealthProblem&, const HealthProblem&) = default;
-};
 
 // What the trials of one claim did.
 struct TrialsSeen {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "harness/pair/any_pair.hpp"
-#include "harness/prove/proof.hpp"
+#include "harness/report/proof.hpp"
 #include "harness/report/report.hpp"
 #include "harness/search/health.hpp"
 #include "harness/shrink/shrink.hpp"

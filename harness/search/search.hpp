@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "harness/case/case.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/input/tape.hpp"
 #include "harness/trial/trial.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 

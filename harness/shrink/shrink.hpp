@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "harness/case/case.hpp"
-#include "harness/search/schedule_search.hpp"
+#include "harness/case/verdict.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "harness/trial/trial.hpp"
-#include "harness/trial/verdict.hpp"
 
 namespace warpcheck {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "harness/input/json.hpp"
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/program.hpp"
 

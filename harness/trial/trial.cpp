@@ -10,7 +10,7 @@
 
 #include "harness/pair/device.hpp"
 #include "harness/pair/expectations.hpp"
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"

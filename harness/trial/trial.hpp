@@ -7,8 +7,8 @@
 #include <string>
 
 #include "harness/case/case.hpp"
+#include "harness/case/verdict.hpp"
 #include "harness/trial/engine.hpp"
-#include "harness/trial/verdict.hpp"
 #include "vgpu/schedule/reads_from_seen.hpp"
 
 namespace warpcheck {

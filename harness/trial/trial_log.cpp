@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/program.hpp"
 

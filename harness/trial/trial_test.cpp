@@ -10,9 +10,9 @@
 
 #include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/pair/pair.hpp"
-#include "harness/search/schedule_search.hpp"
 #include "harness/search/search.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/strategies.hpp"
 

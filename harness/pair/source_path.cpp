@@ -1,4 +1,4 @@
-#include "harness/report/source_path.hpp"
+#include "harness/pair/source_path.hpp"
 
 #include <filesystem>
 

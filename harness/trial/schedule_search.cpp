@@ -1,4 +1,4 @@
-#include "harness/search/schedule_search.hpp"
+#include "harness/trial/schedule_search.hpp"
 
 #include <algorithm>
 #include <bit>

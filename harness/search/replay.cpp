@@ -1,10 +1,10 @@
-#include "harness/case/replay.hpp"
+#include "harness/search/replay.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "harness/search/schedule_search.hpp"
+#include "harness/trial/schedule_search.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {

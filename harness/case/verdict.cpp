@@ -1,4 +1,4 @@
-#include "harness/trial/verdict.hpp"
+#include "harness/case/verdict.hpp"
 
 #include <fmt/format.h>
 

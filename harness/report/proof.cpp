@@ -1,4 +1,4 @@
-#include "harness/prove/proof.hpp"
+#include "harness/report/proof.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
