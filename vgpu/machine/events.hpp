@@ -47,6 +47,14 @@ struct Fault {
   unsigned device = 0;      // no_peer_access: the device that runs the launch
 };
 
+// Lanes of one warp give back local memory: a function returns, or its stack pointer is restored.
+// From now on these bytes are undefined.
+struct FrameEnd {
+  const Allocation* allocation = nullptr;  // interleaved
+  std::uint32_t begin = 0, bytes = 0;      // of each lane, in the allocation; multiples of 4
+  std::uint32_t mask = 0;
+};
+
 // Device code calls free(); reported before the memory is released.
 struct HeapFree {
   const Program* program = nullptr;

@@ -36,6 +36,7 @@ struct Watched {
   bool memory : 1 = true;
   bool trial_end : 1 = false;  // on_trial_end()
   bool collectives : 1 = false;
+  bool frames : 1 = false;  // on_frame_end()
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
   // Following.  An observer that follows values replaces the initialisation checker, because both
@@ -85,6 +86,7 @@ class Observer {
   virtual void on_print(const Print&) {}
   virtual void on_allocate(const Allocation&) {}  // its bytes are undefined
   virtual void on_free(const Allocation&) {}
+  virtual void on_frame_end(const FrameEnd&) {}
   virtual void on_device_launch(const DeviceLaunch&) {}
   virtual void on_heap_free(const HeapFree&) {}  // on_free() follows
   virtual void on_invalid_free(const InvalidFree&) {}

@@ -42,7 +42,10 @@ class InitChecker final : public Checker, private UndefinedBytes {
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
   void on_undefined_use(const UndefinedUse& use) override { reports_.used(use); }
-  [[nodiscard]] Watched watches() const override { return {.unwritten_registers = true}; }
+  void on_frame_end(const FrameEnd& frame) override;
+  [[nodiscard]] Watched watches() const override {
+    return {.frames = true, .unwritten_registers = true};
+  }
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;

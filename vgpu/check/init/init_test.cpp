@@ -455,6 +455,27 @@ TEST_F(InitTest, UndefinedBitsSurviveMemory) {
   EXPECT_EQ(launch.one(kRead, global, 0, 0, 5, 0, 8).undefined_bits_at(0, 8, 0), ~0ull);
 }
 
+// The words of the lanes are adjacent in local memory.
+TEST_F(InitTest, LocalMemoryOfAFrameThatEndsIsUndefinedForItsLanes) {
+  const auto row = [&](AccessKind kind, std::uint32_t word) {
+    Access words = launch.access(kind, local, 0, 0, kind == kRead ? 5 : 1);
+    words.mask = ~0u;
+    words.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < 32; ++lane) words.offset[lane] = 128 * word + 4 * lane;
+    launch.emit(words);
+    return words.undefined;
+  };
+  for (const std::uint32_t word : {0, 1, 2, 3}) row(kWrite, word);
+  checker.on_frame_end({&local.allocation(), 4, 8, 0xf0});
+  EXPECT_EQ(row(kRead, 0), 0u);
+  EXPECT_EQ(row(kRead, 1), 0xf0u);
+  EXPECT_EQ(row(kRead, 2), 0xf0u);
+  EXPECT_EQ(row(kRead, 3), 0u);
+  checker.on_frame_end({&local.allocation(), 12, 4, ~0u});
+  EXPECT_EQ(row(kRead, 0), 0u);
+  EXPECT_EQ(row(kRead, 3), ~0u);
+}
+
 TEST_F(InitTest, ElementsOfAVectorAreUndefinedOneByOne) {
   const auto vectors = [&](AccessKind kind, std::uint32_t pc) {
     Access row = launch.access(kind, shared, 0, 0, pc, 16);

@@ -97,7 +97,8 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
     }
   }
   run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program, values);
-  if (access.space != ptx::Space::local) {
+  // Weak reads of local memory are mostly a compiler's, which keeps variables there (-G).
+  if (access.space != ptx::Space::local || access.order != ptx::Order::weak) {
     run.warp.undefined.note_read(value.origin, value.mask & mask, access.allocation, access.offset);
   }
 }

@@ -119,8 +119,8 @@ class UndefinedRegisters {
     }
     any_ = is_any_left;
   }
-  // A read from memory that is not local has given the lanes values with undefined bits of an
-  // origin.
+  // A read has given the lanes values with undefined bits of an origin: one that a compare-and-swap
+  // may follow.
   //   memory: identifies the allocation; offsets: of all lanes
   void note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,
                  const std::array<std::uint32_t, kWarpLanes>& offsets);

@@ -33,6 +33,7 @@ Step Calls::return_to_caller(RunningFragment& run, std::size_t index) {
   const Return back = fragment.callers.back();
   const FunctionCode& caller = launch_.program->functions[back.function];
   launch_.pass(run.slot, run.warp, fragment.mask, run.pc, back.pc);
+  stacks_.release(run.warp, fragment.local_base, fragment.local_top, fragment.mask);
   fragment.callers.pop_back();
   fragment.word_base -= caller.words * kWordRowBytes;
   fragment.wide_base -= caller.wides * kWideRowBytes;

@@ -22,7 +22,11 @@ class Watcher final : public Observer {
     traps.push_back(trap);
     details.emplace_back(trap.detail);
   }
+  [[nodiscard]] Watched watches() const override { return {.frames = true}; }
   void on_fault(const Fault& fault) override { faults.push_back(fault); }
+  void on_frame_end(const FrameEnd& frame) override {
+    if (frame.mask == ~0u) ended_bytes += frame.bytes;
+  }
   void on_allocate(const Allocation& allocation) override {
     if (allocation.space == ptx::Space::local) local_bytes += allocation.bytes / kWarpLanes;
   }
@@ -31,6 +35,7 @@ class Watcher final : public Observer {
   std::vector<std::string> details;
   std::vector<Fault> faults;
   std::uint64_t local_bytes = 0;
+  std::uint64_t ended_bytes = 0;  // of frames that a whole warp gives back, for each lane
 };
 
 // A kernel `k` whose one parameter is a pointer; `body` has %tid.x in %r1 and %rd2 = the pointer
@@ -150,6 +155,7 @@ TEST_F(MachineCalls, StackrestoreGivesBackWhatAllocaTook) {
             Outcome::End::completed);
   expect([](std::uint32_t) { return 50; });
   EXPECT_TRUE(seen_.faults.empty());
+  EXPECT_EQ(seen_.ended_bytes, 2u * 50 * 400);
 }
 
 TEST_F(MachineCalls, AllocaBeyondTheStackIsAnOverflow) {

@@ -80,6 +80,22 @@ bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t 
   return true;
 }
 
+void Stacks::report_release(const Warp& warp, std::uint32_t begin, std::uint32_t end,
+                            std::uint32_t mask) const {
+  const std::span<Observer* const> watching = launch_.observers.list->of_frames();
+  if (watching.empty()) return;
+  const auto report = [&](const Allocation* allocation, std::uint32_t at, std::uint32_t bytes) {
+    const std::uint32_t first = std::max(begin, at), last = std::min(end, at + bytes);
+    if (first >= last) return;
+    const FrameEnd event{allocation, first - at, last - first, mask};
+    for (Observer* const observer : watching) observer->on_frame_end(event);
+  };
+  if (warp.local != nullptr) report(warp.local, 0, warp.local->bytes / kWarpLanes);
+  for (const Warp::LocalPiece& piece : warp.local_beyond) {
+    report(piece.allocation, piece.begin, piece.allocation->bytes / kWarpLanes);
+  }
+}
+
 // Lanes of a fragment share the end of their frame, so alloca takes the largest size that any of
 // them requests.
 Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
@@ -112,6 +128,7 @@ Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
           run, mask, Trap::Cause::stack_overflow,
           "(1) restores a stack pointer that no stacksave of the function has given");
     }
+    release(warp, static_cast<std::uint32_t>(top), fragment.local_top, mask);
     fragment.local_top = static_cast<std::uint32_t>(top);
   }
   if (const Ref& to = instr[StackOperand::result]; to.bank != Bank::none) {

@@ -26,12 +26,19 @@ class Stacks {
   // Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes
   // per lane.  False: the stack overflows, and the launch has ended.
   bool grow(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top);
+  // Lanes give back their local memory from `begin` up to `end`.
+  void release(const Warp& warp, std::uint32_t begin, std::uint32_t end, std::uint32_t mask) const {
+    if (begin != end) [[unlikely]]
+      report_release(warp, begin, end, mask);
+  }
   // Executes alloca, stacksave, stackrestore.
   Step move(RunningFragment& run, std::size_t index, const Instr& instr);
 
  private:
   void start_local(Warp& warp);
   void drop_pieces(Warp& warp);
+  void report_release(const Warp& warp, std::uint32_t begin, std::uint32_t end,
+                      std::uint32_t mask) const;
   [[nodiscard]] std::uint32_t limit() const;
 
   RunningLaunch& launch_;
