@@ -17,7 +17,7 @@ RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
                          const EpochLimits& limits)
     : Checker(reporter),
       epochs_(reporter, collectives_, functions, limits),
-      general_(std::make_unique<GeneralRaceChecker>(reporter, collectives_, limits)),
+      general_(std::make_unique<GeneralRaceChecker>(reporter, collectives_, functions, limits)),
       blocks_max_(limits.blocks) {}
 
 RaceChecker::~RaceChecker() = default;

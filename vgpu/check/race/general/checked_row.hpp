@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "vgpu/check/order/thread_order.hpp"
-#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 #include "vgpu/check/race/general/cells/race_cells.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {

@@ -9,6 +9,7 @@
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -81,7 +82,7 @@ struct LaunchesInSequence {
 
   Program program = fake_program();
   Reporter reporter;
-  RaceChecker checker{reporter, race_row_functions("baseline")};
+  RaceChecker checker{reporter, race_row_functions(simd_level())};
   FakeLaunch launch{program, {&reporter, &checker}};
   FakeMemory shared{0, ptx::Space::shared, 512, "s"};
   FakeMemory global{1, ptx::Space::global, kBytes, "g"};

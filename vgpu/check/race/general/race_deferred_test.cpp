@@ -13,6 +13,7 @@
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -27,8 +28,8 @@ struct Twins {
   RaceChecker checker;
   RaceChecker other;
   explicit Twins(const EpochLimits& limits, std::uint32_t deferred)
-      : checker(reporter, race_row_functions("baseline"), limits),
-        other(other_reporter, race_row_functions("baseline"),
+      : checker(reporter, race_row_functions(simd_level()), limits),
+        other(other_reporter, race_row_functions(simd_level()),
               {.segments = limits.segments, .deferred = deferred}) {}
   template <typename Tell>
   void tell(Tell tell) {
@@ -221,7 +222,7 @@ class DeferredMessage : public testing::Test {
 
   Program program = fake_program();
   Reporter reporter;
-  RaceChecker checker{reporter, race_row_functions("baseline")};
+  RaceChecker checker{reporter, race_row_functions(simd_level())};
   FakeLaunch launch{program, {&reporter, &checker}};
   FakeMemory shared{0, ptx::Space::shared, 512, "s"};
   FakeMemory global{1, ptx::Space::global, 512, "g"};

@@ -14,7 +14,7 @@
 namespace warpcheck::vgpu {
 
 GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
-                                       const EpochLimits& limits)
+                                       const RaceRowFunctions& functions, const EpochLimits& limits)
     : Checker(reporter),
       segments_kept_(limits.segments),
       tidy_at_(limits.segments),
@@ -34,7 +34,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
                           .barrier_objects = barrier_objects_,
                           .missed = missed_,
                           .launches = launches_}),
-      runs_(race_row_functions(simd_level()).runs),
+      runs_(functions.runs),
       checks_({.order = order_,
                .causality = causality_,
                .relations = relations_,
@@ -43,7 +43,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
                .phases = phases_,
                .deferred = deferred_,
                .reports = reports_}),
-      weak_(cell_row_functions(simd_level()), order_, causality_, lists_, variables_, checks_),
+      weak_(functions, order_, causality_, lists_, variables_, checks_),
       host_(reporter, order_, memories_, lists_, deferred_, reports_, launches_) {
   reset({});
 }

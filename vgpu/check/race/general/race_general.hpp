@@ -46,7 +46,7 @@ namespace warpcheck::vgpu {
 class GeneralRaceChecker final : public Checker {
  public:
   GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
-                     const EpochLimits& limits = {});
+                     const RaceRowFunctions& functions, const EpochLimits& limits);
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;

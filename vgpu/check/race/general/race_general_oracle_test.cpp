@@ -16,6 +16,7 @@
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/general/race_axioms_testing.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -32,7 +33,9 @@ class RandomExecution {
   static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanesMax = 10, kBytes = 128;
 
   RandomExecution(std::uint64_t seed, WarpModel model, const EpochLimits& limits = {})
-      : random_(seed), model_(model), checker_(reporter_, race_row_functions("baseline"), limits) {
+      : random_(seed),
+        model_(model),
+        checker_(reporter_, race_row_functions(simd_level()), limits) {
     checker_.reset(model);
     program_.synchronizes_threads = true;
     for (std::uint32_t block = 0; block < kBlocks; ++block) {

@@ -67,7 +67,7 @@ class GeneralRaceTest : public testing::Test {
 
   Program program = fake_program();
   Reporter reporter;
-  RaceChecker checker{reporter, race_row_functions("baseline")};
+  RaceChecker checker{reporter, race_row_functions(simd_level())};
   FakeLaunch launch{program, {&reporter, &checker}};
   FakeMemory shared{0, ptx::Space::shared, 4096, "s"};
   FakeMemory global{1, ptx::Space::global, 4096, "g"};
@@ -530,7 +530,7 @@ TEST_F(GeneralRaceTest, TheFirstObserverOfAWriteIsRemembered) {
   }
 }
 
-// A direct implementation of the description of find_other in race_cell_rows.hpp.
+// A direct implementation of the description of find_other in race_rows.hpp.
 std::uint32_t first_other(const CellRow& row, const KnownBefore& known) {
   for (std::uint32_t at = 0; at < 2 * row.cells; ++at) {
     const Record record{row.words[at]};
@@ -560,8 +560,8 @@ TEST(CellRows, EveryLevelFindsTheFirstOtherWord) {
     }
     const CellRow row{words.data(), static_cast<std::uint32_t>(words.size() / 2), log2};
     const std::uint32_t expected = first_other(row, known);
-    EXPECT_EQ(cell_row_functions("baseline").find_other(row, known), expected);
-    EXPECT_EQ(cell_row_functions(simd_level()).find_other(row, known), expected);
+    EXPECT_EQ(race_row_functions("baseline").find_other(row, known), expected);
+    EXPECT_EQ(race_row_functions(simd_level()).find_other(row, known), expected);
   }
 }
 
@@ -569,8 +569,8 @@ TEST(CellRows, ARowTakesThePlaceOfWhatWasThere) {
   for (const std::string_view level : {std::string_view("baseline"), simd_level()}) {
     std::vector<std::uint64_t> words(24, 77);
     const CellRow row{words.data(), 10, 1};
-    cell_row_functions(level).record_reads(row, Record::of(4, 2, 9).bits);
-    cell_row_functions(level).record_writes({words.data(), 4, 1}, Record::of(5, 2, 9).bits);
+    race_row_functions(level).record_reads(row, Record::of(4, 2, 9).bits);
+    race_row_functions(level).record_writes({words.data(), 4, 1}, Record::of(5, 2, 9).bits);
     for (std::size_t cell = 0; cell < 12; ++cell) {
       const auto lane = static_cast<unsigned>(2 + cell / 2);
       const std::uint64_t read = Record::of(4, lane, 9).bits, write = Record::of(5, lane, 9).bits;

@@ -45,7 +45,7 @@ class RaceReleases : public testing::Test {
 
   Program program = fake_program();
   Reporter reporter;
-  RaceChecker checker{reporter, race_row_functions("baseline")};
+  RaceChecker checker{reporter, race_row_functions(simd_level())};
   FakeLaunch launch{program, {&reporter, &checker}};
   FakeMemory shared{0, ptx::Space::shared, 4096, "s"};
   FakeMemory global{1, ptx::Space::global, 4096, "g"};

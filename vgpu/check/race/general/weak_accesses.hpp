@@ -7,14 +7,14 @@
 
 #include <cstdint>
 
-#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 #include "vgpu/check/race/general/row_check.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 
 namespace warpcheck::vgpu {
 
 class WeakAccesses {
  public:
-  WeakAccesses(const CellRowFunctions& rows, ThreadOrder& order, RowCausality& causality,
+  WeakAccesses(const RaceRowFunctions& rows, ThreadOrder& order, RowCausality& causality,
                CellLists& lists, SyncVariables& variables, RowCheck& checks)
       : rows_(rows),
         order_(order),
@@ -40,7 +40,7 @@ class WeakAccesses {
   void record_write(CheckedRow& row, unsigned lane, Cell& cell);
   void record_read(CheckedRow& row, unsigned lane, Cell& cell);
 
-  const CellRowFunctions& rows_;
+  const RaceRowFunctions& rows_;
   ThreadOrder& order_;
   RowCausality& causality_;
   CellLists& lists_;

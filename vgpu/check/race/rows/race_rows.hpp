@@ -101,11 +101,41 @@ struct LaneRuns {
 };
 using RunsFn = LaneRuns (*)(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step);
 
+// The cells of the general checker have another layout, and mostly everything in the cells of a row
+// comes before all its lanes, or was done by the lane itself.  Then the row cannot race.
+
+// The number of bits of the segment in the lower half of a Record (race_cells.hpp); the lane
+// follows.
+inline constexpr unsigned kRecordSegmentBits = 27;
+
+// Cells of consecutive lanes, two words each: Record::bits of the last weak write, and of a weak
+// read (race_cells.hpp).
+struct CellRow {
+  std::uint64_t* words = nullptr;
+  std::uint32_t cells = 0;
+  std::uint32_t cells_log2 = 0;  // each lane has 1 << cells_log2 cells
+};
+
+// The accesses that come before the row: those of certain segments, and each lane's own.
+struct KnownBefore {
+  std::uint64_t first = 0;         // all segments below this one
+  std::uint64_t segments[4] = {};  // further segments; 0: none
+  std::uint64_t own = 0;           // the low half of the first lane's Record
+};
+
 struct RaceRowFunctions {
+  // Check and record a row in the cells of epochs.
   RaceRowResult (*strided)(const RaceRow&);
   RaceRowResult (*uniform)(const RaceRow&);
   RaceRowResult (*scattered)(const RaceRow&);
   RunsFn runs;
+  // Returns the first word that belongs to none of those, or that refers to a list; 2 * cells:
+  // there is none.
+  std::uint32_t (*find_other)(const CellRow& row, const KnownBefore& known);
+  // Record a row whose accesses replace all others.
+  //   record: that of the first lane
+  void (*record_writes)(const CellRow& row, std::uint64_t record);
+  void (*record_reads)(const CellRow& row, std::uint64_t record);
 };
 
 // level: "baseline", "avx2" or "avx512"; the host must support it.

@@ -15,6 +15,7 @@
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -140,8 +141,8 @@ class Executions {
 
   Executions(std::uint64_t seed, WarpModel model, const EpochLimits& limits)
       : random_(seed),
-        with_lines_(reporter, race_row_functions("baseline"), limits),
-        with_cells_(other_reporter, race_row_functions("baseline"),
+        with_lines_(reporter, race_row_functions(simd_level()), limits),
+        with_cells_(other_reporter, race_row_functions(simd_level()),
                     {.segments = limits.segments, .has_lines = false}) {
     with_lines_.reset(model);
     with_cells_.reset(model);

@@ -22,8 +22,8 @@
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
 #include "vgpu/check/race/general/cells/cell_lines.hpp"
-#include "vgpu/check/race/general/cells/race_cell_rows.hpp"
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
