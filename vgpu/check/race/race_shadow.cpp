@@ -125,7 +125,7 @@ void Shadow::clear() {
 }
 
 void Shadow::release() {
-  for (RowLines& lines : lines_) lines.release();
+  for (RowLines& lines : lines_) lines = {};
   update_class_ = 0;
   classes_ = {};
   planned_ = 0;

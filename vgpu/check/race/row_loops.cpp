@@ -29,9 +29,9 @@ RaceRowResult RowLoops::record_scattered(RaceRow row, std::uint32_t bytes) const
     if (runs.count > kRunsMax) return functions_->scattered(row);
   }
   RaceRowResult result = RaceRowResult::recorded;
-  for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
-    const std::int64_t step = uniform ? 0 : std::int64_t{first} * bytes;
-    row.cell = (std::int64_t{row.offset[first]} - step) >> row.offset_shift;
+  const std::uint32_t step = uniform ? 0 : bytes;
+  for_each_run_of(runs, row.offset, mask, step, [&](std::int64_t offset, std::uint32_t lanes) {
+    row.cell = offset >> row.offset_shift;
     row.mask = lanes;
     result = std::max(result, uniform ? functions_->uniform(row) : functions_->strided(row));
     return true;
@@ -47,14 +47,14 @@ bool RowLoops::read_runs(RaceRow row, const LaneRuns& runs, std::uint32_t bytes,
   const auto active = static_cast<unsigned>(std::popcount(mask));
   if (runs.count > kRunsInShadowMax || active < kLanesOfRunMin * runs.count) return false;
   constexpr std::uint32_t of_reads = 1u << kWeakRead;
-  return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
-    const std::int64_t offset = row.offset[first];
-    row.cell = (offset - std::int64_t{first} * bytes) >> row.offset_shift;
+  const auto read = [&](std::int64_t offset, std::uint32_t lanes) {
+    row.cell = offset >> row.offset_shift;
     row.mask = lanes;
     const RaceRowResult result = functions_->strided(row);
     if (result == RaceRowResult::displaced) shadow.mark(of_reads, of_reads);
     return result != RaceRowResult::conflict;
-  });
+  };
+  return for_each_run_of(runs, row.offset, mask, bytes, read);
 }
 
 bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, const LaneRuns& runs,
@@ -64,11 +64,12 @@ bool RowLoops::take_as_rows(const RaceRow& all, Pattern pattern, const LaneRuns&
   if (runs.count > kRunsInShadowMax) return false;
   RaceRow row = all;
   const std::uint32_t bytes = 1u << (row.offset_shift + row.cells_log2), mask = row.mask;
-  return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
-    row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> row.offset_shift;
+  const auto take = [&](std::int64_t offset, std::uint32_t lanes) {
+    row.cell = offset >> row.offset_shift;
     row.mask = lanes;
     return shadow.take_row(row, Pattern::strided, access_class);
-  });
+  };
+  return for_each_run_of(runs, row.offset, mask, bytes, take);
 }
 
 }  // namespace warpcheck::vgpu

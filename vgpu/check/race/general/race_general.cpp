@@ -321,9 +321,7 @@ bool GeneralRaceChecker::take_in_lines(const AnyAccess& access, SegmentId now, s
   if (access.pattern == Pattern::strided) return take(first, access.mask);
   const LaneRuns runs = runs_(offsets, access.mask, access.bytes);
   if (runs.count > kRunsMax) return false;
-  return for_each_run(runs.begins, access.mask, [&](unsigned lane, std::uint32_t lanes) {
-    return take(std::int64_t{offsets[lane]} - std::int64_t{lane} * access.bytes, lanes);
-  });
+  return for_each_run_of(runs, offsets, access.mask, access.bytes, take);
 }
 
 // The lanes of one row never race with each other here, because they overlap completely or not at
@@ -484,7 +482,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
   };
   memories_.for_each([&](CellMemory& memory) {
     if (CellLines* const lines = memory.lines()) {
-      lines->for_each_part([&](CellLines::Part& part) { visit(part.segment); });
+      lines->for_each_record([&](CellLines::Part& part) { visit(part.segment); });
     }
     memory.for_each_seen([&](Cell& cell, std::size_t) {
       if (cell.write.bits != 0) cell.write = visit_record(cell.write);

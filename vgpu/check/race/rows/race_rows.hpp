@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/order/epoch.hpp"
 
 namespace warpcheck::vgpu {
@@ -99,6 +100,18 @@ struct LaneRuns {
   std::uint32_t begins = 0;  // one bit per lane; 0 for inactive lanes
   std::uint32_t count = 0;
 };
+// Calls visit(offset, lanes) for each run, until it returns false.  Returns whether all calls have
+// returned true.
+//   step: by which the offsets of a run grow
+//   offset: of lane 0 if the run went so far
+template <typename Visit>
+[[gnu::always_inline]] inline bool for_each_run_of(const LaneRuns& runs,
+                                                   const std::uint32_t* offsets, std::uint32_t mask,
+                                                   std::uint32_t step, Visit visit) {
+  return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
+    return visit(std::int64_t{offsets[first]} - std::int64_t{first} * step, lanes);
+  });
+}
 using RunsFn = LaneRuns (*)(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step);
 
 // The cells of the general checker have another layout, and mostly everything in the cells of a row

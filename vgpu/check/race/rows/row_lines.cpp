@@ -12,23 +12,10 @@ bool is_mixed(const RowLines::Record& a, const RowLines::Record& b, Epoch differ
 
 }  // namespace
 
-bool RowLines::allocate(std::uint32_t cells) {
-  const std::size_t lines = (std::size_t{cells} + kLineCells - 1) / kLineCells;
-  pages_ = HostPages(lines * sizeof(Line), std::byte{0});
-  return !pages_.is_empty();
-}
-
-std::size_t RowLines::host_bytes() const { return pages_.bytes() + more_.host_bytes(); }
-
-void RowLines::clear() {
-  if (!is_empty()) pages_.fill(0, pages_.bytes(), std::byte{0});
-  more_.clear();
-}
-
 // A write replaces earlier writes completely.
 RowLines::Added RowLines::add_write(Line& line, const Record& record,
                                     std::uint64_t ordered_threads) {
-  Records records = records_of(line);
+  const Records records = records_of(line);
   const std::uint32_t count = line.count;
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -49,11 +36,7 @@ RowLines::Added RowLines::add_write(Line& line, const Record& record,
     if (earlier.role() == Role::write) earlier.cells &= ~record.cells;
     if (earlier.cells != 0) records[left++] = earlier;
   }
-  if (left != 0 && line.more == LinePool<More>::kNone) {
-    line.more = more_.take();
-    records = records_of(line);
-  }
-  records[left] = record;
+  with_room(line, left + 1)[left] = record;
   line.count = left + 1;
   return Added::yes;
 }
@@ -97,10 +80,7 @@ RowLines::Added RowLines::add_shared(Line& line, const Record& record,
     left += (records[i].cells & stays[static_cast<std::size_t>(records[i].role())]) != 0 ? 1 : 0;
   }
   if (left > kMore + 1) return Added::full;
-  if (left > 1 && line.more == LinePool<More>::kNone) {
-    line.more = more_.take();
-    records = records_of(line);
-  }
+  records = with_room(line, left);
   line.count = left;
   left = 0;
   for (std::uint32_t i = 0; i < count; ++i) {

@@ -1,12 +1,9 @@
-// Records of rows in place of the cells of global memory.
+// Lines of rows (record_lines.hpp) for accesses that epochs order.
 //
-// Nearly all accesses of kernels to global memory are weak, or atomics of one class, and are made
-// by whole rows of 32 lanes.  Such a row leaves 32 consecutive threads with one pc in 32 cells.  A
-// record holds that in 16 bytes in place of 384.  So 32 neighbouring cells form a line, and a line
-// keeps a record for each row that covers some of its cells.  The content of a cell
-// (race_shadow.hpp) is valid only if no record covers the cell.  Records interact exactly as cells
-// would: what a later row replaces is removed from the cells of the earlier record, and what it
-// displaces becomes a record of its own.
+// Nearly all accesses are weak, or atomics of one class.  The content of a cell (race_shadow.hpp)
+// is valid only if no record covers the cell.  Records interact exactly as cells would: what a
+// later row replaces is removed from the cells of the earlier record, and what it displaces becomes
+// a record of its own.
 //
 // A line is converted to cells when it has too many records, or when another kind of access comes
 // to it.  It then stays converted until its period ends.
@@ -19,72 +16,50 @@
 
 #include "vgpu/check/order/epoch.hpp"
 #include "vgpu/check/race/cells_in_line.hpp"
-#include "vgpu/check/race/line_pool.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
-#include "vgpu/machine/memory/host_pages.hpp"
+#include "vgpu/check/race/rows/record_lines.hpp"
 
 namespace warpcheck::vgpu {
 
-class RowLines {
+// Updates are atomics of one access class that do not race with each other.
+enum class RowRole : std::uint8_t { write, last_read, other_read, last_update, other_update };
+// Returns the role of the row's record after it was displaced by an unordered successor.
+constexpr RowRole other_of(RowRole last) {
+  return last == RowRole::last_read ? RowRole::other_read : RowRole::other_update;
+}
+
+// The part of a row that lies in one line.
+struct RowRecord {
+  using Role = RowRole;
+  Epoch epoch = 0;  // of the lane that would access cell 0 of the line, active or not
+  std::uint32_t tag = 0;
+  std::uint32_t cells = 0;  // one bit per cell, not empty
+
+  static std::uint32_t tag_of(std::uint32_t pc, unsigned cells_log2, Role role) {
+    return pc << 5 | cells_log2 << 3 | static_cast<std::uint32_t>(role);
+  }
+  [[nodiscard]] std::uint32_t pc() const { return tag >> 5; }
+  [[nodiscard]] unsigned cells_log2() const { return tag >> 3 & 3; }  // of a lane
+  [[nodiscard]] Role role() const { return static_cast<Role>(tag & 7); }
+  [[nodiscard]] std::uint32_t tag_as(Role role) const {
+    return (tag & ~7u) | static_cast<std::uint32_t>(role);
+  }
+  [[nodiscard]] Epoch epoch_at(unsigned cell) const { return epoch + (cell >> cells_log2()); }
+  [[nodiscard]] Epoch epoch_in(std::uint32_t some) const {
+    return epoch_at(static_cast<unsigned>(std::countr_zero(some)));
+  }
+};
+
+// The low bits of the period in which the line has been converted to cells.
+struct PeriodOfLine {
+  std::uint32_t period = 0;
+};
+
+class RowLines : public RecordLines<RowRecord, 1, std::array<RowRecord, 6>, PeriodOfLine> {
  public:
   static constexpr std::uint32_t kPcsMax = 1u << 27;
-  // Updates are atomics of one access class that do not race with each other.
-  enum class Role : std::uint8_t { write, last_read, other_read, last_update, other_update };
-  // Returns the role of the row's record after it was displaced by an unordered successor.
-  static constexpr Role other_of(Role last) {
-    return last == Role::last_read ? Role::other_read : Role::other_update;
-  }
-
-  // The part of a row that lies in one line.
-  struct Record {
-    Epoch epoch = 0;  // of the lane that would access cell 0 of the line, active or not
-    std::uint32_t tag = 0;
-    std::uint32_t cells = 0;  // one bit per cell, not empty
-
-    static std::uint32_t tag_of(std::uint32_t pc, unsigned cells_log2, Role role) {
-      return pc << 5 | cells_log2 << 3 | static_cast<std::uint32_t>(role);
-    }
-    [[nodiscard]] std::uint32_t pc() const { return tag >> 5; }
-    [[nodiscard]] unsigned cells_log2() const { return tag >> 3 & 3; }  // of a lane
-    [[nodiscard]] Role role() const { return static_cast<Role>(tag & 7); }
-    [[nodiscard]] std::uint32_t tag_as(Role role) const {
-      return (tag & ~7u) | static_cast<std::uint32_t>(role);
-    }
-    [[nodiscard]] Epoch epoch_at(unsigned cell) const { return epoch + (cell >> cells_log2()); }
-    [[nodiscard]] Epoch epoch_in(std::uint32_t some) const {
-      return epoch_at(static_cast<unsigned>(std::countr_zero(some)));
-    }
-  };
+  using Role = RowRole;
   static constexpr std::uint32_t kMore = 6;  // records of a line in addition to the first
-  using More = std::array<Record, kMore>;
-  struct Line {
-    Record first;
-    std::uint32_t period = 0;  // the low bits of the period in which its records are valid
-    std::uint32_t more = LinePool<More>::kNone;  // the number of its other records
-    std::uint32_t count = 0;                     // the number of records
-  };
-
-  //   cells: of the allocation
-  bool allocate(std::uint32_t cells);
-  [[nodiscard]] bool is_empty() const { return pages_.is_empty(); }
-  [[nodiscard]] std::size_t host_bytes() const;
-  // Empties every line.
-  void clear();
-  // Releases the host memory.
-  void release() { *this = {}; }
-
-  [[nodiscard]] Line& line_at(std::int64_t line) const {
-    return reinterpret_cast<Line*>(pages_.data())[line];
-  }
-  // Calls visit(line) for each line that may have records.
-  template <typename Visit>
-  void for_each_line(Visit visit) const {
-    pages_.for_each_written([&](std::size_t offset, std::size_t bytes) {
-      for (std::size_t at = offset / sizeof(Line); at < (offset + bytes) / sizeof(Line); ++at) {
-        visit(static_cast<std::int64_t>(at));
-      }
-    });
-  }
 
   // Checks a row's part against the records of `line`, and adds it.
   enum class Added : std::uint8_t {
@@ -95,8 +70,8 @@ class RowLines {
   };
   Added add(Line& line, const Record& record, std::uint64_t ordered_threads) {
     if (line.count != 0) {
-      if (line.count == 1 && replaces(record, line.first, ordered_threads)) {
-        line.first = record;
+      if (line.count == 1 && replaces(record, line.first[0], ordered_threads)) {
+        line.first[0] = record;
         return Added::yes;
       }
       if (line.count == 2 && replaces_last(line, record)) return Added::yes;
@@ -106,7 +81,7 @@ class RowLines {
         default: return add_shared<Role::last_update>(line, record, ordered_threads);
       }
     }
-    line.first = record;
+    line.first[0] = record;
     line.count = 1;
     return Added::yes;
   }
@@ -150,22 +125,9 @@ class RowLines {
 
   using Cells = std::array<std::uint32_t, 5>;  // by role
 
-  // The records of one line.
-  struct Records {
-    Record* first;
-    Record* behind_first;  // further records start at [1]
-    Record& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
-  };
-  [[nodiscard]] Records records_of(Line& line) const {
-    if (line.more == LinePool<More>::kNone) return {&line.first, &line.first};
-    return {&line.first, more_.at(line.more).data() - 1};
-  }
   Added add_write(Line& line, const Record& record, std::uint64_t ordered_threads);
   template <Role last>
   Added add_shared(Line& line, const Record& record, std::uint64_t ordered_threads);
-
-  HostPages pages_;
-  LinePool<More> more_;
 };
 
 // Returns the part of one lane of a uniform row.

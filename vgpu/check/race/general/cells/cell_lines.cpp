@@ -1,31 +1,18 @@
 #include "vgpu/check/race/general/cells/cell_lines.hpp"
 
 #include <bit>
-#include <new>
 
 #include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
 
-void CellLines::allocate(std::uint32_t bytes) {
-  const std::size_t lines = (std::size_t{bytes} >> (2 + kLineCellsLog2)) + 1;
-  pages_ = HostPages(lines * sizeof(Line), std::byte{0});
-  if (pages_.is_empty()) throw std::bad_alloc();
-}
-
-void CellLines::put_more(Line& line, std::size_t i, const Part& part) {
-  if (line.more == LinePool<Parts>::kNone) line.more = more_.take();
-  Parts& parts = more_.at(line.more);
-  if (i >= parts.size()) parts.resize(i + 1);
-  parts[i] = part;
-}
-
 bool CellLines::add_past(Line& line, const Part& part, const Segments& segments) {
   if (line.is_in_cells || (line.deferred & part.cells) != 0) return false;
   const std::uint32_t launch = segments.at(part.segment).launch;
+  const Records parts = records_of(line);
   std::size_t place = line.count;  // before the parts of later launches
   for (std::size_t i = line.count; i-- > 0;) {
-    Part& other = part_of(line, i);
+    Part& other = parts[i];
     if (segments.at(other.segment).launch > launch) place = i;
     if ((other.cells & part.cells) != 0 && other.write && part.write) return false;
     const bool is_same =
@@ -33,11 +20,9 @@ bool CellLines::add_past(Line& line, const Part& part, const Segments& segments)
     if (is_same && extend(other, part)) return true;
   }
   if (line.count == kPartsMax) return false;
-  for (std::size_t i = line.count; i > place; --i) {
-    const Part moved = part_of(line, i - 1);
-    put(line, i, moved);
-  }
-  put(line, place, part);
+  const Records more = with_room(line, line.count + 1);
+  for (std::size_t i = line.count; i > place; --i) more[i] = more[i - 1];
+  more[place] = part;
   ++line.count;
   return true;
 }
@@ -67,10 +52,7 @@ bool CellLines::extend(Part& part, const Part& cell) {
 }
 
 void CellLines::leave(Line& line) {
-  if (line.more != LinePool<Parts>::kNone) {
-    more_.at(line.more).clear();
-    more_.give_back(line.more);
-  }
+  give_back_more(line);
   line = {};
   line.is_in_cells = true;
 }

@@ -1,10 +1,8 @@
-// Records of rows in place of the cells of global memory.
+// Lines of rows (record_lines.hpp) for accesses that segments order.
 //
-// Most accesses to global memory are weak accesses or atomics by whole rows of 32 neighbouring
-// lanes.  In 32 cells (race_cells.hpp) such a row leaves 512 bytes.  So 32 neighbouring cells form
-// a line, and a line keeps what one row leaves in its cells as one part of 16 bytes.  A line says
-// exactly what its cells would say.  It moves to its cells when an access comes that parts cannot
-// describe, and stays there until the memory is freed.
+// What one row leaves in the cells of a line (race_cells.hpp) is a part.  A line says exactly what
+// its cells would say, and which of them only deferred atomics have accessed.  It moves to its
+// cells when an access comes that parts cannot describe, and stays there until the memory is freed.
 #pragma once
 
 #include <array>
@@ -15,59 +13,39 @@
 
 #include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/race/cells_in_line.hpp"
-#include "vgpu/check/race/line_pool.hpp"
+#include "vgpu/check/race/rows/record_lines.hpp"
 #include "vgpu/machine/access.hpp"
-#include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
 
-class CellLines {
- public:
-  // The weak accesses of one row to the cells of one line.
-  struct Part {
-    SegmentId segment = 0;
-    std::uint32_t pc = 0;
-    std::uint32_t cells = 0;      // one bit per cell, not empty
-    std::int16_t lane = 0;        // that would access cell 0 of the line; it need not exist
-    std::uint8_t cells_log2 = 0;  // of a lane
-    bool write = false;
-    [[nodiscard]] unsigned lane_at(unsigned cell) const {
-      return static_cast<unsigned>(lane + static_cast<int>(cell >> cells_log2));
-    }
-    // Returns whether the same lane accesses each cell that both access.
-    [[nodiscard]] bool has_lanes_of(const Part& other) const {
-      return lane == other.lane && cells_log2 == other.cells_log2;
-    }
-  };
-  using Parts = std::vector<Part>;
-  struct Line {
-    static constexpr std::size_t kFirst = 3;
-    std::array<Part, kFirst> first;  // in order of execution; further parts are in `more`
-    std::uint32_t deferred = 0;      // cells that only deferred atomics have accessed (AtomicLog)
-    std::uint32_t more = LinePool<Parts>::kNone;  // the number of further parts
-    std::uint16_t count = 0;                      // of all parts
-    std::uint8_t deferred_bytes = 0;
-    bool is_in_cells = false;  // the cells say everything, and this line nothing
-  };
+// The weak accesses of one row to the cells of one line.
+struct LinePart {
+  SegmentId segment = 0;
+  std::uint32_t pc = 0;
+  std::uint32_t cells = 0;      // one bit per cell, not empty
+  std::int16_t lane = 0;        // that would access cell 0 of the line; it need not exist
+  std::uint8_t cells_log2 = 0;  // of a lane
+  bool write = false;
+  [[nodiscard]] unsigned lane_at(unsigned cell) const {
+    return static_cast<unsigned>(lane + static_cast<int>(cell >> cells_log2));
+  }
+  // Returns whether the same lane accesses each cell that both access.
+  [[nodiscard]] bool has_lanes_of(const LinePart& other) const {
+    return lane == other.lane && cells_log2 == other.cells_log2;
+  }
+};
 
-  //   bytes: of the allocation
-  void allocate(std::uint32_t bytes);
-  [[nodiscard]] bool is_empty() const { return pages_.is_empty(); }
-  [[nodiscard]] Line& at(std::size_t line) { return reinterpret_cast<Line*>(pages_.data())[line]; }
-  // Calls visit(part) for each part.
-  template <typename Visit>
-  void for_each_part(Visit visit) {
-    pages_.for_each_written([&](std::size_t offset, std::size_t bytes) {
-      for (std::size_t number = offset / sizeof(Line); number < (offset + bytes) / sizeof(Line);
-           ++number) {
-        Line& line = at(number);
-        for (std::size_t i = 0; i < line.count; ++i) visit(part_of(line, i));
-      }
-    });
-  }
-  [[nodiscard]] Part& part_of(Line& line, std::size_t i) {
-    return i < Line::kFirst ? line.first[i] : more_.at(line.more)[i - Line::kFirst];
-  }
+// What a line keeps besides its parts.
+struct StateOfLine {
+  std::uint32_t deferred = 0;  // cells that only deferred atomics have accessed (AtomicLog)
+  std::uint8_t deferred_bytes = 0;
+  bool is_in_cells = false;  // the cells say everything, and this line nothing
+};
+
+// Parts are in order of execution.
+class CellLines : public RecordLines<LinePart, 3, std::vector<LinePart>, StateOfLine> {
+ public:
+  using Part = LinePart;
 
   // Adds a part if no access of it can race.  False: nothing was done, and the cells must decide.
   //   comes_before(earlier, part): every lane's access in an earlier part comes before that of the
@@ -76,21 +54,22 @@ class CellLines {
   bool add(Line& line, const Part& part, ComesBefore comes_before) {
     const bool is_open = !line.is_in_cells && (line.deferred & part.cells) == 0;
     if (!is_open || line.count == kPartsMax) return false;
+    const Records parts = records_of(line);
     for (std::size_t i = 0; i < line.count; ++i) {
-      const Part& earlier = part_of(line, i);
+      const Part& earlier = parts[i];
       const bool conflicts = (earlier.cells & part.cells) != 0 && (part.write || earlier.write);
       if (conflicts && !comes_before(earlier, part)) return false;
     }
     std::size_t left = 0;
     for (std::size_t i = 0; i < line.count; ++i) {
-      Part earlier = part_of(line, i);
+      Part earlier = parts[i];
       const bool is_replaced = (earlier.cells & part.cells) != 0 &&
                                (part.write || (!earlier.write && comes_before(earlier, part)));
       if (is_replaced) earlier.cells &= ~part.cells;
-      if (earlier.cells != 0) put(line, left++, earlier);
+      if (earlier.cells != 0) parts[left++] = earlier;
     }
-    put(line, left++, part);
-    line.count = static_cast<std::uint16_t>(left);
+    with_room(line, left + 1)[left] = part;
+    line.count = static_cast<std::uint32_t>(left) + 1;
     return true;
   }
   // Adds an access to one cell by an earlier launch, which the line does not have yet.  False:
@@ -104,7 +83,7 @@ class CellLines {
     if (line.is_in_cells || (line.deferred != 0 && line.deferred_bytes != bytes)) return false;
     if ((cells & ~line.deferred) == 0) return true;
     for (std::size_t i = 0; i < line.count; ++i) {
-      const Part& earlier = part_of(line, i);
+      const Part& earlier = records_of(line)[i];
       if ((earlier.cells & cells) == 0) continue;
       if (!earlier.write || !comes_before(earlier.segment)) return false;
     }
@@ -136,7 +115,7 @@ class CellLines {
     for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
       const std::uint32_t cell = access.offset[std::countr_zero(rest)] / 4;
       const std::uint32_t cells = (1u << access.bytes / 4) - 1;
-      if (!visit(at(cell >> kLineCellsLog2), cells << cell % kLineCells)) return false;
+      if (!visit(line_at(cell >> kLineCellsLog2), cells << cell % kLineCells)) return false;
       if (access.pattern == Pattern::uniform) break;
     }
     return true;
@@ -150,7 +129,7 @@ class CellLines {
     return for_each_line_of(row, [&](std::int64_t line, const CellsInLine& in_line) {
       part.lane = static_cast<std::int16_t>(in_line.lane);
       part.cells = in_line.cells;
-      return visit(at(static_cast<std::size_t>(line)), part);
+      return visit(line_at(line), part);
     });
   }
 
@@ -158,17 +137,6 @@ class CellLines {
   static constexpr std::size_t kPartsMax = 128;
 
   static bool extend(Part& part, const Part& cell);
-  void put(Line& line, std::size_t i, const Part& part) {
-    if (i < Line::kFirst) {
-      line.first[i] = part;
-    } else {
-      put_more(line, i - Line::kFirst, part);
-    }
-  }
-  void put_more(Line& line, std::size_t i, const Part& part);
-
-  HostPages pages_;
-  LinePool<Parts> more_;
 };
 
 }  // namespace warpcheck::vgpu

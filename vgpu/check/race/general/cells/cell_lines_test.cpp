@@ -29,10 +29,10 @@ constexpr auto kAlways = [](const Part&, const Part&) { return true; };
 
 class Lines : public testing::Test {
  protected:
-  Lines() { lines.allocate(1024); }
+  Lines() { lines.allocate(256); }
   std::vector<Seen> seen() {
     std::vector<Seen> all;
-    lines.for_each_part([&](const Part& part) {
+    lines.for_each_record([&](const Part& part) {
       all.emplace_back(part.segment, part.cells, part.lane, part.write);
     });
     return all;
@@ -86,7 +86,7 @@ TEST_F(Lines, GiveWideLanesSeveralCells) {
 
 TEST_F(Lines, DeferAtomicsWhereNothingElseMatters) {
   constexpr auto kEarlier = [](SegmentId segment) { return segment == 1; };
-  CellLines::Line& line = lines.at(0);
+  CellLines::Line& line = lines.line_at(0);
   EXPECT_TRUE(add(1, 0, true, kNever, 4, 0xff));
   EXPECT_TRUE(lines.may_defer(line, 0x10f, 4, kEarlier));
   CellLines::defer(line, 0x10f, 4);
@@ -104,7 +104,7 @@ TEST_F(Lines, AddPastAccessesInTheOrderOfTheirLaunches) {
   Segments segments;
   segments.reset();
   const SegmentId first = segments.past(0, 7, 0), second = segments.past(1, 9, 0);
-  CellLines::Line& line = lines.at(0);
+  CellLines::Line& line = lines.line_at(0);
   const auto add_past = [&](SegmentId segment, unsigned cell, unsigned lane, bool write) {
     const auto of_cell_0 =
         static_cast<std::int16_t>(static_cast<int>(lane) - static_cast<int>(cell));
@@ -119,7 +119,7 @@ TEST_F(Lines, AddPastAccessesInTheOrderOfTheirLaunches) {
   EXPECT_TRUE(add_past(first, 10, 3, true));
   EXPECT_FALSE(add_past(second, 10, 3, true));  // two writes of one cell
   EXPECT_EQ(seen(), (std::vector<Seen>{{first, 0x700, -2, true}, {second, 0x18, 0, false}}));
-  EXPECT_EQ(lines.part_of(line, 0).cells_log2, 1);
+  EXPECT_EQ(lines.records_of(line)[0].cells_log2, 1);
 }
 
 TEST_F(Lines, HoldTheReadsOfManyWarps) {
@@ -128,7 +128,7 @@ TEST_F(Lines, HoldTheReadsOfManyWarps) {
   }
   EXPECT_FALSE(add(129, 0, false, kNever));
   EXPECT_EQ(seen().size(), 128u);
-  lines.leave(lines.at(0));
+  lines.leave(lines.line_at(0));
   EXPECT_TRUE(add(130, 128, false, kNever));
   EXPECT_EQ(seen(), (std::vector<Seen>{{130, ~0u, 0, false}}));
 }

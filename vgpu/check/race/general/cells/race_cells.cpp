@@ -329,7 +329,8 @@ void CellMemory::fit(std::uint32_t bytes, bool has_lines) {
   shift_ = 2;
   pages_ = {};
   lines_ = {};
-  has_lines ? lines_.allocate(bytes) : allocate();
+  if (!has_lines) return allocate();
+  if (!lines_.allocate(bytes / 4 + 1)) throw std::bad_alloc();
 }
 
 void CellMemory::to_cells(std::uint32_t begin, std::uint32_t end, CellLists& lists,
@@ -353,7 +354,7 @@ bool CellMemory::take_past(const RecalledAccess& recalled, SegmentId segment,
   part.lane = static_cast<std::int16_t>(static_cast<int>(recalled.thread % kWarpLanes) -
                                         static_cast<int>(cell));
   part.write = recalled.access_class == kWeakWrite;
-  return lines_.add_past(lines_.at(number / kLineCells), part, segments);
+  return lines_.add_past(lines_.line_at(number / kLineCells), part, segments);
 }
 
 void CellMemory::lanes_to_cells(const Access& access, CellLists& lists, const ThreadOrder& order) {
@@ -364,11 +365,11 @@ void CellMemory::lanes_to_cells(const Access& access, CellLists& lists, const Th
 
 void CellMemory::move_to_cells(std::size_t number, CellLists& lists, const ThreadOrder& order) {
   if (pages_.is_empty()) allocate();
-  CellLines::Line& line = lines_.at(number);
+  CellLines::Line& line = lines_.line_at(static_cast<std::int64_t>(number));
   if (line.is_in_cells) return;
   Cell* const first = cells() + number * kLineCells;
   for (std::size_t i = 0; i < line.count; ++i) {
-    const CellLines::Part& part = lines_.part_of(line, i);
+    const CellLines::Part& part = lines_.records_of(line)[i];
     for_each_bit(part.cells, [&](unsigned at) {
       Cell& cell = first[at];
       const Record record = Record::of(part.segment, part.lane_at(at), part.pc);
