@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "vgpu/cudart/api/calls/known_addresses.hpp"
 #include "vgpu/cudart/memory/graph_memory.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
@@ -17,9 +18,6 @@ namespace warpcheck::cudart {
 class CallRecording;
 class Findings;
 class Observers;
-
-// A pointer up to this far past an allocation still counts as meant for it, and so for the device.
-inline constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 
 // A range of device memory inside one live allocation.
 struct DeviceRange {

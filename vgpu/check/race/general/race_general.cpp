@@ -8,6 +8,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/stored_bytes.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/opcode.hpp"
 

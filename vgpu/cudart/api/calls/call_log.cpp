@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "vgpu/cudart/api/calls/known_addresses.hpp"
+
 namespace warpcheck::cudart {
 
 DevicePlace CallLog::place_of(std::uint64_t address, std::uint64_t overrun_max) const {

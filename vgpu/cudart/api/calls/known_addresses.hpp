@@ -1,6 +1,7 @@
 // What addresses of the program are, for reports of the calls that got them as arguments.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace warpcheck::vgpu {
@@ -8,6 +9,9 @@ struct Allocation;
 }
 
 namespace warpcheck::cudart {
+
+// A pointer up to this far past an allocation still counts as meant for it, and so for the device.
+inline constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 
 class KnownAddresses {
  public:
