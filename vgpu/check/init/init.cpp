@@ -208,15 +208,15 @@ void InitChecker::on_free(const Allocation& allocation) {
 }
 
 void InitChecker::on_frame_end(const FrameEnd& frame) {
-  InitShadow& shadow = shadow_of(*frame.allocation);
+  MemoryShadow& shadow = shadow_of(*frame.allocation);
   const std::uint32_t begin = interleaved(frame.begin);
   const std::uint32_t end = interleaved(frame.begin + frame.bytes);
-  if (frame.mask == ~0u) return shadow.fill(begin, end - begin, InitShadow::kNeverWritten);
-  if (shadow.extent() == InitShadow::Extent::none) return;
+  if (frame.mask == ~0u) return shadow.fill(begin, end - begin, MemoryShadow::kNeverWritten);
+  if (shadow.extent() == MemoryShadow::Extent::none) return;
   for (std::uint32_t row = begin; row < end; row += interleaved(4)) {
     for (std::uint32_t rest = frame.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      shadow.fill(row + 4 * lane, 4, InitShadow::kNeverWritten);
+      shadow.fill(row + 4 * lane, 4, MemoryShadow::kNeverWritten);
     }
   }
 }
