@@ -8,6 +8,7 @@
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race/race.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
