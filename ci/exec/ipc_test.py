@@ -10,7 +10,7 @@ import unittest
 from exec_testing import HERE, Source, build, run
 
 SOURCE = Source("ipc_programs.cu", "ipc.cu")
-GAP = ("what processes do to memory that they share (cudaIpcOpenMemHandle): nobody knows what orders "
+GAP = ("what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what orders "
        "them, nor what the others have written")
 
 

@@ -81,7 +81,7 @@ class VolatileMessages(unittest.TestCase):
                 (note,) = findings(program, "message", *schedule)
                 self.assertEqual((note["kind"], note["severity"]), ("data-race", "note"))
                 self.assertEqual(sides(note), self.SIDES)
-                self.assertIn("they do not race, but hand on data", note["message"])
+                self.assertIn("they do not race, but hand over data", note["message"])
 
     def test_is_an_error_where_volatile_is_weak(self):
         for program in PROGRAMS:
@@ -120,7 +120,7 @@ class Headers(unittest.TestCase):
 
     def test_tiles_of_several_warps(self):
         found = findings("library", "tiles")
-        self.assert_notes(found, "go on")
+        self.assert_notes(found, "its shuffle or vote decides")
         line = line_of("the user's line", LIBRARY)
         for each in found:
             for side in each["accesses"]:
@@ -129,7 +129,7 @@ class Headers(unittest.TestCase):
                 self.assertIn("/include/cooperative_groups", side["header"])
 
     def test_tiles_without_line_numbers(self):
-        self.assert_notes(findings("without_lines", "tiles"), "by a shuffle or vote")
+        self.assert_notes(findings("without_lines", "tiles"), "its shuffle or vote decides")
 
     def test_are_ignored_by_the_header(self):
         report = report_of("library", "tiles", "--ignore", "*/include/cooperative_groups*")

@@ -53,7 +53,7 @@ class FailedCalls(unittest.TestCase):
     def assert_note(self, finding, marker, call, message):
         self.assertEqual((finding["kind"], finding["severity"]), ("api-error", "note"))
         self.assertEqual(finding["object"], call)
-        self.assertEqual(finding["message"], f"(1) answered {message}")
+        self.assertEqual(finding["message"], f"(1) returned {message}")
         self.assertEqual(places(finding), [("programs.cu", line_of(marker))])
 
     def test_memory_that_there_is_not_is_the_cause_of_what_follows(self):
@@ -107,7 +107,7 @@ class FailedCalls(unittest.TestCase):
     def test_a_call_from_a_callback(self):
         _, (note,) = findings("./program", "callback")
         self.assertEqual(note["object"], "cudaDeviceSynchronize()")
-        self.assertTrue(note["message"].startswith("(1) answered cudaErrorNotPermitted: "))
+        self.assertTrue(note["message"].startswith("(1) returned cudaErrorNotPermitted: "))
         (marked,) = (i for i, line in enumerate(SOURCE.read_text().splitlines(), 1)
                      if "/* from a callback */" in line)
         self.assertEqual(places(note), [("programs.cu", marked)])
@@ -138,7 +138,7 @@ class FailedCalls(unittest.TestCase):
         plain = build("plain", "-cudart", "shared")
         _, (note, _) = findings(plain, "no-blocks")
         self.assertEqual(places(note), [("", 0)])
-        self.assertRegex(note["message"], r"^\(1\) answered cudaErrorInvalidValue: invalid "
+        self.assertRegex(note["message"], r"^\(1\) returned cudaErrorInvalidValue: invalid "
                          r"argument; it is called in no_blocks\+0x[0-9a-f]+$")
         subprocess.run(["strip", "plain"], check=True, cwd=HERE)
         _, (note, _) = findings(plain, "no-blocks")

@@ -84,7 +84,7 @@ std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places)
     case Kind::exited: return one ? "has exited" : "have exited";
     case Kind::reads: break;
   }
-  if (waiting.allocation == nullptr) return one ? "goes round a loop" : "go round a loop";
+  if (waiting.allocation == nullptr) return one ? "runs in a loop" : "run in a loop";
   return fmt::format("{} {}, again and again, which holds {:#x}", one ? "reads" : "read",
                      what_they_read(waiting, places), waiting.value);
 }

@@ -87,14 +87,14 @@ constexpr std::array kPatterns{
         .kernel = "",
         .first = {"write", kTiles},
         .second = {"read", kTiles},
-        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
+        .argument = "the lane that has acquired (1) lets the lane of (2) continue by a shuffle",
     },
     KnownPattern{
         .space = "shared",
         .kernel = "",
         .first = {"write", kTiles},
         .second = {"write", kTiles},
-        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
+        .argument = "the lane that has acquired (1) lets the lane of (2) continue by a shuffle",
     },
 };
 

@@ -69,7 +69,7 @@ constexpr std::string_view remark_of(Weight weight) {
              "acquire";
     case Weight::overwrite:
       return "; volatile or relaxed, they do not race, but which of their values stays is chance";
-    case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand on data";
+    case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand over data";
     case Weight::race: break;
   }
   return "";

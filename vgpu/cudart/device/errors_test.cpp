@@ -49,7 +49,7 @@ TEST_F(ErrorsOfCalls, AreToldOfAPlainProgram) {
   EXPECT_EQ(found()[0].severity, vgpu::Severity::note);
   EXPECT_EQ(found()[0].object, "cudaFree(nullptr)");
   EXPECT_TRUE(
-      found()[0].message.starts_with("(1) answered cudaErrorInvalidValue: invalid argument"));
+      found()[0].message.starts_with("(1) returned cudaErrorInvalidValue: invalid argument"));
 }
 
 TEST_F(ErrorsOfCalls, AreToldAsTheCallIsDescribed) {

@@ -32,7 +32,7 @@ void ProcessMemory::share(Allocations& allocations, vgpu::Allocation& allocation
   mapped_[&allocation] = file;
   allocations.fill_from_host(allocation);
   ExecSession::instance()->not_checked(
-      "what processes do to memory that they share (cudaIpcOpenMemHandle): nobody knows what "
+      "what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what "
       "orders them, nor what the others have written");
 }
 

@@ -135,7 +135,7 @@ void tell_failed_library_call(Findings& findings, const LibraryFailure& failure)
     finding.severity = vgpu::Severity::note;
     finding.object = failure.call;
     finding.accesses.push_back(host_call_at(place));
-    finding.message = fmt::format("(1) answered {}: {}", failure.answer, failure.why);
+    finding.message = fmt::format("(1) returned {}: {}", failure.answer, failure.why);
     tell_code(place, finding);
     findings.mishaps().describe(key, as_cause(finding, failure.answer, place));
     return finding;
@@ -162,7 +162,7 @@ void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError
     finding.kernel = call.kernel;
     finding.object = call.text.empty() ? describe(made, known) : call.text;
     finding.accesses.push_back(host_call_at(place));
-    finding.message = fmt::format("(1) answered {}: {}", name, text);
+    finding.message = fmt::format("(1) returned {}: {}", name, text);
     if (error == cudaErrorMemoryAllocation && ExecSession::instance() != nullptr) {
       finding.message +=
           "; `exec --memory` sets the size of the device's memory, and `--device` selects another "
