@@ -1,25 +1,10 @@
 #include "vgpu/check/order/cluster_order.hpp"
 
-#include <bit>
 #include <vector>
 
+#include "vgpu/check/order/bits.hpp"
+
 namespace warpcheck::vgpu {
-namespace {
-
-// Calls visit(lane) once for lanes that count as one thread.
-template <typename Visit>
-void for_each_actor(const ThreadOrder& order, std::uint32_t lanes, Visit visit) {
-  std::uint32_t done = 0;
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    const std::uint32_t actor = 1u << order.threads().actor_of(lane);
-    if ((done & actor) == 0) visit(lane);
-    done |= actor;
-  }
-}
-
-}  // namespace
-
 void ClusterOrder::clear() {
   barriers_.clear();
   fenced_inits_.clear();
@@ -45,7 +30,7 @@ void ClusterOrder::pass(const ClusterBarrier& event) {
 void ClusterOrder::arrive(const ClusterBarrier& event, Released& released) {
   std::vector<ThreadTime> times;
   Tick phase = 0;
-  for_each_actor(order_, event.mask, [&](unsigned lane) {
+  for_each_bit(order_.threads().actors_of(event.mask), [&](unsigned lane) {
     const Moment moment = order_.threads().release(event.place, lane);
     released.all.join(moment.knows);
     phase = moment.phase;
@@ -55,7 +40,7 @@ void ClusterOrder::arrive(const ClusterBarrier& event, Released& released) {
 }
 
 void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& released) {
-  for_each_actor(order_, event.mask, [&](unsigned lane) {
+  for_each_bit(order_.threads().actors_of(event.mask), [&](unsigned lane) {
     const auto reach = static_cast<std::size_t>(order_.launches().reach_of(ptx::Scope::cluster));
     const Moment& fence = order_.threads().at(event.place, lane).fence[reach];
     if (fence.is_set) released.all.join(order_.threads().clock_of(fence, event.place, lane));
@@ -67,7 +52,7 @@ void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& release
 // Threads with equal knowledge learn the same, so they share the joined clock.
 void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
   VectorClock before, after;
-  for_each_actor(order_, event.mask, [&](unsigned lane) {
+  for_each_bit(order_.threads().actors_of(event.mask), [&](unsigned lane) {
     const VectorClock& knows = order_.threads().at(event.place, lane).knows;
     if (after.is_empty() || !before.is_same(knows)) {
       before = after = knows;
@@ -81,7 +66,7 @@ void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
 }
 
 void ClusterOrder::fence_object_inits(const Fence& fence) {
-  for_each_actor(order_, fence.mask, [&](unsigned lane) {
+  for_each_bit(order_.threads().actors_of(fence.mask), [&](unsigned lane) {
     const Moment moment = order_.threads().release(fence.place, lane);
     fenced_inits_[thread_of(fence.place, lane)] =
         order_.threads().clock_of(moment, fence.place, lane);

@@ -29,67 +29,54 @@ void EarlyLaunches::clear() { *this = {}; }
 
 void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after, const Program* program) {
   put_away();
-  present_ = {};
-  launch_ = launch;
-  before_ = early_after;
-  can_wait_ = early_after != ptx::kNone && std::ranges::any_of(program->code, is_wait);
-  blocks_.clear();
+  now_.present = {};
+  now_.launch = launch;
+  now_.before = early_after;
+  now_.can_wait = early_after != ptx::kNone && std::ranges::any_of(program->code, is_wait);
+  now_.blocks.clear();
   if (early_after == ptx::kNone) return;
-  present_.at_start = {early_after};
+  now_.present.at_start = {early_after};
   const auto found = past_.find(early_after);
   if (found == past_.end()) return;
   const Launch& before = found->second;
-  present_.after_wait = before.waits ? before.after_wait : before.at_start;
+  now_.present.after_wait = before.waits ? before.after_wait : before.at_start;
   const Launches& open = before.lets_late ? before.after_wait : before.at_start;
   const std::size_t count = std::min(open.size(), kOpenMax - 1);
-  present_.at_start.insert(present_.at_start.end(), open.begin(),
-                           open.begin() + static_cast<std::ptrdiff_t>(count));
+  now_.present.at_start.insert(now_.present.at_start.end(), open.begin(),
+                               open.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 void EarlyLaunches::put_away() {
-  past_[launch_] = present_;
+  past_[now_.launch] = now_.present;
   if (past_.size() > kRemembered) past_.erase(past_.begin());
 }
 
-EarlyLaunches::OfLaunch EarlyLaunches::suspend() {
-  return {launch_, before_, can_wait_, present_, blocks_};
-}
-
-void EarlyLaunches::resume(OfLaunch launch) {
-  put_away();
-  launch_ = launch.launch;
-  before_ = launch.before;
-  can_wait_ = launch.can_wait;
-  present_ = std::move(launch.present);
-  blocks_ = std::move(launch.blocks);
-}
-
 void EarlyLaunches::begin_block(std::size_t slot) {
-  if (slot >= blocks_.size()) blocks_.resize(slot + 1);
-  blocks_[slot] = {};
+  if (slot >= now_.blocks.size()) now_.blocks.resize(slot + 1);
+  now_.blocks[slot] = {};
 }
 
 void EarlyLaunches::let_next_begin(std::size_t slot, bool knows) {
-  present_.lets = true;
-  if (before_ == ptx::kNone) return;
-  blocks_[slot].lets = true;
-  blocks_[slot].lets_early |= !knows;
+  now_.present.lets = true;
+  if (now_.before == ptx::kNone) return;
+  now_.blocks[slot].lets = true;
+  now_.blocks[slot].lets_early |= !knows;
 }
 
 void EarlyLaunches::end_block(std::size_t slot) {
-  if (slot >= blocks_.size()) return;
-  const Block& block = blocks_[slot];
+  if (slot >= now_.blocks.size()) return;
+  const Block& block = now_.blocks[slot];
   // One block that waits before it triggers is enough, because all blocks must have triggered
   // before the next kernel begins.
-  present_.lets_late |= block.lets ? !block.lets_early : block.waits;
+  now_.present.lets_late |= block.lets ? !block.lets_early : block.waits;
 }
 
 bool EarlyLaunches::is_open_at_start(std::uint32_t launch) const {
-  return is_in(present_.at_start, launch);
+  return is_in(now_.present.at_start, launch);
 }
 
 bool EarlyLaunches::is_open_after_wait(std::uint32_t launch) const {
-  return is_in(present_.after_wait, launch);
+  return is_in(now_.present.after_wait, launch);
 }
 
 bool EarlyLaunches::has_let(std::uint32_t launch) const {

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/ptx/vocabulary.hpp"
@@ -25,34 +26,6 @@ struct Program;
 class EarlyLaunches {
  public:
   using Launches = std::vector<std::uint32_t>;
-
-  void clear();
-  // early_after: the previous launch, if this one may begin before that has completed; or kNone.
-  // program: the program of this launch; used only if there is such a previous launch.
-  void begin(std::uint32_t launch, std::uint32_t early_after, const Program* program);
-  void begin_block(std::size_t slot);
-  void wait(std::size_t slot) { blocks_[slot].waits = present_.waits = true; }
-  // knows: the thread has already waited for the previous launch.
-  void let_next_begin(std::size_t slot, bool knows);
-  void end_block(std::size_t slot);
-  // What is kept of a launch that is suspended, while another one runs.
-  struct OfLaunch;
-  OfLaunch suspend();
-  void resume(OfLaunch launch);
-
-  // Returns the launch directly before the current one, if the current one may begin before that
-  // has completed; or kNone.
-  [[nodiscard]] std::uint32_t before() const { return before_; }
-  // Returns the earlier launches that may still run when the current launch begins.
-  // is_open_after_wait() tells the same for the time after a thread of it has waited.
-  [[nodiscard]] const Launches& open_at_start() const { return present_.at_start; }
-  [[nodiscard]] bool is_open_at_start(std::uint32_t launch) const;
-  [[nodiscard]] bool is_open_after_wait(std::uint32_t launch) const;
-  // Returns whether the program calls cudaGridDependencySynchronize().
-  [[nodiscard]] bool can_wait() const { return can_wait_; }
-  // Returns whether some block of an earlier launch has triggered the next launch before the block
-  // exited.
-  [[nodiscard]] bool has_let(std::uint32_t launch) const;
 
  private:
   struct Launch {
@@ -66,20 +39,49 @@ class EarlyLaunches {
     bool waits = false, lets = false, lets_early = false;
   };
 
+ public:
+  // What is kept of a launch, also while it is suspended.
+  struct OfLaunch {
+    std::uint32_t launch = 0, before = ptx::kNone;
+    bool can_wait = false;
+    Launch present;
+    std::vector<Block> blocks;  // by slot
+  };
+
+  void clear();
+  // early_after: the previous launch, if this one may begin before that has completed; or kNone.
+  // program: the program of this launch; used only if there is such a previous launch.
+  void begin(std::uint32_t launch, std::uint32_t early_after, const Program* program);
+  void begin_block(std::size_t slot);
+  void wait(std::size_t slot) { now_.blocks[slot].waits = now_.present.waits = true; }
+  // knows: the thread has already waited for the previous launch.
+  void let_next_begin(std::size_t slot, bool knows);
+  void end_block(std::size_t slot);
+  [[nodiscard]] OfLaunch suspend() const { return now_; }
+  void resume(OfLaunch launch) {
+    put_away();
+    now_ = std::move(launch);
+  }
+
+  // Returns the launch directly before the current one, if the current one may begin before that
+  // has completed; or kNone.
+  [[nodiscard]] std::uint32_t before() const { return now_.before; }
+  // Returns the earlier launches that may still run when the current launch begins.
+  // is_open_after_wait() tells the same for the time after a thread of it has waited.
+  [[nodiscard]] const Launches& open_at_start() const { return now_.present.at_start; }
+  [[nodiscard]] bool is_open_at_start(std::uint32_t launch) const;
+  [[nodiscard]] bool is_open_after_wait(std::uint32_t launch) const;
+  // Returns whether the program calls cudaGridDependencySynchronize().
+  [[nodiscard]] bool can_wait() const { return now_.can_wait; }
+  // Returns whether some block of an earlier launch has triggered the next launch before the block
+  // exited.
+  [[nodiscard]] bool has_let(std::uint32_t launch) const;
+
+ private:
   void put_away();
 
-  std::uint32_t launch_ = 0, before_ = ptx::kNone;
-  bool can_wait_ = false;
-  Launch present_;
+  OfLaunch now_;
   std::map<std::uint32_t, Launch> past_;
-  std::vector<Block> blocks_;  // by slot
-};
-
-struct EarlyLaunches::OfLaunch {
-  std::uint32_t launch = 0, before = ptx::kNone;
-  bool can_wait = false;
-  Launch present;
-  std::vector<Block> blocks;
 };
 
 }  // namespace warpcheck::vgpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace warpcheck::vgpu {
 
@@ -19,46 +20,31 @@ void LaunchOrder::begin(const LaunchShape& launch, std::span<const std::uint32_t
   launch_ = launches_++;
   devices_ = launch.devices;
   if (has_devices()) starts_.push_back({next_first_block_, launch.device});
-  first_block_ = next_first_block_;
+  now_.first_block = next_first_block_;
   next_first_block_ += launch.grid.count();
   early_.begin(launch_, early_after, launch.program);
-  if (early_after != ptx::kNone) waited_for_ = next_first_block_++;
-  unordered_.assign(unordered.begin(), unordered.end());
-  unordered_.insert(unordered_.end(), early_.open_at_start().begin(), early_.open_at_start().end());
-  if (!std::ranges::is_sorted(unordered_)) std::ranges::sort(unordered_);  // mostly they are
-  first_unordered_ = unordered_.empty() ? launch_ : std::min(launch_, unordered_.front());
-  known_until_.clear();
-  ended_.assign(launch.grid.count(), false);
-  grid_ = launch.grid;
-  cluster_ = launch.cluster;
+  if (early_after != ptx::kNone) now_.waited_for = next_first_block_++;
+  now_.unordered.assign(unordered.begin(), unordered.end());
+  now_.unordered.insert(now_.unordered.end(), early_.open_at_start().begin(),
+                        early_.open_at_start().end());
+  if (!std::ranges::is_sorted(now_.unordered))
+    std::ranges::sort(now_.unordered);  // mostly they are
+  now_.first_unordered =
+      now_.unordered.empty() ? launch_ : std::min(launch_, now_.unordered.front());
+  now_.known_until.clear();
+  now_.ended.assign(launch.grid.count(), false);
+  now_.grid = launch.grid;
+  now_.cluster = launch.cluster;
 }
 
-void LaunchOrder::suspend() {
-  suspended_[launch_] = {first_block_,
-                         waited_for_,
-                         grid_,
-                         cluster_,
-                         std::move(unordered_),
-                         first_unordered_,
-                         std::move(known_until_),
-                         early_.suspend(),
-                         std::move(ended_)};
-  known_until_.clear();
-}
+void LaunchOrder::suspend() { suspended_[launch_] = {std::exchange(now_, {}), early_.suspend()}; }
 
 void LaunchOrder::resume(std::uint32_t launch) {
   Suspended suspended = std::move(suspended_.at(launch));
   suspended_.erase(launch);
   launch_ = launch;
-  first_block_ = suspended.first_block;
-  waited_for_ = suspended.waited_for;
-  grid_ = suspended.grid;
-  cluster_ = suspended.cluster;
-  unordered_ = std::move(suspended.unordered);
-  first_unordered_ = suspended.first_unordered;
-  known_until_ = std::move(suspended.known_until);
+  now_ = std::move(suspended.launch);
   early_.resume(std::move(suspended.early));
-  ended_ = std::move(suspended.ended);
 }
 
 // What such a launch has done until now comes before this one if it is not one of the unordered
@@ -68,38 +54,39 @@ void LaunchOrder::begin_beside(std::span<const std::uint32_t> suspended, Segment
                 [&](const auto& one) { return !std::ranges::binary_search(suspended, one.first); });
   for (auto& [launch, other] : suspended_) {
     have_overlapped_ = true;
-    other.unordered.push_back(launch_);  // the latest launch
+    other.launch.unordered.push_back(launch_);  // the latest launch
     if (!is_ordered(launch)) continue;
-    unordered_.insert(std::ranges::upper_bound(unordered_, launch), launch);
-    first_unordered_ = std::min(first_unordered_, launch);
+    now_.unordered.insert(std::ranges::upper_bound(now_.unordered, launch), launch);
+    now_.first_unordered = std::min(now_.first_unordered, launch);
     learn_of(launch, now);
   }
 }
 
 void LaunchOrder::renew_thresholds(const std::vector<SegmentId>& renewed) {
-  for (auto& [launch, until] : known_until_) until = renewed[until];
+  for (auto& [launch, until] : now_.known_until) until = renewed[until];
   for (auto& [launch, other] : suspended_) {
-    for (auto& [known, until] : other.known_until) until = renewed[until];
+    for (auto& [known, until] : other.launch.known_until) until = renewed[until];
   }
 }
 
 bool LaunchOrder::has_ended_elsewhere(BlockKey block) const {
   return std::ranges::none_of(suspended_, [&](const auto& one) {
-    const Suspended& other = one.second;
+    const OfLaunch& other = one.second.launch;
     return block - other.first_block < other.ended.size() &&
            !other.ended[block - other.first_block];
   });
 }
 
 bool LaunchOrder::is_ordered(std::uint32_t launch) const {
-  return launch != launch_ && !std::ranges::binary_search(unordered_, launch);
+  return launch != launch_ && !std::ranges::binary_search(now_.unordered, launch);
 }
 
 BlockKey LaunchOrder::cluster_of(BlockKey block) const {
-  if (block - first_block_ >= ended_.size() || !has_clusters()) return block;
-  const Dim3 at = grid_.position_of(static_cast<std::uint32_t>(block - first_block_));
-  const Dim3 first{at.x - at.x % cluster_.x, at.y - at.y % cluster_.y, at.z - at.z % cluster_.z};
-  return first_block_ + grid_.linear(first);
+  if (block - now_.first_block >= now_.ended.size() || !has_clusters()) return block;
+  const Dim3 at = now_.grid.position_of(static_cast<std::uint32_t>(block - now_.first_block));
+  const Dim3 first{at.x - at.x % now_.cluster.x, at.y - at.y % now_.cluster.y,
+                   at.z - at.z % now_.cluster.z};
+  return now_.first_block + now_.grid.linear(first);
 }
 
 unsigned LaunchOrder::device_of_block(BlockKey block) const {

@@ -50,12 +50,12 @@ class LaunchOrder {
   void begin_beside(std::span<const std::uint32_t> suspended, SegmentId now);
   // Everything that an unordered launch did in segments before `now` comes before what the current
   // launch does from now on.
-  void learn_of(std::uint32_t launch, SegmentId now) { known_until_[launch] = now; }
+  void learn_of(std::uint32_t launch, SegmentId now) { now_.known_until[launch] = now; }
   [[nodiscard]] bool knows_of(std::uint32_t launch, SegmentId segment) const {
-    if (known_until_.empty()) [[likely]]
+    if (now_.known_until.empty()) [[likely]]
       return false;
-    const auto known = known_until_.find(launch);
-    return known != known_until_.end() && segment < known->second;
+    const auto known = now_.known_until.find(launch);
+    return known != now_.known_until.end() && segment < known->second;
   }
   //   renewed: the new numbers of segments, by their old numbers
   void renew_thresholds(const std::vector<SegmentId>& renewed);
@@ -67,27 +67,27 @@ class LaunchOrder {
   // Returns whether an earlier launch comes before the current one.
   [[nodiscard]] bool is_ordered(std::uint32_t launch) const;
   // All launches with a lower number come before the current one.
-  [[nodiscard]] std::uint32_t first_unordered() const { return first_unordered_; }
+  [[nodiscard]] std::uint32_t first_unordered() const { return now_.first_unordered; }
   [[nodiscard]] EarlyLaunches& early() { return early_; }
   [[nodiscard]] const EarlyLaunches& early() const { return early_; }
   // Returns what stands for the launch before: a thread that has waited for it knows of this block,
   // which no thread belongs to.
-  [[nodiscard]] BlockKey waited_for() const { return waited_for_; }
+  [[nodiscard]] BlockKey waited_for() const { return now_.waited_for; }
 
   // Keys of blocks are unique across launches.
-  [[nodiscard]] BlockKey first_block() const { return first_block_; }
+  [[nodiscard]] BlockKey first_block() const { return now_.first_block; }
   [[nodiscard]] BlockKey block_key(const WarpPlace& place) const {
-    return first_block_ + place.block;
+    return now_.first_block + place.block;
   }
   // All threads of a block of the current launch have exited.
-  void end_block(std::uint32_t block) { ended_[block] = true; }
+  void end_block(std::uint32_t block) { now_.ended[block] = true; }
   // Returns whether all threads of a block have exited, as far as its slot shows.
   [[nodiscard]] bool has_ended(BlockKey block) const {
-    if (block - first_block_ < ended_.size()) return ended_[block - first_block_];
+    if (block - now_.first_block < now_.ended.size()) return now_.ended[block - now_.first_block];
     return suspended_.empty() || has_ended_elsewhere(block);
   }
 
-  [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
+  [[nodiscard]] bool has_clusters() const { return now_.cluster.count() != 1; }
   [[nodiscard]] bool has_devices() const { return devices_ > 1; }
   // Returns whether Reach::cluster is used.  It includes the threads of a cluster, or of a device.
   [[nodiscard]] bool has_groups() const { return has_clusters() || has_devices(); }
@@ -114,15 +114,18 @@ class LaunchOrder {
     BlockKey first_block = 0;
     unsigned device = 0;
   };
-  // What belongs to a launch that is suspended.
-  struct Suspended {
+  // What belongs to a launch, also while it is suspended.
+  struct OfLaunch {
     BlockKey first_block = 0, waited_for = 0;
     Dim3 grid, cluster;
-    std::vector<std::uint32_t> unordered;
-    std::uint32_t first_unordered = 0;
-    std::map<std::uint32_t, SegmentId> known_until;
+    std::vector<std::uint32_t> unordered;            // ascending
+    std::uint32_t first_unordered = 0;               // the present one, if there are none
+    std::map<std::uint32_t, SegmentId> known_until;  // learn_of()
+    std::vector<bool> ended;                         // by block of the launch
+  };
+  struct Suspended {
+    OfLaunch launch;
     EarlyLaunches::OfLaunch early;
-    std::vector<bool> ended;
   };
   [[nodiscard]] unsigned device_of_block(BlockKey block) const;
   [[nodiscard]] bool has_ended_elsewhere(BlockKey block) const;
@@ -130,14 +133,9 @@ class LaunchOrder {
   std::uint32_t launch_ = 0, launches_ = 0;
   unsigned devices_ = 1;
   std::vector<Start> starts_;  // of all launches, where there are several devices
-  BlockKey first_block_ = 0, next_first_block_ = 0;
-  BlockKey waited_for_ = 0;
-  Dim3 grid_, cluster_;
-  std::vector<std::uint32_t> unordered_;            // ascending
-  std::uint32_t first_unordered_ = 0;               // the present one, if there are none
-  std::map<std::uint32_t, SegmentId> known_until_;  // learn_of()
+  BlockKey next_first_block_ = 0;
+  OfLaunch now_;
   EarlyLaunches early_;
-  std::vector<bool> ended_;  // by block of the launch
   std::map<std::uint32_t, Suspended> suspended_;
   bool have_overlapped_ = false;
 };

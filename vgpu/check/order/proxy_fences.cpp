@@ -1,25 +1,21 @@
 #include "vgpu/check/order/proxy_fences.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
 
 void ProxyFences::add(const Fence& fence) {
   const SegmentId before = order_.segment_of(fence.place, false);
-  std::uint32_t rest = fence.mask;
-  for (std::uint32_t done = 0; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t actor = 1u << order_.threads().actor_of(lane);
-    if ((done & actor) != 0) continue;
-    done |= actor;
+  for_each_bit(order_.threads().actors_of(fence.mask), [&](unsigned lane) {
     const Moment moment = order_.threads().release(fence.place, lane);
     auto& mine =
         fences_[thread_of(order_.launches().block_key(fence.place), fence.place.warp, lane)];
     if (mine.size() == kRememberedMax) mine.erase(mine.begin());
     mine.push_back(
         {before, lane, fence.space, order_.threads().clock_of(moment, fence.place, lane)});
-  }
+  });
 }
 
 // Among the fences of one thread, the latest one that comes before the copy knows the most.
