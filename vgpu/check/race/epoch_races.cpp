@@ -89,48 +89,42 @@ void EpochRaces::move_to_shadow(RowLog& log, const Access& access) {
   if (log.rows().empty() && log.updates().empty()) return;
   Shadow& shadow = shadow_of(access);
   const Epoch warp_0 = numbers_.epoch_of(access) - std::uint64_t{access.place.warp} * kWarpLanes;
-  for (const RowLog::Row& from : log.rows()) record(log, from, warp_0, shadow);
-  for (const RowLog::UpdateRow& from : log.updates()) record(from, warp_0, shadow);
+  for (const RowLog::Row& from : log.rows()) {
+    RaceRow row;
+    row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+    row.pc = from.pc;
+    row.mask = from.mask;
+    row.cell = std::int64_t{from.cell} << (2 - shadow.offset_shift());
+    if (from.scattered) row.offset = log.offsets_of(from).data();
+    record(row, RowLog::pattern_of(from), AccessClass{.write = from.write}.index(),
+           4u << from.cells_log2, shadow);
+  }
+  for (const RowLog::UpdateRow& from : log.updates()) {
+    const Pattern pattern = RowLog::pattern_of(from);
+    RaceRow row;
+    row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+    row.pc = from.pc;
+    row.mask = from.mask;
+    row.cell = first_cell(from, pattern, shadow.offset_shift());
+    row.offset = from.offset.data();
+    record(row, pattern, class_of_atomic(from.bytes, from.scope).index(), from.bytes, shadow);
+  }
 }
 
-//   warp_0: the epoch of the block's first thread
-void EpochRaces::record(const RowLog& log, const RowLog::Row& from, Epoch warp_0, Shadow& shadow) {
-  const unsigned shift = 2 - shadow.offset_shift();
-  const unsigned access_class = AccessClass{.write = from.write}.index();
-  const Pattern pattern = RowLog::pattern_of(from);
-  RaceRow row;
-  row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+// Records a row that races with nothing in cells.
+//   row: its epoch, pc, lanes and place
+//   bytes: of one lane
+void EpochRaces::record(RaceRow row, Pattern pattern, unsigned access_class, std::uint32_t bytes,
+                        Shadow& shadow) {
   row.ordered_threads = ordered_threads_;
-  row.cell = std::int64_t{from.cell} << shift;
-  row.pc = from.pc;
-  row.mask = from.mask;
   row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
-  row.cells_log2 = static_cast<std::uint8_t>(from.cells_log2 + shift);
-  row.exclusive = from.write;
-  if (from.scattered) row.offset = log.offsets_of(from).data();
+  row.cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(bytes) - int{row.offset_shift});
+  row.exclusive = access_class == kWeakWrite;
   shadow.to_cells(row, pattern);
   row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
-  const RaceRowResult result = loops_.record(row, pattern, 4u << from.cells_log2);
-  mark(shadow, access_class, result == RaceRowResult::displaced);
-}
-
-void EpochRaces::record(const RowLog::UpdateRow& from, Epoch warp_0, Shadow& shadow) {
-  const unsigned shift = 2 - shadow.offset_shift();
-  const unsigned access_class = class_of_atomic(from.bytes, from.scope).index();
-  const Pattern pattern = RowLog::pattern_of(from);
-  RaceRow row;
-  row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
-  row.ordered_threads = ordered_threads_;
-  row.offset = from.offset.data();
-  row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
-  row.cell = first_cell(from, pattern, row.offset_shift);
-  row.pc = from.pc;
-  row.mask = from.mask;
-  row.cells_log2 = static_cast<std::uint8_t>((from.bytes == 8 ? 1 : 0) + shift);
-  row.exclusive = false;
-  shadow.to_cells(row, pattern);
-  row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
-  const RaceRowResult result = loops_.check(row, pattern, {}, from.bytes, false, shadow);
+  const bool is_update = AccessClass::of_index(access_class).atomic;
+  const RaceRowResult result = is_update ? loops_.check(row, pattern, {}, bytes, false, shadow)
+                                         : loops_.record(row, pattern, bytes);
   mark(shadow, access_class, result == RaceRowResult::displaced);
 }
 

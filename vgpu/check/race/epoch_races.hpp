@@ -63,8 +63,8 @@ class EpochRaces {
 
   void begin_phase(const WarpPlace& place, bool starts_again);
   void move_to_shadow(RowLog& log, const Access& access);
-  void record(const RowLog& log, const RowLog::Row& from, Epoch warp_0, Shadow& shadow);
-  void record(const RowLog::UpdateRow& from, Epoch warp_0, Shadow& shadow);
+  void record(RaceRow row, Pattern pattern, unsigned access_class, std::uint32_t bytes,
+              Shadow& shadow);
   // Take an Access or a RowAccess.
   template <typename AnyAccess>
   Shadow& shadow_of(const AnyAccess& access);

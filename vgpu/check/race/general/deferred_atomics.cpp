@@ -56,7 +56,8 @@ void DeferredAtomics::begin_block(const WarpPlace& place) {
 bool DeferredAtomics::may_defer(const Access& access) const {
   const bool reaches_all = !class_of(access).narrow && !parts_.order.launches().has_groups();
   if (access.space != ptx::Space::global || !reaches_all) return false;
-  if (!AtomicLog::takes(access) || rows_max_ == 0) return false;
+  if (access.kind != AccessKind::atomic || !AtomicLog::takes(access) || rows_max_ == 0)
+    return false;
   // The values at the time of the operation decide which write a thread waits for.
   return !parts_.polls.polls(access) && !parts_.variables.is_polled(access.allocation->id);
 }

@@ -18,44 +18,32 @@ bool barriers_are_enough_in_shared_memory(const Program& program) {
 }  // namespace
 
 void SharedPhases::close() {
-  for (Phase& phase : phases_) phase.log.close();
-}
-
-SharedPhases::OfLaunch SharedPhases::suspend() {
-  settle_all();
-  return {program_, are_ordered_, polls_by_atomics_, std::exchange(phases_, {})};
-}
-
-void SharedPhases::resume(OfLaunch launch) {
-  program_ = launch.program;
-  are_ordered_ = launch.are_ordered;
-  polls_by_atomics_ = launch.polls_by_atomics;
-  phases_ = std::move(launch.phases);
+  for (Phase& phase : now_.phases) phase.log.close();
 }
 
 void SharedPhases::begin_launch(const Program& program) {
   close();
-  program_ = &program;
-  are_ordered_ = barriers_are_enough_in_shared_memory(program);
-  polls_by_atomics_ = PollExits::may_poll_by_atomics(program);
+  now_.program = &program;
+  now_.are_ordered = barriers_are_enough_in_shared_memory(program);
+  now_.polls_by_atomics = PollExits::may_poll_by_atomics(program);
 }
 
 void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared) {
-  if (place.slot >= phases_.size()) phases_.resize(place.slot + 1);
-  phases_[place.slot].shared = shared;
-  phases_[place.slot].place = place;
+  if (place.slot >= now_.phases.size()) now_.phases.resize(place.slot + 1);
+  now_.phases[place.slot].shared = shared;
+  now_.phases[place.slot].place = place;
   begin_phase(place);
 }
 
 void SharedPhases::begin_phase(const WarpPlace& place) {
-  Phase& phase = phases_[place.slot];
+  Phase& phase = now_.phases[place.slot];
   phase.first = order_.segments().count();
-  if (are_ordered_) {
+  if (now_.are_ordered) {
     phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(),
                     order_.threads().ordered_threads());
     // Accesses to memory with synchronisation variables are looked at one by one.
     const bool lends = phase.shared != nullptr && variables_.is_empty(phase.shared->id);
-    phase.log.lend(lends, lends && !polls_by_atomics_ && deferred_.rows_max() != 0);
+    phase.log.lend(lends, lends && !now_.polls_by_atomics && deferred_.rows_max() != 0);
   } else {
     phase.log.close();
   }
@@ -64,20 +52,20 @@ void SharedPhases::begin_phase(const WarpPlace& place) {
 void SharedPhases::settle(Phase& phase) {
   Access like;
   like.allocation = phase.shared;
-  like.program = program_;
+  like.program = now_.program;
   like.place = phase.place;
   phase.log.settle(like, order_,
                    [&](const WarpPlace& place) { return order_.segment_of(place, false); });
 }
 
 bool SharedPhases::take(const Access& access) {
-  Phase& phase = phases_[access.place.slot];
+  Phase& phase = now_.phases[access.place.slot];
   if (!phase.log.is_open()) return false;
   const SegmentId now = order_.segment_of(access.place, false);
   const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
   if (is_strong) {
     settle(access.place);
-    if (take_atomics(phase, access) || take_strong(phase, access)) return true;
+    if (may_wait(phase, access) && phase.log.take_strong(access, now, order_)) return true;
   }
   // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
@@ -87,18 +75,12 @@ bool SharedPhases::take(const Access& access) {
   return false;
 }
 
-// The effects of a phase's atomics are known to the whole block when the phase ends.
-bool SharedPhases::take_atomics(Phase& phase, const Access& access) {
+// Returns whether nothing asks for the effects of an access before the phase ends.  Then the whole
+// block knows those of atomics; what strong loads and stores may release or observe in the phase is
+// the work of no other thread.
+bool SharedPhases::may_wait(const Phase& phase, const Access& access) {
   return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
-         variables_.is_empty(access.allocation->id) && !polls_.polls(access) &&
-         phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
-}
-
-// Nothing that the rows may release or observe in the phase is the work of another thread.
-bool SharedPhases::take_strong(Phase& phase, const Access& access) {
-  return AtomicLog::takes_strong(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
-         variables_.is_empty(access.allocation->id) && !polls_.polls(access) &&
-         phase.log.take_strong(access, order_.segment_of(access.place, false), order_);
+         variables_.is_empty(access.allocation->id) && !polls_.polls(access);
 }
 
 void SharedPhases::move_to_cells(Phase& phase) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/race/general/deferred_atomics.hpp"
@@ -12,6 +13,14 @@
 namespace warpcheck::vgpu {
 
 class SharedPhases {
+  struct Phase {
+    RowLog log;
+    const Allocation* shared = nullptr;
+    WarpPlace place;  // of the block
+    SegmentId first = 0;
+  };
+  using Phases = std::deque<Phase>;  // by slot; machine code keeps pointers to the logs
+
  public:
   SharedPhases(ThreadOrder& order, const SyncVariables& variables, PollExits& polls,
                CellMemories& memories, CellLists& lists, DeferredAtomics& deferred)
@@ -23,89 +32,86 @@ class SharedPhases {
         deferred_(deferred) {}
 
   void close();
-  // What is kept of a launch that is suspended, while another one runs.
-  struct OfLaunch;
-  OfLaunch suspend();
-  void resume(OfLaunch launch);
+  // What is kept of a launch, also while it is suspended.
+  struct OfLaunch {
+    const Program* program = nullptr;
+    bool are_ordered = false;
+    bool polls_by_atomics = false;  // some atomic may be a poll
+    Phases phases;
+  };
+  OfLaunch suspend() {
+    settle_all();
+    return std::exchange(now_, {});
+  }
+  void resume(OfLaunch launch) { now_ = std::move(launch); }
   void begin_launch(const Program& program);
   //   shared: null: there is none
   void begin_block(const WarpPlace& place, const Allocation* shared);
   // A block begins, or completes a barrier.
   void begin_phase(const WarpPlace& place);
-  void end_block(const WarpPlace& place) { phases_[place.slot].log.close(); }
+  void end_block(const WarpPlace& place) { now_.phases[place.slot].log.close(); }
   // Returns the structure through which machine code adds rows; null: it must report each row.
   [[nodiscard]] NotedRows* notes_of(std::uint32_t slot) {
-    return are_ordered_ ? &phases_[slot].log.notes() : nullptr;
+    return now_.are_ordered ? &now_.phases[slot].log.notes() : nullptr;
   }
   // Completes the rows that machine code has added.  Must be called before a warp of the block
   // releases or learns anything, because the rows belong to the segments before that.
   void settle(const WarpPlace& place) {
-    if (place.slot >= phases_.size()) return;  // only the epoch checker has seen the block
-    Phase& phase = phases_[place.slot];
+    if (place.slot >= now_.phases.size()) return;  // only the epoch checker has seen the block
+    Phase& phase = now_.phases[place.slot];
     if (phase.log.is_open() && !phase.log.is_settled()) settle(phase);
   }
   // Returns whether, in this launch, a barrier of a block orders everything before it that the
   // block has done with its shared memory.
-  [[nodiscard]] bool are_ordered() const { return are_ordered_; }
+  [[nodiscard]] bool are_ordered() const { return now_.are_ordered; }
   // Returns the first segment of the phase of a block.
-  [[nodiscard]] SegmentId first_segment(std::uint32_t slot) const { return phases_[slot].first; }
+  [[nodiscard]] SegmentId first_segment(std::uint32_t slot) const {
+    return now_.phases[slot].first;
+  }
 
   // Takes an access into the log.  False: it needs cells; the cells then contain everything that
   // the log had.
   bool take(const Access& access);
   // Returns whether the log has atomics that are not performed yet.
   [[nodiscard]] bool has_atomics(std::uint32_t slot) const {
-    const RowLog& log = phases_[slot].log;
+    const RowLog& log = now_.phases[slot].log;
     return log.is_open() && !(log.atomics().is_empty() && log.updates().empty());
   }
   // Performs the atomics of the log; all its rows move to the cells.
   void perform_atomics(std::uint32_t slot) {
-    if (has_atomics(slot)) move_to_cells(phases_[slot]);
+    if (has_atomics(slot)) move_to_cells(now_.phases[slot]);
   }
 
   // Calls visit(segment) for each row.
   template <typename Visit>
   void for_each_segment(Visit visit) {
     settle_all();
-    visit_segments(phases_, visit);
+    for_each_segment(now_, visit);
   }
   template <typename Visit>
-  static void for_each_segment(OfLaunch& suspended, Visit visit);
-  //   renewed: the new numbers of segments, by their old numbers
-  void renew_thresholds(const std::vector<SegmentId>& renewed) { renew(phases_, renewed); }
-  static void renew_thresholds(OfLaunch& suspended, const std::vector<SegmentId>& renewed);
-  // Completes the rows of all blocks.
-  void settle_all() {
-    for (Phase& phase : phases_) {
-      if (phase.log.is_open()) settle(phase);
-    }
-  }
-
- private:
-  struct Phase {
-    RowLog log;
-    const Allocation* shared = nullptr;
-    WarpPlace place;  // of the block
-    SegmentId first = 0;
-  };
-
-  using Phases = std::deque<Phase>;  // by slot; machine code keeps pointers to the logs
-
-  template <typename Visit>
-  static void visit_segments(Phases& phases, Visit visit) {
-    for (Phase& phase : phases) {
+  static void for_each_segment(OfLaunch& launch, Visit visit) {
+    for (Phase& phase : launch.phases) {
       if (!phase.log.is_open()) continue;
       for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
       phase.log.atomics().for_each_segment(visit);
     }
   }
-  static void renew(Phases& phases, const std::vector<SegmentId>& renewed) {
-    for (Phase& phase : phases) {
+  //   renewed: the new numbers of segments, by their old numbers
+  void renew_thresholds(const std::vector<SegmentId>& renewed) { renew_thresholds(now_, renewed); }
+  static void renew_thresholds(OfLaunch& launch, const std::vector<SegmentId>& renewed) {
+    for (Phase& phase : launch.phases) {
       if (phase.first < renewed.size()) phase.first = renewed[phase.first];
     }
   }
-  bool take_atomics(Phase& phase, const Access& access);
-  bool take_strong(Phase& phase, const Access& access);
+  // Completes the rows of all blocks.
+  void settle_all() {
+    for (Phase& phase : now_.phases) {
+      if (phase.log.is_open()) settle(phase);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool may_wait(const Phase& phase, const Access& access);
   void settle(Phase& phase);
   void move_to_cells(Phase& phase);
   void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);
@@ -116,26 +122,7 @@ class SharedPhases {
   CellMemories& memories_;
   CellLists& lists_;
   DeferredAtomics& deferred_;
-  const Program* program_ = nullptr;
-  bool are_ordered_ = false;
-  bool polls_by_atomics_ = false;  // some atomic may be a poll
-  Phases phases_;
+  OfLaunch now_;
 };
-
-struct SharedPhases::OfLaunch {
-  const Program* program = nullptr;
-  bool are_ordered = false, polls_by_atomics = false;
-  Phases phases;
-};
-
-template <typename Visit>
-void SharedPhases::for_each_segment(OfLaunch& suspended, Visit visit) {
-  visit_segments(suspended.phases, visit);
-}
-
-inline void SharedPhases::renew_thresholds(OfLaunch& suspended,
-                                           const std::vector<SegmentId>& renewed) {
-  renew(suspended.phases, renewed);
-}
 
 }  // namespace warpcheck::vgpu

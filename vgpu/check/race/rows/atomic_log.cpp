@@ -9,20 +9,19 @@
 namespace warpcheck::vgpu {
 
 bool AtomicLog::takes(const Access& access) {
-  const bool is_relaxed = access.order == ptx::Order::weak || access.order == ptx::Order::relaxed;
-  return access.kind == AccessKind::atomic && is_relaxed && !access.asynchronous &&
-         access.unwritten == 0 && access.sources == nullptr &&
-         (access.bytes == 4 || access.bytes == 8) && access.elements() == 1 &&
-         access.program->code[access.pc].kind == InstrKind::atomic;
-}
-
-bool AtomicLog::takes_strong(const Access& access) {
-  const bool is_relaxed =
-      access.order == ptx::Order::relaxed || access.order == ptx::Order::volatile_;
-  const InstrKind kind = access.program->code[access.pc].kind;
-  return is_relaxed && (kind == InstrKind::load || kind == InstrKind::store) &&
-         !access.asynchronous && access.sources == nullptr &&
-         (access.bytes == 4 || access.bytes == 8) && access.elements() == 1;
+  if (access.asynchronous || access.sources != nullptr || access.elements() != 1 ||
+      (access.bytes != 4 && access.bytes != 8)) {
+    return false;
+  }
+  const bool is_relaxed = access.order == ptx::Order::relaxed;
+  switch (access.program->code[access.pc].kind) {
+    case InstrKind::atomic:
+      return access.kind == AccessKind::atomic && access.unwritten == 0 &&
+             (is_relaxed || access.order == ptx::Order::weak);
+    case InstrKind::load:
+    case InstrKind::store: return is_relaxed || access.order == ptx::Order::volatile_;
+    default: return false;
+  }
 }
 
 void AtomicLog::add(const Access& access, SegmentId now, const ThreadOrder& order) {

@@ -50,10 +50,8 @@ class AtomicLog {
     }
   };
 
-  // Returns whether an access is such a row.
+  // Returns whether an access is such a row, or one of strong loads or stores.
   static bool takes(const Access& access);
-  // Returns whether an access is a row of strong loads or stores.
-  static bool takes_strong(const Access& access);
   [[nodiscard]] bool is_empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   // Returns the allocation of the log, which must not be empty.

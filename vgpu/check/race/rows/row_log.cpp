@@ -149,24 +149,26 @@ void RowLog::mark_updates(const Offsets& offset, std::uint32_t mask) {
   });
 }
 
-bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
-  if (atomics_.rows() == kAtomicsMax || !may_update(access.bytes) || has_met(access)) return false;
+bool RowLog::mark_atomics(const Access& access) {
+  if (!may_update(access.bytes) || has_met(access)) return false;
   mark_updates(access.offset, access.mask);
-  atomics_.add(access, segment, order);
-  has_updates_ = true;
-  if (lends_updates_ && updates_.empty()) {
-    updates_.resize(kNotedAtomics);
-    forget_updates();
-  }
   return true;
 }
 
-// Machine code does not look at marks when it notes atomics, so from now on it reports them.
 bool RowLog::take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
-  if (atomics_.rows() == kAtomicsMax || !mark_strong(access)) return false;
-  lends_updates_ = false;
-  set_limits();
+  const bool is_atomic = access.kind == AccessKind::atomic;
+  if (atomics_.rows() == kAtomicsMax) return false;
+  if (!(is_atomic ? mark_atomics(access) : mark_strong(access))) return false;
   atomics_.add(access, segment, order);
+  has_updates_ |= is_atomic;
+  if (!is_atomic) {
+    // Machine code does not look at marks when it notes atomics, so from now on it reports them.
+    lends_updates_ = false;
+    set_limits();
+  } else if (lends_updates_ && updates_.empty()) {
+    updates_.resize(kNotedAtomics);
+    forget_updates();
+  }
   return true;
 }
 

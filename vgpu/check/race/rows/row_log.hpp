@@ -93,10 +93,8 @@ class RowLog {
   static Pattern pattern_of(const Row& row) {
     return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
   }
-  // Adds a row of atomics that AtomicLog takes; for the general checker.
-  bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
-  // Does the same for a row of strong loads or stores that AtomicLog takes.  The rows that machine
-  // code has noted must be complete.
+  // Adds a row that AtomicLog takes; for the general checker.  The rows that machine code has noted
+  // must be complete.
   bool take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   // Completes the rows that machine code has noted: sets their segments, and turns its updates into
   // rows of atomics().  For the general checker, before a segment of the block ends.
@@ -165,6 +163,7 @@ class RowLog {
   bool mark_lanes(const Row& row, const std::uint32_t* offsets);
   bool mark_uniform(const Row& row);
   bool may_update(std::uint8_t bytes);
+  bool mark_atomics(const Access& access);
   bool mark_strong(const Access& access);
   [[nodiscard]] bool has_met(const Access& access) const;
   void mark_updates(const Offsets& offset, std::uint32_t mask);

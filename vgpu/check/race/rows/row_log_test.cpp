@@ -267,7 +267,7 @@ class StrongRows : public RowLogTest {
     access.mask = mask;
     access.pattern = Pattern::strided;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) access.offset[lane] = 4 * (cell + lane);
-    return AtomicLog::takes_strong(access) &&
+    return AtomicLog::takes(access) &&
            log_.take_strong(access, order_.segment_of(access.place, false), order_);
   }
   Program program_;
@@ -310,7 +310,7 @@ TEST_F(StrongRows, KeepMachineCodeFromNotingAtomics) {
   atomic.kind = AccessKind::atomic;
   atomic.bytes = atomic.element_bytes = 4;
   atomic.mask = 1;
-  EXPECT_TRUE(log_.take_atomics(atomic, order_.segment_of({}, false), order_));
+  EXPECT_TRUE(log_.take_strong(atomic, order_.segment_of({}, false), order_));
   EXPECT_TRUE(take(row_of(0, 32, kRead)));
   begin();
   log_.lend(true, true);
