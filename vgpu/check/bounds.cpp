@@ -15,6 +15,12 @@ std::string message_of(const Fault& fault) {
              : "(1) is outside every allocation";
 }
 
+// Returns whether the lifetime checker reports it.
+bool is_of_lifetime(Fault::Kind kind) {
+  return kind == Fault::Kind::block_exited || kind == Fault::Kind::use_after_free ||
+         kind == Fault::Kind::destroyed_object;
+}
+
 }  // namespace
 
 std::unique_ptr<Checker> make_bounds_checker(Reporter& reporter) {
@@ -22,6 +28,7 @@ std::unique_ptr<Checker> make_bounds_checker(Reporter& reporter) {
 }
 
 void BoundsChecker::on_fault(const Fault& fault) {
+  if (is_of_lifetime(fault.kind) || reporter_.count_again(key_of(fault))) return;
   switch (fault.kind) {
     case Fault::Kind::out_of_bounds:
       report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(fault));
@@ -64,7 +71,7 @@ void BoundsChecker::on_fault(const Fault& fault) {
     }
     case Fault::Kind::block_exited:
     case Fault::Kind::use_after_free:
-    case Fault::Kind::destroyed_object: break;  // the lifetime checker reports it
+    case Fault::Kind::destroyed_object: break;
   }
 }
 

@@ -151,12 +151,16 @@ std::string describe_place(const Allocation* nearest, std::uint64_t address, std
   return fmt::format("{} at byte {} of {}", size, address - nearest->address, name);
 }
 
+Reporter::Key key_of(const Fault& fault) {
+  return {fault.program, fault.pc, ptx::kNone,
+          static_cast<std::uint32_t>(fault.kind) << 8 | static_cast<std::uint32_t>(fault.access)};
+}
+
 void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message,
                   const FaultCause* cause) {
-  const auto tag =
-      static_cast<std::uint32_t>(fault.kind) << 8 | static_cast<std::uint32_t>(fault.access);
-  const std::uint32_t cause_pc = cause == nullptr ? ptx::kNone : cause->place.pc;
-  reporter.report({fault.program, fault.pc, cause_pc, tag}, [&] {
+  Reporter::Key key = key_of(fault);
+  if (cause != nullptr) key.pc2 = cause->place.pc;
+  reporter.report(key, [&] {
     Finding finding;
     finding.kind = kind;
     finding.space = space_name(space_of(fault));

@@ -30,6 +30,8 @@ struct FaultCause {
   std::string_view role;
   CodePlace place;
 };
+// Returns the key of the finding without a second side.
+Reporter::Key key_of(const Fault& fault);
 void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message,
                   const FaultCause* cause = nullptr);
 

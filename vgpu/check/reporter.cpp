@@ -168,6 +168,7 @@ void Reporter::reset() {
   if (findings_.empty()) return;
   findings_.clear();
   entries_ = 0;
+  recent_ = {};
   for (Entry& entry : table_) entry.finding = ptx::kNone;
 }
 

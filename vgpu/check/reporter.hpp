@@ -116,20 +116,30 @@ class Reporter final : public Observer {
   // result of make() as a finding.
   template <typename Make>
   void report(const Key& key, Make&& make, std::uint64_t times = 1) {
+    if (count_again(key, times)) return;
     std::uint32_t& index = finding_of(key);
     if (index == ptx::kNone) index = add(make());
     findings_[index].count += times;
+    recent_ = {key, index};
+  }
+  // Adds `times` to the count of the finding with `key`, if that was reported last; a flood of
+  // reports of one place costs no more.
+  bool count_again(const Key& key, std::uint64_t times = 1) {
+    if (recent_.finding == ptx::kNone || recent_.key != key) return false;
+    findings_[recent_.finding].count += times;
+    return true;
   }
   // Reports a race between two threads that are `relation` apart.  If `relation` is wider than
   // before, the result of make() replaces the finding.
   template <typename Make>
   void report(const Key& key, Relation relation, Make&& make) {
-    std::uint32_t& index = finding_of(key);
+    const bool is_recent = recent_.finding != ptx::kNone && recent_.key == key;
+    std::uint32_t& index = is_recent ? recent_.finding : finding_of(key);
     if (index == ptx::kNone) {
       Finding finding = make();
       finding.relation = relation;
       index = add(std::move(finding));
-    } else if (is_wider(index, relation)) {
+    } else if (relation != findings_[index].relation && is_wider(index, relation)) {
       Finding finding = make();
       weigh(finding);
       widen(index, std::move(finding), relation);
@@ -145,6 +155,7 @@ class Reporter final : public Observer {
       }
     }
     ++findings_[index].count;
+    if (!is_recent) recent_ = {key, index};
   }
 
   // Returns the place of a thread of the launch that runs.
@@ -214,6 +225,7 @@ class Reporter final : public Observer {
   // open addressing; its size is a power of two, at most half of it is full
   std::vector<Entry> table_;
   std::size_t entries_ = 0;
+  Entry recent_;  // of the last report
 };
 
 }  // namespace warpcheck::vgpu

@@ -16,22 +16,28 @@ inline std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t 
   return row[lane * access.value_bytes + index % access.element_bytes];
 }
 
+// Returns the latest lane before `lane` that stores the byte `index` of what `lane` stores, which
+// is mostly the one before; kWarpLanes: there is none.
+inline unsigned lane_that_stores_before(const Access& access, unsigned lane, std::uint32_t index) {
+  if (access.pattern == Pattern::strided) return kWarpLanes;  // no two lanes meet
+  for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0;) {
+    const auto earlier = static_cast<unsigned>(31 - std::countl_zero(rest));
+    if (access.offset[lane] + index - access.offset[earlier] < access.bytes) return earlier;
+    rest &= ~(1u << earlier);
+  }
+  return kWarpLanes;
+}
+
 // Returns whether `lane` is about to store the bytes that are already there.  Earlier lanes of the
 // row store before it, and their bytes have not moved yet.
 inline bool stores_same_bytes(const Access& access, unsigned lane) {
   if (access.values[0] == nullptr) return false;
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
-    std::byte held = access.allocation->data[access.offset[lane] + i];
-    // The latest earlier lane that stores this byte is mostly the one before.
-    for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0;) {
-      const auto earlier = static_cast<unsigned>(31 - std::countl_zero(rest));
-      const std::uint32_t at = access.offset[lane] + i - access.offset[earlier];
-      if (at < access.bytes) {
-        held = stored_byte(access, earlier, at);
-        break;
-      }
-      rest &= ~(1u << earlier);
-    }
+    const std::uint32_t at = access.offset[lane] + i;
+    const unsigned earlier = lane_that_stores_before(access, lane, i);
+    const std::byte held = earlier == kWarpLanes
+                               ? access.allocation->data[at]
+                               : stored_byte(access, earlier, at - access.offset[earlier]);
     if (stored_byte(access, lane, i) != held) return false;
   }
   return true;
@@ -51,19 +57,16 @@ inline bool stores_undefined(const Access& access, unsigned lane, std::uint32_t 
 // may differ on a GPU, however equal they are here.
 inline bool involves_undefined(const Access& access, unsigned lane, const Reporter& reporter) {
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
-    if (stores_undefined(access, lane, i)) return true;
-    bool is_of_row = false, is_undefined = false;
-    for (std::uint32_t rest = access.mask & ((1u << lane) - 1); rest != 0; rest &= rest - 1) {
-      const auto earlier = static_cast<unsigned>(std::countr_zero(rest));
-      const std::uint32_t at = access.offset[lane] + i - access.offset[earlier];
-      if (at >= access.bytes) continue;
-      is_of_row = true;
-      is_undefined = stores_undefined(access, earlier, at);
+    if (access.undefined != 0 && stores_undefined(access, lane, i)) return true;
+    const std::uint32_t at = access.offset[lane] + i;
+    const unsigned earlier = lane_that_stores_before(access, lane, i);
+    if (earlier == kWarpLanes) {
+      if (reporter.holds_undefined(*access.allocation, at)) return true;
+    } else if (access.undefined != 0) {
+      if (stores_undefined(access, earlier, at - access.offset[earlier])) return true;
+    } else if (access.pattern == Pattern::uniform) {
+      return false;  // nor do the other bytes
     }
-    if (!is_of_row) {
-      is_undefined = reporter.holds_undefined(*access.allocation, access.offset[lane] + i);
-    }
-    if (is_undefined) return true;
   }
   return false;
 }
