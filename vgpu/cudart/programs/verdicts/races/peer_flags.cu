@@ -1,5 +1,11 @@
 // Two devices hand partial sums on through peer memory and volatile flags.  A fence of device scope does not
-// reach the other device; the report says so, and advises a fence of system scope.
+// reach the other device, though both devices execute it: by PTX ISA 8.5, .gpu is the set of the threads "executing
+// on the same compute device", and .sys that of all devices.  The flags themselves are strong at system scope (8.4.2:
+// a volatile access is relaxed with system scope), so the flag is observed; but the fence and the store form a release
+// pattern that synchronizes with the acquire pattern only if its first operation and the other's last one, the two
+// fences, are morally strong (8.9.4), and that needs of each a scope that includes the other's thread (8.7).  So the
+// sums race, whatever a machine does on which both fences happen to reach memory: an error, and the report advises a
+// fence of system scope.
 // case device_fence: -DFENCE=__threadfence | --devices 2
 // expect device_fence: error data-race part gather
 // says device_fence: wrote a flag that was read before (2), but released it at a scope that does not include (2)'s launch
