@@ -1,23 +1,15 @@
 #include "vgpu/program/flow/block_graph.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "vgpu/program/flow/code_blocks.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 bool is_call(const Instr& instr) {
   return instr.kind == InstrKind::call || instr.kind == InstrKind::call_register;
-}
-
-bool ends_block_at(const Instr& instr) {
-  switch (instr.kind) {
-    case InstrKind::branch:
-    case InstrKind::jump:
-    case InstrKind::jump_table:
-    case InstrKind::ret:
-    case InstrKind::exit: return true;
-    default: return is_call(instr);
-  }
 }
 
 }  // namespace
@@ -28,33 +20,13 @@ bool is_guarded_barrier(const Instr& instr) {
 }
 
 BlockGraph::BlockGraph(const Program& program) : program_(program) {
-  find_blocks();
+  CodeBlocks found = find_code_blocks(program, is_guarded_barrier);
+  block_of_ = std::move(found.block_of);
+  for (const CodeBlock& code : found.blocks) {
+    blocks_.push_back({.begin = code.begin, .end = code.end, .ends = false, .successors = {}});
+  }
   list_returns();
   for (Block& block : blocks_) link(block);
-}
-
-void BlockGraph::find_blocks() {
-  const auto count = static_cast<std::uint32_t>(program_.code.size());
-  std::vector<bool> begins(count + 1, false);
-  begins[0] = true;
-  for (const FunctionCode& function : program_.functions) begins[function.entry] = true;
-  for (std::uint32_t pc = 0; pc < count; ++pc) {
-    const Instr& instr = program_.code[pc];
-    if (instr.kind == InstrKind::branch || instr.kind == InstrKind::jump) {
-      begins[instr.target] = true;
-    }
-    if (is_guarded_barrier(instr)) begins[pc] = begins[pc + 1] = true;
-    if (ends_block_at(instr)) begins[pc + 1] = true;
-  }
-  for (const auto& table : program_.jump_tables) {
-    for (const std::uint32_t target : table) begins[target] = true;
-  }
-  block_of_.resize(count);
-  for (std::uint32_t pc = 0; pc < count; ++pc) {
-    if (begins[pc]) blocks_.push_back({.begin = pc, .end = pc, .ends = false, .successors = {}});
-    blocks_.back().end = pc + 1;
-    block_of_[pc] = static_cast<std::uint32_t>(blocks_.size() - 1);
-  }
 }
 
 void BlockGraph::for_each_callee(const Instr& call, auto&& visit) const {

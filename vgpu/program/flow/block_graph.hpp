@@ -31,7 +31,6 @@ class BlockGraph {
   [[nodiscard]] std::uint32_t block_of(std::uint32_t pc) const { return block_of_[pc]; }
 
  private:
-  void find_blocks();
   void list_returns();
   void link(Block& block) const;
   // Calls visit(function) for the functions that a call may lead to.

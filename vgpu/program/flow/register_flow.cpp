@@ -1,32 +1,20 @@
 #include "vgpu/program/flow/register_flow.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-bool ends_block(InstrKind kind) {
-  switch (kind) {
-    case InstrKind::branch:
-    case InstrKind::jump:
-    case InstrKind::jump_table:
-    case InstrKind::call:
-    case InstrKind::ret:
-    case InstrKind::exit: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
 
 RegisterFlow::RegisterFlow(const Program& program) : program_(program) {
   if (program.code.empty() || program.functions.empty() || program.dynamic_stack) return;
   if (!place_frames()) return;
   known_ = true;
   list_operands();
-  find_blocks();
+  CodeBlocks found = find_code_blocks(program, [](const Instr&) { return false; });
+  blocks_ = std::move(found.blocks);
+  block_of_ = std::move(found.block_of);
   link_blocks();
 }
 
@@ -115,29 +103,6 @@ void RegisterFlow::list_operands() {
     add(reads_, pc, instr.guard);
     reads_.close();
     writes_.close();
-  }
-}
-
-void RegisterFlow::find_blocks() {
-  const auto count = static_cast<std::uint32_t>(program_.code.size());
-  std::vector<bool> begins(count + 1, false);
-  begins[0] = true;
-  for (const FunctionCode& function : program_.functions) begins[function.entry] = true;
-  for (std::uint32_t pc = 0; pc < count; ++pc) {
-    const Instr& instr = program_.code[pc];
-    if (instr.kind == InstrKind::branch || instr.kind == InstrKind::jump) {
-      begins[instr.target] = true;
-    }
-    if (ends_block(instr.kind)) begins[pc + 1] = true;
-  }
-  for (const auto& table : program_.jump_tables) {
-    for (const std::uint32_t target : table) begins[target] = true;
-  }
-  block_of_.resize(count);
-  for (std::uint32_t pc = 0; pc < count; ++pc) {
-    if (begins[pc]) blocks_.push_back({pc, pc});
-    blocks_.back().end = pc + 1;
-    block_of_[pc] = static_cast<std::uint32_t>(blocks_.size() - 1);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/program/flow/code_blocks.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -39,10 +40,7 @@ class RegisterFlow {
   // instruction uses it.
   [[nodiscard]] std::uint32_t register_at(Bank bank, std::uint32_t row) const;
 
-  // A basic block: the code in [begin, end), and the blocks that may follow.
-  struct Block {
-    std::uint32_t begin = 0, end = 0;
-  };
+  using Block = CodeBlock;
   [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t pc) const { return block_of_[pc]; }
   [[nodiscard]] std::span<const std::uint32_t> successors(std::uint32_t block) const {
@@ -68,7 +66,6 @@ class RegisterFlow {
 
   bool place_frames();
   void list_operands();
-  void find_blocks();
   void link_blocks();
   void add(Lists& lists, std::uint32_t pc, const Ref& ref) const;
 
