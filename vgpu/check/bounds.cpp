@@ -10,6 +10,9 @@ namespace {
 
 std::string message_of(const Fault& fault) {
   if (is_stray(fault)) return message_of_stray(fault);
+  if (fault.nearest != nullptr && fault.nearest->is_region) {
+    return "(1) is not inside one region of a memory pool (NVTX)";
+  }
   return is_nowhere(fault)
              ? "(1) is outside every allocation: a pointer of the host, or one that was never set?"
              : "(1) is outside every allocation";
@@ -19,6 +22,31 @@ std::string message_of(const Fault& fault) {
 bool is_of_lifetime(Fault::Kind kind) {
   return kind == Fault::Kind::block_exited || kind == Fault::Kind::use_after_free ||
          kind == Fault::Kind::destroyed_object;
+}
+
+std::string message_of_no_region(const Fault& fault) {
+  const Allocation* pool = fault.nearest;
+  if (pool->is_region && pool->pool != nullptr) pool = pool->pool;
+  const std::string name = pool->is_region && !pool->name.empty() ? pool->name : "a memory pool";
+  return fmt::format("(1) is in {}, where the program has registered no region (NVTX)", name);
+}
+
+std::string_view verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::read: return "reads";
+    case AccessKind::write: return "writes";
+    case AccessKind::atomic: break;
+  }
+  return "changes";
+}
+
+std::string_view noun_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::read: return "reads";
+    case AccessKind::write: return "writes";
+    case AccessKind::atomic: break;
+  }
+  return "atomics";
 }
 
 }  // namespace
@@ -69,6 +97,15 @@ void BoundsChecker::on_fault(const Fault& fault) {
                       fault.device, lack));
       break;
     }
+    case Fault::Kind::in_no_region:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of_no_region(fault));
+      break;
+    case Fault::Kind::no_right:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                   fmt::format("(1) {} memory that the program allows no {} to by its NVTX "
+                               "permissions",
+                               verb_of(fault.access), noun_of(fault.access)));
+      break;
     case Fault::Kind::block_exited:
     case Fault::Kind::use_after_free:
     case Fault::Kind::destroyed_object: break;
@@ -84,8 +121,9 @@ Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t
   AccessSide side;
   side.role = write ? "host write" : "host copy";
   finding.accesses = {side};
-  finding.message =
-      fmt::format("{} of {} is not inside one allocation", call, counted(bytes, "byte"));
+  const bool is_of_pool = nearest != nullptr && nearest->is_region;
+  finding.message = fmt::format("{} of {} is not inside one {}", call, counted(bytes, "byte"),
+                                is_of_pool ? "region of a memory pool (NVTX)" : "allocation");
   return finding;
 }
 

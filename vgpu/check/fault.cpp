@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "vgpu/machine/memory/regions/regions.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -17,9 +18,11 @@ std::uint64_t bytes_of(const Allocation& allocation) {
   return allocation.space == ptx::Space::local ? allocation.bytes / kWarpLanes : allocation.bytes;
 }
 
-std::string name_with_size(const Allocation& allocation) {
+std::string name_with_size(const Allocation& there) {
+  const Allocation& allocation = named_object(there);
   const std::string size = counted(bytes_of(allocation), "byte");
   if (!allocation.name.empty()) return fmt::format("{} ({})", allocation.name, size);
+  if (allocation.is_region) return fmt::format("a region of {}", size);
   switch (allocation.space) {
     case ptx::Space::shared: return fmt::format("shared memory ({})", size);
     case ptx::Space::local: return fmt::format("local memory ({} a thread)", size);
@@ -69,8 +72,10 @@ struct MeantPlace {
 MeantPlace meant_place(const Fault& fault) {
   if (fault.symbol == nullptr) {
     const Allocation& meant = *fault.meant;
-    return {meant.name.empty() ? fmt::format("an allocation of {}", counted(meant.bytes, "byte"))
-                               : meant.name,
+    return {meant.name.empty()
+                ? fmt::format("{} of {}", meant.is_region ? "a region" : "an allocation",
+                              counted(meant.bytes, "byte"))
+                : meant.name,
             meant.address, meant.bytes};
   }
   const Symbol& symbol = *fault.symbol;
@@ -124,7 +129,10 @@ std::string message_of_stray(const Fault& fault) {
   const std::uint64_t offset = fault.address - fault.nearest->address;
   const std::string there = describe(*fault.nearest, offset, fault.bytes);
   return fmt::format("the address of (1) is made from {}, but is in {}{}", meant_place(fault).name,
-                     there.starts_with("allocation ") ? "an " : "", there);
+                     there.starts_with("allocation of ") ? "an "
+                     : there.starts_with("region of ")   ? "a "
+                                                         : "",
+                     there);
 }
 
 bool is_nowhere(const Fault& fault) {
@@ -172,7 +180,8 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));
     finding.message = std::move(message);
     if (fault.kind == Fault::Kind::use_after_free && cause == nullptr) {
-      add_free_by_host(finding, reporter.place_of_free(*fault.nearest));
+      add_free_by_host(finding, reporter.place_of_free(*fault.nearest),
+                       fault.nearest->is_region ? "unregistered" : "freed");
     }
     finding.cause = cause_of(reporter, fault);
     return finding;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/check/fault.hpp"
+#include "vgpu/machine/memory/regions/regions.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -14,7 +15,10 @@ namespace warpcheck::vgpu {
 namespace {
 
 std::string name_of_block(const Allocation& allocation) {
-  return fmt::format("allocation of {}", counted(allocation.bytes, "byte"));
+  const Allocation& named = named_object(allocation);
+  const std::string name = allocation.is_region || &named != &allocation ? named.name : "";
+  return fmt::format("{} {}{}of {}", allocation.is_region ? "region" : "allocation", name,
+                     name.empty() ? "" : " ", counted(allocation.bytes, "byte"));
 }
 
 // Why a pointer must not be freed, judged by the memory at its address.
@@ -101,7 +105,12 @@ Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, s
 }
 
 std::string_view how_it_went(const Allocation& gone) {
+  if (gone.is_region) return "unregistered (NVTX)";
   return gone.of_virtual ? "unmapped (cuMemUnmap)" : "freed";
+}
+
+std::string_view verb_of_end(const Allocation& gone) {
+  return gone.is_region ? "unregistered" : "freed";
 }
 
 }  // namespace
@@ -173,7 +182,9 @@ void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
       finding.kind = FindingKind::leak;
       finding.space = "global";
       finding.object = name_of_block(*allocation);
-      finding.message = "nothing has freed what (1) allocated";
+      finding.message = allocation->is_region
+                            ? "nothing has unregistered the region that (1) registered (NVTX)"
+                            : "nothing has freed what (1) allocated";
       if (at.program == nullptr) {
         finding.accesses = {host_side("host allocate")};
         name_place(finding, 0, by_host);
@@ -202,8 +213,10 @@ Finding freed_twice(std::string_view call, const Allocation& allocation,
   finding.space = "global";
   finding.object = name_of_block(allocation);
   finding.accesses = {host_side("host free")};
-  finding.message = fmt::format("{} of memory that has been freed", call);
-  add_free_by_host(finding, freed_at);
+  finding.message =
+      fmt::format("{} of {} that has been {}", call, allocation.is_region ? "a region" : "memory",
+                  how_it_went(allocation));
+  add_free_by_host(finding, freed_at, verb_of_end(allocation));
   return finding;
 }
 
@@ -216,7 +229,7 @@ Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t addr
   if (freed.freed_at.program != nullptr) {
     finding.accesses.push_back(side_at("free", freed.freed_at));
   }
-  add_free_by_host(finding, freed_at);
+  add_free_by_host(finding, freed_at, verb_of_end(freed));
   return finding;
 }
 

@@ -91,10 +91,10 @@ void name_place(Finding& finding, std::size_t side, const HostPlace& place, std:
   }
 }
 
-void add_free_by_host(Finding& finding, const HostPlace& freed_at) {
+void add_free_by_host(Finding& finding, const HostPlace& freed_at, std::string_view verb) {
   if (freed_at.file.empty() && freed_at.code.empty()) return;
   finding.accesses.push_back(host_side("host free"));
-  finding.message += fmt::format("; ({}) freed it", finding.accesses.size());
+  finding.message += fmt::format("; ({}) {} it", finding.accesses.size(), verb);
   name_place(finding, finding.accesses.size() - 1, freed_at);
 }
 

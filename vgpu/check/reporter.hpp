@@ -56,7 +56,8 @@ void name_place(Finding& finding, std::size_t side, const HostPlace& place,
                 std::string_view call = {});
 
 // Adds the call of the host that freed the memory as another side, if it is known.
-void add_free_by_host(Finding& finding, const HostPlace& freed_at);
+//   verb: what it did to it
+void add_free_by_host(Finding& finding, const HostPlace& freed_at, std::string_view verb = "freed");
 
 // Makes a side for an action of a device thread.
 AccessSide side_at(std::string_view role, const CodePlace& place);

@@ -28,6 +28,8 @@ struct Fault {
     block_exited,      // shared memory of a block of the cluster that has exited
     no_such_block,     // shared memory of a block that the cluster does not have
     no_peer_access,    // memory of another device to which this one has no access
+    in_no_region,      // a pool of the program, where it has handed out nothing (regions.hpp)
+    no_right,  // memory that the program allows other kinds of access to (access_rights.hpp)
   };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;

@@ -24,6 +24,7 @@ namespace warpcheck::vgpu {
 // Refusal, with file, line and mnemonic, for a form that the machine cannot execute.
 void link(Program& program);
 
+struct AccessRights;
 class BlockShare;
 class DeviceRuntime;
 class SharedGrid;
@@ -63,6 +64,8 @@ struct Launch {
   unsigned device = 0;      // the device that runs it
   unsigned devices = 1;     // the number of devices
   std::uint32_t peers = 0;  // one bit for each device whose memory this one may use
+  // Null: the program restricts no accesses.
+  const AccessRights* rights = nullptr;
 };
 
 struct Outcome {

@@ -31,8 +31,8 @@ struct Watched {
   bool launches : 1 = true;
   // on_sync() reports blocks and their barriers, too.
   bool blocks : 1 = true;
-  // False: what happens to memory outside launches is not reported: on_allocate(), on_free(),
-  // on_host_access(), on_late_host_access() and on_device_copy().
+  // False: what happens to memory outside launches is not reported: on_allocate(), on_hand_out(),
+  // on_free(), on_host_access(), on_late_host_access() and on_device_copy().
   bool memory : 1 = true;
   bool trial_end : 1 = false;  // on_trial_end()
   bool collectives : 1 = false;
@@ -85,6 +85,8 @@ class Observer {
   virtual void on_trap(const Trap&) {}
   virtual void on_print(const Print&) {}
   virtual void on_allocate(const Allocation&) {}  // its bytes are undefined
+  // A region in it has been handed out anew: its bytes are undefined.
+  virtual void on_hand_out(const Allocation&, std::uint32_t /*offset*/, std::uint32_t /*bytes*/) {}
   virtual void on_free(const Allocation&) {}
   virtual void on_frame_end(const FrameEnd&) {}
   virtual void on_device_launch(const DeviceLaunch&) {}

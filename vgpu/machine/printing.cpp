@@ -29,7 +29,7 @@ std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std:
       continue;
     }
     const bool in_shared = at - kSharedWindow < kWindowBytes;
-    const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory.find(at);
+    const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory.object_at(at);
     const std::uint64_t offset =
         at - (in_shared || memory == nullptr ? kSharedWindow : memory->address);
     if (memory == nullptr || offset >= memory->bytes) break;

@@ -203,6 +203,11 @@ void InitChecker::on_allocate(const Allocation& allocation) {
   shadow_of(allocation).begin(allocation.limit());
 }
 
+void InitChecker::on_hand_out(const Allocation& allocation, std::uint32_t offset,
+                              std::uint32_t bytes) {
+  shadow_of(allocation).fill(offset, bytes, InitShadow::kNeverWritten);
+}
+
 void InitChecker::on_free(const Allocation& allocation) {
   if (allocation.id < shadows_.size()) shadows_[allocation.id].release();
 }

@@ -37,6 +37,8 @@ class InitChecker final : public Checker, private UndefinedBytes {
   void configure(const CheckerSet& set) override;
   void reset(WarpModel model) override;
   void on_allocate(const Allocation& allocation) override;
+  void on_hand_out(const Allocation& allocation, std::uint32_t offset,
+                   std::uint32_t bytes) override;
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;

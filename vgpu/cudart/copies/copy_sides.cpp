@@ -109,7 +109,7 @@ std::optional<CopySide> CopySides::find(const Place& place, Where where, const B
   const auto address = reinterpret_cast<std::uint64_t>(place.pointer);
   const bool is_fine = found != nullptr && !found->on_heap() &&
                        !(found->of_virtual && found->open_to == 0) &&
-                       found->contains(address, *extent);
+                       Allocations::may_use(*found, address, *extent);
   if (!is_fine) return std::nullopt;
   const DeviceRange range{found, address - found->address};
   return CopySide{range.data(), place.pitch, place.slice, range, true};

@@ -327,7 +327,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
     if (!reset.conditions.empty()) {
       before = {device.execution().enqueue(std::move(reset), before, found->device)};
     }
+    device.execution().launches_in(found);
     executable.last = launch_graph(device.execution(), *executable.graph, before, found->device);
+    device.execution().launches_in(nullptr);
     if (executable.last.size() == 1) {
       found->last = executable.last.front();
     } else {

@@ -124,6 +124,7 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(needs_.devices.size());
   launch.peers = device.peers;
+  launch.rights = host_launch.operation.rights.get();
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
   return launch;

@@ -73,14 +73,15 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
     offset_ = address() - allocation_->address;
     pieces_ = {{allocation_, -static_cast<std::int64_t>(offset_)}};
     require_alignment(findings);
-    if (extent_ && allocation_->contains(address(), *extent_)) {
+    if (extent_ && Allocations::may_use(*allocation_, address(), *extent_)) {
       view_ = {allocation_->data + offset_, all.pitch, all.slice};
       return;
     }
-    is_across_mappings_ = find_mappings_beside(allocations);
+    is_across_mappings_ = allocation_->regions == nullptr && find_mappings_beside(allocations);
     if (is_across_mappings_) return make_spare();
   }
-  const vgpu::Allocation* const near = allocations.nearest(all.pointer);
+  const vgpu::Allocation* near = allocations.nearest(all.pointer);
+  if (allocation_ != nullptr) near = &Allocations::object_for(*allocation_, address());
   const bool writes = all.writes && !all.reads;
   const std::uint64_t bytes = extent_.value_or(UINT64_MAX);
   if (near == nullptr) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <vector>
 
 #include "vgpu/check/bounds.hpp"
@@ -24,6 +26,26 @@ std::uint64_t next_generation() {
 }
 
 }  // namespace
+
+const vgpu::Allocation& Allocations::object_for(const vgpu::Allocation& allocation,
+                                                std::uint64_t address) {
+  if (allocation.regions == nullptr) return allocation;
+  const std::uint64_t offset = address - allocation.address;
+  const vgpu::Regions::Window window = allocation.regions->at(offset);
+  const vgpu::Allocation* object = window.object;
+  if (window.use == vgpu::Regions::Use::unused) {
+    const vgpu::Allocation* const closest = allocation.regions->closest(offset);
+    if (closest != nullptr) object = closest;
+  }
+  return object == nullptr ? allocation : *object;
+}
+
+bool Allocations::may_use(const vgpu::Allocation& allocation, std::uint64_t address,
+                          std::uint64_t bytes) {
+  return allocation.contains(address, bytes) &&
+         (allocation.regions == nullptr ||
+          allocation.regions->has(address - allocation.address, bytes));
+}
 
 Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers, Findings& findings,
                          const CallRecording& recording, SharedAllocations& of_all, unsigned device)
@@ -92,6 +114,9 @@ void Allocations::free(vgpu::Allocation& allocation) {
   }
   tell_freed(allocation);
   findings_.mishaps().freed(allocation);
+  of_all_.permissions.forget(allocation);
+  of_all_.suballocators.forget(
+      allocation, [&](const vgpu::Allocation& region) { of_all_.permissions.forget(region); });
   memory_.free(&allocation);
 }
 
@@ -103,6 +128,15 @@ void Allocations::free_later(const vgpu::Allocation& allocation) {
 void Allocations::take(const vgpu::Allocation& allocation) {
   of_all_.of_graphs.take(allocation);
   tell_allocated(allocation);
+}
+
+void Allocations::hand_out(const vgpu::Allocation& allocation, std::uint64_t offset,
+                           std::uint64_t bytes) const {
+  allocation.for_each_part(
+      offset, bytes, [&](const vgpu::Allocation& part, std::uint32_t at, std::uint32_t count) {
+        observers_.tell_of_memory(
+            [&](vgpu::Observer& observer) { observer.on_hand_out(part, at, count); });
+      });
 }
 
 void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint64_t offset,
@@ -142,11 +176,12 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
     findings_.add(vgpu::host_copy_without_access(call, write, address, bytes, *found));
     return std::nullopt;
   }
-  if (found != nullptr && !on_heap && found->contains(address, bytes)) {
+  if (found != nullptr && !on_heap && may_use(*found, address, bytes)) {
     return DeviceRange{found, address - found->address};
   }
-  const vgpu::Allocation* const near = nearest(pointer);
+  const vgpu::Allocation* near = nearest(pointer);
   if (near == nullptr) return std::nullopt;
+  if (found != nullptr && !on_heap) near = &object_for(*found, address);
   const bool freed = !near->live && address - near->address < near->bytes;
   findings_.add(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *near,
                                                      findings_.mishaps().place_of_free(*near))
@@ -166,6 +201,9 @@ void Allocations::tell_what_is_left(const IsMeant& is_meant) const {
     const bool may_stay = one->page_locked && !is_of_program;
     return !one->name.empty() || may_stay || of_all_.of_graphs.is_unused(*one);
   });
+  std::ranges::copy_if(
+      of_all_.suballocators.handed_out(), std::back_inserter(left),
+      [&](const vgpu::Allocation* region) { return !is_meant || is_meant(*region); });
   observers_.tell_of_trial_end([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 

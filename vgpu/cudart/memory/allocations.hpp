@@ -11,6 +11,8 @@
 
 #include "vgpu/cudart/api/calls/known_addresses.hpp"
 #include "vgpu/cudart/memory/graph_memory.hpp"
+#include "vgpu/cudart/memory/permissions.hpp"
+#include "vgpu/cudart/memory/suballocators.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
@@ -30,8 +32,12 @@ struct DeviceRange {
 struct SharedAllocations {
   GraphMemory of_graphs;
   std::set<const vgpu::Allocation*> to_be_freed;
+  Suballocators suballocators;
+  Permissions permissions;
   void clear() {
     of_graphs.clear();
+    suballocators.clear();
+    permissions.clear();
     to_be_freed.clear();
   }
 };
@@ -61,6 +67,9 @@ class Allocations {
   void free(vgpu::Allocation& allocation);
   // A graph allocates its memory again: the old content is gone.
   void take(const vgpu::Allocation& allocation);
+  // A region of an allocation has been handed out: the old content is gone.
+  void hand_out(const vgpu::Allocation& allocation, std::uint64_t offset,
+                std::uint64_t bytes) const;
   // The host has written these bytes, in an order that the checkers need not know.
   void written_by_host(const vgpu::Allocation& allocation, std::uint64_t offset,
                        std::uint64_t bytes) const;
@@ -69,6 +78,14 @@ class Allocations {
 
   // Returns the live allocation that contains the address, or nullptr.
   [[nodiscard]] vgpu::Allocation* find(const void* pointer) const;
+  // Returns the region that an address in an allocation with regions is in, or is closest to;
+  // otherwise the allocation.
+  [[nodiscard]] static const vgpu::Allocation& object_for(const vgpu::Allocation& allocation,
+                                                          std::uint64_t address);
+  // Returns whether a call may use the bytes of a live allocation: they are in it, and in one of
+  // its regions if it has regions.
+  [[nodiscard]] static bool may_use(const vgpu::Allocation& allocation, std::uint64_t address,
+                                    std::uint64_t bytes);
   // Returns the nearest allocation, live or freed, if the address is in it, just before or after
   // it; nullptr: it is no device address.
   [[nodiscard]] const vgpu::Allocation* nearest(const void* pointer) const;
@@ -91,6 +108,9 @@ class Allocations {
 
   [[nodiscard]] unsigned device() const { return device_; }
   GraphMemory& of_graphs() { return of_all_.of_graphs; }
+  Suballocators& suballocators() { return of_all_.suballocators; }
+  Permissions& permissions() { return of_all_.permissions; }
+  vgpu::DeviceMemory& memory() { return memory_; }
   [[nodiscard]] std::uint64_t capacity_bytes() const { return memory_.capacity_bytes(); }
   [[nodiscard]] std::uint64_t used_bytes() const { return memory_.used_bytes(device_); }
 

@@ -79,7 +79,9 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   if (stream.last != nullptr) let_begin_early(work, *stream.last);
   before_.clear();  // an exception may have left entries
   queues_.before_next(stream, before_);
+  launches_in(&stream);
   stream.last = enqueue(std::move(work), before_, stream.device);
+  launches_in(nullptr);
   before_.clear();
   // While calls are recorded, they run in the order in which the program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
@@ -161,6 +163,9 @@ OperationPtr Execution::enqueue(Work&& work, const std::vector<OperationPtr>& af
     operations_.learn(*operation, *seen);
   }
   if (needs_.trial.in_ambient()) operation->asked_at = current_call().return_address;
+  if (is_kernel(operation->work)) {
+    operation->rights = needs_.devices[device].allocations.permissions().of_launch(device, stream_);
+  }
   const bool are_too_many =
       operations_.pending() > kPendingMax || operations_.pending_others() > kPendingOthersMax;
   if (are_too_many && can_run_next()) run_next();
@@ -240,6 +245,14 @@ void Execution::run_all_for_nobody() {
     if (!suspended_.empty()) break;  // lets other calls enter
   }
   needs_.runner.bring_out_prints();
+}
+
+void Execution::run_what_can_begin() {
+  const Meanwhile meanwhile(host_.waits, false);
+  const auto may_begin = [&](const Operation& one) { return can_begin(one); };
+  for (operations_.take_up_held(); operations_.has_ready(may_begin); operations_.take_up_held()) {
+    run_next();
+  }
 }
 
 void Execution::wait_for_processes(const ProcessEvent& event, std::uint64_t recording) {

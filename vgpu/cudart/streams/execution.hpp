@@ -119,6 +119,8 @@ class Execution {
   void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);
   // Requests an operation without a stream, for a device, after the given operations.
   OperationPtr enqueue(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
+  // What is requested from now on is requested in this stream; null: in none.
+  void launches_in(const Stream* stream) { stream_ = stream; }
   // Lets a kernel that allows it begin before the previous kernel has completed (programmatic
   // dependent launch), unless the host has waited for that one.
   void let_begin_early(Work& work, Operation& before);
@@ -136,6 +138,9 @@ class Execution {
   // Runs all operations although the host does not wait for them and does not learn of it.  Must be
   // called again if a kernel is suspended.
   void run_all_for_nobody();
+  // Runs what can begin, although the host does not wait for it and does not learn of it: what
+  // follows changes how accesses are judged.
+  void run_what_can_begin();
   // Resumes suspended kernels that can continue.
   void resume_for_nobody();
   // Runs the remaining operations when the host will never wait again; the host is gone.
@@ -189,6 +194,7 @@ class Execution {
   Needs needs_;
   Queues queues_;
   Operations operations_;
+  const Stream* stream_ = nullptr;    // of the launches that are being requested
   std::vector<OperationPtr> before_;  // what the operation that is being requested comes after
   std::condition_variable_any operation_done_;
   std::size_t waiting_ = 0;  // threads that wait for operation_done_

@@ -48,6 +48,8 @@ struct Operation {
   std::uint64_t ended_at = 0;             // virtual time, in cycles
   std::shared_ptr<const RanAhead> ahead;  // set if it has run ahead of its turn
   const void* asked_at = nullptr;         // return address of the call that requested it
+  // What its kernel may do; null: everything.
+  std::shared_ptr<const vgpu::AccessRights> rights;
   [[nodiscard]] bool is_done() const { return state == State::done; }
   // Returns whether it has no effect, so that the time at which it runs does not matter.
   [[nodiscard]] bool is_empty() const { return std::holds_alternative<EmptyWork>(work); }

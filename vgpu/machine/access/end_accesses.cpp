@@ -25,8 +25,10 @@ bool Accesses::ends_in_word(const Instr& instr, const Target& target, std::uint6
   if (target.space != ptx::Space::global && target.space != ptx::Space::shared) return false;
   const std::uint64_t offset = address - target.base;
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-  // At the end of the allocation, not only of the object that the address is meant for.
-  const bool is_last = target.limit == target.allocation->limit();
+  // At the end of the allocation or of a region in it, not only of a variable that the address is
+  // meant for.
+  const bool is_last =
+      target.limit == target.allocation->limit() || target.allocation->object().regions != nullptr;
   return is_last && offset % bytes == 0 && offset >= target.begin && offset < target.limit &&
          offset + bytes > target.limit;
 }

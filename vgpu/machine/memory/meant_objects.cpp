@@ -56,17 +56,23 @@ MeantObject MeantObjects::object_of(const Root& root) const {
     if (!patch.wide) return object;
     std::memcpy(&address, launch_.program->constants.data() + patch.constant_offset,
                 sizeof address);
-    object.allocation = launch_.memory.find(address - static_cast<std::uint64_t>(patch.addend));
+    object.allocation =
+        launch_.memory.object_at(address - static_cast<std::uint64_t>(patch.addend));
     return object;
   }
   if (root.index + sizeof address > launch.parameters.size()) return object;
   std::memcpy(&address, launch.parameters.data() + root.index, sizeof address);
-  object.allocation = launch_.memory.find(address);
+  object.allocation = launch_.memory.object_at(address);
   if (object.allocation == nullptr)
-    object.allocation = launch_.memory.find(address - 1);  // the address of its end
+    object.allocation = launch_.memory.object_at(address - 1);  // the address of its end
   // Programs form one array from several adjacent mappings.
   if (object.allocation != nullptr && object.allocation->of_virtual) return {};
   object.is_sure = object.allocation != nullptr && object.allocation->address == address;
+  // It may also be the end of the region before.
+  if (object.is_sure && object.allocation->is_region) [[unlikely]] {
+    const Allocation* const before = launch_.memory.object_at(address - 1);
+    object.is_sure = before == nullptr || !before->is_region;
+  }
   return object;
 }
 

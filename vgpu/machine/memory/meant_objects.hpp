@@ -38,12 +38,12 @@ class MeantObjects {
   // Returns whether some Program::noncoherent_loads may read what the launch writes: unless all of
   // them, and all writes, are meant for known objects, and for different ones.
   [[nodiscard]] bool may_read_own_writes() const;
-  // Returns whether keep() would have the same effect on every target in `allocation` as on the
-  // last one.
-  [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {
+  // Returns whether keep() would have the same effect on every target in the bytes of this one as
+  // on this one.
+  [[nodiscard]] bool is_settled(std::uint16_t provenance, const Target& target) const {
     const MeantObject& meant = meant_[provenance];
     return meant.symbol != nullptr || meant.allocation == nullptr ||
-           meant.allocation == &allocation->object();
+           meant.allocation == &target.allocation->object() || is_in(target, *meant.allocation);
   }
   // Restricts `target` to the object; if it is in another object, nothing is left.
   //   shared: the block's own shared memory
@@ -60,8 +60,12 @@ class MeantObjects {
                (target.allocation != nullptr && &target.allocation->object() == meant.allocation))
         [[likely]] {
       meant.is_sure = true;
-    } else if (meant.allocation != nullptr && meant.is_sure) {
-      target.limit = 0;
+    } else if (meant.allocation != nullptr) {
+      if (is_in(target, *meant.allocation)) {
+        meant.is_sure = true;
+      } else if (meant.is_sure) {
+        target.limit = 0;
+      }
     }
   }
 
@@ -71,6 +75,11 @@ class MeantObjects {
   static bool is_of_neighbour(const Target& target) {
     return target.allocation != nullptr && target.allocation->space == ptx::Space::shared &&
            !target.allocation->reserved;
+  }
+  // Returns whether the target is a region, or a part of it.
+  static bool is_in(const Target& target, const Allocation& object) {
+    return object.is_region && target.allocation != nullptr &&
+           target.base + target.begin - object.address < object.bytes;
   }
   struct CountedObject {
     MeantObject object;

@@ -14,6 +14,7 @@
 
 #include "vgpu/machine/memory/host_pages.hpp"
 #include "vgpu/machine/memory/host_pool.hpp"
+#include "vgpu/machine/memory/regions/regions.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::vgpu {
@@ -477,6 +478,14 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
   return address - allocation->address < allocation->bytes ? allocation : nullptr;
 }
 
+const Allocation* DeviceMemory::object_at(std::uint64_t address) {
+  const Allocation* const found = find(address);
+  if (found == nullptr || found->regions == nullptr) return found;
+  const Regions::Window window = found->regions->at(address - found->address);
+  if (!window.may_be_used()) return nullptr;
+  return window.use == Regions::Use::region ? window.object : found;
+}
+
 std::vector<const Allocation*> DeviceMemory::live() const {
   std::vector<const Allocation*> result;
   for (const auto& list : arena_->global) {
@@ -522,8 +531,15 @@ void clear_bytes(const Allocation& allocation, std::uint64_t offset, std::uint64
 }
 
 std::string describe(const Allocation& part, std::uint64_t offset, std::uint32_t bytes) {
-  const Allocation& allocation = part.object();
+  const Allocation& whole = part.object();
   offset = part.offset_in_object(offset);
+  if (whole.regions != nullptr && offset < whole.bytes) {
+    const Allocation* const object = whole.regions->at(offset).object;
+    if (object != nullptr) {
+      return describe(*object, whole.address + offset - object->address, bytes);
+    }
+  }
+  const Allocation& allocation = whole;
   const Symbol* symbol = nullptr;
   for (const Symbol& candidate : allocation.symbols) {
     const bool holds = offset >= candidate.offset &&
@@ -537,8 +553,9 @@ std::string describe(const Allocation& part, std::uint64_t offset, std::uint32_t
                                   : fmt::format(" at byte {}", offset - start);
   if (symbol != nullptr) return symbol->name + element;
   if (!allocation.name.empty()) return allocation.name + element;
-  return fmt::format("allocation of {}{}{}", counted(allocation.bytes, "byte"),
-                     element.starts_with("[") ? " " : "", element);
+  return fmt::format("{} of {}{}{}", allocation.is_region ? "region" : "allocation",
+                     counted(allocation.bytes, "byte"), element.starts_with("[") ? " " : "",
+                     element);
 }
 
 }  // namespace warpcheck::vgpu

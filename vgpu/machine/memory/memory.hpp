@@ -85,6 +85,7 @@ struct CodePlace {
 inline constexpr std::uint64_t kRedZone = 4096;
 
 class ProcessLock;
+class Regions;
 
 // One object in device memory: a cudaMalloc, a module variable, a malloc() of device code, the
 // shared memory of a resident block, or the local memory of a resident warp.  `id` is dense and
@@ -126,6 +127,12 @@ struct Allocation {
   std::vector<Allocation> parts;      // empty: it has no parts
   const Allocation* whole = nullptr;  // set in a part
   std::uint64_t part_bytes = kPartBytes;
+  // What the program has said of the regions in it (regions.hpp); null: nothing.
+  std::shared_ptr<Regions> regions;
+  // Set in a region, and in a pool inside a region: what it lies in, unless that is an allocation.
+  const Allocation* pool = nullptr;
+  bool is_region = false;  // a region or a pool that the program has described
+  bool is_pool = false;    // a pool
 
   // Returns the object that it is a part of, or itself.
   [[nodiscard]] const Allocation& object() const { return whole == nullptr ? *this : *whole; }
@@ -248,6 +255,9 @@ class DeviceMemory {
   // Returns the live allocation, with all its parts, that contains `address`; nullptr: there is
   // none.
   [[nodiscard]] Allocation* find(std::uint64_t address);
+  // Returns the live object that the address is in: a region if the program has described regions
+  // there, otherwise the allocation; nullptr: there is none.
+  [[nodiscard]] const Allocation* object_at(std::uint64_t address);
   // Returns the nearest allocation at or below the address, live or freed, for messages; may be
   // nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/memory/regions/access_rights.hpp"
+#include "vgpu/machine/memory/regions/regions.hpp"
+
 namespace warpcheck::vgpu {
 
 using ptx::Space;
@@ -40,8 +43,8 @@ Targets::~Targets() {
 void Targets::forget_sites(bool keeps_sites) {
   const std::shared_ptr<const NativeTier>& of = launch_.program->native;
   const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;
-  const bool keeps_shared = keeps_sites && of != nullptr && of == sites_are_of_ &&
-                            dynamic_bytes == sites_dynamic_shared_bytes_;
+  const bool keeps_shared = keeps_sites && launch_.request->rights == nullptr && of != nullptr &&
+                            of == sites_are_of_ && dynamic_bytes == sites_dynamic_shared_bytes_;
   if (!keeps_shared) {
     sites_are_of_ = of;
     sites_dynamic_shared_bytes_ = dynamic_bytes;
@@ -59,10 +62,10 @@ void Targets::forget_sites(bool keeps_sites) {
 // Returns whether a site would be filled as it is, if its allocation exists.
 bool Targets::is_still_there(const AccessSite& site) const {
   const Allocation& found = *site.allocation;
-  return found.parts.empty() && launch_.may_use(found) && site.begin == 0 &&
-         site.base == found.address && site.lane_room == found.limit() - site.bytes &&
-         site.space == found.space && !found.read_only &&
-         site.is_exclusive == is_exclusive(found) &&
+  return found.parts.empty() && found.regions == nullptr && launch_.may_use(found) &&
+         site.begin == 0 && site.base == found.address &&
+         site.lane_room == found.limit() - site.bytes && site.space == found.space &&
+         !found.read_only && site.is_exclusive == is_exclusive(found) &&
          site.origin == reinterpret_cast<std::uint64_t>(found.data);
 }
 
@@ -86,6 +89,7 @@ bool Targets::keeps_site(std::uint32_t pc) {
   }
   Allocation* const found = global_at(site.base);
   if (found == nullptr || (found->read_only && instr.kind != InstrKind::load)) return false;
+  if (is_restricted(*found)) return false;
   if (meant != nullptr) {
     const bool is_meant = meant->is_sure && meant->allocation == &found->object();
     if (meant->symbol != nullptr || (meant->allocation != nullptr && !is_meant)) return false;
@@ -111,7 +115,7 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
   const bool is_known =
       is_shared ? is_own : target.space == Space::global || target.space == Space::constant;
   const bool is_settled =
-      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
+      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target);
   const std::uint32_t bytes = target.limit - target.begin;
   if (!is_known || !is_settled || target.begin % lane_bytes != 0 || bytes < lane_bytes) {
     return false;
@@ -184,6 +188,8 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
       if (last == nullptr || !last->contains(address, 1)) {
         Allocation* const found = global_at(address);
         if (found == nullptr) return clusters_.target(run, address, target);
+        if (is_restricted(*found)) [[unlikely]]
+          return restricted_target(*found, instr, address);
         last = found;
       }
       target.allocation = last;
@@ -201,6 +207,36 @@ Allocation* Targets::global_at(std::uint64_t address) const {
   Allocation* const found = launch_.memory.find(address);
   if (found == nullptr || !launch_.may_use(*found)) return nullptr;
   return found->part_at(address - found->address);
+}
+
+bool Targets::is_restricted(const Allocation& found) const {
+  return found.object().regions != nullptr || launch_.request->rights != nullptr;
+}
+
+bool Targets::has_right(const Instr& instr, const Allocation* region,
+                        const Allocation& found) const {
+  if (launch_.request->rights == nullptr) return true;
+  const AccessKind kind = access_kind_of(instr);
+  const std::uint8_t needed = kind == AccessKind::read    ? AccessRights::kRead
+                              : kind == AccessKind::write ? AccessRights::kWrite
+                                                          : AccessRights::kAtomic;
+  return (launch_.request->rights->of(region, found) & needed) != 0;
+}
+
+Target Targets::restricted_target(Allocation& found, const Instr& instr,
+                                  std::uint64_t address) const {
+  const Allocation& object = found.object();
+  Target target;
+  target.space = found.space;
+  Regions::Window window{0, object.bytes};
+  if (object.regions != nullptr) window = object.regions->at(address - object.address);
+  if (!window.may_be_used() || !has_right(instr, window.object, object)) return target;
+  const std::uint64_t begin = found.address - object.address;  // of the part
+  target.allocation = &found;
+  target.base = found.address;
+  target.begin = static_cast<std::uint32_t>(std::max(window.begin, begin) - begin);
+  target.limit = static_cast<std::uint32_t>(std::min(window.end, begin + found.bytes) - begin);
+  return target;
 }
 
 std::uint32_t Targets::lanes_inside(const AddressRow& row, const Target& target,
@@ -244,8 +280,13 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   } else if (meant.is_sure) {
     fault.meant = meant.allocation;
   }
-  if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
-      offset < fault.nearest->bytes) {
+  const bool is_restricted_place = is_arena && fault.nearest != nullptr && fault.nearest->live &&
+                                   address - fault.nearest->address < fault.nearest->bytes &&
+                                   is_restricted(*fault.nearest) && launch_.may_use(*fault.nearest);
+  if (is_restricted_place) {
+    explain_restricted(target, fault);
+  } else if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
+             offset < fault.nearest->bytes) {
     fault.kind = Fault::Kind::use_after_free;
   } else if (fault.nearest != nullptr && fault.nearest->live && !launch_.may_use(*fault.nearest) &&
              fault.nearest->contains(fault.address, bytes)) {
@@ -267,6 +308,31 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   ++run.warp.faults;
   ++launch_.outcome.faults;
   launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
+}
+
+// Sets what is wrong with an access at fault.nearest, whose accesses the program restricts, and the
+// region that is nearest.
+void Targets::explain_restricted(const Target& target, Fault& fault) const {
+  const Allocation& allocation = *fault.nearest;
+  const std::uint64_t offset = fault.address - allocation.address;
+  Regions::Window window{0, allocation.bytes};
+  if (allocation.regions != nullptr) window = allocation.regions->at(offset);
+  if (window.object != nullptr) fault.nearest = window.object;
+  if (window.use == Regions::Use::gone) {
+    fault.kind = Fault::Kind::use_after_free;
+  } else if (window.use == Regions::Use::unused) {
+    fault.kind = Fault::Kind::in_no_region;
+    const Allocation* const closest = allocation.regions->closest(offset);
+    if (closest != nullptr) fault.nearest = closest;
+  } else if (target.allocation == nullptr) {
+    fault.kind = Fault::Kind::no_right;
+  } else if (target.limit != 0 && fault.address % fault.bytes != 0) {
+    fault.kind = Fault::Kind::misaligned;
+  } else if (target.limit != 0 && fault.bytes <= window.end - offset) {
+    fault.kind = Fault::Kind::read_only;
+  } else {
+    fault.kind = Fault::Kind::out_of_bounds;
+  }
 }
 
 void Targets::forget(const Allocation* allocation) {

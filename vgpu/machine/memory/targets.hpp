@@ -75,6 +75,13 @@ class Targets {
   [[nodiscard]] bool is_still_there(const AccessSite& site) const;
   [[nodiscard]] bool is_exclusive(const Allocation& allocation) const;
   [[nodiscard]] Allocation* global_at(std::uint64_t address) const;
+  // The same for memory whose accesses the program restricts, which is looked up every time.
+  [[nodiscard]] bool is_restricted(const Allocation& found) const;
+  [[nodiscard]] bool has_right(const Instr& instr, const Allocation* region,
+                               const Allocation& found) const;
+  [[nodiscard]] Target restricted_target(Allocation& found, const Instr& instr,
+                                         std::uint64_t address) const;
+  void explain_restricted(const Target& target, Fault& fault) const;
   bool fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t bytes, const Target& target,
                  const Allocation* shared);
 

@@ -87,7 +87,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
       tile.at[i] = static_cast<std::int32_t>(word_of(run.banks, row, lane));
     }
     tile.shared = address_in(run, one[TensorOperand::shared], lane);
-    tile.tensor = launch_.memory.find(map->address);
+    tile.tensor = launch_.memory.object_at(map->address);
     const Ref& object = one[TensorOperand::object];
     parts_.bulk_copies.begin_asynchronous(run, object, lane, true);
     move_tile(run, tile);
