@@ -18,8 +18,8 @@ std::string message_of(const Fault& fault) {
              : "(1) is outside every allocation";
 }
 
-// Returns whether the lifetime checker reports it.
-bool is_of_lifetime(Fault::Kind kind) {
+// Returns whether it is a use of what has ended, which another checker reports.
+bool is_use_after_end(Fault::Kind kind) {
   return kind == Fault::Kind::block_exited || kind == Fault::Kind::use_after_free ||
          kind == Fault::Kind::destroyed_object;
 }
@@ -56,7 +56,7 @@ std::unique_ptr<Checker> make_bounds_checker(Reporter& reporter) {
 }
 
 void BoundsChecker::on_fault(const Fault& fault) {
-  if (is_of_lifetime(fault.kind) || reporter_.count_again(key_of(fault))) return;
+  if (is_use_after_end(fault.kind) || reporter_.count_again(key_of(fault))) return;
   switch (fault.kind) {
     case Fault::Kind::out_of_bounds:
       report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(fault));

@@ -205,7 +205,7 @@ void InitChecker::on_allocate(const Allocation& allocation) {
 
 void InitChecker::on_hand_out(const Allocation& allocation, std::uint32_t offset,
                               std::uint32_t bytes) {
-  shadow_of(allocation).fill(offset, bytes, InitShadow::kNeverWritten);
+  shadow_of(allocation).fill(offset, bytes, MemoryShadow::kNeverWritten);
 }
 
 void InitChecker::on_free(const Allocation& allocation) {
