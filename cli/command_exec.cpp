@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,8 +14,7 @@
 #include <thread>
 
 #include "cli/cli.hpp"
-#include "cli/exec/host_heap.hpp"
-#include "cli/exec/output_comparison.hpp"
+#include "cli/exec/filled_runs.hpp"
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_report.hpp"
 #include "cli/exec/program_run.hpp"
@@ -131,21 +129,6 @@ RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   return {strategy, arguments.seed + further};
 }
 
-// What fills the host's heap in runs that fill it, in turn: a great negative number of any type,
-// and small positive integers.
-constexpr std::array kHeapFillings{254u, 1u};
-constexpr int kFilledExamined = 2;  // filled runs that are compared with unfilled ones
-
-// Every second run from the third on fills the heap, and the last of two.
-unsigned heap_of(const ExecArguments& arguments, int run) {
-  if (arguments.heap) return *arguments.heap;
-  const Settings settings = settings_of(arguments);
-  const bool would_report = settings.checkers.finds_unwritten_values();
-  if (!compares_outputs(arguments) || !would_report || !may_fill_heap()) return 0;
-  const bool fills = arguments.runs == 2 ? run == 2 : run > 2 && run % 2 == 1;
-  return fills ? kHeapFillings.at(static_cast<std::size_t>(run / 2 + 1) % 2) : 0;
-}
-
 void require_our_runtime(const ProgramFile& program) {
   const auto refuse = [&](std::string_view why) {
     throw ProgramError(fmt::format("{}: {}", program.path, why));
@@ -189,21 +172,14 @@ class Execution {
                 drop_in_directory(), directory.path()),
         comparison_(runner_.directory(),
                     [this](int run, const auto& kept, const auto& standard_output) {
-                      cudart::ExecSettings settings = settings_of_run(run);
-                      settings.kept_bytes = kept;
-                      settings.heap = arguments_.heap.value_or(0);
-                      settings.host_inputs = true;
-                      return runner_.run(std::move(settings), standard_output);
+                      return repeat({run, arguments_.heap.value_or(0), kept, standard_output});
                     }),
-        heap_(runner_.directory(),
-              [this](const HostHeap::Wanted& wanted) {
-                cudart::ExecSettings settings = settings_of_run(wanted.run);
-                settings.kept_bytes = wanted.kept;
-                settings.heap = wanted.heap;
-                settings.host_inputs = true;
-                set_timeout(wanted.heap);
-                return runner_.run(std::move(settings), wanted.standard_output);
-              }),
+        filled_({.runs = arguments.runs,
+                 .heap = arguments.heap,
+                 .timeout_s = arguments.timeout_s,
+                 .finds_decided =
+                     compares_outputs(arguments) && settings_.checkers.finds_unwritten_values()},
+                runner_, [this](const HostHeap::Wanted& wanted) { return repeat(wanted); }),
         report_(expected_findings(arguments), arguments.command.front()) {
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
     report_.full_names = arguments.full_names;
@@ -216,23 +192,12 @@ class Execution {
 
   int run() {
     for (int i = 1; i <= arguments_.runs && !supervisor_.is_stopped(); ++i) {
-      const unsigned heap = heap_of(arguments_, i);
-      set_timeout(heap);
+      const unsigned heap = filled_.heap_of(i);
+      filled_.limit_time(heap);
       const auto begin = std::chrono::steady_clock::now();
       ProgramRun run = runner_.run(settings_of_run(i));
-      bool is_cut = false;
       const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-      if (run.timed_out && !arguments_.heap && heap != 0 && arguments_.timeout_s == 0) {
-        // The loop may depend on what fills the heap; the run's findings are kept.
-        not_ended(heap);
-        is_cut = true;
-        run.timed_out = false;
-        run.signal = 0;
-        run.status = 0;
-      } else {
-        slowest_s_ = std::max(slowest_s_, took.count());
-        if (heap != 0) filled_.push_back(i);
-      }
+      const bool is_cut = !filled_.add(i, run, took.count(), report_);
       report_.add(run, heap);
       if (compares_outputs(arguments_)) comparison_.add(output_of(run));
       if (is_cut) comparison_.leave_out(i);
@@ -263,7 +228,17 @@ class Execution {
             .device = device_of(arguments_),
             .leaks = arguments_.leaks,
             .host_bytes = compares_outputs(arguments_),
-            .heap = heap_of(arguments_, run)};
+            .heap = filled_.heap_of(run)};
+  }
+
+  // Repeats a run for a comparison.
+  ProgramRun repeat(const HostHeap::Wanted& wanted) {
+    cudart::ExecSettings settings = settings_of_run(wanted.run);
+    settings.kept_bytes = wanted.kept;
+    settings.heap = wanted.heap;
+    settings.host_inputs = true;
+    filled_.limit_time(wanted.heap);
+    return runner_.run(std::move(settings), wanted.standard_output);
   }
 
   std::string options_of_run(int run) const {
@@ -272,8 +247,7 @@ class Execution {
   }
 
   void compare_outputs() {
-    examine_filled_runs();
-    set_timeout(0);
+    filled_.examine(comparison_, report_, supervisor_);
     const bool is_default = schedule_of(arguments_, 1).strategy == "default";
     const auto found = comparison_.find(is_default ? "the default schedule"
                                                    : fmt::format("{} (run 1)", options_of_run(1)));
@@ -293,53 +267,6 @@ class Execution {
                            arguments_.write_expect)
                    .c_str(),
                stderr);
-  }
-
-  // Filled runs are told apart from other schedules, and are compared as unfilled ones.
-  void examine_filled_runs() {
-    if (arguments_.heap) return;
-    int examined = 0;
-    for (const int run : filled_) {
-      const std::vector<std::string> classes = report_.classes_first_in(run);
-      const bool is_like_the_first = differences(comparison_.at(1), comparison_.at(run)).empty();
-      if (is_like_the_first && classes.empty()) continue;
-      if (examined == kFilledExamined || supervisor_.is_stopped()) {
-        comparison_.leave_out(run);
-        continue;
-      }
-      ++examined;
-      const unsigned heap = heap_of(arguments_, run);
-      HostHeap::Examined result = heap_.examine(run, heap, comparison_.at(run));
-      if (result.timed_out) {
-        not_ended(heap);
-        comparison_.leave_out(run);
-        continue;
-      }
-      const std::vector<std::string> unfilled = classes_of(result.unfilled);
-      for (const std::string& name : unfilled) report_.needs_no_heap(name, run);
-      if (result.finding) {
-        report_.add_first(std::move(*result.finding), run, heap, result.consequences);
-        examined = kFilledExamined;
-      }
-      if (result.is_unsteady) examined = kFilledExamined;
-      comparison_.replace(run, std::move(result.unfilled));
-    }
-  }
-
-  void not_ended(unsigned heap) {
-    report_.add_not_checked(fmt::format(
-        "a run with the host's heap filled (--heap {}), which did not end after ten times the time "
-        "of the others",
-        heap));
-  }
-
-  // Unless the user sets a limit, a run whose heap is filled has one: what fills it may be how
-  // often a loop runs.
-  void set_timeout(unsigned heap) {
-    constexpr double kLeast = 60, kTimesSlowest = 10;
-    const bool is_guarded = arguments_.timeout_s == 0 && !arguments_.heap && heap != 0;
-    runner_.set_timeout(is_guarded ? std::max(kLeast, kTimesSlowest * slowest_s_)
-                                   : arguments_.timeout_s);
   }
 
   int tell() {
@@ -409,9 +336,7 @@ class Execution {
   Supervisor& supervisor_;
   ProgramRunner runner_;
   OutputComparison comparison_;
-  HostHeap heap_;
-  std::vector<int> filled_;  // runs that filled the heap
-  double slowest_s_ = 0;     // of the other runs
+  FilledRuns filled_;
   ProgramReport report_;
 };
 

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <utility>
 
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -129,8 +131,26 @@ class OutputComparisonTest : public testing::Test {
     return again;
   }
 
+  // Compares a first run, which copies 20 to the host, with a second one, which copies 30.
+  //   change(run, again): changes the result of a repeated run
+  std::optional<OutputComparison::Found> compare_two(
+      const std::function<void(int run, ProgramRun& again)>& change,
+      const std::string& sees_order = "") {
+    OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {
+      ProgramRun again = repeated(run, {1, run == 1 ? 20u : 30u}, kept, text, sees_order);
+      change(run, again);
+      return again;
+    });
+    comparison.add(output_with({1, 20}));
+    comparison.add(output_with({1, 30}));
+    auto found = comparison.find("the default schedule");
+    is_unsteady_ = comparison.is_unsteady();
+    return found;
+  }
+
   const TemporaryDirectory temporary_;
   const fs::path directory_ = temporary_.path();
+  bool is_unsteady_ = false;  // of compare_two()
   int repeated_ = 0;
 };
 
@@ -166,15 +186,10 @@ TEST_F(OutputComparisonTest, TellsWhatDiffersFirst) {
 
 // A kernel that is launched later has no part in it.
 TEST_F(OutputComparisonTest, ALaterKernelThatObservesTheOrderExplainsNothing) {
-  OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {
-    ProgramRun again = repeated(run, {1, run == 1 ? 20u : 30u}, kept, text);
+  const auto found = compare_two([](int, ProgramRun& again) {
     again.records.push_back(
         {kProcess, cudart::KernelRecord{"_Z4tailPi", "tail.cu:1 atom", false, 2}});
-    return again;
   });
-  comparison.add(output_with({1, 20}));
-  comparison.add(output_with({1, 30}));
-  const auto found = comparison.find("the default schedule");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->finding.severity, vgpu::Severity::error);
 }
@@ -182,14 +197,11 @@ TEST_F(OutputComparisonTest, ALaterKernelThatObservesTheOrderExplainsNothing) {
 // Also where a kernel can observe the order: an unwritten value is a defect.
 TEST_F(OutputComparisonTest, AnUnwrittenValueDecides) {
   for (const bool is_in_time : {true, false}) {
-    OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {
-      ProgramRun again = repeated(run, {1, run == 1 ? 20u : 30u}, kept, text, "sum.cu:7 atom");
-      add_finding(again, vgpu::FindingKind::uninitialized_read, is_in_time ? 1 : 2);
-      return again;
-    });
-    comparison.add(output_with({1, 20}));
-    comparison.add(output_with({1, 30}));
-    const auto found = comparison.find("the default schedule");
+    const auto found = compare_two(
+        [&](int, ProgramRun& again) {
+          add_finding(again, vgpu::FindingKind::uninitialized_read, is_in_time ? 1 : 2);
+        },
+        "sum.cu:7 atom");
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->finding.severity, is_in_time ? vgpu::Severity::error : vgpu::Severity::note);
     EXPECT_EQ(found->finding.cause, is_in_time ? "uninitialized-read at sum.cu:5" : "");
@@ -201,15 +213,10 @@ TEST_F(OutputComparisonTest, AnUnwrittenValueDecides) {
 // It may be a register that nothing has written, unless a race is known.
 TEST_F(OutputComparisonTest, AnUnwrittenRegisterMayDecide) {
   for (const bool races : {false, true}) {
-    OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {
-      ProgramRun again = repeated(run, {1, run == 1 ? 20u : 30u}, kept, text);
+    const auto found = compare_two([&](int, ProgramRun& again) {
       std::get<cudart::KernelRecord>(again.records[1].what).reads_unwritten = true;
       if (races) add_finding(again, vgpu::FindingKind::data_race, 0);
-      return again;
     });
-    comparison.add(output_with({1, 20}));
-    comparison.add(output_with({1, 30}));
-    const auto found = comparison.find("the default schedule");
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->finding.severity, vgpu::Severity::error);
     EXPECT_EQ(found->finding.cause,
@@ -220,17 +227,13 @@ TEST_F(OutputComparisonTest, AnUnwrittenRegisterMayDecide) {
 // Memory of the host that nothing has written, for example.
 TEST_F(OutputComparisonTest, WhatFollowsFromOtherInputIsNotTheSchedule) {
   for (const bool is_before : {true, false}) {
-    OutputComparison comparison(directory_, [&](int run, const auto& kept, const auto& text) {
-      ProgramRun again = repeated(run, {1, run == 1 ? 20u : 30u}, kept, text);
+    const auto found = compare_two([&](int run, ProgramRun& again) {
       auto& arrivals = again.logs[kProcess].arrivals;
       const Arrival input{Arrival::Kind::to_device, 9, 4, run == 1 ? 5u : 6u, 1, 0};
       arrivals.insert(is_before ? arrivals.begin() : arrivals.end(), input);
-      return again;
     });
-    comparison.add(output_with({1, 20}));
-    comparison.add(output_with({1, 30}));
-    EXPECT_EQ(comparison.find("the default schedule").has_value(), !is_before);
-    EXPECT_FALSE(comparison.is_unsteady());
+    EXPECT_EQ(found.has_value(), !is_before);
+    EXPECT_FALSE(is_unsteady_);
   }
 }
 
