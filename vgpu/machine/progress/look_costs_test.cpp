@@ -111,6 +111,12 @@ class TimeWaits : public LookCosts {
            "setp.lt.s64 %p1, %rd6, " +
            std::to_string(time) + "; @%p1 bra " + name + ";\n";
   }
+  // Waits so long for the first int, and notes in the second one that the wait was in vain.
+  static std::string wait_for_flag(std::uint64_t time) {
+    return wait("T", time,
+                "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
+           "st.global.u32 [%rd1+4], 1;\nE:";
+  }
 };
 
 TEST_F(TimeWaits, TakeFewSteps) {
@@ -138,10 +144,7 @@ TEST_F(TimeWaits, OfManyWarpsTakeFewSteps) {
 TEST_F(TimeWaits, EndInTheirOrder) {
   for (const char* const more : {"", "nanosleep.u32 100;\n"}) {
     compile("setp.ne.u32 %p2, %r1, 0; @%p2 bra W;\n" + wait("S", 50'000'000, more) +
-            "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" +
-            wait("T", 60'000'000,
-                 "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
-            "st.global.u32 [%rd1+4], 1;\nE:");
+            "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" + wait_for_flag(60'000'000));
     EXPECT_EQ(run(96).end, Outcome::End::completed);
     EXPECT_EQ(ints(2)[0], 1u);
     EXPECT_EQ(ints(2)[1], 0u) << more;
@@ -157,9 +160,7 @@ TEST_F(TimeWaits, DoNotPassFasterBesideWork) {
     compile("setp.ge.u32 %p2, %r1, 32; @%p2 bra W;\n" + work + clock +
             "setp.lt.u32 %p4, %r3, 100000; @%p4 bra L;\n"
             "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" +
-            wait("T", 5'000'000,
-                 "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
-            "st.global.u32 [%rd1+4], 1;\nE:");
+            wait_for_flag(5'000'000));
     EXPECT_EQ(run(64).end, Outcome::End::completed);
     EXPECT_EQ(ints(2)[1], 0u) << clock;
   }
@@ -171,9 +172,7 @@ TEST_F(TimeWaits, PassSlowlyBesidePauses) {
       "setp.ge.u32 %p2, %r1, 32; @%p2 bra W; mov.u32 %r3, 0;\n"
       "L: nanosleep.u32 1000; add.u32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, 1000; @%p4 bra L;\n"
       "st.volatile.global.u32 [%rd1], 1; bra E;\nW:\n" +
-      wait("T", 10'000'000,
-           "ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 0; @%p3 bra E;\n") +
-      "st.global.u32 [%rd1+4], 1;\nE:");
+      wait_for_flag(10'000'000));
   EXPECT_EQ(run(64).end, Outcome::End::completed);
   EXPECT_EQ(ints(2)[1], 0u);
 }
@@ -199,6 +198,10 @@ class Shares : public LookCosts {
       return nullptr;
     }
   };
+  // Each block writes an int of its own; all blocks but the first go on at E.
+  static constexpr const char* kOnlyTheFirstGoesOn =
+      "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd4, %rd4, %rd1;\n"
+      "mov.u32 %r4, 1; st.global.u32 [%rd4], %r4; setp.ne.u32 %p2, %r3, 0; @%p2 bra E;\n";
   // Runs the share of one machine, which is the whole grid.
   Outcome run_share(std::uint32_t blocks) {
     NoPages pages;
@@ -215,12 +218,8 @@ class Shares : public LookCosts {
 TEST_F(Shares, ABlockThatWaitsForALaterOneEndsTheAttempt) {
   for (const char* const more : {"", "membar.gl;\n", "nanosleep.u32 50;\n", "bar.warp.sync -1;\n",
                                  "add.u32 %r5, %r5, 1;\n"}) {
-    compile(
-        "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd4, %rd4, %rd1;\n"
-        "mov.u32 %r4, 1; st.global.u32 [%rd4], %r4;\n"
-        "setp.ne.u32 %p2, %r3, 0; @%p2 bra E;\n"
-        "S: ld.global.u32 %r2, [%rd1+4];\n" +
-        std::string(more) + "setp.eq.u32 %p1, %r2, 0; @%p1 bra S;\nE: bar.sync 0;");
+    compile(std::string(kOnlyTheFirstGoesOn) + "S: ld.global.u32 %r2, [%rd1+4];\n" + more +
+            "setp.eq.u32 %p1, %r2, 0; @%p1 bra S;\nE: bar.sync 0;");
     const Outcome outcome = run_share(2);
     EXPECT_EQ(outcome.end, Outcome::End::given_up) << more;
     EXPECT_LT(outcome.steps, 100'000u) << more;
@@ -229,11 +228,9 @@ TEST_F(Shares, ABlockThatWaitsForALaterOneEndsTheAttempt) {
 
 // No look-ahead proves that it waits, but it accesses the same places for very long.
 TEST_F(Shares, ABlockThatCountsItsAttemptsInMemoryEndsTheAttempt) {
-  compile(
-      "mov.u32 %r3, %ctaid.x; mul.wide.u32 %rd4, %r3, 4; add.s64 %rd4, %rd4, %rd1;\n"
-      "mov.u32 %r4, 1; st.global.u32 [%rd4], %r4; setp.ne.u32 %p2, %r3, 0; @%p2 bra E;\n"
-      "S: ld.global.u32 %r2, [%rd1+4]; add.u32 %r5, %r5, 1; st.global.u32 [%rd1+8], %r5;\n"
-      "setp.eq.u32 %p1, %r2, 0; @%p1 bra S;\nE:");
+  compile(std::string(kOnlyTheFirstGoesOn) +
+          "S: ld.global.u32 %r2, [%rd1+4]; add.u32 %r5, %r5, 1; st.global.u32 [%rd1+8], %r5;\n"
+          "setp.eq.u32 %p1, %r2, 0; @%p1 bra S;\nE:");
   EXPECT_EQ(run_share(2).end, Outcome::End::given_up);
 }
 

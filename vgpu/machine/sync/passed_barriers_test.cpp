@@ -35,12 +35,20 @@ class PassedBarriersTest : public SyncTest {
     }
     return both;
   }
+  // Returns the reason of the only divergence.
+  Reason only_reason(const std::string& body, std::uint32_t threads) {
+    compile(body);
+    run(threads);
+    EXPECT_EQ(seen_.divergences.size(), 1u);
+    return seen_.divergences.empty() ? Reason::exited : seen_.divergences[0].reason;
+  }
 };
 
+// Threads 40 and above pass the barrier by.
+const std::string kPasses = "setp.ge.u32 %p1, %r1, 40; @%p1 bra L; bar.sync 0;\nL: ";
+
 TEST_F(PassedBarriersTest, AreReportedWithWhatIsDoneBehind) {
-  EXPECT_EQ(reported("setp.ge.u32 %p1, %r1, 40; @%p1 bra L; bar.sync 0;\n"
-                     "L: st.global.u32 [%rd2], 1;",
-                     96),
+  EXPECT_EQ(reported(kPasses + "st.global.u32 [%rd2], 1;", 96),
             "passed by: bar.sync, st.global.u32 by 40; ");
 }
 
@@ -53,14 +61,12 @@ TEST_F(PassedBarriersTest, AreNotReportedOfThreadsThatLeave) {
 
 // Who has something to do comes before who has not.
 TEST_F(PassedBarriersTest, PreferThreadsThatDoSomething) {
-  EXPECT_EQ(reported("setp.ge.u32 %p1, %r1, 40; @%p1 bra L; bar.sync 0;\n"
-                     "L: setp.ne.u32 %p2, %r1, 70; @%p2 bra E; st.global.u32 [%rd2], 1;\nE:",
-                     96),
-            "passed by: bar.sync, st.global.u32 by 70; ");
-  EXPECT_EQ(reported("setp.ge.u32 %p1, %r1, 40; @%p1 bra L; bar.sync 0;\n"
-                     "L: setp.ne.u32 %p2, %r1, 7; @%p2 bra E; st.global.u32 [%rd2], 1;\nE:",
-                     96),
-            "passed by: bar.sync, bra by 40; ");
+  EXPECT_EQ(
+      reported(kPasses + "setp.ne.u32 %p2, %r1, 70; @%p2 bra E; st.global.u32 [%rd2], 1;\nE:", 96),
+      "passed by: bar.sync, st.global.u32 by 70; ");
+  EXPECT_EQ(
+      reported(kPasses + "setp.ne.u32 %p2, %r1, 7; @%p2 bra E; st.global.u32 [%rd2], 1;\nE:", 96),
+      "passed by: bar.sync, bra by 40; ");
 }
 
 // Iteration 0 has no barrier; lanes 5 and above return at the end of an iteration.
@@ -99,24 +105,17 @@ TEST_F(PassedBarriersTest, WholeWarpsMayMeetByRole) {
     return "setp.ge.u32 %p1, %r1, " + std::to_string(first) +
            "; @%p1 bra L; bar.sync 0; bra E;\nL: bar.sync 0; st.global.u32 [%rd2], 1;\nE:";
   };
-  compile(body(32));
-  run(64);
-  ASSERT_EQ(seen_.divergences.size(), 1u);
-  EXPECT_EQ(seen_.divergences[0].reason, Reason::by_role);
-  compile(body(40));
-  run(64);
-  ASSERT_EQ(seen_.divergences.size(), 1u);
-  EXPECT_EQ(seen_.divergences[0].reason, Reason::different_barriers);
+  EXPECT_EQ(only_reason(body(32), 64), Reason::by_role);
+  EXPECT_EQ(only_reason(body(40), 64), Reason::different_barriers);
 }
 
 TEST_F(PassedBarriersTest, LanesMeetInOneIteration) {
-  compile(
-      "and.b32 %r3, %r1, 1; mov.u32 %r2, 0;\nL: setp.ne.u32 %p1, %r2, %r3; @%p1 bra N;\n"
-      "bar.sync 0;\nN: st.global.u32 [%rd2], 1; add.u32 %r2, %r2, 1;\n"
-      "setp.lt.u32 %p2, %r2, 2; @%p2 bra L;");
-  run(32);
-  ASSERT_EQ(seen_.divergences.size(), 1u);
-  EXPECT_EQ(seen_.divergences[0].reason, Reason::different_iterations);
+  EXPECT_EQ(only_reason("and.b32 %r3, %r1, 1; mov.u32 %r2, 0;\n"
+                        "L: setp.ne.u32 %p1, %r2, %r3; @%p1 bra N;\n"
+                        "bar.sync 0;\nN: st.global.u32 [%rd2], 1; add.u32 %r2, %r2, 1;\n"
+                        "setp.lt.u32 %p2, %r2, 2; @%p2 bra L;",
+                        32),
+            Reason::different_iterations);
 }
 
 }  // namespace
