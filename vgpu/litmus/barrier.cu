@@ -62,20 +62,6 @@ __global__ void exits_after_the_barrier(int* out, int n) {
 }
 LITMUS(exits_after_the_barrier) { exits_after_the_barrier<<<1, 64>>>(zeroed<int>(64), 40); }
 
-// Whole warps may meet so by PTX, not by the programming guide.
-// expect: barrier-divergence note
-__global__ void different_barriers(int* out) {
-  if (threadIdx.x < 32) {
-    out[threadIdx.x] = 1;
-    __syncthreads();                         //~ wait
-    out[threadIdx.x] = 2;
-  } else {
-    __syncthreads();                         //~ wait
-    out[threadIdx.x] = 3;
-  }
-}
-LITMUS(different_barriers) { different_barriers<<<1, 64>>>(zeroed<int>(64)); }
-
 // expect: clean
 __global__ void uniform_branch(int* out, int flag) {
   if (flag != 0) {

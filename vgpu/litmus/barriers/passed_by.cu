@@ -419,7 +419,8 @@ LITMUS(jumps_over_the_barrier) { jumps<<<1, 64>>>(zeroed<int>(64), 63); }
 // expect: clean
 LITMUS(nobody_jumps) { jumps<<<1, 64>>>(zeroed<int>(64), 64); }
 
-// Whole warps meet at the barriers of both branches, which PTX allows.
+// Whole warps meet at the barriers of both branches, and hand data on there: PTX allows it, the
+// programming guide does not.
 // expect: barrier-divergence note
 __global__ void by_role(int* out) {
   __shared__ int s[64];
