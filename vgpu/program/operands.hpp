@@ -53,7 +53,8 @@ enum class CopyGroupOperand : std::uint8_t { groups_left = 1 };
 // address of the mbarrier (absent: a bulk group is used); blocks: the blocks of the cluster
 // (multicast).
 enum class BulkOperand : std::uint8_t { target, source, bytes, rows, object, blocks };
-// tensor_copy: coordinates: the first of consecutive rows; rows: the first of four intermediate
+// tensor_copy: coordinates: the first of consecutive rows, those of the offsets of im2col behind
+// them; rows: the first of four intermediate
 // rows for elements; shared, object and blocks have the places of those of bulk_copy.
 enum class TensorOperand : std::uint8_t { shared, map, coordinates, rows, object, blocks };
 // group_load: rows: the first of the consecutive rows that it loads; part: an intermediate word.

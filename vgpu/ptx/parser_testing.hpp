@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::ptx {
 

@@ -200,7 +200,9 @@ constexpr std::array kSuffixes = {
     flag("cta", C::cta),  // bar.cta, barrier.cta: these forms have no other barriers
 
     flag("tensor", C::tensor),
-    flag("tile", C::tile),  // tensor copies have no other mode
+    flag("tile", C::tile),  // the mode of tensor copies that name none
+    flag("im2col", C::im2col),
+    flag("im2col_no_offs", C::im2col),  // of copies to global memory
     flag("prefetch", C::prefetch),
     flag("tensormap", C::tensormap),  // prefetch of a tensor map
     flag("tensormap::generic", C::genericmap),
@@ -359,6 +361,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::async: return raise(m.async);
     case C::tensor: return raise(m.tensor);
     case C::dimensions: return set_once<std::uint8_t>(m.dimensions, 0, s.value);
+    case C::im2col: return raise(m.im2col);
     case C::prefetch: return raise(m.prefetch);
     case C::genericmap: return raise(m.tensor_map);
     case C::noncoherent: return raise(m.noncoherent);

@@ -18,7 +18,7 @@ namespace warpcheck::ptx {
   X(abs) X(relu) X(satfinite) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx) X(cta) \
   X(spaces) X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async) X(cluster)      \
   X(bulk) X(reduce) X(multicast) X(completion) X(read) X(wait) X(proxy) X(alias) X(objectinits) \
-  X(scale) X(oob) X(tensor) X(dimensions) X(tile) X(prefetch) X(tensormap) X(genericmap) \
+  X(scale) X(oob) X(tensor) X(dimensions) X(tile) X(im2col) X(prefetch) X(tensormap) X(genericmap) \
   X(restricted) X(noncoherent)
 // clang-format on
 

@@ -116,6 +116,7 @@ struct Modifiers {
   bool object_inits = false;  // fence.mbarrier_init
   bool tensor = false;        // cp.async.bulk.tensor
   std::uint8_t dimensions = 0;
+  bool im2col = false;       // cp.async.bulk.tensor.im2col, im2col_no_offs
   bool prefetch = false;     // cp.async.bulk.prefetch
   bool tensor_map = false;   // fence.proxy.tensormap::generic
   bool noncoherent = false;  // ld.global.nc; ldu

@@ -1,8 +1,10 @@
 // Tensor maps of the driver API.
 #include <cuda.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/machine/tensor/tensor_map.hpp"
@@ -25,7 +27,8 @@ static_assert(static_cast<int>(CU_TENSOR_MAP_SWIZZLE_128B) ==
 constexpr std::uintptr_t kMapAlignment = 64;
 constexpr std::uint64_t kAddressAlignment = 16, kStrideEnd = std::uint64_t{1} << 40,
                         kSizeMax = std::uint64_t{1} << 32;
-constexpr std::uint32_t kBoxMax = 256, kStepMax = 8, kRowUnit = 16;
+constexpr std::uint32_t kBoxMax = 256, kStepMax = 8, kRowUnit = 16, kPixelsMax = 1024,
+                        kIm2colRankMin = 3;
 
 struct Extents {
   const cuuint64_t* size;
@@ -50,9 +53,63 @@ bool takes_extents(TensorMap& map, const Extents& given) {
     map.box[i] = static_cast<std::uint16_t>(given.box[i]);
     map.element_step[i] = static_cast<std::uint8_t>(given.step[i]);
   }
+  return true;
+}
+
+// Returns whether rows of the box are multiples of 16 bytes that swizzling can handle.
+bool has_rows(const TensorMap& map) {
   const std::uint32_t row = map.row_bytes();
   const bool fits = map.swizzle == TensorSwizzle::none || row <= map.span();
   return row % kRowUnit == 0 && fits;
+}
+
+// The corners are in the order of the dimensions: width, height, depth.
+bool takes_corners(TensorMap& map, const int* lower, const int* upper) {
+  map.is_im2col = true;
+  const int limit = map.rank == 3 ? 32'768 : map.rank == 4 ? 128 : 16;
+  for (std::uint32_t i = 0; i + 2 < map.rank; ++i) {
+    const auto fits = [&](int corner) { return corner >= -limit && corner < limit; };
+    if (!fits(lower[i]) || !fits(upper[i])) return false;
+    map.lower[i] = static_cast<std::int16_t>(lower[i]);
+    map.upper[i] = static_cast<std::int16_t>(upper[i]);
+    if (map.last(i + 1) < map.first(i + 1)) return false;
+  }
+  return true;
+}
+
+struct Layout {
+  CUtensorMapDataType type;
+  CUtensorMapInterleave interleave;
+  CUtensorMapSwizzle swizzle;
+  CUtensorMapL2promotion promotion;
+  CUtensorMapFloatOOBfill fill;
+};
+
+// Returns what tensor maps here do not have.
+std::string_view unsupported(const Layout& given) {
+  if (number_of(given.type) > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) {
+    return "packed elements of 4 or 6 bits";
+  }
+  if (given.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return "an interleaved layout";
+  if (number_of(given.swizzle) > CU_TENSOR_MAP_SWIZZLE_128B) {
+    return "swizzling by atoms of more than 16 bytes";
+  }
+  return {};
+}
+
+bool takes_layout(TensorMap& map, cuuint32_t rank, const Layout& given) {
+  const bool are_enumerators =
+      number_of(given.type) <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
+      number_of(given.interleave) <= CU_TENSOR_MAP_INTERLEAVE_32B &&
+      number_of(given.swizzle) <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B &&
+      number_of(given.promotion) <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
+      number_of(given.fill) <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
+  if (!are_enumerators || rank > vgpu::kTensorDimensionsMax) return false;
+  map.element = static_cast<TensorElement>(number_of(given.type));
+  map.swizzle = static_cast<TensorSwizzle>(number_of(given.swizzle));
+  map.fills_with_nan = given.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  map.rank = rank;
+  return !map.fills_with_nan || is_float(map.element);
 }
 
 cudaError_t put(CUtensorMap* to, const TensorMap& map) {
@@ -77,34 +134,52 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType type
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   return after_init([&] {
-    const bool are_there = is_place(tensorMap) && is_address(address) && size != nullptr &&
-                           (strides != nullptr || rank == 1) && box != nullptr && steps != nullptr;
-    const bool are_enumerators =
-        number_of(type) <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B &&
-        number_of(interleave) <= CU_TENSOR_MAP_INTERLEAVE_32B &&
-        number_of(swizzle) <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B &&
-        number_of(promotion) <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
-        number_of(fill) <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-    const bool has_rank = rank != 0 && rank <= vgpu::kTensorDimensionsMax;
-    if (!are_there || !are_enumerators || !has_rank) return fail(cudaErrorInvalidValue);
-    if (number_of(type) > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) {
-      return not_supported(told_name(), "packed elements of 4 or 6 bits");
-    }
-    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) {
-      return not_supported(told_name(), "an interleaved layout");
-    }
-    if (number_of(swizzle) > CU_TENSOR_MAP_SWIZZLE_128B) {
-      return not_supported(told_name(), "swizzling by atoms of more than 16 bytes");
-    }
     TensorMap map;
+    const bool are_there = is_place(tensorMap) && is_address(address) && size != nullptr &&
+                           (strides != nullptr || rank == 1) && box != nullptr &&
+                           steps != nullptr && rank != 0;
+    if (!are_there || !takes_layout(map, rank, {type, interleave, swizzle, promotion, fill})) {
+      return fail(cudaErrorInvalidValue);
+    }
+    if (const std::string_view why = unsupported({type, interleave, swizzle, promotion, fill});
+        !why.empty()) {
+      return not_supported(told_name(), why);
+    }
     map.address = to_address(address);
-    map.element = static_cast<TensorElement>(number_of(type));
-    map.swizzle = static_cast<TensorSwizzle>(number_of(swizzle));
-    map.fills_with_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
-    map.rank = rank;
-    const bool is_right = (!map.fills_with_nan || is_float(map.element)) &&
-                          takes_extents(map, {size, strides, box, steps});
+    const bool is_right = takes_extents(map, {size, strides, box, steps}) && has_rows(map);
     return is_right ? put(tensorMap, map) : fail(cudaErrorInvalidValue);
+  });
+}
+
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* address, const cuuint64_t* size, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels,
+                                 cuuint32_t pixels, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  return after_init([&] {
+    TensorMap map;
+    const bool are_there = is_place(tensorMap) && is_address(address) && size != nullptr &&
+                           strides != nullptr && lower != nullptr && upper != nullptr &&
+                           steps != nullptr && rank >= kIm2colRankMin;
+    if (!are_there || !takes_layout(map, rank, {type, interleave, swizzle, promotion, fill})) {
+      return fail(cudaErrorInvalidValue);
+    }
+    if (const std::string_view why = unsupported({type, interleave, swizzle, promotion, fill});
+        !why.empty()) {
+      return not_supported(told_name(), why);
+    }
+    map.address = to_address(address);
+    std::array<cuuint32_t, vgpu::kTensorDimensionsMax> box{};
+    box.fill(1);
+    const bool is_right =
+        channels != 0 && channels <= kBoxMax && pixels != 0 && pixels <= kPixelsMax &&
+        takes_extents(map, {size, strides, box.data(), steps}) && takes_corners(map, lower, upper);
+    if (!is_right) return fail(cudaErrorInvalidValue);
+    map.box[0] = static_cast<std::uint16_t>(channels);
+    map.box[1] = static_cast<std::uint16_t>(pixels);
+    if (!has_rows(map)) return fail(cudaErrorInvalidValue);
+    return put(tensorMap, map);
   });
 }
 

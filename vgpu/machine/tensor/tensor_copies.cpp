@@ -43,6 +43,12 @@ Type type_of(std::uint32_t bytes) {
   }
 }
 
+// Returns the number of offsets of im2col.
+std::uint32_t offsets_of(const Instr& instr) {
+  const bool has = instr.modifiers.im2col && instr[TensorOperand::object].bank != Bank::none;
+  return has ? instr.modifiers.dimensions - 2u : 0;
+}
+
 }  // namespace
 
 Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
@@ -51,7 +57,7 @@ Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32
 }
 
 Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  for (std::uint32_t i = 0; i < instr.modifiers.dimensions; ++i) {
+  for (std::uint32_t i = 0; i < instr.modifiers.dimensions + offsets_of(instr); ++i) {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address,
                              row_after(instr[TensorOperand::coordinates], i), lanes);
   }
@@ -73,6 +79,12 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
         fmt::format("(1) copies by {}, and the tensor map is of {}",
                     counted(m.dimensions, "coordinate"), counted(map->rank, "dimension")));
   }
+  if (map->is_im2col != m.im2col) {
+    return launch_.halt(
+        run, 1u << lane, Trap::Cause::no_object,
+        fmt::format("(1) copies in the mode {}, and the tensor map is of the mode {}",
+                    m.im2col ? "im2col" : "tile", m.im2col ? "tile" : "im2col"));
+  }
   if (m.reduce && map->atomic_type(m.atom_op) == Type::none) {
     return launch_.refuse(fmt::format("'{}' of elements that have no such operation",
                                       launch_.program->source_of(run.pc).text));
@@ -85,6 +97,10 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     for (std::uint32_t i = 0; i < map->rank; ++i) {
       const Ref row = row_after(instr[TensorOperand::coordinates], i);
       tile.at[i] = static_cast<std::int32_t>(word_of(run.banks, row, lane));
+    }
+    for (std::uint32_t i = 0; i < offsets_of(instr); ++i) {
+      const Ref row = row_after(instr[TensorOperand::coordinates], map->rank + i);
+      tile.offset[i] = static_cast<std::uint16_t>(word_of(run.banks, row, lane));
     }
     tile.shared = address_in(run, one[TensorOperand::shared], lane);
     tile.tensor = launch_.memory.object_at(map->address);
@@ -110,7 +126,7 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
       return fmt::format("(1) begins at byte {} of a row of the tensor, which is no multiple of {}",
                          bytes, kChunkBytes);
     }
-    if (is_store && at < 0) {
+    if (is_store && at < 0 && !map.is_im2col) {
       return fmt::format(
           "(1) writes a tile that begins before the tensor, at coordinate {} of "
           "dimension {}",
@@ -166,6 +182,11 @@ void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
     const Target target = parts_.targets.of(run, access, tile.shared);
     return parts_.targets.fault(run, access, target, tile.shared, tile.lane, kTileAlignment);
   }
+  map.is_im2col ? move_pixels(run, tile) : move_boxes(run, tile);
+}
+
+void TensorCopies::move_boxes(RunningFragment& run, const Tile& tile) {
+  const TensorMap& map = tile.map;
   std::array<std::uint32_t, kTensorDimensionsMax> step{};  // along each dimension but the first
   for (std::uint32_t row = 0; row < map.rows(); ++row) {
     std::uint64_t global = map.address;
@@ -181,6 +202,33 @@ void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
       if (++step[i] < map.count(i)) break;
       step[i] = 0;
     }
+  }
+}
+
+// Moves the channels of pixels (5.5.4).  The base of the filter goes through the box of an image,
+// and then through that of the next image.
+void TensorCopies::move_pixels(RunningFragment& run, const Tile& tile) {
+  const TensorMap& map = tile.map;
+  const std::uint32_t images = map.rank - 1;  // the dimension of the images
+  std::array<std::int64_t, kTensorDimensionsMax> base{};
+  std::ranges::copy(tile.at, base.begin());
+  for (std::uint32_t pixel = 0; pixel < map.rows(); ++pixel) {
+    std::uint64_t global = map.address;
+    bool is_inside = true;
+    for (std::uint32_t i = 1; i < map.rank; ++i) {
+      const std::int64_t at = base[i] + (i == images ? 0 : tile.offset[i - 1]);
+      is_inside &= at >= 0 && static_cast<std::uint64_t>(at) < map.size[i];
+      global += static_cast<std::uint64_t>(at) * map.stride[i - 1];
+    }
+    move_row(run, tile, is_inside ? std::optional(global) : std::nullopt,
+             tile.shared + std::uint64_t{pixel} * map.row_pitch());
+    std::uint32_t i = 1;
+    for (; i < images; ++i) {
+      base[i] += map.element_step[i];
+      if (base[i] <= map.last(i)) break;
+      base[i] = map.first(i);
+    }
+    if (i == images) ++base[i];
   }
 }
 

@@ -36,9 +36,10 @@ class TensorCopies {
     const Instr& instr;
     const TensorMap& map;
     unsigned lane;
-    std::array<std::int32_t, kTensorDimensionsMax> at{};  // coordinates
-    std::uint64_t shared = 0;                             // address
-    const Allocation* tensor = nullptr;                   // null: the map leads to no memory
+    std::array<std::int32_t, kTensorDimensionsMax> at{};           // coordinates
+    std::array<std::uint16_t, kTensorDimensionsMax - 2> offset{};  // of im2col
+    std::uint64_t shared = 0;                                      // address
+    const Allocation* tensor = nullptr;  // null: the map leads to no memory
   };
   // A piece of a row of the tile: its addresses in global and in shared memory.
   struct Piece {
@@ -57,6 +58,8 @@ class TensorCopies {
   static std::string wrong_place(const RunningFragment& run, const Instr& instr,
                                  const TensorMap& map, unsigned lane);
   void move_tile(RunningFragment& run, const Tile& tile);
+  void move_boxes(RunningFragment& run, const Tile& tile);
+  void move_pixels(RunningFragment& run, const Tile& tile);
   void move_row(RunningFragment& run, const Tile& tile, std::optional<std::uint64_t> global,
                 std::uint64_t shared);
   void move_piece(RunningFragment& run, const Tile& tile, const Piece& piece);

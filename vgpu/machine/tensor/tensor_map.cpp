@@ -20,7 +20,8 @@ struct Packed {
   std::array<std::uint16_t, kTensorDimensionsMax> box{};
   std::array<std::uint8_t, kTensorDimensionsMax> element_step{};
   std::uint8_t rank = 0, element = 0, swizzle = 0, fills_with_nan = 0;
-  std::array<std::uint8_t, 13> zeros{};
+  std::uint8_t is_im2col = 0;
+  std::array<std::byte, 6> lower{}, upper{};  // three 16-bit integers each, not aligned
   std::uint64_t check = 0;
 };
 static_assert(sizeof(Packed) == kTensorMapBytes);
@@ -70,6 +71,7 @@ std::uint32_t TensorMap::count(std::uint32_t dimension) const {
 std::uint32_t TensorMap::row_pitch() const { return std::max(row_bytes(), span()); }
 
 std::uint32_t TensorMap::rows() const {
+  if (is_im2col) return box[1];
   std::uint32_t rows = 1;
   for (std::uint32_t dimension = 1; dimension < rank; ++dimension) rows *= count(dimension);
   return rows;
@@ -131,6 +133,9 @@ TensorMapBytes pack(const TensorMap& map) {
   packed.element = static_cast<std::uint8_t>(map.element);
   packed.swizzle = static_cast<std::uint8_t>(map.swizzle);
   packed.fills_with_nan = map.fills_with_nan ? 1 : 0;
+  packed.is_im2col = map.is_im2col ? 1 : 0;
+  packed.lower = std::bit_cast<std::array<std::byte, 6>>(map.lower);
+  packed.upper = std::bit_cast<std::array<std::byte, 6>>(map.upper);
   TensorMapBytes bytes = std::bit_cast<TensorMapBytes>(packed);
   packed.check = check_of(bytes);
   std::memcpy(bytes.data() + offsetof(Packed, check), &packed.check, sizeof packed.check);
@@ -150,6 +155,9 @@ std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes) {
   map.element = static_cast<TensorElement>(packed.element);
   map.swizzle = static_cast<TensorSwizzle>(packed.swizzle);
   map.fills_with_nan = packed.fills_with_nan != 0;
+  map.is_im2col = packed.is_im2col != 0;
+  map.lower = std::bit_cast<decltype(map.lower)>(packed.lower);
+  map.upper = std::bit_cast<decltype(map.upper)>(packed.upper);
   return map;
 }
 

@@ -37,6 +37,10 @@ enum class TensorElement : std::uint8_t {
 // In the order of CUtensorMapSwizzle.
 enum class TensorSwizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 
+// A map of the mode im2col (5.5.4): the tensor is a batch of images with channels, innermost, and
+// one to three dimensions.  A copy takes `box[1]` pixels with `box[0]` channels each, one after the
+// other from all images.  The base of a filter goes through a box of each image, and the pixel is
+// at an offset from it.
 struct TensorMap {
   std::uint64_t address = 0;
   TensorElement element = TensorElement::u8;
@@ -47,10 +51,18 @@ struct TensorMap {
   std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};   // bytes, for dimensions 1 to 4
   std::array<std::uint16_t, kTensorDimensionsMax> box{};          // elements
   std::array<std::uint8_t, kTensorDimensionsMax> element_step{};  // unused for dimension 0
+  bool is_im2col = false;
+  // im2col, for dimensions 1 to 3: the corners of the box, from the first and from the last pixel.
+  std::array<std::int16_t, kTensorDimensionsMax - 2> lower{}, upper{};
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 
   [[nodiscard]] std::uint32_t element_bytes() const;
+  // Returns the first and the last position of the base of a filter along a dimension of images.
+  [[nodiscard]] std::int64_t first(std::uint32_t dimension) const { return lower[dimension - 1]; }
+  [[nodiscard]] std::int64_t last(std::uint32_t dimension) const {
+    return static_cast<std::int64_t>(size[dimension]) - 1 + upper[dimension - 1];
+  }
   // Returns how many elements of a dimension a box contains.
   [[nodiscard]] std::uint32_t count(std::uint32_t dimension) const;
   // The rows of a box along dimension 0: the bytes of a row, the distance between rows in shared

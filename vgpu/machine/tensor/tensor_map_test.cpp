@@ -26,6 +26,26 @@ TEST(TensorMap, IsWhatWasPacked) {
   EXPECT_EQ(unpack_tensor_map(pack(map)), map);
 }
 
+// The first example of PTX ISA 9.0, 5.5.4.1: images of 9 x 14 pixels, a filter of 3 x 3, padded
+// by 1.
+TEST(TensorMap, InTheModeIm2colABoxOfEachImageHoldsTheBasesOfFilters) {
+  TensorMap map = matrix();
+  map.is_im2col = true;
+  map.rank = 4;
+  map.size = {64, 9, 14, 64};
+  map.stride = {128, 1152, 16128};
+  map.box = {8, 64, 1, 1};
+  map.element_step = {1, 1, 1, 1};
+  map.lower = {-1, -1};
+  map.upper = {-1, -1};
+  EXPECT_EQ(unpack_tensor_map(pack(map)), map);
+  EXPECT_EQ(map.rows(), 64u);
+  EXPECT_EQ(map.bytes(), 1024u);
+  EXPECT_EQ(map.first(1), -1);
+  EXPECT_EQ(map.last(1), 7);
+  EXPECT_EQ(map.last(2), 12);
+}
+
 TEST(TensorMap, IsNoneWhereAByteHasChanged) {
   const TensorMapBytes bytes = pack(matrix());
   for (std::size_t at = 0; at < bytes.size(); ++at) {

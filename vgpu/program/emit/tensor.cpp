@@ -13,6 +13,22 @@ using ptx::Type;
 
 namespace {
 
+constexpr std::uint32_t kIm2colDimensionsMin = 3;
+
+// Returns the offsets of im2col (5.5.4.1); null: there are none.
+const ptx::Operand* offsets_of(Emission& e, const ptx::Instruction& in) {
+  const ptx::Modifiers& m = in.modifiers;
+  if (m.im2col && m.dimensions < kIm2colDimensionsMin) {
+    e.refuse(in, "a copy in the mode im2col of a tensor with fewer than three dimensions");
+  }
+  if (!m.im2col || m.space != Space::shared) return nullptr;
+  const ptx::Operand& offsets = in.operands[3];
+  const bool is_one =
+      offsets.kind == Kind::vector && !offsets.pair && offsets.parts.size() + 2 == m.dimensions;
+  if (!is_one) e.refuse(in, "two offsets fewer than dimensions are missing");
+  return &offsets;
+}
+
 // `[map, {x, y}]`
 void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& tensor, Instr& out) {
   const std::size_t dimensions = in.modifiers.dimensions;
@@ -22,10 +38,16 @@ void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& te
     e.refuse(in, "as many coordinates as dimensions are missing");
   }
   out[TensorOperand::map] = address_row(e, in, tensor);
-  const Ref first = e.frame.rows(Bank::word, static_cast<std::uint32_t>(dimensions));
+  const ptx::Operand* const offsets = offsets_of(e, in);
+  const std::size_t rows = dimensions + (offsets == nullptr ? 0 : offsets->parts.size());
+  const Ref first = e.frame.rows(Bank::word, static_cast<std::uint32_t>(rows));
   for (std::uint32_t i = 0; i < dimensions; ++i) {
     const Ref from = e.source(in, tensor.parts[0].parts[i], Type::b32);
     copy_row(e, in, row_after(first, i), from, false);
+  }
+  for (std::uint32_t i = 0; i + dimensions < rows; ++i) {
+    const Ref from = e.source(in, offsets->parts[i], Type::b16);
+    copy_row(e, in, row_after(first, static_cast<std::uint32_t>(dimensions) + i), from, false);
   }
   out[TensorOperand::coordinates] = first;
 }
@@ -43,7 +65,8 @@ void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool reduces_right = m.reduce == (m.atom_op != ptx::AtomOp::none);
   const bool is_known = (to_shared || to_global) && reduces_right && m.type == Type::none &&
                         !m.read && (!m.multicast || m.cluster);
-  const std::size_t operands = to_shared ? 3 + (m.multicast ? 1 : 0) : 2;
+  const std::size_t blocks = m.im2col ? 4 : 3;
+  const std::size_t operands = to_shared ? blocks + (m.multicast ? 1 : 0) : 2;
   if (!is_known || in.operands.size() != operands) e.refuse(in, "a copy of a tensor of this kind");
   out.kind = InstrKind::tensor_copy;
   const std::size_t shared = to_shared ? 0 : 1;
@@ -53,7 +76,7 @@ void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   out[TensorOperand::shared] = address_row(e, in, in.operands[shared]);
   emit_tensor(e, in, in.operands[1 - shared], out);
   if (to_shared) out[TensorOperand::object] = address_row(e, in, in.operands[2]);
-  if (m.multicast) out[TensorOperand::blocks] = e.source(in, in.operands[3], Type::b16);
+  if (m.multicast) out[TensorOperand::blocks] = e.source(in, in.operands[blocks], Type::b16);
   out[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
   out.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
   e.program.uses_clusters |= m.cluster;
