@@ -118,9 +118,10 @@ void Core::choose_code() {
   const NativeTier* const tier = launch_.program->native.get();
   launch_.native = launch_.native_some = nullptr;
   compile_at_ = kNoLimit;
-  const bool follows = launch_.observers.following.values;
-  // Machine code moves whole rows and does not ask the strategy at fences.
-  if (launch_.request->weak_memory != nullptr || follows) return;
+  const Observers& observers = launch_.observers;
+  // Machine code moves whole rows, does not ask the strategy at fences, and reports no steps.
+  if (launch_.request->weak_memory != nullptr || observers.following.values) return;
+  if (!observers.of_steps.empty()) return;
   if (launch_.strategy->decides_fences(launch_.request->index)) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
   const bool at_once = launch_.limits.compile == Compile::at_once;

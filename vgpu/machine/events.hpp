@@ -15,6 +15,16 @@
 
 namespace warpcheck::vgpu {
 
+// Lanes of one warp execute an instruction.  Reported only to observers that watch steps.
+struct InstrStep {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;    // lanes that are at the instruction together
+  std::uint32_t active = 0;  // of them, those that execute it: its guard is true for them
+  const LaneBanks* registers = nullptr;
+};
+
 // A lane accesses an address where it must not.  The fault is reported before the lane is dropped
 // from its access: a bad load gives 0, a bad store or atomic does nothing.
 struct Fault {

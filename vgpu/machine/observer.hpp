@@ -37,6 +37,9 @@ struct Watched {
   bool trial_end : 1 = false;  // on_trial_end()
   bool collectives : 1 = false;
   bool frames : 1 = false;  // on_frame_end()
+  // on_step() and on_step_end().  The launch is then interpreted, and no slower path is taken by
+  // launches that no observer watches so closely.
+  bool steps : 1 = false;
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
   // Following.  An observer that follows values replaces the initialisation checker, because both
@@ -69,6 +72,11 @@ class Observer {
   // instead of calling takes_row().  Valid while the set of observers stays the same.  False: the
   // machine must report each row.
   virtual bool lends_notes(std::uint32_t /*slot*/, RowNotes&) { return false; }
+  // Before lanes execute an instruction, with their registers as it reads them; and when they have
+  // executed it and go on.  Without on_step_end(), the lanes wait at the instruction, leave the
+  // kernel, or are in another function or on both sides of a branch.
+  virtual void on_step(const InstrStep&) {}
+  virtual void on_step_end(const InstrStep&) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}

@@ -28,6 +28,7 @@ class ObserverList {
     if (watched.trial_end) of_trial_end_.push_back(&observer);
     if (watched.collectives) of_collectives_.push_back(&observer);
     if (watched.frames) of_frames_.push_back(&observer);
+    if (watched.steps) of_steps_.push_back(&observer);
     if (watched.accesses || watched.noncoherent_loads) of_accesses_.push_back({&observer, watched});
     unwritten_registers_ |= watched.unwritten_registers;
     following_.values |= watched.followed_values;
@@ -42,6 +43,7 @@ class ObserverList {
   [[nodiscard]] std::span<Observer* const> of_trial_end() const { return of_trial_end_; }
   [[nodiscard]] const std::vector<Observer*>& of_collectives() const { return of_collectives_; }
   [[nodiscard]] std::span<Observer* const> of_frames() const { return of_frames_; }
+  [[nodiscard]] const std::vector<Observer*>& of_steps() const { return of_steps_; }
   // Adds those that watch the accesses of a launch to `watching`.
   //   is_noncoherent: a load may find, past the coherent caches, what the launch has written
   void watch_accesses_of(const Program& program, bool is_noncoherent,
@@ -64,7 +66,7 @@ class ObserverList {
     Watched watched;
   };
   std::vector<Observer*> all_, of_launches_, of_blocks_, of_memory_, of_trial_end_, of_collectives_,
-      of_frames_;
+      of_frames_, of_steps_;
   std::vector<OfAccesses> of_accesses_;
   bool unwritten_registers_ = false;
   Following following_{};

@@ -26,6 +26,7 @@ struct Observers {
   const ObserverList* list = nullptr;
   std::vector<Observer*> of_accesses;     // those that watch accesses
   std::vector<Observer*> of_collectives;  // those that watch collectives
+  std::vector<Observer*> of_steps;        // those that watch steps
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
   WeakMemory* weak_memory = nullptr;
@@ -47,6 +48,7 @@ struct Observers {
     watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses);
     watch_throughout = of_accesses.size();
     of_collectives = watching.of_collectives();
+    of_steps = watching.of_steps();
     want_edges = edges;
     weak_memory = launch.weak_memory;
     following = watching.following();

@@ -162,6 +162,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
     FunctionCode function;
     function.name = instance.function->name;
     function.by_address = instance.by_address;
+    function.text = instance.function;
     program.functions.push_back(std::move(function));
   }
   for (const auto& [address, index] : program.function_at) {

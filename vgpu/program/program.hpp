@@ -184,6 +184,10 @@ struct FunctionCode {
   std::uint32_t outgoing_words = 0;      // rows after its frame, for the parameters of its calls
   std::uint32_t signature = ptx::kNone;  // of a function that may be called through a register
   bool by_address = false;               // reached only through registers, so perhaps never called
+  // What it was decoded from; valid as long as its module.  Of its frame's word rows, the first
+  // `param_rows` are those of its parameters; then come the rows of its registers.
+  const ptx::Function* text = nullptr;
+  std::uint32_t param_rows = 0;
 };
 
 struct UnwrittenRegister {

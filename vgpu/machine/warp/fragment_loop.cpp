@@ -61,7 +61,8 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   turn.native = parts_.native_runs.code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
   if (turn.native != nullptr) turn.frame = &parts_.native_frames.of_fragment(turn.run);
-  const Step step = run_until(turn, limit);
+  const Step step = launch_.observers.of_steps.empty() ? run_until<false>(turn, limit)
+                                                       : run_until<true>(turn, limit);
   if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
     parts_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
   parts_.native_runs.finish(turn.lane_steps);
@@ -79,6 +80,7 @@ bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, std::size_t index) {
   return has_run;
 }
 
+template <bool watched>
 inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
   RunningFragment& run = turn.run;
   Warp& warp = run.warp;
@@ -93,7 +95,7 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       continue;
     }
     const Instr& instr = code[run.pc];
-    if (instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
+    if (!watched && instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
         !warp.undefined.any()) {
       turn.lane_steps += turn.lanes * compute_in_line(run, code, limit);
       continue;
@@ -104,10 +106,43 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       follow_values(launch_, run, instr, active);
     --launch_.quantum_left;
     turn.lane_steps += active == run.mask ? turn.lanes : lane_count(active);
-    if (const std::optional<Step> end = execute_next(turn, instr, active)) return *end;
+    if constexpr (watched) {
+      if (const std::optional<Step> end = execute_watched(turn, instr, active)) return *end;
+    } else {
+      if (const std::optional<Step> end = execute_next(turn, instr, active)) return *end;
+    }
   }
   park(turn);
   return Step::again;
+}
+
+// As execute_next(), and reports the step.  An instruction before which the strategy is asked is
+// reported when it is executed.
+std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr,
+                                                  std::uint32_t active) {
+  const RunningFragment& run = turn.run;
+  const Warp& warp = run.warp;
+  bool is_postponed = false;
+  switch (instr.kind) {
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+    case InstrKind::barrier_object:
+    case InstrKind::copy:
+    case InstrKind::texture: is_postponed = active != 0 && warp.accesses == warp.ask_at; break;
+    case InstrKind::fence: is_postponed = active != 0 && warp.fences == warp.ask_at_fence; break;
+    default: break;
+  }
+  if (is_postponed) return execute_next(turn, instr, active);
+  const std::uint32_t pc = run.pc;
+  const InstrStep step{launch_.program, launch_.place_of(run.slot, run.warp), pc, run.mask, active,
+                       &run.banks};
+  for (Observer* const observer : launch_.observers.of_steps) observer->on_step(step);
+  const std::optional<Step> end = execute_next(turn, instr, active);
+  if (!end || run.pc != pc) {
+    for (Observer* const observer : launch_.observers.of_steps) observer->on_step_end(step);
+  }
+  return end;
 }
 
 // Executes the instruction at run.pc and moves on to the next one.  Returns how the turn ends;

@@ -63,7 +63,11 @@ class FragmentLoop {
     const NativeCode* native = nullptr;  // null: there is none for these lanes
     NativeFrame* frame = nullptr;        // of machine code; null: there is none
   };
+  // watched: observers watch steps
+  template <bool watched>
   Step run_until(Turn& turn, std::uint32_t limit);
+  [[gnu::noinline]] std::optional<Step> execute_watched(Turn& turn, const Instr& instr,
+                                                        std::uint32_t active);
   [[gnu::always_inline]] std::optional<Step> execute_next(Turn& turn, const Instr& instr,
                                                           std::uint32_t active);
   Step postpone(Turn& turn, std::uint32_t active, Decision::Point kind);

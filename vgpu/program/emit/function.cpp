@@ -179,6 +179,7 @@ void emit_text(Emission& e, FunctionCode& code) {
   e.flow.resolve(e.program);
   place_outgoing_rows(e, code.entry);
   e.frame.describe(code);
+  code.param_rows = param_rows_of(e.function, e.layout).rows;
   code.outgoing_words = e.params.outgoing_words();
 }
 
