@@ -12,6 +12,7 @@
 #include "harness/trial/trial_log.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/schedule/logged.hpp"
 #include "vgpu/schedule/replay.hpp"
 
 namespace warpcheck {
@@ -23,22 +24,6 @@ using vgpu::kWarpLanes;
 
 // Steps kept around each side, and around each decision.
 constexpr std::size_t kStepsBefore = 5, kStepsAfter = 4;
-
-// Logs only the first trial of an engine: a TrialRunner may run others to judge it.
-class FirstTrialLogged final : public Engine {
- public:
-  FirstTrialLogged(Engine& engine, TrialLog& log) : engine_(engine), logged_(engine, log, false) {}
-  TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
-    const bool first = !ran_;
-    ran_ = true;
-    return first ? logged_.run(settings, body) : engine_.run(settings, body);
-  }
-
- private:
-  Engine& engine_;
-  WatchedEngine logged_;
-  bool ran_ = false;
-};
 
 bool is_of_past(const TrialLog& log, const LogStep& step) {
   return step.kind == LogStep::Kind::decision &&
@@ -310,9 +295,10 @@ std::vector<std::optional<Interleaving>> interleavings(const Report& report, Eng
                                                        std::size_t steps_max) {
   const std::vector<vgpu::Finding>& findings = report.verdict.findings;
   TrialLog log(findings, steps_max);
-  FirstTrialLogged logged_engine(engine, log);
+  FirstTrialWatched logged_engine(engine, log);
   vgpu::Replay replay(report.verdict.schedule);
-  LoggedStrategy strategy(replay, log);
+  vgpu::LoggedStrategy strategy(
+      replay, [&log](const vgpu::Decision& decision) { log.add_decision(decision); });
   static_cast<void>(TrialRunner(logged_engine).run(report.a_case, strategy));
 
   const bool left_out_writes =

@@ -251,43 +251,4 @@ void TrialLog::on_allocate(const vgpu::Allocation& allocation) {
   add_event(*at.program, place, at.pc, 1u << thread % kWarpLanes);
 }
 
-vgpu::StartOrder LoggedStrategy::choose_start(const vgpu::StartPoint& point) {
-  const vgpu::StartOrder order = inner_.choose_start(point);
-  if (order != vgpu::StartOrder{}) {
-    log_.add_decision({.launch = point.launch,
-                       .at = {},
-                       .point = vgpu::Decision::Point::start,
-                       .index = order.descending ? 1u : 0u,
-                       .held = 0,
-                       .next = order.first});
-  }
-  return order;
-}
-
-std::optional<vgpu::Choice> LoggedStrategy::decide(const vgpu::SchedulePoint& point) {
-  const std::optional<vgpu::Choice> choice = inner_.decide(point);
-  if (choice) {
-    log_.add_decision({.launch = point.launch,
-                       .at = point.at,
-                       .point = point.point,
-                       .index = point.index,
-                       .held = choice->held,
-                       .next = choice->next});
-  }
-  return choice;
-}
-
-std::optional<vgpu::PastChoice> LoggedStrategy::choose_past(const vgpu::PastPoint& point) {
-  const std::optional<vgpu::PastChoice> choice = inner_.choose_past(point);
-  if (choice) {
-    log_.add_decision({.launch = point.launch,
-                       .at = point.at,
-                       .point = vgpu::Decision::Point::past,
-                       .index = point.index,
-                       .held = choice->lanes,
-                       .next = {choice->writes, 0}});
-  }
-  return choice;
-}
-
 }  // namespace warpcheck

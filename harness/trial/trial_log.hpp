@@ -77,40 +77,4 @@ class TrialLog final : public vgpu::Observer {
   std::vector<Target> targets_;
 };
 
-// Follows `inner` and records its decisions in the log.
-class LoggedStrategy final : public vgpu::Strategy {
- public:
-  LoggedStrategy(vgpu::Strategy& inner, TrialLog& log) : inner_(inner), log_(log) {}
-
-  void begin(std::uint32_t launch, std::uint32_t blocks, std::uint32_t warps_per_block) override {
-    inner_.begin(launch, blocks, warps_per_block);
-  }
-  std::uint64_t next_access(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
-    return inner_.next_access(launch, warp, from);
-  }
-  std::uint64_t next_fence(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
-    return inner_.next_fence(launch, warp, from);
-  }
-  [[nodiscard]] bool decides_fences(std::uint32_t launch) const override {
-    return inner_.decides_fences(launch);
-  }
-  vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
-  [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
-  [[nodiscard]] bool decides_releases() const override { return inner_.decides_releases(); }
-  [[nodiscard]] bool sees_words() const override { return inner_.sees_words(); }
-  std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
-  std::uint32_t choose_operation(const vgpu::OperationPoint& point) override {
-    return inner_.choose_operation(point);
-  }
-  [[nodiscard]] bool chooses_past(std::uint32_t launch) const override {
-    return inner_.chooses_past(launch);
-  }
-  std::optional<vgpu::PastChoice> choose_past(const vgpu::PastPoint& point) override;
-  [[nodiscard]] std::uint64_t ignored() const override { return inner_.ignored(); }
-
- private:
-  vgpu::Strategy& inner_;
-  TrialLog& log_;
-};
-
 }  // namespace warpcheck

@@ -4,6 +4,9 @@
 // engine to its TrialRunner.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "harness/trial/engine.hpp"
 #include "vgpu/machine/observer.hpp"
 
@@ -26,6 +29,28 @@ class WatchedEngine final : public Engine {
   Engine& engine_;
   vgpu::Observer& observer_;
   bool edges_;
+};
+
+// Only the first trial has the observer: a TrialRunner may run others to judge it.
+class FirstTrialWatched final : public Engine {
+ public:
+  // on_finding: is called with each finding of that trial when it is made; empty: is not called
+  FirstTrialWatched(Engine& engine, vgpu::Observer& observer,
+                    std::function<void(const vgpu::Finding&)> on_finding = {})
+      : engine_(engine), watched_(engine, observer, false), on_finding_(std::move(on_finding)) {}
+
+  TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
+    if (std::exchange(has_run_, true)) return engine_.run(settings, body);
+    TrialSettings first = settings;
+    first.on_finding = on_finding_;
+    return watched_.run(first, body);
+  }
+
+ private:
+  Engine& engine_;
+  WatchedEngine watched_;
+  std::function<void(const vgpu::Finding&)> on_finding_;
+  bool has_run_ = false;
 };
 
 }  // namespace warpcheck

@@ -69,6 +69,11 @@ void System::begin_trial(const TrialSettings& settings) {
   visible_ = {};
   trial_.begin(settings);
   start();
+  if (!settings.on_finding) return;
+  findings_.checkers().on_new_finding([this](std::size_t number) {
+    const auto& on_finding = trial_.settings().on_finding;
+    if (on_finding) on_finding(findings_.checkers().findings()[number]);
+  });
 }
 
 TrialResult System::end_trial() {

@@ -39,6 +39,7 @@ TrialResult Trial::end() {
   complete(result_);
   settings_.strategy = nullptr;
   settings_.extra_observer = nullptr;
+  settings_.on_finding = nullptr;
   phase_ = Phase::ended;
   return std::move(result_);  // start() clears it
 }

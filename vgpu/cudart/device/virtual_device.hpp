@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct TrialSettings {
   unsigned jobs = 1;                         // threads for a launch, under the default policy
   bool want_feedback = false;                // call extra_observer's on_edge
   vgpu::Observer* extra_observer = nullptr;  // not owned; called after the checkers
+  // In a trial: is called with each finding when it is made.  Empty: it is not called.
+  std::function<void(const vgpu::Finding&)> on_finding{};
 };
 
 struct TrialResult {
