@@ -20,6 +20,7 @@
 #include "cli/exec/program_run.hpp"
 #include "cli/exec/run_directory.hpp"
 #include "cli/exec/supervisor.hpp"
+#include "cli/look/trace_arguments.hpp"
 #include "cli/report_options.hpp"
 #include "harness/expected/expectation_file.hpp"
 #include "harness/report/source_excerpt.hpp"
@@ -63,6 +64,7 @@ struct ExecArguments {
   std::string write_expect;         // a file; empty: none
   int error_exit_code = 66;
   int unsupported_exit_code = kCannot;
+  TraceArguments trace;  // without a file: nothing is traced
   ReportOptions reports;
 };
 
@@ -228,12 +230,15 @@ class Execution {
             .device = device_of(arguments_),
             .leaks = arguments_.leaks,
             .host_bytes = compares_outputs(arguments_),
-            .heap = filled_.heap_of(run)};
+            .heap = filled_.heap_of(run),
+            .trace_file = arguments_.trace.file,
+            .trace = run == 1 ? arguments_.trace.settings() : ""};
   }
 
   // Repeats a run for a comparison.
   ProgramRun repeat(const HostHeap::Wanted& wanted) {
     cudart::ExecSettings settings = settings_of_run(wanted.run);
+    settings.trace.clear();
     settings.kept_bytes = wanted.kept;
     settings.heap = wanted.heap;
     settings.host_inputs = true;
@@ -285,6 +290,7 @@ class Execution {
     };
     write([&] { arguments_.reports.write(files); });
     write([&] { write_expectations(); });
+    write([&] { arguments_.trace.end(); });
     if (!unwritten.empty()) complain(unwritten);
     if (const std::string why = why_past_our_runtime(); !why.empty()) {
       complain(fmt::format("{}: {}", report_.program, why));
@@ -340,8 +346,9 @@ class Execution {
   ProgramReport report_;
 };
 
-int run_exec(const ExecArguments& arguments) {
+int run_exec(ExecArguments arguments) {
   arguments.reports.check();
+  arguments.trace.begin();
   (void)expected_findings(arguments);  // before anything runs
   const ProgramFile program = find_program(arguments.command.front());
   try {
@@ -354,16 +361,6 @@ int run_exec(const ExecArguments& arguments) {
   return Supervisor::run([&](Supervisor& supervisor) {
     return Execution(arguments, program, supervisor, directory).run();
   });
-}
-
-// Reads a number of bytes with a unit; CLI::AsSizeValue's error lists every spelling of every unit.
-std::string to_size(std::string& word) {
-  const std::string given = word;
-  try {
-    if (CLI::AsSizeValue(false)(word).empty()) return "";
-  } catch (const CLI::ValidationError&) {
-  }
-  return fmt::format("{} is not a size, such as 512M or 16G", given);
 }
 
 template <class Names>
@@ -499,6 +496,7 @@ void add_exec_to(CLI::App& command, Run& run) {
   add_search_options(command, *arguments);
   add_device_options(command, *arguments);
   add_report_options(command, *arguments);
+  arguments->trace.add_for_programs_to(command);
   command.footer(
       "PROGRAM is what nvcc built, unmodified.  Build it with -lineinfo to get source lines.  A\n"
       "stripped program must be linked with `-cudart shared`, or with `-L DIR`, where DIR is what\n"

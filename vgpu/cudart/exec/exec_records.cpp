@@ -203,6 +203,8 @@ ExecSettings settings_of(const Json& json) {
   settings.host_bytes = json.at("host_bytes").get<bool>();
   settings.host_inputs = json.at("host_inputs").get<bool>();
   settings.heap = json.at("heap").get<unsigned>();
+  settings.trace_file = json.at("trace_file").get<std::string>();
+  settings.trace = json.at("trace").get<std::string>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
@@ -241,6 +243,8 @@ std::string to_text(const ExecSettings& settings) {
                {"host_bytes", settings.host_bytes},
                {"host_inputs", settings.host_inputs},
                {"heap", settings.heap},
+               {"trace_file", settings.trace_file},
+               {"trace", settings.trace},
                {"kept_bytes", settings.kept_bytes}});
 }
 

@@ -46,6 +46,9 @@ struct ExecSettings {
   // Fill memory of the host's heap with this byte, by the C library's malloc(); 0: it is left
   // alone.
   unsigned heap = 0;
+  // The file of a trace, which the command has made, and its options (vgpu::to_text()); both empty:
+  // there is none.
+  std::string trace_file{}, trace{};
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };

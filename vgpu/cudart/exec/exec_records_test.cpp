@@ -34,6 +34,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.leaks = true;
   settings.host_bytes = true;
   settings.kept_bytes = {3, UINT32_MAX};
+  settings.trace_file = "/a/trace";
+  settings.trace = "0\n1";
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   const auto back = parse_exec_settings(to_text(settings));
@@ -55,6 +57,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->leaks);
   EXPECT_TRUE(back->host_bytes);
   EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
+  EXPECT_EQ(back->trace_file, "/a/trace");
+  EXPECT_EQ(back->trace, "0\n1");
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
 }

@@ -19,6 +19,7 @@
 #include "vgpu/cudart/device/this_process.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
+#include "vgpu/schedule/logged.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 // `warpcheck exec` recognises a program that contains this runtime library by this note: name
@@ -80,13 +81,40 @@ TrialSettings ExecSession::trial_settings() {
   const bool is_default = settings_.strategy == "default";
   trial.strategy = is_default ? nullptr : strategy_.get();
   trial.jobs = is_default ? settings_.jobs : 1;
+  if (!settings_.trace.empty()) trace(trial);
   return trial;
+}
+
+void ExecSession::trace(TrialSettings& trial) {
+  if (trace_ == nullptr) {
+    const auto options = vgpu::trace_options_of(settings_.trace);
+    if (!options) refuse_to_run("not the options of a trace that `warpcheck exec` passes");
+    trace_ = std::make_unique<vgpu::Trace>(*options, settings_.trace_file);
+  }
+  trial.extra_observer = trace_.get();
+  trial.jobs = 1;
+  if (trial.strategy == nullptr) return;
+  logged_strategy_ = std::make_unique<vgpu::LoggedStrategy>(
+      *trial.strategy, [this](const vgpu::Decision& decision) { trace_->decided(decision); });
+  trial.strategy = logged_strategy_.get();
+}
+
+void ExecSession::end_trace() {
+  if (trace_ == nullptr) return;
+  trace_->end();
+  if (trace_->error() == 0) return;
+  not_checked(fmt::format("the rest of the trace: cannot write to {}: {}", settings_.trace_file,
+                          std::strerror(trace_->error())));
 }
 
 void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{program_path()}}); }
 
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   if (counts_.size() <= number) counts_.resize(number + 1);
+  if (trace_ != nullptr && number >= traced_) {
+    traced_ = number + 1;
+    trace_->found(finding);
+  }
   counts_[number] = finding.count;
   append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
 }
@@ -185,6 +213,7 @@ void ExecSession::not_checked(std::string_view what) {
 
 void ExecSession::end(const TrialResult& result, std::vector<std::string> kernels,
                       std::size_t first) {
+  end_trace();
   std::size_t number = first;
   for (const vgpu::Finding& finding : result.findings) {
     const bool is_known = number < counts_.size() && counts_[number] == finding.count;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/check/trace/trace.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/exec_log.hpp"
 #include "vgpu/cudart/exec/exec_records.hpp"
@@ -63,6 +64,8 @@ class ExecSession {
  private:
   explicit ExecSession(ExecSettings settings) : settings_(std::move(settings)) {}
   void append(const ExecRecord& record) const;
+  void trace(TrialSettings& trial);
+  void end_trace();
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
@@ -81,8 +84,10 @@ class ExecSession {
   std::vector<Call> calls_;                                   // by the number of their records
   std::uint64_t launches_ = 0, prints_ = 0, print_hash_ = 0;  // latest totals
   std::uint32_t last_kernel_ = 0;                             // its number plus one; 0: none
-  std::unique_ptr<vgpu::Strategy> strategy_;
-  std::vector<std::uint64_t> counts_;  // recorded counts, by number
+  std::unique_ptr<vgpu::Strategy> strategy_, logged_strategy_;
+  std::unique_ptr<vgpu::Trace> trace_;  // null: nothing is traced
+  std::size_t traced_ = 0;              // the number of findings that the trace has
+  std::vector<std::uint64_t> counts_;   // recorded counts, by number
 };
 
 }  // namespace warpcheck::cudart

@@ -58,6 +58,17 @@ bool ElfFile::has_section(std::string_view name) const {
   return false;
 }
 
+std::string_view ElfFile::section(std::string_view name) const {
+  if (header_.e_shstrndx >= sections_.size()) return {};
+  const Elf64_Shdr& names = sections_[header_.e_shstrndx];
+  for (const Elf64_Shdr& section : sections_) {
+    if (text_at(names.sh_offset + section.sh_name) != name) continue;
+    if (section.sh_type == SHT_NOBITS || section.sh_offset > bytes_.size()) return {};
+    return bytes_.substr(section.sh_offset, section.sh_size);
+  }
+  return {};
+}
+
 std::vector<std::string> ElfFile::dynamic(std::int64_t tag) const {
   std::vector<std::string> texts;
   for_each<Elf64_Dyn>(SHT_DYNAMIC, [&](const Elf64_Dyn& entry, const Elf64_Shdr& strings) {

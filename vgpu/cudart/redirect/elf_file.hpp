@@ -40,6 +40,8 @@ class ElfFile {
   // file.
   [[nodiscard]] std::string foreign_kind() const;
   [[nodiscard]] bool has_section(std::string_view name) const;
+  // Returns the section's bytes; empty: there is no such section, or the file has none of them.
+  [[nodiscard]] std::string_view section(std::string_view name) const;
   // Returns the strings of the dynamic section's entries with this tag (DT_NEEDED, DT_RUNPATH ...).
   [[nodiscard]] std::vector<std::string> dynamic(std::int64_t tag) const;
   // Returns whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined or undefined.

@@ -1,0 +1,119 @@
+"""`warpcheck exec --trace`: trace_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.append(str(pathlib.Path(__file__).parents[1]))
+from exec_testing import HERE, WARPCHECK, Source, build, run
+
+SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
+TRACE = HERE / "run.trace"
+
+
+def setUpModule():
+    build("trace_programs.cu", "program", "-cudart", "shared")
+
+
+def traced(*options, mode=()):
+    """The result of exec, and the lines of the trace."""
+    result = run("--trace", str(TRACE), *options, "--", "./program", *mode)
+    return result, TRACE.read_text().splitlines()
+
+
+def steps(lines):
+    return [line for line in lines if re.match(r" *\d+ b\d", line)]
+
+
+class Traces(unittest.TestCase):
+    def test_the_program_and_its_report_are_the_same(self):
+        plain = run("--", "./program")
+        result, lines = traced()
+        self.assertEqual(plain.returncode, 66)
+        self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout))
+        times = re.compile(r"in [0-9.]+ m?s|[0-9.]+ thousand|[0-9.]+ million")
+        self.assertEqual(times.sub("", result.stderr), times.sub("", plain.stderr))
+        self.assertEqual([line for line in lines if line.startswith("launch ") and ":" in line],
+                         ["launch 0: fill  grid (1,1,1) block (64,1,1)",
+                          "launch 1: block_sum  grid (1,1,1) block (64,1,1)"])
+        self.assertEqual(lines[-1], "# end of the file")
+
+    def test_the_race_stands_where_it_occurs(self):
+        _, lines = traced("--kernel", "block_sum")
+        at = next(i for i, line in enumerate(lines) if "!! data-race on shared memory partial[0]" in line)
+        place = f"trace_programs.cu:{SOURCE.line_of('take')}"
+        add = f"trace_programs.cu:{SOURCE.line_of('add')}"
+        sides = [re.fullmatch(r" +\((\d)\) (\w+) by block \(0,0,0\) thread \((\d+),0,0\): step (\d+)", line)
+                 for line in lines[at + 1:at + 3]]
+        by_step = {int(line.split()[0]): line for line in steps(lines)}
+        for side in sides:
+            line = by_step[int(side[4])]
+            self.assertIn(place if side[2] == "read" else add, line)
+            self.assertIn(f" w{int(side[3]) // 32} ", line)
+        self.assertEqual({side[2] for side in sides}, {"read", "write"})
+        self.assertFalse(any("fill" in line for line in lines))
+
+    def test_lines_and_lanes(self):
+        line = SOURCE.line_of("add")
+        result, lines = traced("--lines", f"trace_programs.cu:{line}", "--warp", "1", "--lanes", "3")
+        self.assertEqual(result.returncode, 66)
+        self.assertTrue(steps(lines))
+        for step in steps(lines):
+            self.assertIn(f" trace_programs.cu:{line} ", step)
+            self.assertIn(" w1 ", step)
+            self.assertNotIn("lane 0:", step)
+
+    def test_json_has_a_track_a_warp(self):
+        chrome = HERE / "run.json"
+        result = run("--trace", str(chrome), "--", "./program")
+        self.assertEqual(result.returncode, 66)
+        trace = json.loads(chrome.read_text())
+        names = [event["args"]["name"] for event in trace if event["ph"] == "M" and event["args"]]
+        self.assertEqual(names, ["launch 0 fill block 0", "warp 0", "warp 1",
+                                 "launch 1 block_sum block 0", "warp 0", "warp 1"])
+        self.assertTrue(any(event.get("cat") == "finding" for event in trace))
+
+    def test_the_limit_ends_the_trace_and_not_the_program(self):
+        result, lines = traced("--trace-limit", "4K")
+        self.assertEqual(result.returncode, 66)
+        self.assertLess(TRACE.stat().st_size, 5000)
+        self.assertRegex(lines[-2], r"# \d+ of \d+ steps are left out: the limit of \d+ bytes is reached")
+
+    def test_a_kill_leaves_a_usable_beginning(self):
+        with subprocess.Popen([WARPCHECK, "exec", "--trace", str(TRACE), "--", "./program", "long"], cwd=HERE,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and (not TRACE.exists() or TRACE.stat().st_size < 100_000):
+                time.sleep(0.05)
+            process.kill()
+        lines = TRACE.read_text()
+        self.assertTrue(lines.endswith("\n"))
+        self.assertGreater(len(steps(lines.splitlines())), 100)
+
+    def test_a_disk_that_fills_up_is_told_and_the_program_ends_as_before(self):
+        full = HERE / "full"
+        full.mkdir()
+        script = f"mount -t tmpfs -o size=8k none {full} || exit 77; " \
+                 f"{WARPCHECK} exec --trace {full}/trace -- ./program"
+        try:
+            result = subprocess.run(["unshare", "-m", "sh", "-c", script], cwd=HERE, capture_output=True, text=True)
+        except FileNotFoundError:
+            self.skipTest("no unshare")
+        if result.returncode in (1, 77):
+            self.skipTest("may not mount a file system")
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("1 error", result.stderr)
+        self.assertIn(f"cannot write to {full}/trace: No space left on device", result.stderr)
+
+    def test_a_program_that_changes_its_directory_is_traced_to_the_same_file(self):
+        result = subprocess.run([WARPCHECK, "exec", "--trace", "here.trace", "--", "sh", "-c",
+                                 f"cd / && {HERE}/program"], cwd=HERE, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 66, result.stderr)
+        self.assertTrue(steps((HERE / "here.trace").read_text().splitlines()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
