@@ -118,7 +118,7 @@ void Feedback::count_read(std::uint32_t site, std::uint32_t reader, const Writer
   count(reads_from_, combine(combine(site, writer.site), static_cast<std::uint32_t>(relation)));
 }
 
-void Feedback::on_access(vgpu::Access& access) {
+void Feedback::on_access(const vgpu::Access& access) {
   count_access(access.place);
   if (!is_watched(access.space)) return;
   Shadow& shadow = shadow_of(*access.allocation);

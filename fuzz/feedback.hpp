@@ -43,7 +43,7 @@ class Feedback : public vgpu::Observer {
   [[nodiscard]] const TrialShape& shape() const { return shape_; }
 
   void on_sync(const vgpu::Sync& sync) override;
-  void on_access(vgpu::Access& access) override;
+  void on_access(const vgpu::Access& access) override;
   void on_allocate(const vgpu::Allocation& allocation) override;
   void on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) override;
 

@@ -180,7 +180,7 @@ void TrialLog::on_sync(const vgpu::Sync& sync) {
   }
 }
 
-void TrialLog::on_access(vgpu::Access& access) {
+void TrialLog::on_access(const vgpu::Access& access) {
   if (!is_watched(access.space)) return;
   const LogStep step{.kind = LogStep::Kind::access,
                      .access = access.kind,

@@ -51,7 +51,7 @@ class TrialLog final : public vgpu::Observer {
   void add_decision(const vgpu::Decision& decision);
 
   void on_sync(const vgpu::Sync& sync) override;
-  void on_access(vgpu::Access& access) override;
+  void on_access(const vgpu::Access& access) override;
   void on_fault(const vgpu::Fault& fault) override;
   void on_undefined_use(const vgpu::UndefinedUse& use) override;
   void on_barrier_divergence(const vgpu::BarrierDivergence& divergence) override;

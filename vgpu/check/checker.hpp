@@ -13,8 +13,6 @@
 namespace warpcheck::vgpu {
 
 struct CheckerSet;
-enum class PartsEnd : std::uint8_t;  // checkers.hpp
-class SharedGrid;
 
 // A launch that was suspended (vgpu/machine/progress/concurrent_work.hpp) goes on.
 struct ResumedLaunch {
@@ -31,15 +29,11 @@ class Checker : public Observer {
   virtual void configure(const CheckerSet& /*set*/) {}
   // Starts a new trial: the checker forgets everything that it has seen.
   virtual void reset(WarpModel /*model*/) {}
-  // A library function reads or writes device memory.  For a read, the checker sets which bits are
-  // undefined.
-  virtual void on_operand(OperandAccess& /*access*/) {}
+  // A library function reads or writes device memory.
+  virtual void on_operand(const OperandAccess& /*access*/) {}
   // An access that on_operand() has already reported, with more launches in `unordered_launches`
   // (as Observer::on_late_host_access()).
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
-
-  // A launch, a call or a library function was refused that may have written any device memory.
-  virtual void on_unknown_writes() {}
 
   // Several launches may be in progress: one runs, and the others are suspended.
   // The next launch begins while the given ones are suspended (Launch::index, ascending).
@@ -47,20 +41,6 @@ class Checker : public Observer {
   // The events that follow are of this launch; the one that ran until now is suspended, or has
   // ended, or is the same.
   virtual void resumes(const ResumedLaunch&) {}
-
-  // When several machines run one launch, each machine has checkers of its own, which see the
-  // events of that machine only: the parts.  The whole is the checker that sees all other events;
-  // its state outlives the launch. begin_parts() and end_parts() are called on the whole.
-  virtual void begin_parts() {}
-  virtual void end_parts(PartsEnd /*end*/) {}
-  // Called on a part after reset().  The part gives `grid` up when one machine must run the launch.
-  virtual void join(Checker& /*whole*/, SharedGrid& /*grid*/) {}
-  // Returns one byte of state for each byte of a global allocation, which parts may write; null:
-  // the checker has none.
-  [[nodiscard]] virtual std::uint8_t* states_of(const Allocation&) { return nullptr; }
-  // Returns the same of the whole, and creates the states if there are none yet; null: the checker
-  // never has any.
-  virtual std::uint8_t* make_states_of(const Allocation&) { return nullptr; }
 
  protected:
   Reporter& reporter_;

@@ -14,6 +14,7 @@
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/block_share.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -67,11 +68,15 @@ std::string said_by(const Finding& finding) {
 class Checkers::Impl {
  public:
   CheckerSet set;
+  UnwrittenMemory unwritten;
   Reporter reporter;
   std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // created when first enabled
   std::vector<Checker*> enabled;
   // Findings of host calls, keyed by everything that they say except the element.
   std::unordered_map<std::string, std::uint32_t> host_findings;
+
+  // Returns null if values that nothing has written are not followed.
+  UnwrittenMemory* followed() { return set.finds_unwritten_values() ? &unwritten : nullptr; }
 };
 
 std::string checkers_help() {
@@ -91,13 +96,14 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
   impl_->reporter.reset();
   impl_->host_findings.clear();
   if (impl_->enabled.empty() || impl_->set != set) enable(set);
+  impl_->unwritten.reset();
   for (Checker* const checker : impl_->enabled) checker->reset(model);
 }
 
 void Checkers::enable(const CheckerSet& set) {
   impl_->set = set;
   impl_->enabled.clear();
-  impl_->reporter.set_undefined_bytes(nullptr);
+  impl_->reporter.set_unwritten(impl_->followed());
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
     if (row.enabled != nullptr && !(set.*row.enabled)) continue;
@@ -108,10 +114,23 @@ void Checkers::enable(const CheckerSet& set) {
   }
   observers_.assign(1, &impl_->reporter);
   observers_.insert(observers_.end(), impl_->enabled.begin(), impl_->enabled.end());
+  // After the checkers, which see memory as it was before an event.
+  if (UnwrittenMemory* const unwritten = impl_->followed()) observers_.push_back(unwritten);
 }
 
 void Checkers::on_operand(OperandAccess& access) {
+  UnwrittenMemory* const unwritten = impl_->followed();
+  if (unwritten != nullptr && !access.write) {
+    access.undefined = unwritten->bits_of(*access.allocation, access.offset, access.bytes);
+  }
   for (Checker* const checker : impl_->enabled) checker->on_operand(access);
+  if (unwritten == nullptr || !access.write) return;
+  std::uint32_t origin = 0;
+  if (!access.undefined.empty()) {
+    const LibraryOperand& from = *access.undefined_from;
+    origin = unwritten->origins().of_operand(from.call_site, from.number);
+  }
+  unwritten->write_range(*access.allocation, access.offset, access.bytes, access.undefined, origin);
 }
 
 void Checkers::on_late_operand(const OperandAccess& access) {
@@ -119,7 +138,7 @@ void Checkers::on_late_operand(const OperandAccess& access) {
 }
 
 void Checkers::on_unknown_writes() {
-  for (Checker* const checker : impl_->enabled) checker->on_unknown_writes();
+  if (impl_->followed() != nullptr) impl_->unwritten.on_unknown_writes();
 }
 
 void Checkers::begins_beside(std::span<const std::uint32_t> suspended) {
@@ -131,35 +150,24 @@ void Checkers::resumes(const ResumedLaunch& resumed) {
 }
 
 void Checkers::begin_parts() {
-  for (Checker* const checker : impl_->enabled) checker->begin_parts();
+  if (impl_->followed() != nullptr) impl_->unwritten.begin_parts();
 }
 
 void Checkers::end_parts(PartsEnd end) {
-  for (Checker* const checker : impl_->enabled) checker->end_parts(end);
+  if (impl_->followed() != nullptr) impl_->unwritten.end_parts(end);
 }
 
 void Checkers::join(const Checkers& whole, SharedGrid& grid) {
   impl_->reporter.set_listener([&grid](std::size_t) { grid.give_up(); });
-  for (std::size_t i = 0; i < kRegistry.size(); ++i) {
-    Checker* const part = impl_->checkers[i].get();
-    const bool is_on = std::ranges::find(impl_->enabled, part) != impl_->enabled.end();
-    Checker* const of_whole = whole.impl_->checkers[i].get();
-    if (is_on && of_whole != nullptr) part->join(*of_whole, grid);
-  }
+  if (impl_->followed() != nullptr) impl_->unwritten.join(whole.impl_->unwritten, grid);
 }
 
 std::uint8_t* Checkers::states_of(const Allocation& allocation) const {
-  for (Checker* const checker : impl_->enabled) {
-    if (std::uint8_t* const states = checker->states_of(allocation)) return states;
-  }
-  return nullptr;
+  return impl_->followed() != nullptr ? impl_->unwritten.states_of(allocation) : nullptr;
 }
 
 std::uint8_t* Checkers::make_states_of(const Allocation& allocation) {
-  for (Checker* const checker : impl_->enabled) {
-    if (std::uint8_t* const states = checker->make_states_of(allocation)) return states;
-  }
-  return nullptr;
+  return impl_->followed() != nullptr ? impl_->unwritten.make_states_of(allocation) : nullptr;
 }
 
 const std::vector<Finding>& Checkers::findings() const { return impl_->reporter.findings(); }

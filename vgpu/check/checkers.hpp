@@ -17,16 +17,10 @@
 
 namespace warpcheck::vgpu {
 
-class Causes;  // reporter.hpp
+class Causes;                        // reporter.hpp
+enum class PartsEnd : std::uint8_t;  // machine/block_share.hpp
 class SharedGrid;
 struct ResumedLaunch;  // checker.hpp
-
-// What becomes of what several machines have left in the checkers of the whole (checker.hpp).
-enum class PartsEnd : std::uint8_t {
-  kept,
-  undone,     // the launches run again on one machine
-  postponed,  // memory and states of bytes are as before; they will be written later
-};
 
 class Checkers {
  public:
@@ -41,26 +35,31 @@ class Checkers {
   // Valid until the next reset().
   [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
 
-  // Reports accesses of library functions to the checkers that are on (checker.hpp).
+  // Reports accesses of library functions to the checkers that are on (checker.hpp).  For a read,
+  // sets which bits are undefined.
   void on_operand(OperandAccess& access);
   void on_late_operand(const OperandAccess& access);
 
-  // Something that may have written device memory did not run: it was refused (checker.hpp).
+  // A launch, a call or a library function was refused that may have written any device memory.
   void on_unknown_writes();
 
   // Several launches are in progress (checker.hpp).
   void begins_beside(std::span<const std::uint32_t> suspended);
   void resumes(const ResumedLaunch& resumed);
 
-  // When several machines run one launch (checker.hpp): called on the whole, before and after the
-  // launch.
+  // When several machines run one launch, each machine has checkers of its own, which see the
+  // events of that machine only: the parts.  The whole sees all other events, and its state
+  // outlives the launch.  Called on the whole, before and after the launch:
   void begin_parts();
   void end_parts(PartsEnd end);
-  // Called on a part.  A part that finds anything gives `grid` up.
+  // Called on a part, after reset().  A part that finds anything, or a value that nothing has
+  // written, gives `grid` up: one machine must run the launch.
   void join(const Checkers& whole, SharedGrid& grid);
-  // Returns Checker::states_of() of the only checker that has such states.
+  // Returns the states of bytes of a global allocation, which parts may write (UnwrittenMemory);
+  // null: there are none.
   [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) const;
-  // Returns Checker::make_states_of() of the only checker that has such states.
+  // Returns the same of the whole, and creates the states if there are none yet; null: unwritten
+  // values are not followed.
   std::uint8_t* make_states_of(const Allocation& allocation);
 
   // In order of first occurrence.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -57,7 +58,11 @@ inline Program fake_program(std::uint32_t size = 64) {
 class FakeLaunch {
  public:
   FakeLaunch(Program& program, std::vector<Observer*> observers)
-      : program_(program), observers_(std::move(observers)) {}
+      : program_(program), observers_(std::move(observers)) {
+    for (Observer* observer : observers_) {
+      if (UndefinedMemory* const plane = observer->undefined_memory()) undefined_ = plane;
+    }
+  }
 
   //   unordered: earlier launches that are not ordered before this one
   void start(Dim3 grid, Dim3 block, std::span<const std::uint32_t> unordered = {}) {
@@ -110,8 +115,12 @@ class FakeLaunch {
                                                          : InstrKind::load;
     return access;
   }
+  // As CurrentAccess does.
   Access& emit(Access& access) {
+    const bool stores = access.kind == AccessKind::write;
+    if (undefined_ != nullptr && !stores) undefined_->read(access);
     for (Observer* observer : observers_) observer->on_access(access);
+    if (undefined_ != nullptr && stores) undefined_->write(access);
     return access;
   }
 
@@ -177,6 +186,7 @@ class FakeLaunch {
 
   Program& program_;
   std::vector<Observer*> observers_;
+  UndefinedMemory* undefined_ = nullptr;
   std::vector<std::uint32_t> phases_, slots_;  // by block
 };
 

@@ -54,7 +54,7 @@ bool ForeignPointerChecker::takes_row(const RowAccess& row) {
   return !may_read && !may_use;
 }
 
-void ForeignPointerChecker::on_access(Access& access) {
+void ForeignPointerChecker::on_access(const Access& access) {
   const bool is_used = state_->program->code[access.pc].is_read_address && !state_->foreign.empty();
   if (is_used && access.space != ptx::Space::global) use(access);
   if (access.space != ptx::Space::global && access.space != ptx::Space::shared) return;

@@ -30,7 +30,7 @@ class ForeignPointerChecker final : public Checker {
   void reset(WarpModel /*model*/) override { state_.reset(); }
   void on_sync(const Sync& sync) override;
   void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
   // Machine code must report shared memory, too.
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override { return false; }

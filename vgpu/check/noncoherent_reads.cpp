@@ -111,7 +111,7 @@ bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   return !is_noncoherent(state_->program->code[row.pc]) || !is_written(*written, lanes);
 }
 
-void NoncoherentReadChecker::on_access(Access& access) {
+void NoncoherentReadChecker::on_access(const Access& access) {
   if (access.space != ptx::Space::global) return;
   if (access.kind != AccessKind::read) {
     return record(*access.allocation, lanes_of(access), access.place, access.pc);

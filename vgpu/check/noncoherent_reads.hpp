@@ -31,7 +31,7 @@ class NoncoherentReadChecker final : public Checker {
   void reset(WarpModel /*model*/) override { state_.reset(); }
   void on_sync(const Sync& sync) override;
   void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
     return true;  // shared memory does not matter here

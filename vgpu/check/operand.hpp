@@ -53,7 +53,7 @@ struct OperandAccess {
   bool write = false;
   const LibraryOperand* operand = nullptr;
   std::span<const std::uint32_t> unordered_launches{};  // as in HostAccess
-  // The undefined bits of each byte; empty: all bits are defined.  For a read, a checker sets them.
+  // The undefined bits of each byte; empty: all bits are defined.  For a read, Checkers sets them.
   // For a write, the caller sets them, and names the operand that made them undefined.
   std::vector<std::uint8_t> undefined{};
   const LibraryOperand* undefined_from = nullptr;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/known_patterns.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
@@ -170,6 +171,10 @@ void Reporter::reset() {
   entries_ = 0;
   recent_ = {};
   for (Entry& entry : table_) entry.finding = ptx::kNone;
+}
+
+bool Reporter::holds_undefined(const Allocation& allocation, std::uint32_t offset) const {
+  return unwritten_ != nullptr && unwritten_->holds_undefined(allocation, offset);
 }
 
 void Reporter::on_sync(const Sync& sync) {

@@ -24,6 +24,8 @@
 
 namespace warpcheck::vgpu {
 
+class UnwrittenMemory;
+
 // A thread of the running launch, by linear indices.
 struct ThreadId {
   std::uint32_t block = 0;   // in the grid
@@ -85,15 +87,6 @@ class Causes {
   [[nodiscard]] virtual HostPlace place_of_call() const { return {}; }
   // Returns a number that calls at different places do not share.
   [[nodiscard]] virtual std::uint32_t number_of_call() const { return 0; }
-};
-
-// What the initialisation checker knows about bytes, for other checkers.
-class UndefinedBytes {
- public:
-  virtual ~UndefinedBytes() = default;
-  // Returns whether the latest store to the byte has left an undefined value there, and not only
-  // padding.
-  [[nodiscard]] virtual bool holds_undefined(const Allocation&, std::uint32_t offset) const = 0;
 };
 
 class Reporter final : public Observer {
@@ -175,11 +168,12 @@ class Reporter final : public Observer {
   // Sets the source of causes; not owned; null: no causes are known.
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
-  // Not owned; null: undefined values are not followed.
-  void set_undefined_bytes(const UndefinedBytes* bytes) { undefined_bytes_ = bytes; }
-  [[nodiscard]] bool holds_undefined(const Allocation& allocation, std::uint32_t offset) const {
-    return undefined_bytes_ != nullptr && undefined_bytes_->holds_undefined(allocation, offset);
-  }
+  // Sets what is known of memory that nothing has written; not owned; null: nothing.
+  void set_unwritten(UnwrittenMemory* unwritten) { unwritten_ = unwritten; }
+  [[nodiscard]] UnwrittenMemory* unwritten() const { return unwritten_; }
+  // Returns whether the latest store to the byte has left an undefined value there, and not only
+  // padding.
+  [[nodiscard]] bool holds_undefined(const Allocation& allocation, std::uint32_t offset) const;
   // As of Causes.
   [[nodiscard]] HostPlace place_of_allocation(const Allocation& allocation) const {
     return causes_ == nullptr ? HostPlace{} : causes_->place_of_allocation(allocation);
@@ -222,7 +216,7 @@ class Reporter final : public Observer {
   std::vector<Finding> findings_;
   Listener listener_;
   const Causes* causes_ = nullptr;
-  const UndefinedBytes* undefined_bytes_ = nullptr;
+  UnwrittenMemory* unwritten_ = nullptr;
   // open addressing; its size is a power of two, at most half of it is full
   std::vector<Entry> table_;
   std::size_t entries_ = 0;

@@ -72,9 +72,9 @@ struct Access {
   std::array<const std::byte*, 4> values{};
   std::uint8_t value_bytes = 0;
   std::uint8_t element_bytes = 0;
-  // Initialisation.  For a write: the lanes whose value is undefined.  For a read or atomic: an
-  // observer sets it to the lanes whose loaded value is undefined.  `origin` is the pc of the load
-  // that first read undefined bytes (kNone: none).
+  // Undefined bits.  For a write: the lanes whose value is undefined.  For a read or atomic: the
+  // lanes whose loaded value is undefined (UndefinedMemory).  `origin` is the pc of the load that
+  // first read undefined bytes (kNone: none).
   std::uint32_t undefined = 0;
   std::uint32_t origin = ptx::kNone;
   ValueLanes of_values{};  // those of `undefined` whose undefined bits are a value

@@ -29,6 +29,13 @@ class ReductionPages {
                              std::uint32_t pc) = 0;
 };
 
+// What becomes of what several machines have left in the state of the whole.
+enum class PartsEnd : std::uint8_t {
+  kept,
+  undone,     // the launches run again on one machine
+  postponed,  // memory and states of bytes are as before; they will be written later
+};
+
 class SharedGrid {
  public:
   //   blocks: number of blocks in the grid; machines: at least 1

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {
@@ -41,11 +42,11 @@ class OneDecision final : public Strategy {
   std::optional<Decision> decision_;
 };
 
-class Recorder final : public Observer {
+class Recorder final : public Observer, private UndefinedMemory {
  public:
-  void on_access(Access& access) override {
+  [[nodiscard]] UndefinedMemory* undefined_memory() override { return answer ? this : nullptr; }
+  void on_access(const Access& access) override {
     if (keeps_accesses) accesses.push_back(access);
-    if (answer) answer(access);
   }
   [[nodiscard]] Watched watches() const override { return {.blocks = blocks}; }
   void on_sync(const Sync& sync) override { syncs.push_back(sync.kind); }
@@ -66,7 +67,14 @@ class Recorder final : public Observer {
   std::vector<BarrierDivergence> divergences;
   std::vector<StepLimit> limits;
   std::vector<Trap> traps;
-  std::function<void(Access&)> answer;
+  std::function<void(Access&)> answer;  // is called for each access, and marks what a load finds
+
+ private:
+  void read(Access& access) override { answer(access); }
+  void write(const Access& access) override {
+    Access store = access;
+    answer(store);
+  }
 };
 
 constexpr std::string_view kHeader = ".version 8.0\n.target sm_75\n.address_size 64\n";

@@ -11,7 +11,8 @@
 
 namespace warpcheck::vgpu {
 
-struct RowNotes;  // native/noted_rows.hpp
+struct RowNotes;        // native/noted_rows.hpp
+class UndefinedMemory;  // undefined/undefined_memory.hpp
 
 // What an observer wants the machine to mark as undefined, so that it can follow these values.
 struct Following {
@@ -53,8 +54,8 @@ struct Watched {
   }
 };
 
-// Receives the events of a launch.  Every function has an empty default, so an observer overrides
-// only what it needs. on_access may set Access::undefined and Access::origin of reads.
+// Receives the events of a launch, and changes nothing of it.  Every function has an empty default,
+// so an observer overrides only what it needs.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -64,7 +65,11 @@ class Observer {
   // collectives, the latter after the launch has begun.
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const { return true; }
   [[nodiscard]] virtual bool watches_collectives_of(const Program&) const { return true; }
-  virtual void on_access(Access&) {}
+  // Returns the plane of undefined bits of memory that the machine is to keep for the observer;
+  // null: it needs none.  Asked when the observer is added to a list, where at most one has a
+  // plane.
+  [[nodiscard]] virtual UndefinedMemory* undefined_memory() { return nullptr; }
+  virtual void on_access(const Access&) {}
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
   // on_access() with the access.
   virtual bool takes_row(const RowAccess&) { return false; }

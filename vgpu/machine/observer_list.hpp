@@ -30,6 +30,7 @@ class ObserverList {
     if (watched.frames) of_frames_.push_back(&observer);
     if (watched.steps) of_steps_.push_back(&observer);
     if (watched.accesses || watched.noncoherent_loads) of_accesses_.push_back({&observer, watched});
+    if (UndefinedMemory* const plane = observer.undefined_memory()) undefined_memory_ = plane;
     unwritten_registers_ |= watched.unwritten_registers;
     following_.values |= watched.followed_values;
     following_.order |= watched.followed_order;
@@ -57,6 +58,8 @@ class ObserverList {
   }
   // Whether registers that a thread has not written are undefined for one of them.
   [[nodiscard]] bool unwritten_registers() const { return unwritten_registers_; }
+  // Returns the plane of undefined bits of memory that one of them needs; null: none does.
+  [[nodiscard]] UndefinedMemory* undefined_memory() const { return undefined_memory_; }
   // Returns what they follow together.
   [[nodiscard]] Following following() const { return following_; }
 
@@ -68,6 +71,7 @@ class ObserverList {
   std::vector<Observer*> all_, of_launches_, of_blocks_, of_memory_, of_trial_end_, of_collectives_,
       of_frames_, of_steps_;
   std::vector<OfAccesses> of_accesses_;
+  UndefinedMemory* undefined_memory_ = nullptr;
   bool unwritten_registers_ = false;
   Following following_{};
 };

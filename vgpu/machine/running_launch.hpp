@@ -24,9 +24,10 @@ enum class Step : std::uint8_t;
 // The observers of the launch, in the order in which they are called.
 struct Observers {
   const ObserverList* list = nullptr;
-  std::vector<Observer*> of_accesses;     // those that watch accesses
-  std::vector<Observer*> of_collectives;  // those that watch collectives
-  std::vector<Observer*> of_steps;        // those that watch steps
+  std::vector<Observer*> of_accesses;           // those that watch accesses
+  std::vector<Observer*> of_collectives;        // those that watch collectives
+  std::vector<Observer*> of_steps;              // those that watch steps
+  UndefinedMemory* undefined_memory = nullptr;  // null: no bits of memory are undefined
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
   WeakMemory* weak_memory = nullptr;
@@ -41,12 +42,17 @@ struct Observers {
   // Returns whether an observer was added later: a component watches how a warp or a block
   // proceeds.
   [[nodiscard]] bool is_looked_at() const { return of_accesses.size() != watch_throughout; }
+  // Returns whether accesses need to be described.
+  [[nodiscard]] bool watch_accesses() const {
+    return !of_accesses.empty() || undefined_memory != nullptr;
+  }
   //   is_noncoherent: a load of the launch may find what the launch has written before
   void begin(const ObserverList& watching, bool edges, const Launch& launch, bool is_noncoherent) {
     list = &watching;
     of_accesses.clear();
     watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses);
     watch_throughout = of_accesses.size();
+    undefined_memory = watching.undefined_memory();
     of_collectives = watching.of_collectives();
     of_steps = watching.of_steps();
     want_edges = edges;

@@ -232,7 +232,7 @@ Event ExecutionRun::event_of(const Access& access, unsigned lane) {
   return event;
 }
 
-void ExecutionRun::on_access(Access& access) {
+void ExecutionRun::on_access(const Access& access) {
   if (has_ended_ || !trace_.gap.empty()) return;
   const bool is_shared = access.space == ptx::Space::global || access.space == ptx::Space::shared;
   if (is_shared) {

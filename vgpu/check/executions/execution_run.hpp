@@ -56,7 +56,7 @@ class ExecutionRun final : public Strategy, public Observer {
   std::optional<PastChoice> choose_past(const PastPoint& point) override;
 
   void on_sync(const Sync& sync) override;
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   [[nodiscard]] Watched watches() const override {

@@ -26,7 +26,7 @@ std::string place_of_copy(const HostAccess& access, std::uint32_t offset, const 
 
 // Text about who has left a value in memory that (1), a load of a later kernel, has found there.
 std::string stored_by(const Origin& origin) {
-  if (origin.program == nullptr) return "that (3) has left: " + origin.operand.name;
+  if (origin.program == nullptr) return "that (3) has left: " + origin.of_library.name;
   return fmt::format("that kernel {} has stored, made from {}{}",
                      kernel_name(origin.program->kernel), origin.source("had written", 3),
                      origin.is_load() ? " before (3)" : "");
@@ -36,7 +36,7 @@ std::string stored_by(const Origin& origin) {
 
 // The launch of the origin may be an earlier one, with other extents.
 AccessSide InitReports::side_of(const Origin& origin) const {
-  if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
+  if (origin.program == nullptr) return vgpu::side_of(origin.of_library, false);
   using enum Origin::Kind;
   const char* const role = origin.kind == shuffle   ? "shuffle"
                            : origin.kind == product ? "product"
@@ -50,23 +50,28 @@ InitReports::UseWords InitReports::words_of(UndefinedUse::Kind kind) {
   return {"address", "uses an address", 0};
 }
 
-void InitReports::used(const UndefinedUse& use) { report_use(use, words_of(use.kind)); }
-
-void InitReports::stored(const UndefinedUse& use, bool is_atomic) {
-  report_use(use, is_atomic ? UseWords{"atomic", "takes a value", 6}
-                            : UseWords{"write", "stores a value", 6});
+void InitReports::used(const UndefinedUse& use, const FindOrigins& find) {
+  report_use(use, words_of(use.kind), find);
 }
 
-void InitReports::report_use(const UndefinedUse& use, const UseWords& words) {
+void InitReports::stored(const UndefinedUse& use, bool is_atomic, const FindOrigins& find) {
+  report_use(
+      use,
+      is_atomic ? UseWords{"atomic", "takes a value", 6} : UseWords{"write", "stores a value", 6},
+      find);
+}
+
+void InitReports::report_use(const UndefinedUse& use, const UseWords& words,
+                             const FindOrigins& find) {
   reporter_.report({use.program, use.origin, use.pc, words.tag}, [&] {
     Finding finding;
     finding.kind = FindingKind::uninitialized_read;
     finding.kernel = kernel_name(use.program->kernel);
     ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-    const std::uint32_t own = origins_.of_use(use.program, use.origin, use.place, use.lanes);
+    const Origins origins = find();
     std::string value = "made from bytes that nothing has written";
-    if (own != ptx::kNone) {
-      const Origin& origin = origins_.at(own);
+    if (origins.own) {
+      const Origin& origin = *origins.own;
       value = "made from " + origin.source("has written");
       AccessSide side = side_of(origin);
       const std::uint32_t both = origin.lanes_that_read(use);
@@ -81,8 +86,8 @@ void InitReports::report_use(const UndefinedUse& use, const UseWords& words) {
       finding.accesses.push_back(std::move(side));
     }
     finding.accesses.push_back(reporter_.side(words.role, *use.program, use.pc, user));
-    if (own != ptx::kNone && origins_.earliest_of(own) != own) {
-      const Origin& earlier = origins_.at(origins_.earliest_of(own));
+    if (origins.earlier) {
+      const Origin& earlier = *origins.earlier;
       value = stored_by(earlier);
       if (!earlier.is_load()) finding.lack = earlier.lack();
       finding.accesses.push_back(side_of(earlier));
@@ -92,12 +97,11 @@ void InitReports::report_use(const UndefinedUse& use, const UseWords& words) {
   });
 }
 
-void InitReports::read_by_library(const OperandAccess& access) {
+void InitReports::read_by_library(const OperandAccess& access, std::uint32_t number) {
   const auto first = static_cast<std::uint32_t>(
       std::ranges::find_if(access.undefined, [](std::uint8_t bits) { return bits != 0; }) -
       access.undefined.begin());
-  const std::uint32_t operand = origins_.of_operand(*access.operand);
-  reporter_.report({nullptr, operand, ptx::kNone, 7}, [&] {
+  reporter_.report({nullptr, number, ptx::kNone, 7}, [&] {
     Finding finding;
     finding.kind = FindingKind::uninitialized_read;
     finding.space = space_name(access.allocation->space);
@@ -113,7 +117,7 @@ void InitReports::copied_value(const HostAccess& access, std::uint32_t offset,
   reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
     Finding finding = copied_from(access, offset, origin);
     finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
-    if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
+    if (origin.program == nullptr) finding.message += ": " + origin.of_library.name;
     finding.message += place_of_copy(access, offset, origin);
     add_copy(access, finding);
     return finding;

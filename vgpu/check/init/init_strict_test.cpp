@@ -70,13 +70,13 @@ TEST_F(StrictTest, AStoreToGlobalOrSharedMemoryIsAUse) {
 
 TEST_F(StrictTest, ACopyWithinTheDeviceIsAUse) {
   FakeMemory target{4, ptx::Space::global, 1024};
-  checker.on_allocate(target.allocation());
+  unwritten.on_allocate(target.allocation());
   host(true, 0, 16);
   DeviceCopy copy{&target.allocation(), &global.allocation(), 0, 0, 16};
-  checker.on_device_copy(copy);
+  copy_on_device(copy);
   EXPECT_TRUE(findings().empty());
   copy.bytes = 32;
-  checker.on_device_copy(copy);
+  copy_on_device(copy);
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].object, "g[16], first of a copy of 32 bytes");
 }
@@ -91,11 +91,11 @@ TEST_F(InitTest, WhatMayHaveBeenWrittenIsNotUnwritten) {
   FakeMemory later{4, ptx::Space::global, 64};
   launch.strided(kRead, shared, 0, 0, 3);
   store_undefined(global, 6, 1, 3);
-  checker.on_unknown_writes();
-  checker.on_allocate(later.allocation());
+  unwritten.on_unknown_writes();
+  unwritten.on_allocate(later.allocation());
   host(false, 0, 1024);
   EXPECT_TRUE(findings().empty());
-  checker.on_host_access({&later.allocation(), 0, 64, false, false});
+  host({&later.allocation(), 0, 64, false, false});
   EXPECT_EQ(findings().size(), 1u);
 }
 

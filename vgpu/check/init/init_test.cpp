@@ -71,15 +71,15 @@ TEST_F(InitTest, RowsOfSharedMemoryAreTakenWhileAllOfItIsDefined) {
     sync.kind = Sync::Kind::barrier_complete;
     sync.place = launch.place(0, 0);
     sync.shared = &shared.allocation();
-    checker.on_sync(sync);
+    unwritten.on_sync(sync);
   };
-  const auto takes = [&](const FakeMemory& memory) {
-    return checker.takes_row({.allocation = &memory.allocation(),
-                              .place = launch.place(0, 0),
-                              .mask = ~0u,
-                              .space = memory.allocation().space,
-                              .bytes = 4,
-                              .element_bytes = 4});
+  const auto takes = [&](const FakeMemory& of) {
+    return unwritten.passes({.allocation = &of.allocation(),
+                             .place = launch.place(0, 0),
+                             .mask = ~0u,
+                             .space = of.allocation().space,
+                             .bytes = 4,
+                             .element_bytes = 4});
   };
   launch.strided(kWrite, shared, 0, 0, 1);
   barrier();
@@ -102,14 +102,14 @@ TEST_F(InitTest, GlobalMemoryKeepsItsStateBetweenLaunches) {
   launch.strided(kWrite, global, 0, 0, 1);
   launch.start({1, 1, 1}, {32, 1, 1});
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, 0u);
-  checker.on_allocate(global.allocation());
+  unwritten.on_allocate(global.allocation());
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, ~0u);
 }
 
 TEST_F(InitTest, AHostWriteDefines) {
   host(true, 0, 1024);
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2, 224).undefined, 0u);
-  checker.on_allocate(global.allocation());
+  unwritten.on_allocate(global.allocation());
   host(true, 4, 8);
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, ~0b110u);
 }
@@ -236,7 +236,7 @@ TEST_F(CopyTest, OfOneElementOfAnyWidthIsAnError) {
   for (const std::uint8_t bytes : {1, 2, 4, 8, 16}) {
     for (const bool is_last : {true, false}) {
       reporter.reset();
-      checker.on_allocate(global.allocation());
+      unwritten.on_allocate(global.allocation());
       store(0, bytes, bytes, 16);
       if (!is_last) store(17 * bytes, bytes, bytes, 8);
       EXPECT_EQ(copied(is_last ? 17 * bytes : 25 * bytes), "error") << int(bytes) << is_last;
@@ -279,7 +279,7 @@ TEST_F(CopyTest, OfPaddingBetweenSeveralMembersIsANote) {
 TEST_F(CopyTest, OfAStructThatNobodyHasFilledIsAnError) {
   for (const unsigned missing : {0u, 3u, 7u}) {
     reporter.reset();
-    checker.on_allocate(global.allocation());
+    unwritten.on_allocate(global.allocation());
     for (unsigned i = 0; i < 8; ++i) {
       if (i == missing) continue;
       store(8 * i, 1, 0, 1);
@@ -336,11 +336,11 @@ TEST_F(CopyTest, OfWhatIsBetweenTheRowsOfPitchedMemoryIsANote) {
 
 TEST_F(CopyTest, TheShapesMoveWithTheBytes) {
   FakeMemory target{4, ptx::Space::global, 1024};
-  checker.on_allocate(target.allocation());
+  unwritten.on_allocate(target.allocation());
   store(0, 1, 8, 32);
   store(4, 4, 8, 32);
-  checker.on_device_copy({&target.allocation(), &global.allocation(), 0, 0, 1024});
-  checker.on_host_access({&target.allocation(), 0, 256, false, false});
+  copy_on_device({&target.allocation(), &global.allocation(), 0, 0, 1024});
+  host({&target.allocation(), 0, 256, false, false});
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::note);
 }
@@ -348,9 +348,9 @@ TEST_F(CopyTest, TheShapesMoveWithTheBytes) {
 TEST_F(InitTest, ADeviceCopyMovesDefinedness) {
   launch.strided(kWrite, global, 0, 0, 1);  // bytes 0 .. 127 defined
   FakeMemory target{4, ptx::Space::global, 512};
-  checker.on_allocate(target.allocation());
+  unwritten.on_allocate(target.allocation());
   const auto copy = [&](std::uint32_t to, std::uint32_t from, std::uint32_t bytes) {
-    checker.on_device_copy({&target.allocation(), &global.allocation(), to, from, bytes});
+    copy_on_device({&target.allocation(), &global.allocation(), to, from, bytes});
   };
   copy(64, 64, 128);
   EXPECT_EQ(launch.strided(kRead, target, 0, 0, 2, 16).undefined, 0xffff0000u);
@@ -368,7 +368,7 @@ TEST_F(InitTest, AnUndefinedValueBehindBytesNeverWrittenIsTheError) {
   launch.strided(kRead, shared, 0, 0, 3);
   store_undefined(global, 4, ~0u, 3);
   const HostAccess undo{&global.allocation(), 0, 4, true, true};
-  checker.on_host_access(undo);
+  host(undo);
   host(false, 0, 128);
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::error);
@@ -410,8 +410,9 @@ TEST_F(InitTest, ANewTrialForgets) {
   launch.strided(kRead, shared, 0, 0, 3);
   store_undefined(global, 4, ~0u, 3);
   reporter.reset();
+  unwritten.reset();
   checker.reset(WarpModel::independent);
-  checker.on_allocate(global.allocation());
+  unwritten.on_allocate(global.allocation());
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, ~0u);
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).origin, 5u);
 }
@@ -466,12 +467,12 @@ TEST_F(InitTest, LocalMemoryOfAFrameThatEndsIsUndefinedForItsLanes) {
     return words.undefined;
   };
   for (const std::uint32_t word : {0, 1, 2, 3}) row(kWrite, word);
-  checker.on_frame_end({&local.allocation(), 4, 8, 0xf0});
+  unwritten.on_frame_end({&local.allocation(), 4, 8, 0xf0});
   EXPECT_EQ(row(kRead, 0), 0u);
   EXPECT_EQ(row(kRead, 1), 0xf0u);
   EXPECT_EQ(row(kRead, 2), 0xf0u);
   EXPECT_EQ(row(kRead, 3), 0u);
-  checker.on_frame_end({&local.allocation(), 12, 4, ~0u});
+  unwritten.on_frame_end({&local.allocation(), 12, 4, ~0u});
   EXPECT_EQ(row(kRead, 0), 0u);
   EXPECT_EQ(row(kRead, 3), ~0u);
 }

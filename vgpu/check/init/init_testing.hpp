@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "vgpu/check/checkers.hpp"
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/init/init.hpp"
 
@@ -19,15 +20,26 @@ inline constexpr auto kAtomic = AccessKind::atomic;
 class InitTest : public testing::Test {
  protected:
   InitTest() {
+    reporter.set_unwritten(&unwritten);
+    checker.configure({});
+    unwritten.reset();
     checker.reset(WarpModel::independent);
-    checker.on_allocate(global.allocation());
-    checker.on_allocate(local.allocation());
+    unwritten.on_allocate(global.allocation());
+    unwritten.on_allocate(local.allocation());
     launch.start({2, 1, 1}, {64, 1, 1});
     launch.start_block(0, 0, &shared);
   }
 
   void host(bool write, std::uint32_t offset, std::uint32_t bytes) {
-    checker.on_host_access({&global.allocation(), offset, bytes, write, false});
+    host({&global.allocation(), offset, bytes, write, false});
+  }
+  void host(const HostAccess& access) {
+    checker.on_host_access(access);
+    unwritten.on_host_access(access);
+  }
+  void copy_on_device(const DeviceCopy& copied) {
+    checker.on_device_copy(copied);
+    unwritten.on_device_copy(copied);
   }
   void branch(std::uint32_t pc, std::uint32_t lanes, std::uint32_t origin,
               UndefinedUse::Kind kind = UndefinedUse::Kind::branch) {
@@ -48,8 +60,9 @@ class InitTest : public testing::Test {
 
   Program program = fake_program();
   Reporter reporter;
+  UnwrittenMemory unwritten;
   InitChecker checker{reporter};
-  FakeLaunch launch{program, {&reporter, &checker}};
+  FakeLaunch launch{program, {&reporter, &checker, &unwritten}};
   FakeMemory shared{0, ptx::Space::shared, 256, "s"};
   FakeMemory global{1, ptx::Space::global, 1024, "g"};
   FakeMemory local{2, ptx::Space::local, 4096};

@@ -76,7 +76,7 @@ void OrdinaryRun::on_sync(const Sync& sync) {
   times_alone_ = times_alone_ && uses.times_alone;
 }
 
-void OrdinaryRun::on_access(Access& access) {
+void OrdinaryRun::on_access(const Access& access) {
   decisions_.executes(access.pc);
   may_be_decided_ = may_be_decided_ ||
                     (access.space != ptx::Space::param && access.allocation->is_shared_with_host());

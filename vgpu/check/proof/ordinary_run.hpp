@@ -75,7 +75,7 @@ class OrdinaryRun final : public HostCalls {
 
   [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
   void on_sync(const Sync& sync) override;
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;  // all bytes are defined
   // The shared memory of blocks is never shared with the host.
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {

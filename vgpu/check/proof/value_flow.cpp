@@ -186,26 +186,36 @@ void ValueFlow::host_goes_on(std::string_view what) {
   add(std::move(obstacle));
 }
 
-void ValueFlow::on_access(Access& access) {
+void ValueFlow::on_access(const Access& access) {
   if (access.space == ptx::Space::param) return;
-  const Instr& instr = access.program->code[access.pc];
-  MemoryShadow& shadow = shadow_of(*access.allocation);
   if (access.allocation->is_shared_with_host())
     add(Obstacle::Kind::shared_with_host, *access.program, access.pc, ptx::kNone);
-  const bool is_strong = access.kind != AccessKind::atomic && access.order != ptx::Order::weak;
   if (sources_.order && orders_memory(access.order))
     add(Obstacle::Kind::orders_threads, *access.program, access.pc, ptx::kNone);
-  switch (access.kind) {
-    case AccessKind::read:
-      mark_read(access, shadow);
-      if (sources_.order && is_strong) mark_whole(access, access.mask);
-      break;
-    case AccessKind::write:
-      if (sources_.order && is_strong) mark_whole(access, access.mask);
-      leave_written(access, shadow);
-      break;
-    case AccessKind::atomic: update(access, instr, shadow); break;
+}
+
+// Returns whether what a load finds, or a store leaves, depends on the order of threads.
+bool ValueFlow::shows_order(const Access& access) const {
+  return sources_.order && access.order != ptx::Order::weak;
+}
+
+void ValueFlow::read(Access& access) {
+  if (access.space == ptx::Space::param) return;
+  MemoryShadow& shadow = shadow_of(*access.allocation);
+  if (access.kind == AccessKind::atomic) {
+    return update(access, access.program->code[access.pc], shadow);
   }
+  mark_read(access, shadow);
+  if (shows_order(access)) mark_whole(access, access.mask);
+}
+
+void ValueFlow::write(const Access& access) {
+  if (access.space == ptx::Space::param) return;
+  MemoryShadow& shadow = shadow_of(*access.allocation);
+  if (!shows_order(access)) return leave_written(access, shadow);
+  Access marked = access;
+  mark_whole(marked, marked.mask);
+  leave_written(marked, shadow);
 }
 
 void ValueFlow::mark_read(Access& access, const MemoryShadow& shadow) {

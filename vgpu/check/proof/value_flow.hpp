@@ -4,8 +4,8 @@
 // Two kinds of values are followed: data (what the host has copied to the device) and order (what
 // depends on which thread came first: old values of atomic operations, clocks, accesses that no
 // barrier orders).  In registers they are followed like undefined values, which the machine tracks
-// (undefined.hpp); in memory by a shadow with one byte for each byte.  An operation that is not
-// understood is recorded as an obstacle and never ignored.
+// (undefined.hpp), and in memory by the same plane of marks (undefined_memory.hpp).  An operation
+// that is not understood is recorded as an obstacle and never ignored.
 //
 // This class is no checker: it reports no findings.  It takes the place of the initialisation
 // checker in a run, because a register has only one mark for both.
@@ -23,6 +23,7 @@
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/undefined/memory_shadow.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {
@@ -68,7 +69,7 @@ struct ValueDecision {
   bool follows_load = false;
 };
 
-class ValueFlow final : public Observer {
+class ValueFlow final : public Observer, private UndefinedMemory {
  public:
   struct Sources {
     bool data = true, order = true;
@@ -89,10 +90,11 @@ class ValueFlow final : public Observer {
   [[nodiscard]] Watched watches() const override {
     return {.followed_values = true, .followed_order = sources_.order};
   }
+  [[nodiscard]] UndefinedMemory* undefined_memory() override { return this; }
   void on_allocate(const Allocation& allocation) override;
   void on_free(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_undefined_use(const UndefinedUse& use) override;
   void on_host_access(const HostAccess& access) override;
@@ -105,6 +107,11 @@ class ValueFlow final : public Observer {
     std::uint32_t pc = ptx::kNone;
     friend bool operator==(const Origin&, const Origin&) = default;
   };
+
+  // In memory, followed values are marked as undefined, as they are in registers.
+  void read(Access& access) override;
+  void write(const Access& access) override;
+  [[nodiscard]] bool shows_order(const Access& access) const;
 
   MemoryShadow& shadow_of(const Allocation& allocation);
   void begin_kernel(const Sync& sync);

@@ -42,7 +42,7 @@ void ConstantRaceChecker::on_sync(const Sync& sync) {
   if (running_.begins_at(sync)) *running_ = {sync.program, sync.grid, sync.block, {}};
 }
 
-void ConstantRaceChecker::on_access(Access& access) {
+void ConstantRaceChecker::on_access(const Access& access) {
   if (access.space != ptx::Space::constant) return;
   Table& table = table_of(*access.allocation);
   if (access.pattern == Pattern::uniform) return add(access, access.first_lane(), table);

@@ -25,7 +25,7 @@ class ConstantRaceChecker final : public Checker {
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
   void resumes(const ResumedLaunch& resumed) override { running_.resume(resumed.launch); }
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override {
     return row.space != ptx::Space::constant || has_seen(row);
   }

@@ -108,7 +108,7 @@ void RaceChecker::recall_accesses() {
   });
 }
 
-void RaceChecker::on_access(Access& access) {
+void RaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (needs_each()) [[unlikely]]
@@ -129,20 +129,19 @@ bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
   return true;
 }
 
-void RaceChecker::check(Access& access) {
+void RaceChecker::check(const Access& access) {
   engine_.is_general_in(access.space) ? general_->on_access(access) : epochs_.check(access);
 }
 
-void RaceChecker::check_one_by_one(Access& access) {
+void RaceChecker::check_one_by_one(const Access& access) {
   if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
     collectives_.on_load(access);
   }
   if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check(access);
-  const auto scope = std::exchange(access.scope, ptx::Scope::none);
-  access.order = ptx::Order::weak;
-  check(access);
-  access.order = ptx::Order::volatile_;
-  access.scope = scope;
+  Access weak = access;
+  weak.order = ptx::Order::weak;
+  weak.scope = ptx::Scope::none;
+  check(weak);
 }
 
 void RaceChecker::on_fence(const Fence& fence) {
@@ -186,7 +185,7 @@ void RaceChecker::on_device_copy(const DeviceCopy& copy) {
   if (!copy.unordered_launches.empty()) begin_streams();
   general_->on_device_copy(copy);
 }
-void RaceChecker::on_operand(OperandAccess& access) {
+void RaceChecker::on_operand(const OperandAccess& access) {
   if (!access.unordered_launches.empty()) begin_streams();
   general_->on_operand(access);
 }

@@ -45,7 +45,7 @@ class RaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   void begins_beside(std::span<const std::uint32_t> suspended) override;
   void resumes(const ResumedLaunch& resumed) override;
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
   void on_fence(const Fence& fence) override;
@@ -64,7 +64,7 @@ class RaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
-  void on_operand(OperandAccess& access) override;
+  void on_operand(const OperandAccess& access) override;
   void on_late_operand(const OperandAccess& access) override;
   void on_allocate(const Allocation& allocation) override;
   // Freeing conflicts with every access, like a write of all bytes.
@@ -77,8 +77,8 @@ class RaceChecker final : public Checker {
   void split();
   void begin_streams();
   void recall_accesses();
-  void check_one_by_one(Access& access);
-  void check(Access& access);
+  void check_one_by_one(const Access& access);
+  void check(const Access& access);
   // Returns whether accesses of the running launch must be told one by one: more than races is
   // looked for in them, or they are not checked as what they are.
   [[nodiscard]] bool needs_each() const { return collectives_.is_on() || volatile_is_weak_; }

@@ -182,7 +182,7 @@ void Trace::on_step(const InstrStep& step) {
   });
 }
 
-void Trace::on_access(Access& access) {
+void Trace::on_access(const Access& access) {
   if (!open_) return;
   const InstrStep& step = open_->instr;
   const bool is_own = step.pc == access.pc && warp_of(step.place) == warp_of(access.place) &&

@@ -45,7 +45,7 @@ class Trace final : public Observer {
   }
   void on_step(const InstrStep& step) override;
   void on_step_end(const InstrStep& step) override;
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   void on_sync(const Sync& sync) override;
   void on_meeting(const Meeting& meeting) override;
   void on_print(const Print& print) override;

@@ -11,7 +11,7 @@ namespace {
 
 // An observer that receives every access as a whole.
 struct SharedReads final : Observer {
-  void on_access(Access& access) override {
+  void on_access(const Access& access) override {
     const bool is_shared_read = access.space == ptx::Space::shared;
     if (is_shared_read) bytes.push_back(access.bytes);
   }

@@ -51,7 +51,7 @@ void SignalsOfKernels::on_sync(const vgpu::Sync& sync) {
   block_ = sync.block;
 }
 
-void SignalsOfKernels::on_access(vgpu::Access& access) {
+void SignalsOfKernels::on_access(const vgpu::Access& access) {
   const bool is_shared = access.space == ptx::Space::global && access.allocation->has_two_views();
   if (access.order == ptx::Order::weak && access.kind != vgpu::AccessKind::atomic) {
     if (is_shared && access.kind == vgpu::AccessKind::write) note_weak_write(access);

@@ -63,7 +63,7 @@ class SignalsOfKernels final : public vgpu::Observer {
   [[nodiscard]] bool watches_accesses_of(const vgpu::Program& program) const override;
   [[nodiscard]] vgpu::Watched watches() const override { return {.blocks = false}; }
   void on_sync(const vgpu::Sync& sync) override;
-  void on_access(vgpu::Access& access) override;
+  void on_access(const vgpu::Access& access) override;
   void on_fence(const vgpu::Fence& fence) override;
 
  private:

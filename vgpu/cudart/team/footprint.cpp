@@ -224,7 +224,7 @@ std::uint8_t Footprint::role_of(const vgpu::Access& access) const {
   return access.kind == vgpu::AccessKind::read ? Touched::kRead : Touched::kWritten;
 }
 
-void Footprint::on_access(vgpu::Access& access) {
+void Footprint::on_access(const vgpu::Access& access) {
   if (access.space != ptx::Space::global) return;
   Touched& at = touched(*access.allocation);
   const std::uint8_t role = role_of(access);

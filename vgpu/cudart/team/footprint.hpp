@@ -58,7 +58,7 @@ class Footprint final : public vgpu::Observer {
   // Frees what it holds for an allocation; must not be called while a launch runs.
   void forget(const vgpu::Allocation& allocation);
 
-  void on_access(vgpu::Access& access) override;
+  void on_access(const vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;
   bool lends_notes(std::uint32_t /*slot*/, vgpu::RowNotes& /*notes*/) override {
     return true;  // shared memory leaves no footprint

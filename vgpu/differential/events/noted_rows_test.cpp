@@ -14,38 +14,26 @@
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 // Logs rows of words in shared memory, and tracks which bytes are defined.
-class Notes final : public Observer {
+class Notes final : public Observer, private UndefinedMemory {
  public:
   using Noted = std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool, bool>;
   using Updated = std::tuple<RowLog::Offsets, std::uint32_t, std::uint32_t, std::uint32_t, int>;
 
   //   settles_at: the barrier from which on all bytes are defined
   explicit Notes(std::uint32_t settles_at) : settles_at_(settles_at) {}
-  void on_access(Access& access) override {
+  [[nodiscard]] UndefinedMemory* undefined_memory() override { return this; }
+  void on_access(const Access& access) override {
     if (access.kind == AccessKind::atomic) {
       ++updates_told;
       EXPECT_TRUE(log_.take_updates(access));
     }
-    const bool is_row = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
-    if (!is_row) return;
-    const unsigned lane = access.first_lane();
-    const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-    tell({.allocation = access.allocation,
-          .place = access.place,
-          .pc = access.pc,
-          .mask = access.mask,
-          .first = access.offset[lane] - lane * step,
-          .space = access.space,
-          .kind = access.kind,
-          .pattern = access.pattern,
-          .bytes = access.bytes,
-          .element_bytes = access.element_bytes,
-          .offsets = access.offset.data()});
+    if (is_row(access)) tell(row_of(access));
   }
   bool takes_row(const RowAccess& row) override {
     tell(row);
@@ -53,8 +41,6 @@ class Notes final : public Observer {
   }
   bool lends_notes(std::uint32_t /*slot*/, RowNotes& notes) override {
     notes.rows = &log_.notes();
-    notes.states = &noted_;
-    notes.stored = kStored;
     return true;
   }
   void on_sync(const Sync& sync) override {
@@ -88,14 +74,49 @@ class Notes final : public Observer {
   std::size_t logged = 0, told = 0, updates_told = 0;
 
  private:
+  static bool is_row(const Access& access) {
+    return access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
+  }
+  static RowAccess row_of(const Access& access) {
+    const unsigned lane = access.first_lane();
+    const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
+    return {.allocation = access.allocation,
+            .place = access.place,
+            .pc = access.pc,
+            .mask = access.mask,
+            .first = access.offset[lane] - lane * step,
+            .space = access.space,
+            .kind = access.kind,
+            .pattern = access.pattern,
+            .bytes = access.bytes,
+            .element_bytes = access.element_bytes,
+            .offsets = access.offset.data()};
+  }
+  static bool is_logged(const RowAccess& row) {
+    return row.space == ptx::Space::shared && row.bytes == 4 && row.element_bytes == 4;
+  }
   // Processes a row as the race checker does.
   void tell(const RowAccess& row) {
-    if (row.space != ptx::Space::shared || row.bytes != 4 || row.element_bytes != 4) return;
+    if (!is_logged(row)) return;
     if (log_.take(row)) {
       ++told;
     } else {
       see(row);
     }
+  }
+  // Process a row as UnwrittenMemory does, but make nothing undefined.
+  void read(Access& access) override {
+    if (is_row(access)) passes(row_of(access));
+  }
+  void write(const Access& access) override {
+    if (is_row(access)) passes(row_of(access));
+  }
+  [[nodiscard]] const NotedStates* noted_states() const override { return &noted_; }
+  bool passes(const RowAccess& row) override {
+    if (is_logged(row)) follow(row);
+    return true;
+  }
+  void follow(const RowAccess& row) {
     if (row.allocation == noted_.settled) return;
     noted_.unsettled = row.allocation;
     noted_.states = states.data() + kSlack;
@@ -120,7 +141,7 @@ class Notes final : public Observer {
   RowLog log_;
   std::vector<Noted> met_;  // rows that the log did not accept, or that read undefined bytes
   std::uint32_t settles_at_, barriers_ = 0;
-  NotedStates noted_;
+  NotedStates noted_{.stored = kStored};
 };
 
 // Rows at all distances from each other, with words that other threads have read or written, and

@@ -538,7 +538,7 @@ TEST(SameEvents, OfRowsThatStayInVectors) {
 class Thrower final : public Observer {
  public:
   explicit Thrower(int accesses) : left_(accesses) {}
-  void on_access(Access& /*access*/) override {
+  void on_access(const Access& /*access*/) override {
     if (--left_ == 0) throw std::runtime_error("enough");
   }
 

@@ -10,14 +10,18 @@
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 // Represents each event as a hash of all its data.
-class Events final : public Observer {
+class Events final : public Observer, private UndefinedMemory {
  public:
-  void on_access(Access& access) override {
+  [[nodiscard]] UndefinedMemory* undefined_memory() override {
+    return makes_undefined_ ? this : nullptr;
+  }
+  void on_access(const Access& access) override {
     if (takes_rows_) return;
     begin(1, access.place);
     add(access.pc, access.mask, static_cast<std::uint64_t>(access.kind),
@@ -37,11 +41,6 @@ class Events final : public Observer {
       std::array<std::uint64_t, 2> held{};  // before the access
       std::memcpy(held.data(), access.allocation->data + access.offset[lane], access.bytes);
       add(held[0], held[1]);
-    }
-    if (makes_undefined_ && access.kind == AccessKind::read && seen.size() % 7 == 3) {
-      access.undefined = access.mask;
-      access.origin = access.pc;
-      access.of_element.fill({access.mask, access.pc});
     }
   }
   bool takes_row(const RowAccess& /*row*/) override { return takes_rows_; }
@@ -84,6 +83,15 @@ class Events final : public Observer {
   bool sees_accesses_ = true;
 
  private:
+  // Every seventh load finds undefined bits.
+  void read(Access& access) override {
+    if (access.kind != AccessKind::read || seen.size() % 7 != 2) return;
+    access.undefined = access.mask;
+    access.origin = access.pc;
+    access.of_element.fill({access.mask, access.pc});
+  }
+  void write(const Access& /*access*/) override {}
+
   void begin(std::uint64_t kind, const WarpPlace& place) {
     seen.push_back(kind);
     add(place.block, place.warp, place.slot, place.phase);

@@ -71,7 +71,7 @@ Expected expected_of(const Program& program) {
 class Trace final : public vgpu::HostCalls {
  public:
   [[nodiscard]] vgpu::Watched watches() const override { return {.blocks = false}; }
-  void on_access(vgpu::Access& access) override {
+  void on_access(const vgpu::Access& access) override {
     text += fmt::format("{}:{}.{}.{:x}", access.pc, access.allocation->id, access.place.warp,
                         access.mask);
     for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {

@@ -16,6 +16,10 @@ namespace {
 // An instruction whose lanes had scattered addresses once will probably have them again.
 constexpr std::uint8_t kSkips = 15;
 
+Pattern pattern_in(const RowScan& scan) {
+  return scan.uniform ? Pattern::uniform : scan.strided ? Pattern::strided : Pattern::scattered;
+}
+
 }  // namespace
 
 Accesses::Plan Accesses::plan_of(const Instr& instr) {
@@ -40,7 +44,6 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
 
 // Plans do not depend on the launch, except on whether it has weak memory.
 bool Accesses::begin_launch() {
-  row_.mask = ~0u;  // an exception in the last launch may have left another mask
   const bool is_weak = launch_.request->weak_memory != nullptr;
   const std::shared_ptr<NativeTier>& of = launch_.program->native;
   if (!is_weak && of != nullptr && of == plans_are_of_) return true;
@@ -49,65 +52,14 @@ bool Accesses::begin_launch() {
   return false;
 }
 
-Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr,
-                                        std::uint32_t active) {
+bool Accesses::execute_at_site(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const Plan& plan = plans_[run.pc];
-  const AccessSite& site = targets_.sites()[run.pc];
-  const bool may_be = plan.kind == Plan::Kind::plain && site.bytes == plan.bytes;
-  if (!may_be) return Again::elsewhere;
-  const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
-  const Pattern pattern = pattern_of(plan, addresses, active);
-  if (pattern == Pattern::scattered) return execute_scattered_again(run, instr, active);
-  const auto lead = static_cast<unsigned>(__builtin_ctz(active));
-  const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
-  const std::uint64_t offset =
-      address_of({addresses, plan.wide_address, static_cast<std::uint64_t>(instr.displacement), 0},
-                 lead) -
-      site.base;
-  const bool strided = pattern == Pattern::strided;
-  const std::uint32_t step = strided ? plan.bytes : 0;
-  const bool is_there = offset <= site.lane_room &&
-                        (last - lead) * step <= site.lane_room - offset &&
-                        (offset & (plan.bytes - 1u)) == 0;
-  if (!is_there) return Again::elsewhere;
-  set_row(run, run.pc, offset - lead * step, pattern);
-  row_.mask = active;
-  const bool is_defined = tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
-  row_.mask = ~0u;
-  if (!is_defined) return Again::made_undefined;
-  move(plan, strided, row_of(run.banks, instr[MemoryOperand::value]),
-       row_.allocation->data + start_of(row_.first), active);
-  return Again::made;
-}
-
-Accesses::Again Accesses::execute_scattered_again(RunningFragment& run, const Instr& instr,
-                                                  std::uint32_t active) {
-  const Plan& plan = plans_[run.pc];
-  const AccessSite& site = targets_.sites()[run.pc];
-  const AddressRow addresses{row_of(run.banks, instr[MemoryOperand::address]), plan.wide_address,
-                             static_cast<std::uint64_t>(instr.displacement), site.base - site.begin,
-                             site.begin};
-  const auto limit = static_cast<std::uint32_t>(site.begin + site.lane_room + plan.bytes);
-  if (!launch_.rows.scan(addresses, limit, plan.bytes, active, offsets_.data()).inside) {
-    return Again::elsewhere;
-  }
-  set_row(run, run.pc, 0, Pattern::scattered);
-  row_.mask = active;
-  row_.offsets = offsets_.data();
-  const bool is_defined =
-      tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });
-  row_.mask = ~0u;
-  if (!is_defined) return Again::made_undefined;
-  RowMove move;
-  move.data = row_.allocation->data;
-  move.offsets = offsets_.data();
-  move.mask = active;
-  move.row = row_of(run.banks, instr[MemoryOperand::value]);
-  move.wide_row = plan.value_bytes == 8;
-  move.width = plan.bytes;
-  move.is_signed = ptx::is_signed(instr.modifiers.type);
-  plan.is_load ? launch_.rows.load(move) : launch_.rows.store(move);
-  return Again::made;
+  RowAccess row;
+  const bool is_plain =
+      plan.kind == Plan::Kind::plain && targets_.sites()[run.pc].bytes == plan.bytes;
+  if (!is_plain || !find_at_site(run, instr, plan, active, row)) return false;
+  execute_row(run, instr, plan, row);
+  return true;
 }
 
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -120,34 +72,38 @@ void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint3
     --plan.skips;
     return execute(run, instr, active);
   }
+  RowAccess row;
   if (plan.kind != Plan::Kind::plain || run.warp.undefined.any() ||
-      !execute_plain(run, instr, plan, active)) {
-    execute(run, instr, active);
+      !find_again(run, instr, plan, active, row)) {
+    return execute(run, instr, active);
   }
+  execute_row(run, instr, plan, row);
 }
 
-inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& plan,
-                                      const Allocation& allocation, const PlainRow& row) const {
-  return {.allocation = &allocation,
-          .place = launch_.place_of(run.slot, run.warp),
-          .pc = run.pc,
-          .mask = row.active,
-          .first = row.first,
-          .space = allocation.space,
-          .kind = plan.is_load ? AccessKind::read : AccessKind::write,
-          .pattern = row.pattern,
-          .bytes = plan.bytes,
-          .element_bytes = plan.bytes};
+bool Accesses::find_at_site(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                            std::uint32_t active, RowAccess& row) {
+  const AccessSite& site = targets_.sites()[run.pc];
+  const AddressRow addresses{row_of(run.banks, instr[MemoryOperand::address]), plan.wide_address,
+                             static_cast<std::uint64_t>(instr.displacement), site.base - site.begin,
+                             site.begin};
+  const Pattern pattern = pattern_of(plan, addresses.row, active);
+  row = row_at_site(run, run.pc, pattern, active);
+  if (pattern == Pattern::scattered) {
+    const auto limit = static_cast<std::uint32_t>(site.begin + site.lane_room + plan.bytes);
+    row.offsets = offsets_.data();
+    return launch_.rows.scan(addresses, limit, plan.bytes, active, offsets_.data()).inside;
+  }
+  const auto lead = static_cast<unsigned>(__builtin_ctz(active));
+  const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
+  const std::uint64_t offset = address_of(addresses, lead) - site.base;
+  const std::uint32_t step = pattern == Pattern::strided ? plan.bytes : 0;
+  row.first += static_cast<std::uint32_t>(offset - lead * step);
+  return offset <= site.lane_room && (last - lead) * step <= site.lane_room - offset &&
+         (offset & (plan.bytes - 1u)) == 0;
 }
 
-// Returns false if some loaded bits are undefined.
-inline bool Accesses::tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
-                                 const RowAccess& row) {
-  return tell_row(row, [&](std::size_t first) { return tell_whole(run, instr, plan, row, first); });
-}
-
-bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& plan,
-                             std::uint32_t active) {
+bool Accesses::find_again(const RunningFragment& run, const Instr& instr, Plan& plan,
+                          std::uint32_t active, RowAccess& row) {
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
   const Pattern pattern = pattern_of(plan, addresses, active);
   if (pattern == Pattern::scattered) {
@@ -167,8 +123,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   if (!plan.is_load && target.allocation->read_only) return false;
 
   // All addresses are between those of the first and the last active lane.
-  const bool strided = pattern == Pattern::strided;
-  const std::uint32_t step = strided ? plan.bytes : 0;
+  const std::uint32_t step = pattern == Pattern::strided ? plan.bytes : 0;
   const std::uint64_t offset = address - target.base;
   const std::uint64_t reach =
       std::uint64_t{31u - static_cast<unsigned>(__builtin_clz(active)) - lead} * step + plan.bytes;
@@ -177,102 +132,40 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
 
   if (targets_.has_sites()) targets_.remember(run.pc, instr, plan.bytes, target, run.slot.shared);
-
-  // The address for lane 0, which may be inactive.
-  const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
-  std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
-  std::byte* const memory = target.allocation->data + start_of(first);
-  const bool is_defined =
-      !current_.is_watched() ||
-      tell_plain(run, instr, plan,
-                 row_access(run, plan, *target.allocation, {first, pattern, active}));
-  move(plan, strided, value, memory, active);
-  if (!is_defined) [[unlikely]]
-    current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);
+  row = {.allocation = target.allocation,
+         .place = launch_.place_of(run.slot, run.warp),
+         .pc = run.pc,
+         .mask = active,
+         .first = static_cast<std::uint32_t>(offset) - lead * step,
+         .space = target.allocation->space,
+         .kind = plan.is_load ? AccessKind::read : AccessKind::write,
+         .pattern = pattern,
+         .bytes = plan.bytes,
+         .element_bytes = plan.bytes};
   return true;
 }
 
-void Accesses::move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
-                    std::uint32_t active) const {
+void Accesses::execute_row(RunningFragment& run, const Instr& instr, const Plan& plan,
+                           const RowAccess& row) {
+  if (current_.is_watched() && !current_.report(run, instr, row, {0, 1})) [[unlikely]] {
+    return move_elements(run, instr, *row.allocation, scan_of(row.pattern), row.mask);
+  }
   const MemoryRowFunctions& rows = launch_.rows;
+  std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
+  if (row.pattern == Pattern::scattered) {
+    const RowMove move{.data = row.allocation->data,
+                       .offsets = row.offsets,
+                       .mask = row.mask,
+                       .row = value,
+                       .wide_row = plan.value_bytes == 8,
+                       .width = plan.bytes,
+                       .is_signed = ptx::is_signed(instr.modifiers.type)};
+    return plan.is_load ? rows.load(move) : rows.store(move);
+  }
+  const bool strided = row.pattern == Pattern::strided;
   const auto& moves = strided ? (plan.is_load ? rows.strided_load : rows.strided_store)
                               : (plan.is_load ? rows.uniform_load : rows.uniform_store);
-  moves[plan.move](value, memory, active);
-}
-
-// Reports the full access to the observers, from number `first` on, that need it.
-bool Accesses::tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
-                          const RowAccess& row, std::size_t first) {
-  Access& access = current_.access;
-  const bool strided = row.pattern == Pattern::strided;
-  launch_.rows.count_up(access.offset.data(), row.first, strided ? plan.bytes : 0);
-  access.kind = row.kind;
-  access.pattern = row.pattern;
-  access.bytes = access.element_bytes = plan.bytes;
-  access.value_bytes = plan.is_load ? 0 : plan.value_bytes;
-  access.values = {plan.is_load ? nullptr : row_of(run.banks, instr[MemoryOperand::value])};
-  current_.describe_plain(instr, row);
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  observers[first]->on_access(access);
-  for (std::size_t i = first + 1; i < observers.size(); ++i) {
-    if (!observers[i]->takes_row(row)) observers[i]->on_access(access);
-  }
-  return !plan.is_load || access.undefined == 0;
-}
-
-// Reports row_ to the observers from number `first` on; that observer needs the full access.
-bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
-  const Plan& plan = plans_[row_.pc];
-  const Instr& instr = launch_.program->code[row_.pc];
-  run.pc = row_.pc;
-  if (tell_whole(run, instr, plan, row_, first)) return true;
-  move(plan, row_.pattern == Pattern::strided, row_of(run.banks, instr[MemoryOperand::value]),
-       row_.allocation->data + start_of(row_.first), row_.mask);
-  current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, row_.mask);
-  return false;
-}
-
-bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
-                          Pattern pattern, const std::array<std::uint32_t, kWarpLanes>& offsets) {
-  if (pattern == Pattern::scattered) {
-    // Code for stores does not ask whether all lanes have the same address.
-    const AccessSite& site = targets_.sites()[pc];
-    pattern = launch_.rows.pattern_of_words(reinterpret_cast<const std::byte*>(offsets.data()),
-                                            site.bytes, ~0u);
-    offset = offsets.front() - site.begin;
-  }
-  set_row(run, pc, offset, pattern);
-  row_.offsets = offsets.data();
-  return tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });
-}
-
-// Like tell_rest(), for rows with several elements per lane or with lanes in any order.
-bool Accesses::tell_rest_of_lanes(RunningFragment& run, std::size_t first) {
-  const Instr& instr = launch_.program->code[row_.pc];
-  run.pc = row_.pc;
-  const AccessSite& site = targets_.sites()[row_.pc];
-  Target target;
-  target.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
-  target.space = row_.space;
-  const RowScan scan{.inside = true,
-                     .strided = row_.pattern == Pattern::strided,
-                     .uniform = row_.pattern == Pattern::uniform};
-  Access& access = current_.access;
-  if (row_.pattern == Pattern::scattered) {
-    std::copy_n(row_.offsets, kWarpLanes, access.offset.begin());
-  } else {
-    launch_.rows.count_up(access.offset.data(), row_.first, scan.strided ? row_.bytes : 0);
-  }
-  current_.describe(run, instr, target, row_.pattern, row_.bytes, row_.mask,
-                    {0, instr.modifiers.vector});
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  observers[first]->on_access(access);
-  for (std::size_t i = first + 1; i < observers.size(); ++i) {
-    if (!observers[i]->takes_row(row_)) observers[i]->on_access(access);
-  }
-  if (access.undefined == 0 || instr.kind == InstrKind::store) return true;
-  move_elements(run, instr, target, scan, row_.mask);
-  return false;
+  moves[plan.move](value, row.allocation->data + start_of(row.first), row.mask);
 }
 
 void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
@@ -285,10 +178,7 @@ void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
   current_.access.offset = offsets;
   const auto* const row = reinterpret_cast<const std::byte*>(offsets.data());
   const Pattern pattern = launch_.rows.pattern_of_words(row, site.bytes, ~0u);
-  const RowScan scan{.inside = true,
-                     .strided = pattern == Pattern::strided,
-                     .uniform = pattern == Pattern::uniform};
-  perform(run, launch_.program->code[pc], target, scan, ~0u);
+  perform(run, launch_.program->code[pc], target, scan_of(pattern), ~0u);
 }
 
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -357,9 +247,6 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
   const std::uint32_t width = std::min(whole, 8u);
   const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
-  const Pattern pattern = scan.uniform   ? Pattern::uniform
-                          : scan.strided ? Pattern::strided
-                                         : Pattern::scattered;
   current_.access.allocation = target.allocation;
   current_.access.undefined = 0;
   if (instr.kind == InstrKind::atomic && has_elements(instr.modifiers)) [[unlikely]] {
@@ -368,22 +255,26 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
     return;
   }
   if (launch_.observers.weak_memory != nullptr && is_weak_memory_of(target)) [[unlikely]] {
-    current_.describe(run, instr, target, pattern, width * count, mask, {0, count});
-    return perform_weakly(run, instr, target, scan);
+    current_.describe(run, instr, *target.allocation, target.space, pattern_in(scan), width * count,
+                      mask, {0, count});
+    return perform_weakly(run, instr, *target.allocation, scan);
   }
-  if (current_.is_watched())
-    current_.announce(run, instr, target, pattern, width * count, mask, {0, count});
-  move_bytes(run, instr, target, scan, mask);
+  if (current_.is_watched()) {
+    current_.describe(run, instr, *target.allocation, target.space, pattern_in(scan), width * count,
+                      mask, {0, count});
+    current_.report();
+  }
+  move_bytes(run, instr, *target.allocation, scan, mask);
 }
 
 // Moves the bytes of an access that has been described or reported.
-void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
+void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Allocation& allocation,
                           const RowScan& scan, std::uint32_t mask) {
   if (instr.kind == InstrKind::atomic) {
     atomics_.perform(run, instr, mask, scan.strided);
     return;
   }
-  move_elements(run, instr, target, scan, mask);
+  move_elements(run, instr, allocation, scan, mask);
   if (instr.modifiers.order == ptx::Order::weak) [[likely]]
     return;
   const bool raises_flag = instr.kind == InstrKind::store && (mask & (mask - 1)) == 0;
@@ -391,14 +282,14 @@ void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target
 }
 
 // Moves the bytes of a load or store at the offsets of the current access.
-void Accesses::move_elements(RunningFragment& run, const Instr& instr, const Target& target,
+void Accesses::move_elements(RunningFragment& run, const Instr& instr, const Allocation& allocation,
                              const RowScan& scan, std::uint32_t mask) {
   // A .b128 moves as two halves.
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
   const std::uint32_t width = std::min(whole, 8u);
   const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   RowMove move;
-  move.data = target.allocation->data;
+  move.data = allocation.data;
   move.offsets = current_.access.offset.data();
   move.mask = mask;
   move.uniform = scan.uniform;

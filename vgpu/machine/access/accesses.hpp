@@ -38,29 +38,35 @@ class Accesses {
   // Returns false if nothing is known yet about the program's accesses.
   bool begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
-  // Reports the plain access at `pc` by all lanes to the observers.  The lanes' offsets are
-  // relative to the base of the access site at `pc` (AccessSite): they ascend from `offset` if
-  // strided, otherwise all are `offset`.  Returns false if some loaded bits are undefined; then the
-  // access has also been executed.
-  bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
-    set_row(run, pc, offset, strided ? Pattern::strided : Pattern::uniform);
-    return tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
+  // Reports the weak load or store at `pc` by all lanes, which goes to the memory of its access
+  // site (AccessSite).
+  //   offset: of the lanes, relative to the site's base; strided: of lane 0, and the others ascend
+  //   offsets: of scattered lanes, relative to the allocation
+  // Returns false if some loaded bits are undefined; then the access has also been executed.
+  bool report_at_site(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
+                      const std::array<std::uint32_t, kWarpLanes>& offsets) {
+    const AccessSite& site = targets_.sites()[pc];
+    if (pattern == Pattern::scattered) {
+      // Code for stores does not ask whether all lanes have the same address.
+      pattern = launch_.rows.pattern_of_words(reinterpret_cast<const std::byte*>(offsets.data()),
+                                              site.bytes, ~0u);
+      offset = offsets.front() - site.begin;
+    }
+    RowAccess row = row_at_site(run, pc, pattern, ~0u);
+    row.first += static_cast<std::uint32_t>(offset);
+    row.offsets = offsets.data();
+    const Instr& instr = launch_.program->code[pc];
+    if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]]
+      return true;
+    move_elements(run, instr, *row.allocation, scan_of(pattern), row.mask);
+    return false;
   }
-  // Like tell(), for vectors and for lanes in any order; those (Pattern::scattered) have the given
-  // offsets.
-  bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
-                  const std::array<std::uint32_t, kWarpLanes>& offsets);
   // Reports and executes the atomic at `pc` by all lanes, at `offsets` relative to the site's base.
   void perform_atomic(RunningFragment& run, std::uint32_t pc,
                       const std::array<std::uint32_t, kWarpLanes>& offsets);
-  // The result of an access that may go to the same place as the last access at its pc.
-  enum class Again : std::uint8_t {
-    made,
-    made_undefined,  // executed; some loaded bits are undefined
-    elsewhere,       // it goes to another place; nothing was done
-  };
-  // Reports and executes the load or store at run.pc.
-  Again execute_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  // Executes the load or store at run.pc if it goes to the memory of its access site.  False: it
+  // does not, and nothing was done.
+  bool execute_at_site(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes the load, store or atomic at run.pc.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a load, store or atomic for the lanes in `active`; the instruction may be a part of
@@ -96,49 +102,36 @@ class Accesses {
     return plan.wide_address ? rows.pattern_of_wides(addresses, plan.bytes, active)
                              : rows.pattern_of_words(addresses, plan.bytes, active);
   }
-  // execute_again() for lanes with scattered addresses.
-  Again execute_scattered_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
-  // Executes a plain access on the fast path.  False: nothing was done, because some lane needs the
-  // slow path.
-  bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
-  struct PlainRow {
-    std::uint32_t first;  // offset of lane 0, active or not
-    Pattern pattern;      // not scattered
-    std::uint32_t active;
-  };
-  [[nodiscard]] RowAccess row_access(const RunningFragment& run, const Plan& plan,
-                                     const Allocation& allocation, const PlainRow& row) const;
-  bool tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
-                  const RowAccess& row);
-  bool tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
-                  const RowAccess& row, std::size_t first);
-  void set_row(const RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
-               Pattern pattern) {
+  // Find the row of a plain access, if it is one and its place is known already: in the memory of
+  // its access site, or in that of the last access at its pc.
+  bool find_at_site(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                    std::uint32_t active, RowAccess& row);
+  bool find_again(const RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active,
+                  RowAccess& row);
+  [[nodiscard]] RowAccess row_at_site(const RunningFragment& run, std::uint32_t pc, Pattern pattern,
+                                      std::uint32_t active) const {
     const AccessSite& site = targets_.sites()[pc];
-    row_.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
-    row_.place = launch_.place_of(run.slot, run.warp);
-    row_.pc = pc;
-    row_.first = static_cast<std::uint32_t>(offset) + site.begin;
-    row_.space = site.space;
-    row_.kind = site.is_store ? AccessKind::write : AccessKind::read;
-    row_.pattern = pattern;
-    row_.bytes = site.bytes;
-    row_.element_bytes = site.element_bytes;
+    return {.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation,
+            .place = launch_.place_of(run.slot, run.warp),
+            .pc = pc,
+            .mask = active,
+            .first = site.begin,
+            .space = site.space,
+            .kind = site.is_store ? AccessKind::write : AccessKind::read,
+            .pattern = pattern,
+            .bytes = site.bytes,
+            .element_bytes = site.element_bytes};
   }
-  // Reports the row to the observers, up to the first observer that needs a full Access; from that
-  // observer's number on, rest(number) reports.  Returns false if some loaded bits are undefined.
-  template <typename Rest>
-  [[gnu::always_inline]] bool tell_row(const RowAccess& row, Rest rest) {
-    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-    for (std::size_t i = 0; i < observers.size(); ++i) {
-      if (!observers[i]->takes_row(row)) [[unlikely]]
-        return rest(i);
-    }
-    return true;
+  // Returns a scan of lanes that are all inside.
+  static RowScan scan_of(Pattern pattern) {
+    return {.inside = true,
+            .strided = pattern == Pattern::strided,
+            .uniform = pattern == Pattern::uniform};
   }
-  bool tell_rest(RunningFragment& run, std::size_t first);
-  bool tell_rest_of_lanes(RunningFragment& run, std::size_t first);
-  void move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
+  // Reports and executes a plain access.
+  void execute_row(RunningFragment& run, const Instr& instr, const Plan& plan,
+                   const RowAccess& row);
+  void move_bytes(RunningFragment& run, const Instr& instr, const Allocation& allocation,
                   const RowScan& scan, std::uint32_t mask);
   // end_accesses.cpp
   static bool ends_in_word(const Instr& instr, const Target& target, std::uint64_t address);
@@ -148,11 +141,9 @@ class Accesses {
   static bool is_weak_memory_of(const Target& target) {
     return target.space == ptx::Space::shared || target.space == ptx::Space::global;
   }
-  void perform_weakly(RunningFragment& run, const Instr& instr, const Target& target,
+  void perform_weakly(RunningFragment& run, const Instr& instr, const Allocation& allocation,
                       const RowScan& scan);
-  void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
-            std::uint32_t active) const;
-  void move_elements(RunningFragment& run, const Instr& instr, const Target& target,
+  void move_elements(RunningFragment& run, const Instr& instr, const Allocation& allocation,
                      const RowScan& scan, std::uint32_t mask);
 
   RunningLaunch& launch_;
@@ -164,7 +155,6 @@ class Accesses {
   StrongWrites& strong_writes_;
   std::vector<Plan> plans_;                         // by pc
   std::shared_ptr<const NativeTier> plans_are_of_;  // the program that plans_ belong to; null: none
-  RowAccess row_;  // reported for all lanes; code that reports other lanes restores its mask
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets_{};  // scratch
 };
 

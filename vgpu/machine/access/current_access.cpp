@@ -103,16 +103,17 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
   }
 }
 
-void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Target& target,
-                             Pattern pattern, std::uint32_t bytes, std::uint32_t mask,
-                             const Elements& elements, const std::byte* written) {
-  access.allocation = target.allocation;
+void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Allocation& allocation,
+                             ptx::Space space, Pattern pattern, std::uint32_t bytes,
+                             std::uint32_t mask, const Elements& elements,
+                             const std::byte* written) {
+  access.allocation = &allocation;
   access.program = launch_.program;
   access.place = launch_.place_of(run.slot, run.warp);
   access.pc = run.pc;
   access.registers = &run.banks;
   access.mask = mask;
-  access.space = target.space;
+  access.space = space;
   access.kind = access_kind_of(instr);
   access.pattern = pattern;
   access.bytes = static_cast<std::uint8_t>(bytes);
@@ -164,8 +165,33 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Tar
   }
 }
 
-void CurrentAccess::tell() {
-  for (Observer* observer : launch_.observers.of_accesses) observer->on_access(access);
+// Reports the described access to the observers from number `first` on.  They see what a load
+// finds, and memory as it is before a store.
+//   row: `first` has not taken it, and the others may; null: it is none
+void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
+  UndefinedMemory* const memory = launch_.observers.undefined_memory;
+  const bool stores = access.kind == AccessKind::write;
+  if (memory != nullptr && !stores) memory->read(access);
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  for (std::size_t i = first; i < observers.size(); ++i) {
+    const bool is_taken = row != nullptr && i != first && observers[i]->takes_row(*row);
+    if (!is_taken) observers[i]->on_access(access);
+  }
+  if (memory != nullptr && stores) memory->write(access);
+}
+
+bool CurrentAccess::report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,
+                                 const Elements& elements, std::size_t first) {
+  run.pc = row.pc;
+  if (row.pattern == Pattern::scattered) {
+    std::copy_n(row.offsets, kWarpLanes, access.offset.begin());
+  } else {
+    const bool strided = row.pattern == Pattern::strided;
+    launch_.rows.count_up(access.offset.data(), row.first, strided ? row.bytes : 0);
+  }
+  describe(run, instr, *row.allocation, row.space, row.pattern, row.bytes, row.mask, elements);
+  report_from(first, &row);
+  return row.kind == AccessKind::write || access.undefined == 0;
 }
 
 }  // namespace warpcheck::vgpu

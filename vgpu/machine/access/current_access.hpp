@@ -7,6 +7,7 @@
 
 #include "vgpu/machine/memory/target.hpp"
 #include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
@@ -26,37 +27,27 @@ class CurrentAccess {
                           std::uint32_t object_offset = 0);
   void end_asynchronous();
 
-  // Reports the access in access.offset to the observers, before the bytes move.
+  // Describes an access to `allocation` at access.offset.
   //   written: the row to store; null: the instruction's own row
-  void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
-                std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
-                const std::byte* written = nullptr) {
-    describe(run, instr, target, pattern, bytes, mask, elements, written);
-    tell();
-  }
-  // The two steps of announce().
-  void describe(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
-                std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
-                const std::byte* written = nullptr);
-  void tell();
-  // Copies `row` to `access`.  The caller has set what depends on the instruction and the offsets:
-  // kind, pattern, bytes and values.
-  void describe_plain(const Instr& instr, const RowAccess& row) {
-    access.allocation = row.allocation;
-    access.program = launch_.program;
-    access.place = row.place;
-    access.pc = row.pc;
-    access.registers = nullptr;
-    access.mask = row.mask;
-    access.space = row.space;
-    access.order = ptx::Order::weak;
-    access.scope = instr.modifiers.scope;
-    access.undefined = 0;
-    access.is_partial = false;
-    access.origin = ptx::kNone;
-    access.of_values = {};
-    access.unwritten = 0;
-    access.guessed = access.unequal = 0;
+  void describe(RunningFragment& run, const Instr& instr, const Allocation& allocation,
+                ptx::Space space, Pattern pattern, std::uint32_t bytes, std::uint32_t mask,
+                const Elements& elements, const std::byte* written = nullptr);
+  // Reports the described access to the observers, before its bytes move, and takes it through the
+  // undefined bits of memory.
+  void report() { report_from(0, nullptr); }
+  // Reports an access of registers without undefined bits as a row, and to observers that need more
+  // as an Access.  Returns false if loaded bits are undefined, or else need to be marked.
+  [[gnu::always_inline]] bool report(RunningFragment& run, const Instr& instr, const RowAccess& row,
+                                     const Elements& elements) {
+    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+    std::size_t first = 0;
+    while (first < observers.size() && observers[first]->takes_row(row)) ++first;
+    if (first == observers.size()) [[likely]] {
+      UndefinedMemory* const memory = launch_.observers.undefined_memory;
+      if (memory == nullptr || memory->passes(row)) [[likely]]
+        return true;
+    }
+    return report_whole(run, instr, row, elements, first);
   }
   // Marks the undefined bits of an element that has been read in its destination register.
   void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
@@ -67,11 +58,14 @@ class CurrentAccess {
   [[nodiscard]] std::uint32_t guessed_lanes(const RunningFragment& run, const Instr& instr,
                                             std::uint32_t mask) const;
 
-  [[nodiscard]] bool is_watched() const { return !launch_.observers.of_accesses.empty(); }
+  [[nodiscard]] bool is_watched() const { return launch_.observers.watch_accesses(); }
 
   Access access;  // a member, because it is too large to build for each access
 
  private:
+  bool report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,
+                    const Elements& elements, std::size_t first);
+  void report_from(std::size_t first, const RowAccess* row);
   void take_undefined(const RunningFragment& run, const Instr& instr, const Elements& elements,
                       std::uint32_t mask);
   UndefinedLanes take_undefined_of(const RunningFragment& run, const Ref& ref,

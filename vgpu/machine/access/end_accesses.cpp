@@ -50,9 +50,10 @@ void Accesses::perform_at_end(RunningFragment& run, const Instr& instr, const Ta
     current_.access.offset[lane] = begin + at;
     current_.access.undefined = 0;
     if (!current_.is_watched()) continue;
-    current_.describe(run, instr, target, Pattern::scattered, piece, mask, {0, 1, at});
+    current_.describe(run, instr, *target.allocation, target.space, Pattern::scattered, piece, mask,
+                      {0, 1, at});
     current_.access.element_bytes = static_cast<std::uint8_t>(piece);
-    current_.tell();
+    current_.report();
     if ((current_.access.undefined & mask) == 0) continue;
     const std::uint64_t bits = current_.access.is_partial
                                    ? current_.access.undefined_bits_at(0, piece, lane)

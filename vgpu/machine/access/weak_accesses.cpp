@@ -7,15 +7,15 @@
 namespace warpcheck::vgpu {
 
 // Executes an access that has been described.
-void Accesses::perform_weakly(RunningFragment& run, const Instr& instr, const Target& target,
-                              const RowScan& scan) {
+void Accesses::perform_weakly(RunningFragment& run, const Instr& instr,
+                              const Allocation& allocation, const RowScan& scan) {
   Access& access = current_.access;
   const std::uint32_t mask = access.mask;
   WeakMemory& memory = *launch_.observers.weak_memory;
   if (access.asynchronous) {
-    current_.tell();
+    current_.report();
     memory.pass(access);
-    return move_bytes(run, instr, target, scan, mask);
+    return move_bytes(run, instr, allocation, scan, mask);
   }
   PastPoint point = memory.begin(access);
   if (point.lanes != 0) {
@@ -30,7 +30,7 @@ void Accesses::perform_weakly(RunningFragment& run, const Instr& instr, const Ta
       memory.choose(access, fits);
     }
   }
-  current_.tell();
+  current_.report();
   // Lanes that do not move need a valid offset too.
   const std::uint32_t safe = access.offset[access.first_lane()];
   for (std::uint32_t rest = ~mask; rest != 0; rest &= rest - 1) {
@@ -41,7 +41,7 @@ void Accesses::perform_weakly(RunningFragment& run, const Instr& instr, const Ta
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     memory.begin_lane(access, lane);
-    move_bytes(run, instr, target, one_lane, 1u << lane);
+    move_bytes(run, instr, allocation, one_lane, 1u << lane);
     memory.end_lane(access, lane);
   }
   access.undefined = undefined;

@@ -512,7 +512,9 @@ void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const T
     current_.access.allocation = target.allocation;
     current_.access.undefined = 0;
     if (current_.is_watched()) {
-      current_.announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
+      current_.describe(run, element, *target.allocation, target.space, Pattern::scattered, bytes,
+                        mask, {0, 1});
+      current_.report();
     }
     perform(run, element, mask, false);
     if (parts == 1 || !run.warp.undefined.any()) continue;

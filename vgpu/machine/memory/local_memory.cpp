@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
 
 #include "vgpu/ptx/opcode.hpp"
 
@@ -78,8 +77,7 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
         launch_.rows.interleave(lane_offset.data(), further, mask, at.data());
       }
       const CurrentAccess::Elements elements{element, 1, half * 4};
-      current_.access.undefined = 0;
-      if (current_.is_watched()) tell(run, instr, target, row, elements);
+      report(run, instr, row, elements);
       if (instr.kind == InstrKind::atomic) {
         current_.access.allocation = target.allocation;
         current_.access.offset = at;
@@ -115,8 +113,7 @@ void LocalMemory::perform_wide_atomic(RunningFragment& run, const Instr& instr,
                         .bytes = 4,
                         .element_bytes = 8,
                         .offsets = at[half].data()};
-    current_.access.undefined = 0;
-    if (current_.is_watched()) tell(run, instr, target, row, {0, 1, 4 * half});
+    report(run, instr, row, {0, 1, 4 * half});
     for_each_lane(mask, [&](unsigned lane) {
       std::memcpy(bytes + cell_offset[lane] + 4 * half, target.allocation->data + at[half][lane],
                   4);
@@ -139,20 +136,21 @@ void LocalMemory::perform_wide_atomic(RunningFragment& run, const Instr& instr,
 }
 
 // Reports a word of each lane.
-void LocalMemory::tell(RunningFragment& run, const Instr& instr, const Target& target,
-                       const RowAccess& row, const CurrentAccess::Elements& elements) {
-  const bool is_row = row.kind != AccessKind::atomic && !run.warp.undefined.any() &&
-                      instr.modifiers.order == ptx::Order::weak &&
-                      instr.opcode != ptx::Opcode::discard_;
-  bool is_described = false;
-  for (Observer* observer : launch_.observers.of_accesses) {
-    if (is_row && observer->takes_row(row)) continue;
-    if (!std::exchange(is_described, true)) {
-      std::copy_n(row.offsets, kWarpLanes, current_.access.offset.begin());
-      current_.describe(run, instr, target, row.pattern, row.bytes, row.mask, elements);
-    }
-    observer->on_access(current_.access);
+void LocalMemory::report(RunningFragment& run, const Instr& instr, const RowAccess& row,
+                         const CurrentAccess::Elements& elements) {
+  current_.access.undefined = 0;
+  if (!current_.is_watched()) return;
+  const bool is_plain = row.kind != AccessKind::atomic && !run.warp.undefined.any() &&
+                        instr.modifiers.order == ptx::Order::weak &&
+                        instr.opcode != ptx::Opcode::discard_;
+  if (is_plain) {
+    current_.report(run, instr, row, elements);
+    return;
   }
+  std::copy_n(row.offsets, kWarpLanes, current_.access.offset.begin());
+  current_.describe(run, instr, *row.allocation, row.space, row.pattern, row.bytes, row.mask,
+                    elements);
+  current_.report();
 }
 
 // Moves a word of each lane: a register, or half of one.

@@ -29,8 +29,8 @@ class LocalMemory {
   // Executes an atomic of 64 bits.
   void perform_wide_atomic(RunningFragment& run, const Instr& instr, const Target& target,
                            std::uint32_t mask);
-  void tell(RunningFragment& run, const Instr& instr, const Target& target, const RowAccess& row,
-            const CurrentAccess::Elements& elements);
+  void report(RunningFragment& run, const Instr& instr, const RowAccess& row,
+              const CurrentAccess::Elements& elements);
   void move(RunningFragment& run, const Instr& instr, const RowAccess& row,
             const CurrentAccess::Elements& elements);
   void give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,

@@ -1,6 +1,7 @@
 // Undefined bits: their way from a load to a store or a use.
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -10,30 +11,32 @@ using Bits = std::uint64_t;
 
 // Makes the bits `loaded` undefined in what lane 0 reads; records the undefined bits of the last
 // store, and the uses.
-class BitsWatcher final : public Observer {
+class BitsWatcher final : public Observer, private UndefinedMemory {
  public:
   explicit BitsWatcher(Bits loaded) : loaded_(loaded) {}
-  void on_access(Access& access) override {
-    if (access.kind == AccessKind::read) {
-      access.undefined = 1;
-      access.origin = access.pc;
-      access.of_element.fill({1, access.pc});
-      access.is_partial = true;
-      access.undefined_bits[0][0] = loaded_;
-    } else {
-      stored = (access.undefined & 1) == 0 ? 0
-               : access.is_partial         ? access.undefined_bits_at(0, access.bytes, 0)
-                                           : ones_of(access.bytes);
-      is_whole = (access.of_values.whole & 1) != 0;
-      is_calculated = (access.of_values.calculated & 1) != 0;
-    }
-  }
+  [[nodiscard]] UndefinedMemory* undefined_memory() override { return this; }
   void on_undefined_use(const UndefinedUse& /*use*/) override { ++uses; }
   Bits stored = 0;
   bool is_whole = false, is_calculated = false;  // what was stored last
   int uses = 0;
 
  private:
+  void read(Access& access) override {
+    if (access.kind == AccessKind::atomic) return write(access);
+    access.undefined = 1;
+    access.origin = access.pc;
+    access.of_element.fill({1, access.pc});
+    access.is_partial = true;
+    access.undefined_bits[0][0] = loaded_;
+  }
+  void write(const Access& access) override {
+    stored = (access.undefined & 1) == 0 ? 0
+             : access.is_partial         ? access.undefined_bits_at(0, access.bytes, 0)
+                                         : ones_of(access.bytes);
+    is_whole = (access.of_values.whole & 1) != 0;
+    is_calculated = (access.of_values.calculated & 1) != 0;
+  }
+
   Bits loaded_;
 };
 

@@ -50,7 +50,7 @@ class AccessEmitter : public SiteEmitter {
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
   void find_scattered(const Site& site, const std::optional<Share>& share);
-  void tell_lanes(const Site& site, Pattern pattern);
+  void call_report(const Site& site, Pattern pattern);
   void move_scattered(const Site& site);
   void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 

@@ -23,15 +23,7 @@ void AccessEmitter::find_and_tell(const Site& site, bool strided) {
     a.bind(untold);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
     store_rows();
-    if (site.count != 1) {
-      tell_lanes(site, strided ? Pattern::strided : Pattern::uniform);
-    } else {
-      a.mov(x86::rdi, x86::rbx);
-      a.mov(x86::esi, site.pc);
-      a.mov(x86::edx, strided ? 1 : 0);
-      call(reinterpret_cast<const void*>(calls.tell));
-      follow(site.pc, site.rest);
-    }
+    call_report(site, strided ? Pattern::strided : Pattern::uniform);
     load_sources();
     a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
     a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));

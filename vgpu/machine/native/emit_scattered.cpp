@@ -39,7 +39,7 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
     a.bind(untold);
     if (site.is_load && NoteEmitter::is_noted(site, true)) notes_.call_note_lanes(site, told);
     store_rows();
-    tell_lanes(site, Pattern::scattered);
+    call_report(site, Pattern::scattered);
     load_sources();
     a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
     a.jmp(told);
@@ -50,11 +50,11 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
   }
 }
 
-void AccessEmitter::tell_lanes(const Site& site, Pattern pattern) {
+void AccessEmitter::call_report(const Site& site, Pattern pattern) {
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, site.pc);
   a.mov(x86::edx, static_cast<std::uint32_t>(pattern));
-  call(reinterpret_cast<const void*>(calls.tell_lanes));
+  call(reinterpret_cast<const void*>(calls.report));
   follow(site.pc, site.rest);
 }
 

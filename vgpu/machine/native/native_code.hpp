@@ -24,6 +24,7 @@
 #include "vgpu/machine/native/flow/live_rows.hpp"
 #include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -73,9 +74,9 @@ struct NativeFrame {
   std::uint32_t limit = 0;              // the pc at which another fragment waits
   std::uint32_t is_watched = 0;         // 1: accesses are reported
   NotedRows* notes = nullptr;           // for noting rows of shared memory; null: rows are reported
-  const NotedStates* states = nullptr;  // RowNotes::states, not null
+  const NotedStates* states = nullptr;  // of the launch's UndefinedMemory; not null
   const Allocation* shared_memory = nullptr;  // the block's
-  std::uint32_t stored = 0;                   // RowNotes::stored, in each byte
+  std::uint32_t stored = 0;                   // NotedStates::stored, in each byte
   std::uint32_t warp = 0;                     // its index in the block
   NotedStates all_settled;                    // used if no observer needs states
   // the observers that were asked for notes, and their number
@@ -105,14 +106,12 @@ struct NativeCalls {
   // Executes the instruction at `pc` as the interpreter does.
   //   after: the number of instructions after it in the block, which are already counted
   NativeStep (*execute)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
-  // Executes a load or a store as the interpreter does; it may go where it went last.
+  // The same for a load or a store, which may go where it went last.
   NativeStep (*access)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
   // Reports the access at `pc` to the observers.  The offset of its first lane from the base of the
-  // access site is NativeFrame::offset; the lanes ascend from there if `strided`, otherwise all are
-  // there. leave_after: the access has also been executed.
-  NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);
-  // Reports a vector access, or an access of scattered lanes at NativeFrame::offsets.
-  NativeStep (*tell_lanes)(NativeFrame*, std::uint32_t pc, Pattern pattern);
+  // access site is NativeFrame::offset; scattered lanes are at NativeFrame::offsets.  leave_after:
+  // the access has also been executed.
+  NativeStep (*report)(NativeFrame*, std::uint32_t pc, Pattern pattern);
   // Reports and executes the atomic at `pc` of the lanes at NativeFrame::offsets.
   NativeStep (*perform_atomic)(NativeFrame*, std::uint32_t pc);
   void (*edge)(NativeFrame*, std::uint32_t from, std::uint32_t to);

@@ -15,8 +15,6 @@
 
 namespace warpcheck::vgpu {
 
-struct Allocation;
-
 // A row of lanes that are adjacent, all at one place, or scattered.  Generated code depends on the
 // layout.
 struct NotedRow {
@@ -91,21 +89,9 @@ struct NotedRows {
   std::uint32_t update_bytes = 0;
 };
 
-// What is known about defined bytes in the shared memory of the running block.
-struct NotedStates {
-  const Allocation* settled = nullptr;  // all bytes of this allocation are defined
-  // For this allocation, `states` has one byte for each byte, whose highest bit means "defined".  A
-  // row that loads an undefined byte is reported; a row that is stored writes RowNotes::stored to
-  // each byte's state.  Rows of any other allocation are reported.
-  const Allocation* unsettled = nullptr;
-  std::uint8_t* states = nullptr;
-};
-
 // What observers provide so that such rows, and atomics in shared memory, can be noted.
 struct RowNotes {
   NotedRows* rows = nullptr;
-  const NotedStates* states = nullptr;  // null: no observer needs to know what is defined
-  std::uint8_t stored = 0;
 };
 
 }  // namespace warpcheck::vgpu

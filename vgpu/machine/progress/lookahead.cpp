@@ -90,6 +90,7 @@ Lookahead::Lookahead(const Parts& parts, std::uint64_t most)
   observers_ = std::exchange(launch_.observers, {});
   launch_.observers.list = &only_this_;
   launch_.observers.of_accesses = {this};
+  launch_.observers.undefined_memory = this;
   outcome_ = std::exchange(launch_.outcome, {});
   launch_.outcome.steps = outcome_.steps;
   clusters_ = parts_.cluster_barriers.states();
@@ -121,7 +122,7 @@ bool Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) 
   return true;
 }
 
-void Lookahead::on_access(Access& access) {
+void Lookahead::on_access(const Access& access) {
   const bool is_local = access.space == ptx::Space::local;
   if (polled_.are_noted() || launch_reads_.are_noted()) {
     cost_.count(lane_count(access.mask) * LookCost::kOfEntry);
@@ -140,32 +141,51 @@ void Lookahead::on_access(Access& access) {
       read = {access.pc, access.allocation, access.offset[lane], access.bytes, is_strong};
     }
   }
-  const auto word_of_lane = [&](unsigned lane, std::uint32_t byte) {
-    return LocalWord(access.allocation, (access.offset[lane] + byte) / 4);
-  };
+  if (access.kind == AccessKind::read) return;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    cost_.count(LookCost::kOfChange);
+    changes_.add(access, static_cast<unsigned>(std::countr_zero(rest)));
+  }
+}
+
+// Calls visit(lane, word) for each word of local memory that a lane accesses.
+template <typename Visit>
+void Lookahead::for_each_word(const Access& access, Visit visit) {
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (is_following_) cost_.count(LookCost::kOfEntry);
-    for (std::uint32_t byte = 0; is_following_ && byte < access.bytes; byte += 4) {
-      const bool brings = (access.undefined >> lane & 1u) != 0;
-      if (access.kind == AccessKind::read) {
-        if (!indifferent_words_.contains(word_of_lane(lane, byte))) continue;
-        access.undefined |= 1u << lane;
-        access.is_partial = false;
-        access.of_element.fill({access.undefined, access.pc});
-        access.origin = access.pc;
-      } else if (brings && is_local) {
-        indifferent_words_.insert(word_of_lane(lane, byte));
-      } else if (brings) {
-        has_strayed_ = true;
-      } else if (is_local && access.bytes % 4 == 0 && access.offset[lane] % 4 == 0) {
-        indifferent_words_.erase(word_of_lane(lane, byte));  // a stack's words are used again
-      }
+    cost_.count(LookCost::kOfEntry);
+    for (std::uint32_t byte = 0; byte < access.bytes; byte += 4) {
+      visit(lane, LocalWord(access.allocation, (access.offset[lane] + byte) / 4));
     }
-    if (access.kind == AccessKind::read) continue;
-    cost_.count(LookCost::kOfChange);
-    changes_.add(access, lane);
   }
+}
+
+void Lookahead::read(Access& access) {
+  if (!is_following_) return;
+  if (access.kind == AccessKind::atomic) return write(access);
+  for_each_word(access, [&](unsigned lane, const LocalWord& word) {
+    if (!indifferent_words_.contains(word)) return;
+    access.undefined |= 1u << lane;
+    access.is_partial = false;
+    access.of_element.fill({access.undefined, access.pc});
+    access.origin = access.pc;
+  });
+}
+
+void Lookahead::write(const Access& access) {
+  if (!is_following_) return;
+  const bool is_local = access.space == ptx::Space::local;
+  for_each_word(access, [&](unsigned lane, const LocalWord& word) {
+    if ((access.undefined >> lane & 1u) != 0) {
+      if (is_local) {
+        indifferent_words_.insert(word);
+      } else {
+        has_strayed_ = true;
+      }
+    } else if (is_local && access.bytes % 4 == 0 && access.offset[lane] % 4 == 0) {
+      indifferent_words_.erase(word);  // a stack's words are used again
+    }
+  });
 }
 
 Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) {

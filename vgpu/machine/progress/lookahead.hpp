@@ -39,6 +39,7 @@
 #include "vgpu/machine/progress/waiting_threads.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/cluster_barriers.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 #include "vgpu/machine/warp/warps.hpp"
 
 namespace warpcheck::vgpu {
@@ -62,7 +63,7 @@ struct Diamond {
   Writes writes;
 };
 
-class Lookahead final : public Observer {
+class Lookahead final : public Observer, private UndefinedMemory {
  public:
   struct Parts {
     RunningLaunch& launch;
@@ -107,7 +108,7 @@ class Lookahead final : public Observer {
   [[nodiscard]] std::uint32_t restless_block() const { return restless_block_; }
 
   [[nodiscard]] Watched watches() const override { return {.launches = false, .blocks = false}; }
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   void on_print(const Print& /*print*/) override { has_effect_ = true; }
 
  private:
@@ -146,6 +147,12 @@ class Lookahead final : public Observer {
     FrameRows frame;
   };
   using Marks = std::vector<std::pair<std::size_t, unsigned>>;  // row and lane
+
+  // Undefined are the words of local memory that hold indifferent values.
+  void read(Access& access) override;
+  void write(const Access& access) override;
+  template <typename Visit>
+  void for_each_word(const Access& access, Visit visit);
 
   bool save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps);
   bool only_polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);

@@ -84,7 +84,7 @@ bool PollWatch::repeats(std::uint64_t accesses, std::uint64_t new_until) const {
   return accesses == 0 || (repeated >= repeated_min_ && repeated >= 2 * new_until);
 }
 
-void PollWatch::on_access(Access& access) {
+void PollWatch::on_access(const Access& access) {
   const bool is_local = access.space == ptx::Space::local;
   if (warp_ && access.place.warp != *warp_) return;
   if (access.place.block != block_ || is_local || accesses_ >= accesses_max_) return;

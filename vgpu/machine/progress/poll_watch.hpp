@@ -40,7 +40,7 @@ class PollWatch final : public Observer {
     return repeats(accesses_, new_place_until_);
   }
 
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
 
  private:
   static constexpr std::uint64_t kAccessesMin = 8;

@@ -134,7 +134,9 @@ void BarrierObjects::announce(RunningFragment& run, const Instr& instr, const Ta
     written = reinterpret_cast<const std::byte*>(values.data());
     access[ObjectOperand::result] = {};
   }
-  current_.announce(run, access, target, pattern, kObjectBytes, mask, {0, 1}, written);
+  current_.describe(run, access, *target.allocation, target.space, pattern, kObjectBytes, mask,
+                    {0, 1}, written);
+  current_.report();
 }
 
 // Executes lane after lane; each event covers as many lanes as it applies to.

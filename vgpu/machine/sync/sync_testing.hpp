@@ -31,7 +31,7 @@ inline void PrintTo(const WarpLanes& party, std::ostream* out) {
 class SyncRecorder final : public Observer {
  public:
   [[nodiscard]] Watched watches() const override { return {.accesses = keeps_accesses}; }
-  void on_access(Access& access) override { accesses.push_back(access); }
+  void on_access(const Access& access) override { accesses.push_back(access); }
   void on_sync(const Sync& sync) override {
     phases += sync.kind == Sync::Kind::barrier_complete ? 1 : 0;
   }

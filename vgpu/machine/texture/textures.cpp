@@ -219,7 +219,9 @@ void Textures::announce(RunningFragment& run, const TexelFormat& format, Allocat
   const auto* const offsets = reinterpret_cast<const std::byte*>(access.offset.data());
   const Pattern pattern = launch_.rows.pattern_of_words(offsets, bytes, group);
   const Target target{&memory, memory.space, memory.address, memory.limit()};
-  current_.announce(run, load, target, pattern, bytes, group, {0, format.channels});
+  current_.describe(run, load, *target.allocation, target.space, pattern, bytes, group,
+                    {0, format.channels});
+  current_.report();
 }
 
 // Fetches for lanes that read one texel each.

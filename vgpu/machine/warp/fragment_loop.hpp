@@ -87,8 +87,7 @@ class FragmentLoop {
                                std::uint32_t after);
   static NativeStep access_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                               std::uint32_t after);
-  static NativeStep tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided);
-  static NativeStep tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern);
+  static NativeStep report_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern);
   static NativeStep perform_atomic_of(NativeFrame* frame, std::uint32_t pc);
   static void edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to);
 

@@ -49,30 +49,19 @@ NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::ui
                                    std::uint32_t after) try {
   RunningFragment& run = *frame->run;
   run.pc = pc;
-  switch (frame->loop->parts_.accesses.execute_again(run, frame->code[pc], active)) {
-    case Accesses::Again::made: return NativeStep::go_on;
-    case Accesses::Again::made_undefined: return NativeStep::leave_after;
-    case Accesses::Again::elsewhere: break;
+  if (!frame->loop->parts_.accesses.execute_at_site(run, frame->code[pc], active)) {
+    return execute_of(frame, pc, active, after);
   }
-  return execute_of(frame, pc, active, after);
+  return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
 } catch (...) {
   frame->thrown = std::current_exception();
   return NativeStep::leave_after;
 }
 
-NativeStep FragmentLoop::tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided) try {
-  Accesses& accesses = frame->loop->parts_.accesses;
-  const bool is_defined = accesses.tell(*frame->run, pc, frame->offset, strided != 0);
-  return is_defined ? NativeStep::go_on : NativeStep::leave_after;
-} catch (...) {
-  frame->thrown = std::current_exception();
-  return NativeStep::leave_after;
-}
-
-NativeStep FragmentLoop::tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern) try {
+NativeStep FragmentLoop::report_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern) try {
   Accesses& accesses = frame->loop->parts_.accesses;
   const bool is_defined =
-      accesses.tell_lanes(*frame->run, pc, frame->offset, pattern, frame->offsets);
+      accesses.report_at_site(*frame->run, pc, frame->offset, pattern, frame->offsets);
   return is_defined ? NativeStep::go_on : NativeStep::leave_after;
 } catch (...) {
   frame->thrown = std::current_exception();
@@ -94,7 +83,7 @@ void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t
 }
 
 NativeCalls FragmentLoop::native_calls() {
-  return {execute_of, access_of, tell_of, tell_lanes_of, perform_atomic_of, edge_of};
+  return {execute_of, access_of, report_of, perform_atomic_of, edge_of};
 }
 
 }  // namespace warpcheck::vgpu

@@ -34,8 +34,11 @@ void NativeFrames::begin_notes(NativeFrame& frame, const RunningFragment& run) c
       watching, [&](Observer* observer) { return observer->lends_notes(run.slot.index, notes); });
   frame.all_settled.settled = frame.shared_memory;
   frame.notes = lend_all ? notes.rows : nullptr;
-  frame.states = notes.states != nullptr ? notes.states : &frame.all_settled;
-  frame.stored = notes.stored * 0x0101'0101u;
+  const UndefinedMemory* const undefined = launch_.observers.undefined_memory;
+  const NotedStates* const states = undefined != nullptr ? undefined->noted_states() : nullptr;
+  if (undefined != nullptr && states == nullptr) frame.notes = nullptr;
+  frame.states = states != nullptr ? states : &frame.all_settled;
+  frame.stored = frame.states->stored * 0x0101'0101u;
 }
 
 NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fragment& fragment) {

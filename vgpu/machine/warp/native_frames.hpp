@@ -83,7 +83,7 @@ class NativeFrames {
   void begin_block(NativeFrame& frame, RunningFragment& run) const;
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame) const {
     frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
-    frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
+    frame.is_watched = launch_.observers.watch_accesses() ? 1 : 0;
   }
   void begin_notes(NativeFrame& frame, const RunningFragment& run) const;
 

@@ -3,6 +3,7 @@
 
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/machine/undefined/undefined_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -11,14 +12,10 @@ using Reason = BarrierDivergence::Reason;
 
 // Runs one warp and records the lanes of each use of an undefined value; loads read one in
 // `loaded`.
-class UndefinedUses final : public Observer {
+class UndefinedUses final : public Observer, private UndefinedMemory {
  public:
   explicit UndefinedUses(std::uint32_t loaded) : loaded_(loaded) {}
-  void on_access(Access& access) override {
-    if (access.kind != AccessKind::read || loaded_ == 0) return;
-    access.undefined = loaded_;
-    access.origin = access.pc;
-  }
+  [[nodiscard]] UndefinedMemory* undefined_memory() override { return this; }
   void on_undefined_use(const UndefinedUse& use) override {
     lanes.push_back(use.lanes);
     origins.push_back(use.origin);
@@ -26,6 +23,13 @@ class UndefinedUses final : public Observer {
   std::vector<std::uint32_t> lanes, origins;
 
  private:
+  void read(Access& access) override {
+    if (access.kind != AccessKind::read || loaded_ == 0) return;
+    access.undefined = loaded_;
+    access.origin = access.pc;
+  }
+  void write(const Access& /*access*/) override {}
+
   std::uint32_t loaded_;
 };
 

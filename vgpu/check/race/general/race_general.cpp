@@ -272,7 +272,7 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   return row;
 }
 
-void GeneralRaceChecker::on_access(Access& access) {
+void GeneralRaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (order_.segments().count() >= tidy_at_) tidy_up();
@@ -453,7 +453,7 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   host_.check(access);
 }
 
-void GeneralRaceChecker::on_operand(OperandAccess& access) {
+void GeneralRaceChecker::on_operand(const OperandAccess& access) {
   if (is_idle_) return;
   catch_up();
   if (access.write) overwrite(*access.allocation, access.offset, access.bytes);

@@ -61,7 +61,7 @@ class GeneralRaceChecker final : public Checker {
     catch_up();
     is_running_ = true;
   }
-  void on_access(Access& access) override;
+  void on_access(const Access& access) override;
   bool takes_row(const RowAccess& access) override;
   bool lends_notes(std::uint32_t slot, RowNotes& notes) override {
     notes.rows = phases_.notes_of(slot);
@@ -89,7 +89,7 @@ class GeneralRaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
-  void on_operand(OperandAccess& access) override;
+  void on_operand(const OperandAccess& access) override;
   void on_late_operand(const OperandAccess& access) override;
 
   // Returns a number that changes when a lane of the warp acquires or releases something.

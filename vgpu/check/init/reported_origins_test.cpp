@@ -1,4 +1,4 @@
-#include "vgpu/check/init/undefined_origins.hpp"
+#include "vgpu/check/init/reported_origins.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class LaterKernelTest : public InitTest {
   }
 
   Program other = fake_program();
-  FakeLaunch second{other, {&reporter, &checker}};
+  FakeLaunch second{other, {&reporter, &checker, &unwritten}};
   const AccessSide load{"read", {0, 0, 0}, {0, 0, 0}, "other.cu", 107, "op7", "", 0, 7};
   const AccessSide use{"branch", {0, 0, 0}, {0, 0, 0}, "other.cu", 108, "op8", "", 0, 8};
 };

@@ -4,24 +4,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "vgpu/check/finding.hpp"
-#include "vgpu/check/operand.hpp"
-#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/events.hpp"
 
 namespace warpcheck::vgpu {
 
-struct Origin {
+struct UndefinedOrigin {
   const Program* program = nullptr;  // null: a library function
   std::uint32_t pc = 0;
-  ptx::Space space = ptx::Space::generic;
-  std::string object;  // at its first occurrence
-  std::string variable;
-  Dim3 block, thread;  // of its first occurrence
-  WarpPlace place;     // at its latest occurrence
+  WarpPlace place;  // at its latest occurrence
   std::uint32_t lanes = 0;
   enum class Kind : std::uint8_t {
     load,  // or an operand of a library function
@@ -30,22 +23,14 @@ struct Origin {
     variable,  // pc is the first instruction that may read it
   };
   Kind kind = Kind::load;
-  LibraryOperand operand{};  // set for a library function
+  // Of a library function: the call in the program's code, and the operand's number in it.
+  std::uint64_t call_site = 0;
+  std::uint32_t operand = 0;
   // Of a load: the origin of the value that it found at its latest occurrence, if another kernel or
   // a library function had stored that.
   std::uint32_t earlier = ptx::kNone;
 
   [[nodiscard]] bool is_load() const { return kind == Kind::load; }
-  [[nodiscard]] Lack lack() const {
-    switch (kind) {
-      case Kind::shuffle: return Lack::participation;
-      case Kind::product: return Lack::copy_wait;
-      default: return Lack::unknown;
-    }
-  }
-  // Returns text about the source of the value. verb: the action that is missing ("written"); side:
-  // the number of this origin among the finding's sides
-  [[nodiscard]] std::string source(const std::string& verb, int side = 1) const;
   // Returns the lanes that executed the load themselves before they use the value; none if the
   // value came another way.
   [[nodiscard]] std::uint32_t lanes_that_read(const UndefinedUse& use) const {
@@ -54,12 +39,29 @@ struct Origin {
   }
 };
 
+// Receives what happens to undefined values, in order to report it.
+class UndefinedValuesListener {
+ public:
+  // The first occurrence of an origin of a kernel.
+  struct First {
+    std::uint32_t index = 0;  // of the origin
+    const Program* program = nullptr;
+    std::uint32_t pc = 0;
+    WarpPlace place;
+    unsigned lane = 0;
+    const Access* load = nullptr;  // null: no load
+  };
+  virtual ~UndefinedValuesListener() = default;
+  virtual void on_origin(const First& first) = 0;
+  // A store or an atomic operation leaves values in memory that are more than padding.
+  virtual void on_stored(const UndefinedUse& use, bool is_atomic) = 0;
+};
+
 class UndefinedOrigins {
  public:
-  explicit UndefinedOrigins(const Reporter& reporter) : reporter_(reporter) {}
-
   void clear() { origins_.clear(); }
-  [[nodiscard]] const Origin& at(std::uint32_t index) const { return origins_[index]; }
+  void set_listener(UndefinedValuesListener* listener) { listener_ = listener; }
+  [[nodiscard]] const UndefinedOrigin& at(std::uint32_t index) const { return origins_[index]; }
   // Returns the origin of what a load of this kernel found; any other origin is its own.
   [[nodiscard]] std::uint32_t earliest_of(std::uint32_t index) const {
     const std::uint32_t earlier = origins_[index].earlier;
@@ -68,7 +70,7 @@ class UndefinedOrigins {
   // Notes that some lanes of a load read unwritten bytes, or a value of the `earlier` origin.
   void add_load(const Access& access, std::uint32_t lanes, std::uint32_t earlier);
   // Return the index of an origin; it is created if it is new.
-  std::uint32_t of_operand(const LibraryOperand& operand);
+  std::uint32_t of_operand(std::uint64_t call_site, std::uint32_t operand);
   // The origin at `pc` of a value that some of `lanes` hold.  kNone: no load of this trial is an
   // origin there, and it is neither a shfl nor a product nor the first read of a variable.
   std::uint32_t of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
@@ -76,10 +78,10 @@ class UndefinedOrigins {
 
  private:
   [[nodiscard]] std::uint32_t find(const Program* program, std::uint32_t pc) const;
-  Origin& add(const Program* program, std::uint32_t pc, ThreadId first);
+  UndefinedOrigin& add(const UndefinedValuesListener::First& first);
 
-  std::vector<Origin> origins_;
-  const Reporter& reporter_;  // knows the extents of the launch
+  std::vector<UndefinedOrigin> origins_;
+  UndefinedValuesListener* listener_ = nullptr;
 };
 
 }  // namespace warpcheck::vgpu

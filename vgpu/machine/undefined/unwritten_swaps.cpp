@@ -1,14 +1,13 @@
-// The initialisation checker: compare-and-swaps that expect what was read, and uses that strict
-// checks report.
+// Compare-and-swaps that expect what was read.
 #include <utility>
 
-#include "vgpu/check/init/init.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 
 namespace warpcheck::vgpu {
 
 // A row of compare-and-swaps, some of which expect what they have read there.  Lanes run one after
 // the other, so a later lane finds what an earlier one has swapped in.
-void InitChecker::on_guessed_swap(Access& access, MemoryShadow& shadow) {
+void UnwrittenMemory::swap_guessed(Access& access, MemoryShadow& shadow) {
   const std::uint32_t mask = access.mask;
   const Pattern pattern = std::exchange(access.pattern, Pattern::scattered);
   const UndefinedLanes written = access.undefined_in(0);
@@ -22,7 +21,7 @@ void InitChecker::on_guessed_swap(Access& access, MemoryShadow& shadow) {
     access.undefined = 0;
     access.is_partial = false;
     access.of_values = {};
-    on_read(access, shadow);
+    find(access, shadow);
     const bool is_undefined = access.undefined != 0;
     if (is_undefined) {
       read.mask |= bit;
@@ -42,7 +41,7 @@ void InitChecker::on_guessed_swap(Access& access, MemoryShadow& shadow) {
       access.undefined = bit;
       access.origin = read.origin;
     }
-    on_write(access, shadow);
+    leave(access, shadow);
   }
   access.mask = mask;
   access.pattern = pattern;
@@ -51,17 +50,6 @@ void InitChecker::on_guessed_swap(Access& access, MemoryShadow& shadow) {
   access.of_values = read.values;
   access.is_partial = true;
   access.undefined_bits[0] = read_bits;
-}
-
-void InitChecker::report_stored(const Access& access, std::uint32_t lanes, std::uint32_t origin) {
-  if (access.space == ptx::Space::local || origin == ptx::kNone) return;
-  UndefinedUse use;
-  use.program = access.program;
-  use.place = access.place;
-  use.pc = access.pc;
-  use.lanes = lanes;
-  use.origin = origin;
-  reports_.stored(use, access.kind == AccessKind::atomic);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,38 +1,37 @@
-// A launch that several machines run: the state that the parts of the initialisation checker share.
+// A launch that several machines run: the state that the parts share.
 #include <cstring>
 #include <mutex>
 
-#include "vgpu/check/checkers.hpp"
-#include "vgpu/check/init/init.hpp"
 #include "vgpu/machine/block_share.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 
 namespace warpcheck::vgpu {
 
-void InitChecker::begin_parts() {
+void UnwrittenMemory::begin_parts() {
   parts_.first_written.clear();
   parts_.shapes_before = shapes_;
 }
 
-void InitChecker::end_parts(PartsEnd end) {
+void UnwrittenMemory::end_parts(PartsEnd end) {
   if (end == PartsEnd::kept) return;
   if (end == PartsEnd::undone) shapes_ = parts_.shapes_before;
   for (MemoryShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
 }
 
-void InitChecker::join(Checker& whole, SharedGrid& grid) {
-  whole_ = dynamic_cast<InitChecker*>(&whole);
+void UnwrittenMemory::join(UnwrittenMemory& whole, SharedGrid& grid) {
+  whole_ = &whole;
   grid_ = &grid;
   const std::lock_guard lock(whole_->parts_.mutex);  // other parts may already run
   shapes_ = whole_->shapes_;
 }
 
-std::uint8_t* InitChecker::states_of(const Allocation& allocation) {
+std::uint8_t* UnwrittenMemory::states_of(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) return nullptr;
   MemoryShadow& shadow = shadows_[allocation.id];
   return shadow.extent() == MemoryShadow::Extent::some ? shadow.writable_states() : nullptr;
 }
 
-MemoryShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
+MemoryShadow& UnwrittenMemory::shadow_of_part(const Allocation& allocation) {
   const bool is_own =
       allocation.space == ptx::Space::shared || allocation.space == ptx::Space::local;
   const auto is_there = [&](const std::vector<MemoryShadow>& shadows) {
@@ -43,7 +42,7 @@ MemoryShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
   return is_there(shadows_) ? shadows_[allocation.id] : begin_shadow(allocation);
 }
 
-std::uint8_t* InitChecker::writable_states(const Allocation& allocation, MemoryShadow& shadow) {
+std::uint8_t* UnwrittenMemory::writable_states(const Allocation& allocation, MemoryShadow& shadow) {
   const bool is_first = whole_ != nullptr && allocation.space == ptx::Space::global &&
                         shadow.extent() != MemoryShadow::Extent::some;
   if (!is_first) return shadow.writable_states();
@@ -54,13 +53,13 @@ std::uint8_t* InitChecker::writable_states(const Allocation& allocation, MemoryS
   return shadow.writable_states();
 }
 
-void InitChecker::define_in_part(const HostAccess& access, MemoryShadow& shadow) {
+void UnwrittenMemory::define_in_part(const HostAccess& access, MemoryShadow& shadow) {
   if (shadow.extent() == MemoryShadow::Extent::all) return;
   std::uint8_t* const states = writable_states(*access.allocation, shadow);
   std::memset(states + access.offset, MemoryShadow::kDefined, access.bytes);
 }
 
-void InitChecker::copy_in_part(const DeviceCopy& copy) {
+void UnwrittenMemory::copy_in_part(const DeviceCopy& copy) {
   MemoryShadow &source = shadow_of(*copy.source), &target = shadow_of(*copy.target);
   const std::uint32_t end = copy.source_offset + copy.bytes;
   if (source.find_undefined(copy.source_offset, end) != end) return grid_->give_up();
@@ -72,7 +71,7 @@ void InitChecker::copy_in_part(const DeviceCopy& copy) {
 
 // Shapes are numbered in the order in which they occur.  The numbers themselves do not matter, as
 // long as there are enough.
-std::uint8_t InitChecker::state_for(const Access& access) {
+std::uint8_t UnwrittenMemory::state_for(const Access& access) {
   if (whole_ == nullptr || shapes_.knows(access)) return shapes_.state_for(access);
   const std::lock_guard lock(whole_->parts_.mutex);
   const std::uint8_t state = whole_->shapes_.state_for(access);
