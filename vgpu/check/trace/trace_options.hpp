@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/program/program.hpp"
-
 namespace warpcheck::vgpu {
+
+struct Program;
 
 enum class TraceFormat : std::uint8_t { text, chrome };
 

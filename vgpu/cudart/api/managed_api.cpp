@@ -88,6 +88,9 @@ cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRange
 cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
                                       cudaMemRangeAttribute* attributes, size_t count,
                                       const void* pointer, size_t bytes) {
+  if (count != 0 && (data == nullptr || data_bytes == nullptr || attributes == nullptr)) {
+    return fail(cudaErrorInvalidValue);
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const cudaError_t error =
         cudaMemRangeGetAttribute(data[i], data_bytes[i], attributes[i], pointer, bytes);

@@ -170,25 +170,11 @@ CUresult cuCtxGetApiVersion(CUcontext handle, unsigned* version) {
   });
 }
 
-CUresult cuCtxSynchronize() {
-  return in_context([] { return cudaDeviceSynchronize(); });
-}
-
 CUresult cuCtxSynchronize_v2(CUcontext handle) {
   return after_init([&] {
     const Context* const context = handle == nullptr ? current_context() : find_context(handle);
     return context == nullptr ? fail(cudaErrorDeviceUninitialized) : cudaDeviceSynchronize();
   });
-}
-
-CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return in_context(
-      [&] { return cudaDeviceSetLimit(static_cast<cudaLimit>(number_of(limit)), value); });
-}
-
-CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
-  return in_context(
-      [&] { return cudaDeviceGetLimit(value, static_cast<cudaLimit>(number_of(limit))); });
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
@@ -198,11 +184,6 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache* config) {
     if (error == cudaSuccess) *config = static_cast<CUfunc_cache>(known);
     return error;
   });
-}
-
-CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  return in_context(
-      [&] { return cudaDeviceSetCacheConfig(static_cast<cudaFuncCache>(number_of(config))); });
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
@@ -215,14 +196,6 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig* config) {
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig) {
   return in_context([] { return cudaSuccess; });
-}
-
-CUresult cuCtxGetStreamPriorityRange(int* lowest, int* highest) {
-  return in_context([&] { return cudaDeviceGetStreamPriorityRange(lowest, highest); });
-}
-
-CUresult cuCtxResetPersistingL2Cache() {
-  return in_context([] { return cudaCtxResetPersistingL2Cache(); });
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {

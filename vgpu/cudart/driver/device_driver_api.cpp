@@ -108,10 +108,6 @@ CUresult virtual_cuGetProcAddress(const char* symbol, void** function, int versi
   return get_proc_address(symbol, function, version, flags, nullptr);
 }
 
-CUresult cuDeviceGetCount(int* count) {
-  return after_init([&] { return cudaGetDeviceCount(count); });
-}
-
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return of_device(ordinal, [&] {
     if (device == nullptr) return fail(cudaErrorInvalidValue);
@@ -201,26 +197,6 @@ CUresult cuDeviceGetProperties(CUdevprop* properties, CUdevice device) {
   });
 }
 
-CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  return after_init([&] { return cudaDeviceGetPCIBusId(text, length, device); });
-}
-
-CUresult cuDeviceGetByPCIBusId(CUdevice* device, const char* text) {
-  return after_init([&] { return cudaDeviceGetByPCIBusId(device, text); });
-}
-
-CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) {
-  return after_init([&] { return cudaDeviceCanAccessPeer(can_access, device, peer); });
-}
-
-CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attribute, CUdevice source,
-                                 CUdevice target) {
-  return after_init([&] {
-    return cudaDeviceGetP2PAttribute(value, static_cast<cudaDeviceP2PAttr>(number_of(attribute)),
-                                     source, target);
-  });
-}
-
 CUresult cuDeviceGetExecAffinitySupport(int* supported, CUexecAffinityType, CUdevice device) {
   return of_device(device, [&] {
     if (supported == nullptr) return fail(cudaErrorInvalidValue);
@@ -238,91 +214,12 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* elements, CUarray_format, un
   });
 }
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
-  return after_init([&] { return cudaDeviceGetDefaultMemPool(pool, device); });
-}
-
-CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
-  return after_init([&] { return cudaDeviceGetMemPool(pool, device); });
-}
-
-CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
-  return after_init([&] { return cudaDeviceSetMemPool(device, pool); });
-}
-
-CUresult cuDeviceGraphMemTrim(CUdevice device) {
-  return after_init([&] { return cudaDeviceGraphMemTrim(device); });
-}
-
-CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return after_init([&] {
-    return cudaDeviceGetGraphMemAttribute(
-        device, static_cast<cudaGraphMemAttributeType>(number_of(attribute)), value);
-  });
-}
-
-CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attribute,
-                                      void* value) {
-  return after_init([&] {
-    return cudaDeviceSetGraphMemAttribute(
-        device, static_cast<cudaGraphMemAttributeType>(number_of(attribute)), value);
-  });
-}
-
-CUresult cuDeviceGetHostAtomicCapabilities(unsigned* capabilities,
-                                           const CUatomicOperation* operations, unsigned count,
-                                           CUdevice device) {
-  return after_init([&] {
-    return cudaDeviceGetHostAtomicCapabilities(
-        capabilities, reinterpret_cast<const cudaAtomicOperation*>(operations), count, device);
-  });
-}
-
-CUresult cuDeviceGetP2PAtomicCapabilities(unsigned* capabilities,
-                                          const CUatomicOperation* operations, unsigned count,
-                                          CUdevice source, CUdevice target) {
-  return after_init([&] {
-    return cudaDeviceGetP2PAtomicCapabilities(
-        capabilities, reinterpret_cast<const cudaAtomicOperation*>(operations), count, source,
-        target);
-  });
-}
-
-CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
-                                    CUflushGPUDirectRDMAWritesScope scope) {
-  return in_context([&] {
-    return cudaDeviceFlushGPUDirectRDMAWrites(
-        static_cast<cudaFlushGPUDirectRDMAWritesTarget>(number_of(target)),
-        static_cast<cudaFlushGPUDirectRDMAWritesScope>(number_of(scope)));
-  });
-}
-
-CUresult cuLogsCurrent(CUlogIterator* iterator, unsigned flags) {
-  return after_init([&] { return cudaLogsCurrent(iterator, flags); });
-}
-
-CUresult cuLogsDumpToFile(CUlogIterator* iterator, const char* path, unsigned flags) {
-  return after_init([&] { return cudaLogsDumpToFile(iterator, path, flags); });
-}
-
-CUresult cuLogsDumpToMemory(CUlogIterator* iterator, char* buffer, size_t* bytes, unsigned flags) {
-  return after_init([&] { return cudaLogsDumpToMemory(iterator, buffer, bytes, flags); });
-}
-
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   return after_init([&] {
     if (mode == nullptr) return fail(cudaErrorInvalidValue);
     *mode = CU_MODULE_LAZY_LOADING;
     return cudaSuccess;
   });
-}
-
-CUresult cuProfilerStart() {
-  return in_context([] { return cudaProfilerStart(); });
-}
-CUresult cuProfilerStop() {
-  return in_context([] { return cudaProfilerStop(); });
 }
 
 }  // extern "C"

@@ -110,11 +110,6 @@ CUresult with_fill(const CUDA_MEMSET_NODE_PARAMS* wanted, Body&& body) {
   });
 }
 
-const cudaHostNodeParams* host_of(const CUDA_HOST_NODE_PARAMS* parameters) {
-  static_assert(sizeof(CUDA_HOST_NODE_PARAMS) == sizeof(cudaHostNodeParams));
-  return reinterpret_cast<const cudaHostNodeParams*>(parameters);
-}
-
 }  // namespace
 
 extern "C" {
@@ -196,48 +191,6 @@ CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* p
                    known.elementSize,     known.width, known.height};
     return cudaSuccess;
   });
-}
-
-CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                            size_t count, const CUDA_HOST_NODE_PARAMS* parameters) {
-  return in_context(
-      [&] { return cudaGraphAddHostNode(node, graph, after, count, host_of(parameters)); });
-}
-CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* parameters) {
-  return after_init([&] {
-    return cudaGraphHostNodeGetParams(node, reinterpret_cast<cudaHostNodeParams*>(parameters));
-  });
-}
-CUresult cuGraphHostNodeSetParams(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* parameters) {
-  return after_init([&] { return cudaGraphHostNodeSetParams(node, host_of(parameters)); });
-}
-CUresult cuGraphExecHostNodeSetParams(CUgraphExec made, CUgraphNode node,
-                                      const CUDA_HOST_NODE_PARAMS* parameters) {
-  return after_init(
-      [&] { return cudaGraphExecHostNodeSetParams(made, node, host_of(parameters)); });
-}
-
-CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                                size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  static_assert(sizeof *parameters == sizeof(cudaMemAllocNodeParams));
-  return in_context([&] {
-    return cudaGraphAddMemAllocNode(node, graph, after, count,
-                                    reinterpret_cast<cudaMemAllocNodeParams*>(parameters));
-  });
-}
-CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
-  return after_init([&] {
-    return cudaGraphMemAllocNodeGetParams(node,
-                                          reinterpret_cast<cudaMemAllocNodeParams*>(parameters));
-  });
-}
-CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* after,
-                               size_t count, CUdeviceptr address) {
-  return in_context(
-      [&] { return cudaGraphAddMemFreeNode(node, graph, after, count, to_pointer(address)); });
-}
-CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* address) {
-  return after_init([&] { return cudaGraphMemFreeNodeGetParams(node, address); });
 }
 
 // The type of the node selects one of the functions above.

@@ -181,13 +181,6 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
   return set_attribute(kernel, attribute, value);
 }
 
-CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-  return in_context([&] {
-    return cudaFuncSetCacheConfig(reinterpret_cast<const void*>(function),
-                                  static_cast<cudaFuncCache>(number_of(config)));
-  });
-}
-
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice) {
   return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
 }
@@ -196,31 +189,8 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig) {
   return cuFuncSetCacheConfig(function, CU_FUNC_CACHE_PREFER_NONE);
 }
 
-CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t* offset, size_t* bytes) {
-  return in_context([&] {
-    return cudaFuncGetParamInfo(reinterpret_cast<const void*>(function), index, offset, bytes);
-  });
-}
-
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t* offset, size_t* bytes) {
   return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, bytes);
-}
-
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
-                                                     size_t shared) {
-  return in_context([&] {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks, reinterpret_cast<const void*>(function), threads, shared);
-  });
-}
-
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
-                                                              int threads, size_t shared,
-                                                              unsigned flags) {
-  return in_context([&] {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks, reinterpret_cast<const void*>(function), threads, shared, flags);
-  });
 }
 
 CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
@@ -233,14 +203,6 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunc
                                                    CUoccupancyB2DSize shared_of_block,
                                                    size_t shared, int limit, unsigned flags) {
   return potential_block_size(grid, block, function, shared_of_block, shared, limit, flags);
-}
-
-CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction function, int blocks,
-                                                 int threads) {
-  return in_context([&] {
-    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, reinterpret_cast<const void*>(function),
-                                                     blocks, threads);
-  });
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,

@@ -48,17 +48,6 @@ cudaMemLocation location_of(CUdevice device) {
   return made;
 }
 
-// The location of pools, which may be missing.
-struct PoolsLocation {
-  PoolsLocation(const CUmemLocation* given, CUmemAllocationType kind)
-      : place(given == nullptr ? cudaMemLocation{} : location_of(*given)),
-        location(given == nullptr ? nullptr : &place),
-        type(static_cast<cudaMemAllocationType>(number_of(kind))) {}
-  cudaMemLocation place;
-  cudaMemLocation* location;
-  cudaMemAllocationType type;
-};
-
 struct PointerFacts {
   cudaPointerAttributes known{};
   std::uint64_t begin = 0;
@@ -189,19 +178,8 @@ CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   });
 }
 
-CUresult cuMemFreeHost(void* pointer) {
-  return in_context([&] { return cudaFreeHost(pointer); });
-}
-
-CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
-  return in_context([&] { return cudaHostRegister(pointer, bytes, flags); });
-}
 CUresult virtual_cuMemHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return cuMemHostRegister_v2(pointer, bytes, flags);
-}
-
-CUresult cuMemHostUnregister(void* pointer) {
-  return in_context([&] { return cudaHostUnregister(pointer); });
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
@@ -212,14 +190,6 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsig
     if (error == cudaSuccess) *address = to_address(found);
     return error;
   });
-}
-
-CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
-  return in_context([&] { return cudaHostGetFlags(flags, pointer); });
-}
-
-CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
-  return in_context([&] { return cudaMemGetInfo(free, total); });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
@@ -271,11 +241,6 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
 }
 
 // The driver's handles are the runtime's.
-CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
-  return in_context([&] {
-    return cudaIpcGetMemHandle(reinterpret_cast<cudaIpcMemHandle_t*>(handle), to_pointer(address));
-  });
-}
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   return in_context([&] {
     void* opened = nullptr;
@@ -289,10 +254,6 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsi
 CUresult virtual_cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
   return cuIpcOpenMemHandle_v2(address, handle, flags);
 }
-CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
-  return in_context([&] { return cudaIpcCloseMemHandle(to_pointer(address)); });
-}
-
 // Sets how operations on the memory synchronise, the only attribute that can be set.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
                                CUdeviceptr address) {
@@ -307,12 +268,6 @@ CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
   });
 }
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
-                               unsigned flags, CUstream stream) {
-  return in_context([&] {
-    return cudaMemPrefetchAsync(to_pointer(address), bytes, location_of(location), flags, stream);
-  });
-}
 CUresult virtual_cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device,
                                     CUstream stream) {
   return in_context([&] {
@@ -320,36 +275,11 @@ CUresult virtual_cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice 
   });
 }
 
-CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
-                        CUmemLocation location) {
-  return in_context([&] {
-    return cudaMemAdvise(to_pointer(address), bytes,
-                         static_cast<cudaMemoryAdvise>(number_of(advice)), location_of(location));
-  });
-}
 CUresult virtual_cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
                              CUdevice device) {
   return in_context([&] {
     return cudaMemAdvise(to_pointer(address), bytes,
                          static_cast<cudaMemoryAdvise>(number_of(advice)), location_of(device));
-  });
-}
-
-CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
-                                CUdeviceptr address, size_t bytes) {
-  return in_context([&] {
-    return cudaMemRangeGetAttribute(data, size,
-                                    static_cast<cudaMemRangeAttribute>(number_of(attribute)),
-                                    to_pointer(address), bytes);
-  });
-}
-
-CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
-                                 size_t count, CUdeviceptr address, size_t bytes) {
-  return in_context([&] {
-    return cudaMemRangeGetAttributes(data, sizes,
-                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), count,
-                                     to_pointer(address), bytes);
   });
 }
 
@@ -360,55 +290,6 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
     static_assert(sizeof known == sizeof *properties);
     std::memcpy(&known, properties, sizeof known);  // it has the same members
     return cudaMemPoolCreate(pool, &known);
-  });
-}
-
-CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location,
-                                CUmemAllocationType type) {
-  return after_init([&] {
-    PoolsLocation of(location, type);
-    return cudaMemGetDefaultMemPool(pool, of.location, of.type);
-  });
-}
-
-CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
-  return after_init([&] {
-    PoolsLocation of(location, type);
-    return cudaMemGetMemPool(pool, of.location, of.type);
-  });
-}
-
-CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  return after_init([&] {
-    PoolsLocation of(location, type);
-    return cudaMemSetMemPool(of.location, of.type, pool);
-  });
-}
-
-CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return after_init([&] { return cudaMemPoolDestroy(pool); });
-}
-
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
-  return after_init([&] { return cudaMemPoolTrimTo(pool, bytes); });
-}
-
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return after_init([&] {
-    return cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(number_of(attribute)), value);
-  });
-}
-
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return after_init([&] {
-    return cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(number_of(attribute)), value);
-  });
-}
-
-CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* accesses, size_t count) {
-  return after_init([&] {
-    static_assert(sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc));
-    return cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(accesses), count);
   });
 }
 

@@ -187,10 +187,6 @@ CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* description, CUarray arr
   });
 }
 
-CUresult cuArrayDestroy(CUarray array) {
-  return in_context([&] { return cudaFreeArray(array_of(array)); });
-}
-
 CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* wanted,
                                 unsigned levels) {
   return in_context([&] {
@@ -201,17 +197,6 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESC
                                     {wanted->Width, wanted->Height, wanted->Depth}, levels,
                                     wanted->Flags);
   });
-}
-
-CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray array, unsigned number) {
-  return in_context([&] {
-    return cudaGetMipmappedArrayLevel(reinterpret_cast<cudaArray_t*>(level), array_of(array),
-                                      number);
-  });
-}
-
-CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
-  return in_context([&] { return cudaFreeMipmappedArray(array_of(array)); });
 }
 
 CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
@@ -226,10 +211,6 @@ CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resour
     const cudaTextureDesc made = texture_of(*texture, element_of(*known));
     return create_texture_object(object, &*known, &made, nullptr, false);
   });
-}
-
-CUresult cuTexObjectDestroy(CUtexObject object) {
-  return in_context([&] { return cudaDestroyTextureObject(object); });
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUtexObject object) {
@@ -249,10 +230,6 @@ CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* reso
     if (!known) return unknown_format();
     return cudaCreateSurfaceObject(object, &*known);
   });
-}
-
-CUresult cuSurfObjectDestroy(CUsurfObject object) {
-  return in_context([&] { return cudaDestroySurfaceObject(object); });
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* resource, CUsurfObject object) {
