@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
