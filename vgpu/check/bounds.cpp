@@ -87,14 +87,15 @@ void BoundsChecker::on_fault(const Fault& fault) {
                                  fault.device));
         break;
       }
+      const bool is_of_host = fault.nearest->of_pool && fault.nearest->page_locked;
       const std::string lack =
           fault.nearest->of_pool
               ? "its pool is not open to it (cudaMemPoolSetAccess)"
               : fmt::format("cudaDeviceEnablePeerAccess({}) was not called there", other);
-      report_fault(
-          reporter_, fault, FindingKind::out_of_bounds,
-          fmt::format("(1) is in memory of device {}, which device {} has no access to: {}", other,
-                      fault.device, lack));
+      report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                   fmt::format("(1) is in memory of {}, which device {} has no access to: {}",
+                               is_of_host ? "the host" : fmt::format("device {}", other),
+                               fault.device, lack));
       break;
     }
     case Fault::Kind::in_no_region:

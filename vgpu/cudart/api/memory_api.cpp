@@ -55,8 +55,8 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   vgpu::Allocation* const allocation = allocations.find(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
-      !allocation->name.empty() || allocation->page_locked || allocation->of_virtual ||
-      device.process_memory().is_opened(*allocation)) {
+      !allocation->name.empty() || (allocation->page_locked && !allocation->of_pool) ||
+      allocation->of_virtual || device.process_memory().is_opened(*allocation)) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
   }
@@ -289,7 +289,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
             reinterpret_cast<void*>(block->allocation->address + block->offset_of(pointer));
       }
     } else if (found != nullptr) {
-      attributes->type = found->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+      attributes->type = found->page_locked ? cudaMemoryTypeHost
+                         : found->managed   ? cudaMemoryTypeManaged
+                                            : cudaMemoryTypeDevice;
       attributes->device = found->device;
       const bool is_open = found->is_open_to(device.number(), device.own().peers);
       attributes->devicePointer = is_open ? address : nullptr;

@@ -19,28 +19,31 @@ MemoryPool* MemoryPools::find(cudaMemPool_t handle) {
   return found == pools_.end() || (*found)->destroyed ? nullptr : found->get();
 }
 
-MemoryPool& MemoryPools::add(unsigned device) {
+MemoryPool& MemoryPools::add(unsigned device, PoolMemory memory) {
   MemoryPool& pool = *pools_.emplace_back(std::make_unique<MemoryPool>());
+  pool.memory = memory;
   pool.device = device;
   return pool;
 }
 
-MemoryPool& MemoryPools::default_pool(unsigned device) {
-  MemoryPool*& pool = default_[device];
-  if (pool == nullptr) pool = &add(device);
+MemoryPool& MemoryPools::default_pool(unsigned device, PoolMemory memory) {
+  MemoryPool*& pool = default_[{memory, device}];
+  if (pool == nullptr) pool = &add(device, memory);
   return *pool;
 }
 
-MemoryPool& MemoryPools::current(unsigned device) {
-  MemoryPool*& pool = current_[device];
-  if (pool == nullptr) pool = &default_pool(device);
+MemoryPool& MemoryPools::current(unsigned device, PoolMemory memory) {
+  MemoryPool*& pool = current_[{memory, device}];
+  if (pool == nullptr) pool = &default_pool(device, memory);
   return *pool;
 }
 
 void MemoryPools::forget(unsigned device) {
-  for (const auto& pool : pools_) pool->destroyed |= pool->device == device;
-  default_.erase(device);
-  current_.erase(device);
+  for (const auto& pool : pools_) {
+    pool->destroyed |= pool->memory == PoolMemory::of_device && pool->device == device;
+  }
+  default_.erase({PoolMemory::of_device, device});
+  current_.erase({PoolMemory::of_device, device});
 }
 
 cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std::string_view call,
@@ -52,9 +55,13 @@ cudaError_t allocate_from(Device& device, MemoryPool& pool, Stream& stream, std:
     return cudaErrorMemoryAllocation;
   }
   Device owner = device.other(static_cast<int>(pool.device));
-  vgpu::Allocation* const allocation = owner.allocations().allocate(bytes);
+  const bool is_of_device = pool.memory == PoolMemory::of_device;
+  vgpu::Allocation* const allocation = is_of_device ? owner.allocations().allocate(bytes)
+                                                    : owner.allocations().allocate_mapped(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   allocation->of_pool = true;
+  allocation->managed = !is_of_device;
+  allocation->page_locked = pool.memory == PoolMemory::of_host;
   allocation->open_to = pool.open_to;
   pool.allocations.push_back(allocation);
   static_cast<void>(pool.reserved_bytes());
@@ -82,19 +89,42 @@ bool is_device(const Device& device, const cudaMemLocation& location) {
   return number_of(location.type) == cudaMemLocationTypeDevice && device.exists(location.id);
 }
 
-// Runs `body(device, number)` for the device of a location.
+bool is_host(const cudaMemLocation& location) {
+  return number_of(location.type) == cudaMemLocationTypeHost ||
+         number_of(location.type) == cudaMemLocationTypeHostNuma;
+}
+
+// Sets the memory of pools of a location.  All of the host is one node.
+cudaError_t find_memory(const Device& device, const cudaMemLocation& location,
+                        cudaMemAllocationType type, PoolMemory& memory) {
+  const bool is_anywhere = number_of(location.type) == cudaMemLocationTypeNone;
+  if (number_of(location.type) == cudaMemLocationTypeDevice && !device.exists(location.id)) {
+    return cudaErrorInvalidDevice;
+  }
+  const bool is_place = is_host(location) || is_device(device, location);
+  switch (number_of(type)) {
+    case cudaMemAllocationTypePinned:
+      memory = is_host(location) ? PoolMemory::of_host : PoolMemory::of_device;
+      return is_place ? cudaSuccess : cudaErrorInvalidValue;
+    case cudaMemAllocationTypeManaged:
+      memory = PoolMemory::managed;
+      return is_place || is_anywhere ? cudaSuccess : cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+unsigned number_of_pools(const cudaMemLocation& location, PoolMemory memory) {
+  return memory == PoolMemory::of_device ? static_cast<unsigned>(location.id) : 0;
+}
+
+// Runs `body(device, number, memory)` for the pools of a location.
 template <typename Body>
 cudaError_t on_pools_of(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body) {
   return answer([&](Device& device) {
-    if (location == nullptr || number_of(type) == cudaMemAllocationTypeInvalid) {
-      return cudaErrorInvalidValue;
-    }
-    if (number_of(location->type) != cudaMemLocationTypeDevice ||
-        number_of(type) != cudaMemAllocationTypePinned) {
-      throw vgpu::Refusal("pools of managed memory, or of memory of the host, are not supported");
-    }
-    if (!device.exists(location->id)) return cudaErrorInvalidDevice;
-    return body(device, static_cast<unsigned>(location->id));
+    if (location == nullptr) return cudaErrorInvalidValue;
+    PoolMemory memory{};
+    const cudaError_t error = find_memory(device, *location, type, memory);
+    return error == cudaSuccess ? body(device, number_of_pools(*location, memory), memory) : error;
   });
 }
 
@@ -146,7 +176,9 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* handle, int number) {
 cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
   return with_pool(handle, [&](Device& device, MemoryPool& pool) {
     if (!device.exists(number)) return cudaErrorInvalidDevice;
-    if (pool.device != static_cast<unsigned>(number)) return cudaErrorInvalidValue;
+    const bool is_its_own =
+        pool.memory == PoolMemory::of_device && pool.device == static_cast<unsigned>(number);
+    if (!is_its_own) return cudaErrorInvalidValue;
     device.pools().set_current(pool);
     return cudaSuccess;
   });
@@ -154,27 +186,28 @@ cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
 
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
                                      cudaMemAllocationType type) {
-  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
     if (handle == nullptr) return cudaErrorInvalidValue;
-    *handle = MemoryPools::handle_of(device.pools().default_pool(number));
+    *handle = MemoryPools::handle_of(device.pools().default_pool(number, memory));
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemGetMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
                               cudaMemAllocationType type) {
-  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
     if (handle == nullptr) return cudaErrorInvalidValue;
-    *handle = MemoryPools::handle_of(device.pools().current(number));
+    *handle = MemoryPools::handle_of(device.pools().current(number, memory));
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
                               cudaMemPool_t handle) {
-  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number, PoolMemory memory) {
     MemoryPool* const pool = device.pools().find(handle);
-    if (pool == nullptr || pool->device != number) return cudaErrorInvalidValue;
+    const bool fits = pool != nullptr && pool->memory == memory && pool->device == number;
+    if (!fits) return cudaErrorInvalidValue;
     device.pools().set_current(*pool);
     return cudaSuccess;
   });
@@ -182,15 +215,16 @@ cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType t
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* properties) {
   return answer([&](Device& device) {
-    if (handle == nullptr || properties == nullptr ||
-        number_of(properties->allocType) != cudaMemAllocationTypePinned) {
-      return cudaErrorInvalidValue;
-    }
+    if (handle == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+    PoolMemory memory{};
+    const cudaError_t error =
+        find_memory(device, properties->location, properties->allocType, memory);
+    if (error != cudaSuccess) return error;
     if (number_of(properties->handleTypes) != cudaMemHandleTypeNone) {
+      if (memory != PoolMemory::of_device) return cudaErrorInvalidValue;
       throw vgpu::Refusal("cudaMemPoolCreate: pools of several processes");
     }
-    if (!is_device(device, properties->location)) return cudaErrorInvalidDevice;
-    MemoryPool& pool = device.pools().add(static_cast<unsigned>(properties->location.id));
+    MemoryPool& pool = device.pools().add(number_of_pools(properties->location, memory), memory);
     pool.bytes_max = properties->maxSize;
     *handle = MemoryPools::handle_of(pool);
     return cudaSuccess;
@@ -199,10 +233,12 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* pro
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
   return with_pool(handle, [](Device& device, MemoryPool& pool) {
-    MemoryPool& of_device = device.pools().default_pool(pool.device);
-    if (&pool == &of_device) return cudaErrorInvalidValue;
+    MemoryPool& normal = device.pools().default_pool(pool.device, pool.memory);
+    if (&pool == &normal) return cudaErrorInvalidValue;
     pool.destroyed = true;
-    if (&pool == &device.pools().current(pool.device)) device.pools().set_current(of_device);
+    if (&pool == &device.pools().current(pool.device, pool.memory)) {
+      device.pools().set_current(normal);
+    }
     return cudaSuccess;
   });
 }
@@ -272,9 +308,10 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* 
       if (!is_device(device, list[i].location)) return cudaErrorInvalidDevice;
       const bool is_open = number_of(list[i].flags) == cudaMemAccessFlagsProtReadWrite;
       const bool is_closed = number_of(list[i].flags) == cudaMemAccessFlagsProtNone;
-      // A device can always access its own memory; read-only access to another device's memory is
-      // not possible.
-      const bool is_own = static_cast<unsigned>(list[i].location.id) == pool.device;
+      // A device can always access its own memory; read-only access to other memory is not
+      // possible.
+      const bool is_own = pool.memory == PoolMemory::of_device &&
+                          static_cast<unsigned>(list[i].location.id) == pool.device;
       if (!is_open && (is_own || !is_closed)) return cudaErrorInvalidValue;
       const unsigned bit = 1u << list[i].location.id;
       pool.open_to = static_cast<std::uint16_t>(is_open ? pool.open_to | bit : pool.open_to & ~bit);
@@ -288,9 +325,12 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle
                                  cudaMemLocation* location) {
   return with_pool(handle, [&](Device& device, MemoryPool& pool) {
     if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
-    if (!is_device(device, *location)) return cudaErrorInvalidDevice;
+    const bool is_of_host = is_host(*location) && pool.memory != PoolMemory::of_device;
+    if (!is_of_host && !is_device(device, *location)) return cudaErrorInvalidDevice;
     const auto user = static_cast<unsigned>(location->id);
-    const bool is_open = user == pool.device || (pool.open_to >> user & 1) != 0;
+    const bool is_own = pool.memory == PoolMemory::managed || is_of_host ||
+                        (pool.memory == PoolMemory::of_device && user == pool.device);
+    const bool is_open = is_own || (pool.open_to >> user & 1) != 0;
     *flags = is_open ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
@@ -19,8 +20,11 @@ namespace warpcheck::cudart {
 class Device;
 struct Stream;
 
+enum class PoolMemory : std::uint8_t { of_device, of_host, managed };
+
 struct MemoryPool {
-  unsigned device = 0;          // the device whose memory it provides
+  PoolMemory memory = PoolMemory::of_device;
+  unsigned device = 0;          // the device whose memory it provides; 0 for other memory
   std::uint16_t open_to = 0;    // other devices (one bit each) that may use it
   std::uint64_t bytes_max = 0;  // 0: no limit of its own
   std::uint64_t release_threshold = 0;
@@ -50,12 +54,12 @@ class MemoryPools {
   }
   // Returns nullptr if there is no such pool.
   MemoryPool* find(cudaMemPool_t handle);
-  MemoryPool& add(unsigned device);
-  MemoryPool& default_pool(unsigned device);
-  // Returns the pool that cudaMallocAsync uses in streams of the device.
-  MemoryPool& current(unsigned device);
-  // Sets the current pool of the pool's device.
-  void set_current(MemoryPool& pool) { current_[pool.device] = &pool; }
+  MemoryPool& add(unsigned device, PoolMemory memory = PoolMemory::of_device);
+  MemoryPool& default_pool(unsigned device, PoolMemory memory = PoolMemory::of_device);
+  // Returns the pool that cudaMallocAsync uses in streams of the device, or that of other memory.
+  MemoryPool& current(unsigned device, PoolMemory memory = PoolMemory::of_device);
+  // Sets the current pool of the pool's memory.
+  void set_current(MemoryPool& pool) { current_[{pool.memory, pool.device}] = &pool; }
   // Drops the pools of the device.
   void forget(unsigned device);
   void clear() {
@@ -66,7 +70,7 @@ class MemoryPools {
 
  private:
   std::vector<std::unique_ptr<MemoryPool>> pools_;
-  std::map<unsigned, MemoryPool*> default_, current_;  // by device
+  std::map<std::pair<PoolMemory, unsigned>, MemoryPool*> default_, current_;
 };
 
 // Allocates in the order of the stream, by the API function `call`.

@@ -101,10 +101,12 @@ struct Allocation {
   std::uint64_t bytes = 0;
   bool live = true;
   bool read_only = false;
-  bool managed = false;      // the host uses it at the same address
-  bool reserved = false;     // shared memory that only the toolkit's headers use
-  bool page_locked = false;  // host memory that kernels may use; not set for managed memory
-  std::uint8_t device = 0;   // the device that owns it
+  bool managed = false;   // the host uses it at the same address
+  bool reserved = false;  // shared memory that only the toolkit's headers use
+  // Host memory that kernels may use; not set for managed memory.  That of a pool is used like
+  // managed memory, so both are set.
+  bool page_locked = false;
+  std::uint8_t device = 0;  // the device that owns it
   // Memory that the program has mapped at a reserved address: access must be granted to each
   // device.
   bool of_virtual = false;
@@ -179,7 +181,7 @@ struct Allocation {
   [[nodiscard]] bool is_shared_with_host() const { return address >= kMappedBase || page_locked; }
   // peers: one bit for each device whose memory `user` may use.
   [[nodiscard]] bool is_open_to(unsigned user, std::uint32_t peers) const {
-    if (of_virtual) return (open_to >> user & 1) != 0;
+    if (of_virtual || (of_pool && page_locked)) return (open_to >> user & 1) != 0;
     if (device == user || is_shared_with_host()) return true;
     return ((of_pool ? open_to >> user : peers >> device) & 1) != 0;
   }
