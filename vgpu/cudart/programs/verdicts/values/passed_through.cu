@@ -9,6 +9,9 @@
 // expect guarded: error uninitialized-read guarded copy
 // case scan_input: | | scan_input
 // expect scan_input: error uninitialized-read
+// case scan_choice: | | scan_choice
+// expect scan_choice: error uninitialized-read
+// expect scan_choice: error uninitialized-read
 // case scan_operator: | | scan_operator
 // expect scan_operator: error uninitialized-read operator
 // case runs_input: | | runs_input
@@ -70,6 +73,15 @@ __global__ void copies(const int* in, int* out) {
 struct Largest {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
+// A real branch, which the rule for kernels that discard values is about.
+struct Counted {
+  int* larger;
+  __device__ int operator()(int a, int b) const {
+    if (a <= b) return b;
+    atomicAdd(larger, 1);
+    return a;
+  }
+};
 struct Largest2 {
   int* limit;
   __device__ int operator()(int a, int b) const {
@@ -89,7 +101,8 @@ int main(int, char** arguments) {
   cudaMalloc(&in, kCount * sizeof(int));
   cudaMalloc(&out, 4 * kCount * sizeof(int));
   cudaMemset(out, 0, 4 * kCount * sizeof(int));
-  if (!is("scan_input") && !is("runs_input")) cudaMemset(in, 0, kCount * sizeof(int));
+  const bool is_unwritten = is("scan_input") || is("scan_choice") || is("runs_input");
+  if (!is_unwritten) cudaMemset(in, 0, kCount * sizeof(int));
   if (is("member")) member<<<1, 1>>>(out, 3);
   if (is("guarded")) guarded<<<1, 128>>>(in, out, 100);
   if (is("wide_tile")) wide_tile<<<1, 128>>>(in, out, 100);
@@ -98,6 +111,9 @@ int main(int, char** arguments) {
   for (int pass = 0; pass < 2; ++pass) {
     if (is("scan") || is("scan_input")) {
       cub::DeviceScan::InclusiveScan(scratch, bytes, in, out, Largest(), kCount);
+    }
+    if (is("scan_choice")) {
+      cub::DeviceScan::InclusiveScan(scratch, bytes, in, out, Counted{out + kCount}, kCount);
     }
     if (is("scan_operator")) {
       cub::DeviceScan::InclusiveScan(scratch, bytes, in, out, Largest2{in}, kCount);
@@ -108,6 +124,7 @@ int main(int, char** arguments) {
     }
     if (pass == 0 && bytes != 0) cudaMalloc(&scratch, bytes);
   }
+  if (is("scan_choice")) return 0;
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);  //~ copy
   cudaFree(scratch);
   cudaFree(in);
