@@ -47,7 +47,7 @@ BarrierObjectOrder::Wait BarrierObjectOrder::wait_for(SegmentId copy, unsigned l
 
 bool BarrierObjectOrder::is_before_awaited(SegmentId earlier, unsigned earlier_lane,
                                            const WarpPlace& place, unsigned lane) const {
-  const auto awaited = awaited_.find(key_of(place, lane));
+  const auto awaited = awaited_.find(order_.threads().key_of(place, lane));
   return awaited != awaited_.end() && order_.knows(awaited->second, earlier, earlier_lane);
 }
 
@@ -117,8 +117,9 @@ void BarrierObjectOrder::wait(const BarrierObject& event, std::uint32_t lanes,
   VectorClock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
   if (order_.launches().has_clusters()) {
-    for_each_bit(lanes,
-                 [&](unsigned lane) { awaited_[key_of(event.place, lane)].join(released.all); });
+    for_each_bit(lanes, [&](unsigned lane) {
+      awaited_[order_.threads().key_of(event.place, lane)].join(released.all);
+    });
   }
   Threads& threads = order_.threads();
   if (!event.relaxed) {

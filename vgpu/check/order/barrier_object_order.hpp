@@ -57,10 +57,6 @@ class BarrierObjectOrder {
   VectorClock arrive(const BarrierObject& event, std::uint32_t lanes, VectorClock* into);
   void wait(const BarrierObject& event, std::uint32_t lanes, const Released& released);
 
-  [[nodiscard]] std::uint64_t key_of(const WarpPlace& place, unsigned lane) const {
-    return order_.launches().block_key(place) << 16 | order_.threads().thread_at(place, lane);
-  }
-
   ThreadOrder& order_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, State> states_;  // allocation, offset
   // What relaxed waits of a block's threads have observed: all, and before its latest barrier.

@@ -44,7 +44,7 @@ void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& release
     const auto reach = static_cast<std::size_t>(order_.launches().reach_of(ptx::Scope::cluster));
     const Moment& fence = order_.threads().at(event.place, lane).fence[reach];
     if (fence.is_set) released.all.join(order_.threads().clock_of(fence, event.place, lane));
-    const auto inits = fenced_inits_.find(thread_of(event.place, lane));
+    const auto inits = fenced_inits_.find(order_.threads().key_of(event.place, lane));
     if (inits != fenced_inits_.end()) released.inits.join(inits->second);
   });
 }
@@ -60,7 +60,7 @@ void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
     }
     order_.threads().learn(event.place, lane, after);
     if (!released.inits.is_empty()) {
-      known_inits_[thread_of(event.place, lane)].join(released.inits);
+      known_inits_[order_.threads().key_of(event.place, lane)].join(released.inits);
     }
   });
 }
@@ -68,14 +68,14 @@ void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
 void ClusterOrder::fence_object_inits(const Fence& fence) {
   for_each_bit(order_.threads().actors_of(fence.mask), [&](unsigned lane) {
     const Moment moment = order_.threads().release(fence.place, lane);
-    fenced_inits_[thread_of(fence.place, lane)] =
+    fenced_inits_[order_.threads().key_of(fence.place, lane)] =
         order_.threads().clock_of(moment, fence.place, lane);
   });
 }
 
 bool ClusterOrder::knows_init(SegmentId init, unsigned init_lane, const WarpPlace& place,
                               unsigned lane) const {
-  const auto known = known_inits_.find(thread_of(place, lane));
+  const auto known = known_inits_.find(order_.threads().key_of(place, lane));
   return known != known_inits_.end() && order_.knows(known->second, init, init_lane);
 }
 

@@ -31,9 +31,6 @@ class ClusterOrder {
     std::uint64_t phase = 0;
     Released current, before;
   };
-  [[nodiscard]] std::uint64_t thread_of(const WarpPlace& place, unsigned lane) const {
-    return order_.launches().block_key(place) << 16 | order_.threads().thread_at(place, lane);
-  }
   void arrive(const ClusterBarrier& event, Released& released);
   void arrive_relaxed(const ClusterBarrier& event, Released& released);
   void wait(const ClusterBarrier& event, const Released& released);

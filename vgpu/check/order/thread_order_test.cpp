@@ -172,9 +172,11 @@ TEST_F(ThreadOrderTest, ASuspendedLaunchGoesOnWithWhatItKnew) {
   EXPECT_TRUE(knows(at(0), 0, done));
   EXPECT_FALSE(knows(at(0), 20, done));
   EXPECT_FALSE(knows(at(0), 0, beside));
+  const Done unaware = act(at(0), 0);
   const std::array<std::uint32_t, 1> signal{1};
   order.learn_of(signal);
   EXPECT_TRUE(knows(at(0), 0, beside));
+  EXPECT_NE(act(at(0), 0).segment, unaware.segment);
   const Done later = act(at(0), 3);
   order.suspend();
   order.resume(1);
