@@ -54,19 +54,19 @@ void DeferredAtomics::begin_block(const WarpPlace& place) {
 // The lanes of a row do not race with atomics of the same size whose scope, like theirs, includes
 // all threads.
 bool DeferredAtomics::may_defer(const Access& access) const {
-  const bool reaches_all = !class_of(access).narrow && !parts_.order.launches().has_groups();
+  const bool reaches_all = !class_of(access).narrow && !state_.order.launches().has_groups();
   if (access.space != ptx::Space::global || !reaches_all) return false;
   if (access.kind != AccessKind::atomic || !AtomicLog::takes(access) || rows_max_ == 0)
     return false;
   // The values at the time of the operation decide which write a thread waits for.
-  return !parts_.polls.polls(access) && !parts_.variables.is_polled(access.allocation->id);
+  return !state_.polls.polls(access) && !state_.variables.is_polled(access.allocation->id);
 }
 
 bool DeferredAtomics::defer_in_lines(const Access& access, SegmentId now, CellMemory& memory) {
   CellLines* const lines = memory.lines();
   if (lines == nullptr || !may_defer(access)) return false;
   const auto comes_before = [&](SegmentId earlier) {
-    return parts_.causality.all_before(earlier, now, access.place);
+    return causality_.all_before(earlier, now, access.place);
   };
   const auto for_each_line = [&](auto visit) { return lines->for_each_line(access, visit); };
   const bool is_quiet = for_each_line([&](CellLines::Line& line, std::uint32_t cells) {
@@ -102,7 +102,7 @@ bool DeferredAtomics::defer(CheckedRow& row) {
 
 void DeferredAtomics::add(const Access& access, SegmentId now) {
   AtomicLog& log = logs_[access.allocation->id];
-  log.add(access, now, parts_.order);
+  log.add(access, now, state_.order);
   if (access.program->code[access.pc].opcode != ptx::Opcode::red_) {
     observers_[access.place.slot] |= 1u << access.place.warp;
   }
@@ -117,8 +117,8 @@ bool DeferredAtomics::may_defer(CheckedRow& row, const LaneAccess& mine, std::ui
   row.for_each_cell(mine, [&](const Cell& cell) {
     may = may && (cell.rest == mark || cell.rest == 0);
     if (cell.write.bits == 0 || !may) return;
-    may = parts_.causality.all_before(row, cell.write.segment()) ||
-          parts_.causality.is_before(row, cell.write.segment(), cell.write.lane(), mine.lane);
+    may = causality_.all_before(row, cell.write.segment()) ||
+          causality_.is_before(row, cell.write.segment(), cell.write.lane(), mine.lane);
   });
   return may;
 }
@@ -137,13 +137,13 @@ bool DeferredAtomics::meets(const CheckedRow& row) const {
 void DeferredAtomics::perform_rows(AtomicLog& log, SegmentId first) {
   if (log.is_empty()) return;
   const AtomicLog rows = std::exchange(log, {});
-  VariablesOfEras variables(parts_.variables);
+  VariablesOfEras variables(state_.variables);
   const auto first_block_of = [&](std::uint32_t launch) {
-    return parts_.launches[launch].first_block;
+    return state_.launches[launch].first_block;
   };
   CheckedRow checked;
-  checked.memory = &parts_.memories.of(rows.allocation());
-  rows.for_each(parts_.order, first_block_of,
+  checked.memory = &state_.memories.of(rows.allocation());
+  rows.for_each(state_.order, first_block_of,
                 [&](const AtomicLog::Row& row, const Access& access, std::size_t era) {
                   checked.access = &access;
                   checked.now = row.segment;
@@ -157,9 +157,9 @@ void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& r
                                   const CheckedRow& checked, SegmentId first,
                                   SyncVariables& variables) {
   const Access& access = *checked.access;
-  checked.memory->to_cells(access, parts_.lists, parts_.order);
-  const BlockKey block = parts_.order.segments().at(row.segment).block;
-  const bool is_present = parts_.order.threads().is_in_slot(block, row.slot);
+  checked.memory->to_cells(access, state_.lists, state_.order);
+  const BlockKey block = state_.order.segments().at(row.segment).block;
+  const bool is_present = state_.order.threads().is_in_slot(block, row.slot);
   const unsigned access_class = class_of(access).index();
   for_each_bit(row.mask, [&](unsigned lane) {
     const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
@@ -169,9 +169,9 @@ void DeferredAtomics::perform_row(const AtomicLog& rows, const AtomicLog::Row& r
     operation.fences = rows.fences_of(row, lane);
     checked.for_each_cell(mine, [&](Cell& cell) {
       if (cell.is_deferred()) cell.rest = 0;
-      if (first != 0) parts_.lists.forget_before(cell, first);
+      if (first != 0) state_.lists.forget_before(cell, first);
     });
-    parts_.strong.perform(checked, operation, access_class, variables);
+    strong_.perform(checked, operation, access_class, variables);
   });
 }
 

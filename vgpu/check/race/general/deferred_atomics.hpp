@@ -18,20 +18,10 @@ namespace warpcheck::vgpu {
 
 class DeferredAtomics {
  public:
-  // What deferred rows are performed on.
-  struct Parts {
-    ThreadOrder& order;
-    RowCausality& causality;
-    SyncVariables& variables;
-    PollExits& polls;
-    CellMemories& memories;
-    CellLists& lists;
-    StrongOperations& strong;
-    const std::vector<CheckedLaunch>& launches;  // of the trial
-  };
   //   rows_max: of an allocation, and of a phase of shared memory
-  DeferredAtomics(const Parts& parts, std::uint32_t rows_max)
-      : parts_(parts), rows_max_(rows_max) {}
+  DeferredAtomics(GeneralState& state, RowCausality& causality, StrongOperations& strong,
+                  std::uint32_t rows_max)
+      : state_(state), causality_(causality), strong_(strong), rows_max_(rows_max) {}
 
   void clear() { logs_.clear(); }
   // Forgets the rows of an allocation, whose memory ends.
@@ -91,7 +81,9 @@ class DeferredAtomics {
   void perform_row(const AtomicLog& rows, const AtomicLog::Row& row, const CheckedRow& checked,
                    SegmentId first, SyncVariables& variables);
 
-  Parts parts_;
+  GeneralState& state_;
+  RowCausality& causality_;
+  StrongOperations& strong_;
   std::uint32_t rows_max_;
   std::map<std::uint32_t, AtomicLog> logs_;  // by Allocation::id; none is empty
   // By slot: the warps of its block that have deferred rows that have read.

@@ -12,14 +12,14 @@ namespace warpcheck::vgpu {
 
 void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
   if (access.unordered_launches.empty() || access.bytes == 0) return;
-  CellMemory* const memory = memories_.find(access.allocation->id);
+  CellMemory* const memory = state_.memories.find(access.allocation->id);
   if (memory == nullptr) return;
   const std::uint32_t all_end = std::min(access.offset + access.bytes, memory->bytes());
   const auto [begin, end] =
       memory->part_since(access.unordered_launches.front(), {access.offset, all_end});
   if (begin >= end) return;
   deferred_.perform(access.allocation->id);
-  memory->to_cells(begin, end, lists_, order_);
+  memory->to_cells(begin, end, state_.lists, state_.order);
   const unsigned shift = memory->shift();
   for (std::uint32_t number = begin >> shift; number <= (end - 1) >> shift; ++number) {
     const Cell& cell = memory->cells()[number];
@@ -32,7 +32,8 @@ void HostRaces::check(const HostAccess& access, const LibraryOperand* operand) {
 void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const Cell& cell,
                            const LibraryOperand* operand) {
   const auto is_unordered = [&](SegmentId id) {
-    return std::ranges::binary_search(access.unordered_launches, order_.segments().at(id).launch);
+    return std::ranges::binary_search(access.unordered_launches,
+                                      state_.order.segments().at(id).launch);
   };
   const auto look_at = [&](const EarlierAccess& earlier) {
     const AccessClass other = AccessClass::of_index(earlier.access_class);
@@ -46,7 +47,7 @@ void HostRaces::check_cell(const HostAccess& access, std::uint32_t offset, const
     look_at({cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
   }
   if (cell.has_list()) {
-    for (const CellEntry& entry : lists_.at(cell).entries) {
+    for (const CellEntry& entry : state_.lists.at(cell).entries) {
       look_at({entry.segment, static_cast<unsigned>(std::countr_zero(entry.lanes)), entry.pc,
                entry.access_class});
     }
@@ -70,7 +71,8 @@ void HostRaces::report(const HostAccess& access, std::uint32_t offset, const Ear
     tag |= std::uint32_t{access.frees} << 1 | std::uint32_t{access.allocates} << 2;
     site = reporter_.number_of_call();
   }
-  const Program* const program = launches_[order_.segments().at(earlier.segment).launch].program;
+  const Program* const program =
+      state_.launches[state_.order.segments().at(earlier.segment).launch].program;
   reporter_.report({program, earlier.pc, site, tag}, Relation::host,
                    [&] { return finding_of(access, offset, earlier, operand); });
 }
@@ -78,7 +80,7 @@ void HostRaces::report(const HostAccess& access, std::uint32_t offset, const Ear
 Finding HostRaces::finding_of(const HostAccess& access, std::uint32_t offset,
                               const EarlierAccess& earlier, const LibraryOperand* operand) const {
   const Allocation& allocation = *access.allocation;
-  const CheckedLaunch& launch = launches_[order_.segments().at(earlier.segment).launch];
+  const CheckedLaunch& launch = state_.launches[state_.order.segments().at(earlier.segment).launch];
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = space_name(allocation.space);

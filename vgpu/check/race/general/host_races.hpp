@@ -14,16 +14,9 @@ namespace warpcheck::vgpu {
 
 class HostRaces {
  public:
-  HostRaces(Reporter& reporter, const ThreadOrder& order, CellMemories& memories, CellLists& lists,
-            DeferredAtomics& deferred, const RaceReports& reports,
-            const std::vector<CheckedLaunch>& launches)
-      : reporter_(reporter),
-        order_(order),
-        memories_(memories),
-        lists_(lists),
-        deferred_(deferred),
-        reports_(reports),
-        launches_(launches) {}
+  HostRaces(Reporter& reporter, GeneralState& state, DeferredAtomics& deferred,
+            const RaceReports& reports)
+      : reporter_(reporter), state_(state), deferred_(deferred), reports_(reports) {}
 
   // Reports every access by an unordered launch that conflicts with an access by the host.
   //   operand: of a library function; null: a copy or fill, or an access by host code
@@ -39,12 +32,9 @@ class HostRaces {
                                    const LibraryOperand* operand) const;
 
   Reporter& reporter_;
-  const ThreadOrder& order_;
-  CellMemories& memories_;
-  CellLists& lists_;
+  GeneralState& state_;
   DeferredAtomics& deferred_;
   const RaceReports& reports_;
-  const std::vector<CheckedLaunch>& launches_;  // of the trial
 };
 
 }  // namespace warpcheck::vgpu

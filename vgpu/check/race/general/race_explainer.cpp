@@ -78,14 +78,14 @@ RaceExplanation explain_miss(Missed missed, const std::string& who, bool one_lau
 RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& mine,
                                        const EarlierAccess& earlier) const {
   const Access& access = *row.access;
-  const Segment& segment = order_.segments().at(earlier.segment);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(mine.access_class);
-  const EarlyLaunches& early = order_.launches().early();
+  const EarlyLaunches& early = state_.order.launches().early();
   if (early.is_open_at_start(segment.launch)) {
     return {Lack::grid_wait, explain_early(early, segment.launch)};
   }
-  if (segment.launch != order_.launches().current()) {
+  if (segment.launch != state_.order.launches().current()) {
     RaceExplanation missed = what_was_missed(row, mine, earlier);
     return missed.lack != Lack::unknown ? missed : explain_launches(before, now);
   }
@@ -112,13 +112,13 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
 // Explains a race of an asynchronous copy, or of a product of a warpgroup.
 RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
                                             const EarlierAccess& earlier) const {
-  const Segment& segment = order_.segments().at(earlier.segment);
-  const bool one_block = segment.block == order_.launches().block_key(access.place);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  const bool one_block = segment.block == state_.order.launches().block_key(access.place);
   const bool one_warp = one_block && segment.warp == access.place.warp;
   const bool is_product = one_block && multiplies(*access.program, earlier.pc);
   const std::string_view what = is_product ? "product" : "copy";
   if (segment.is_object) {
-    switch (barrier_objects_.wait_for(earlier.segment, earlier.lane, access.place)) {
+    switch (state_.barrier_objects.wait_for(earlier.segment, earlier.lane, access.place)) {
       case BarrierObjectOrder::Wait::none:
         return {Lack::phase_wait,
                 "no thread has waited for the phase of the mbarrier that counts the asynchronous "
@@ -146,13 +146,13 @@ RaceExplanation RaceExplainer::explain_copy(const Access& access, unsigned lane,
 // Explains a race of threads of one launch that have not communicated.
 RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneAccess& mine,
                                                const EarlierAccess& earlier) const {
-  const Segment& segment = order_.segments().at(earlier.segment);
-  const BlockKey block = order_.launches().block_key(access.place);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  const BlockKey block = state_.order.launches().block_key(access.place);
   const bool one_block = segment.block == block;
   const bool one_warp = one_block && segment.warp == access.place.warp;
   const bool one_cluster =
-      order_.launches().has_clusters() &&
-      order_.launches().cluster_of(segment.block) == order_.launches().cluster_of(block);
+      state_.order.launches().has_clusters() && state_.order.launches().cluster_of(segment.block) ==
+                                                    state_.order.launches().cluster_of(block);
   const Relation relation = relation_of(one_block, one_warp);
   Lack lack = lack_of(*access.program, AccessClass::of_index(earlier.access_class), earlier.pc,
                       AccessClass::of_index(mine.access_class), access.pc, relation);
@@ -168,36 +168,37 @@ RaceExplanation RaceExplainer::explain_threads(const Access& access, const LaneA
 RaceExplanation RaceExplainer::what_was_missed(const CheckedRow& row, const LaneAccess& mine,
                                                const EarlierAccess& earlier) const {
   const WarpPlace& place = row.access->place;
-  const Segment& segment = order_.segments().at(earlier.segment);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
   const auto would_know = [&](const VectorClock& clock) {
-    return order_.knows(clock, earlier.segment, earlier.lane);
+    return state_.order.knows(clock, earlier.segment, earlier.lane);
   };
-  const ThreadState& self = order_.threads().at(place, mine.lane);
+  const ThreadState& self = state_.order.threads().at(place, mine.lane);
   if (would_know(self.all_observed())) {
     return {Lack::acquire,
             "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
             "(1)'s thread follows that read"};
   }
   bool by_other = false;
-  order_.threads().for_each_lane(
+  state_.order.threads().for_each_lane(
       place, [&](const ThreadState& lane) { by_other |= would_know(lane.all_observed()); });
   if (by_other) {
     return {Lack::acquire,
             "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
             "reaches (1)'s thread follows that read"};
   }
-  const std::uint32_t thread = segment.warp * kWarpLanes + order_.threads().actor_of(earlier.lane);
+  const std::uint32_t thread =
+      segment.warp * kWarpLanes + state_.order.threads().actor_of(earlier.lane);
   // Within a block, a flag of another thread would need a barrier first.
-  const Miss* const found =
-      missed_.find(place.slot, {.block = segment.block,
-                                .thread = thread,
-                                .phase = segment.phase,
-                                .ticks = order_.segments().tick_of(segment, earlier.lane),
-                                .by_thread = segment.block == order_.launches().block_key(place)});
+  const Miss* const found = state_.missed.find(
+      place.slot, {.block = segment.block,
+                   .thread = thread,
+                   .phase = segment.phase,
+                   .ticks = state_.order.segments().tick_of(segment, earlier.lane),
+                   .by_thread = segment.block == state_.order.launches().block_key(place)});
   if (found == nullptr) return {};
   return explain_miss(found->missed,
                       found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block",
-                      segment.launch == order_.launches().current());
+                      segment.launch == state_.order.launches().current());
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,18 +1,14 @@
 // Why nothing orders the two accesses of a race: what they lack, and in words.
 #pragma once
 
-#include "vgpu/check/order/barrier_object_order.hpp"
-#include "vgpu/check/race/general/checked_row.hpp"
-#include "vgpu/check/race/general/missed_reads.hpp"
+#include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 
 namespace warpcheck::vgpu {
 
 class RaceExplainer {
  public:
-  RaceExplainer(const ThreadOrder& order, const BarrierObjectOrder& barrier_objects,
-                const MissedReads& missed)
-      : order_(order), barrier_objects_(barrier_objects), missed_(missed) {}
+  explicit RaceExplainer(const GeneralState& state) : state_(state) {}
 
   [[nodiscard]] RaceExplanation explain(const CheckedRow& row, const LaneAccess& mine,
                                         const EarlierAccess& earlier) const;
@@ -25,9 +21,7 @@ class RaceExplainer {
   [[nodiscard]] RaceExplanation what_was_missed(const CheckedRow& row, const LaneAccess& mine,
                                                 const EarlierAccess& earlier) const;
 
-  const ThreadOrder& order_;
-  const BarrierObjectOrder& barrier_objects_;
-  const MissedReads& missed_;
+  const GeneralState& state_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -19,33 +19,13 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
     : Checker(reporter),
       segments_kept_(limits.segments),
       tidy_at_(limits.segments),
-      memories_(limits.has_lines),
-      deferred_({.order = order_,
-                 .causality = causality_,
-                 .variables = variables_,
-                 .polls = polls_,
-                 .memories = memories_,
-                 .lists = lists_,
-                 .strong = strong_,
-                 .launches = launches_},
-                limits.deferred),
-      reports_(reporter, {.order = order_,
-                          .collectives = collectives,
-                          .cluster_order = cluster_order_,
-                          .barrier_objects = barrier_objects_,
-                          .missed = missed_,
-                          .launches = launches_}),
+      state_(limits.has_lines),
+      deferred_(state_, causality_, strong_, limits.deferred),
+      reports_(reporter, collectives, state_),
       runs_(functions.runs),
-      checks_({.order = order_,
-               .causality = causality_,
-               .relations = relations_,
-               .proxy_fences = proxy_fences_,
-               .lists = lists_,
-               .phases = phases_,
-               .deferred = deferred_,
-               .reports = reports_}),
-      weak_(functions, order_, causality_, lists_, variables_, checks_),
-      host_(reporter, order_, memories_, lists_, deferred_, reports_, launches_) {
+      checks_(state_, causality_, phases_, deferred_, reports_),
+      weak_(functions, state_, causality_, checks_),
+      host_(reporter, state_, deferred_, reports_) {
   reset({});
 }
 
@@ -54,22 +34,22 @@ void GeneralRaceChecker::reset(WarpModel model) {
   if (is_idle_ && model == model_) return;
   is_idle_ = true;
   model_ = model;
-  order_.reset(model);
+  state_.order.reset(model);
   tidy_at_ = segments_kept_;
   phases_.close();
   deferred_.clear();
   checks_.clear();
   causality_.forget_answers();
   reports_.forget_answers();
-  variables_.reset();
-  polls_.reset();
-  lists_.clear();
-  memories_.clear();
-  launches_.clear();
-  missed_.clear();
-  barrier_objects_.clear();
-  cluster_order_.clear();
-  proxy_fences_.clear();
+  state_.variables.reset();
+  state_.polls.reset();
+  state_.lists.clear();
+  state_.memories.clear();
+  state_.launches.clear();
+  state_.missed.clear();
+  state_.barrier_objects.clear();
+  state_.cluster_order.clear();
+  state_.proxy_fences.clear();
   owners_.clear();
   is_running_ = false;
   beside_.clear();
@@ -87,19 +67,20 @@ void GeneralRaceChecker::begin_launch(const LaunchShape& launch,
                                       std::uint32_t early_after) {
   const std::vector<std::uint32_t> beside = std::exchange(beside_, {});
   deferred_.begin_launch(launch, unordered);
-  order_.begin_launch(launch, unordered, early_after);
-  order_.begin_beside(beside);
-  launches_.push_back({launch.program, launch.grid, launch.block, order_.launches().first_block(),
-                       order_.segments().count()});
-  causality_.begin_launch(launches_[order_.launches().first_unordered()].first_segment);
+  state_.order.begin_launch(launch, unordered, early_after);
+  state_.order.begin_beside(beside);
+  state_.launches.push_back({launch.program, launch.grid, launch.block,
+                             state_.order.launches().first_block(),
+                             state_.order.segments().count()});
+  causality_.begin_launch(state_.launches[state_.order.launches().first_unordered()].first_segment);
   phases_.begin_launch(*launch.program);
   reports_.begin_launch();
   if (!beside.empty()) return;
   suspended_.clear();
-  if (unordered.empty()) variables_.forget_all();
-  barrier_objects_.clear();
-  cluster_order_.clear();
-  proxy_fences_.clear();
+  if (unordered.empty()) state_.variables.forget_all();
+  state_.barrier_objects.clear();
+  state_.cluster_order.clear();
+  state_.proxy_fences.clear();
 }
 
 void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended) {
@@ -110,37 +91,37 @@ void GeneralRaceChecker::begins_beside(std::span<const std::uint32_t> suspended)
 
 void GeneralRaceChecker::suspend() {
   is_running_ = false;
-  Suspended& suspended = suspended_[order_.launches().current()];
+  Suspended& suspended = suspended_[state_.order.launches().current()];
   suspended.deferred = deferred_.suspend();
   suspended.phases = phases_.suspend();
-  suspended.missed = std::exchange(missed_, {});
+  suspended.missed = std::exchange(state_.missed, {});
   suspended.first_unordered = causality_.first_unordered();
-  order_.suspend();
+  state_.order.suspend();
 }
 
 void GeneralRaceChecker::resumes(const ResumedLaunch& resumed) {
-  if (!is_running_ || resumed.launch != order_.launches().current()) {
+  if (!is_running_ || resumed.launch != state_.order.launches().current()) {
     if (is_running_) suspend();
     Suspended suspended = std::move(suspended_.at(resumed.launch));
     suspended_.erase(resumed.launch);
     deferred_.resume(std::move(suspended.deferred));
     phases_.resume(std::move(suspended.phases));
-    missed_ = std::move(suspended.missed);
+    state_.missed = std::move(suspended.missed);
     causality_.begin_launch(suspended.first_unordered);
-    order_.resume(resumed.launch);
+    state_.order.resume(resumed.launch);
     is_running_ = true;
   }
   if (!resumed.known.empty()) phases_.settle_all();
-  order_.learn_of(resumed.known);
+  state_.order.learn_of(resumed.known);
 }
 
 void GeneralRaceChecker::begin_block(const Sync& sync) {
-  order_.begin_block(sync.place);
-  missed_.begin_block(sync.place.slot);
+  state_.order.begin_block(sync.place);
+  state_.missed.begin_block(sync.place.slot);
   if (sync.shared != nullptr) {
-    variables_.forget(sync.shared->id);
+    state_.variables.forget(sync.shared->id);
     owners_.begin_block(sync.place, *sync.shared);
-    barrier_objects_.forget(sync.shared->id);
+    state_.barrier_objects.forget(sync.shared->id);
   }
   deferred_.begin_block(sync.place);
   phases_.begin_block(sync.place, sync.shared);
@@ -156,13 +137,13 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
     case Sync::Kind::block_start: begin_block(sync); break;
     case Sync::Kind::barrier_complete:
       deferred_.perform_observed_by_block(sync.place);
-      order_.complete_barrier(sync.place);
-      barrier_objects_.complete_barrier(sync.place);
+      state_.order.complete_barrier(sync.place);
+      state_.barrier_objects.complete_barrier(sync.place);
       phases_.begin_phase(sync.place);
       break;
     case Sync::Kind::block_end:
       phases_.end_block(sync.place);
-      order_.end_block(sync.place);
+      state_.order.end_block(sync.place);
       if (sync.shared != nullptr) end_shared(sync);
       break;
     case Sync::Kind::kernel_end: is_running_ = false; break;
@@ -172,14 +153,14 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
 void GeneralRaceChecker::on_fence(const Fence& fence) {
   catch_up();
   phases_.settle(fence.place);
-  if (fence.controls_grids()) return order_.control_grids(fence);
-  if (fence.proxy) return proxy_fences_.add(fence);
-  if (fence.object_inits) return cluster_order_.fence_object_inits(fence);
+  if (fence.controls_grids()) return state_.order.control_grids(fence);
+  if (fence.proxy) return state_.proxy_fences.add(fence);
+  if (fence.object_inits) return state_.cluster_order.fence_object_inits(fence);
   // Rows of this phase come before the fence and do not carry its release.
   phases_.perform_atomics(fence.place.slot);
   // The fence may acquire what its threads have read before.
   if (fence.order != ptx::Order::release) deferred_.perform_observed_by_warp(fence.place);
-  order_.fences().fence(fence);
+  state_.order.fences().fence(fence);
 }
 
 // The shared memory of a block ends when all its threads have exited, so each access by another
@@ -188,16 +169,17 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
 void GeneralRaceChecker::end_shared(const Sync& sync) {
   const auto& all_remote = owners_.remote_of(*sync.shared);
   if (all_remote.empty() || !sync.has_ended) return;
-  const VectorClock known = order_.threads().knowledge_of_block(sync.place);
+  const VectorClock known = state_.order.threads().knowledge_of_block(sync.place);
   VectorClock seen = known;
-  barrier_objects_.add_seen(sync.shared->id, seen);
+  state_.barrier_objects.add_seen(sync.shared->id, seen);
   const Program& program = *sync.program;
-  const Dim3 block = launches_[order_.launches().current()].grid.position_of(sync.place.block);
+  const Dim3 block =
+      state_.launches[state_.order.launches().current()].grid.position_of(sync.place.block);
   for (const SharedOwners::Remote& remote : all_remote) {
     const bool is_arrival = program.code[remote.pc].kind == InstrKind::barrier_object;
     std::uint32_t late = 0;
     for_each_bit(remote.lanes, [&](unsigned lane) {
-      if (!order_.knows(is_arrival ? seen : known, remote.segment, lane)) late |= 1u << lane;
+      if (!state_.order.knows(is_arrival ? seen : known, remote.segment, lane)) late |= 1u << lane;
     });
     if (late == 0) continue;
     reporter_.report({&program, remote.pc, ptx::kNone, 1u << 30}, [&] {
@@ -218,33 +200,33 @@ void GeneralRaceChecker::end_shared(const Sync& sync) {
 }
 
 SegmentId GeneralRaceChecker::segment_of(const Access& access) {
-  if (!access.asynchronous) return order_.segment_of(access.place, false);
+  if (!access.asynchronous) return state_.order.segment_of(access.place, false);
   if (access.object != nullptr) {
-    return order_.copies().segment_of_object(
+    return state_.order.copies().segment_of_object(
         access.place, {owners_.block_of(*access.object), access.object_offset}, access.async_proxy);
   }
   if (!access.async_proxy) {
     const bool of_warp = access.program->code[access.pc].opcode == ptx::Opcode::tensormap_;
-    return of_warp ? order_.copies().segment_of_warp_copies(access.place)
-                   : order_.segment_of(access.place, true);
+    return of_warp ? state_.order.copies().segment_of_warp_copies(access.place)
+                   : state_.order.segment_of(access.place, true);
   }
   if (access.program->code[access.pc].kind == InstrKind::group_load) {
-    return order_.copies().segment_of_products(access.place);
+    return state_.order.copies().segment_of_products(access.place);
   }
-  return order_.copies().segment_of_group(access.place, access.kind == AccessKind::read);
+  return state_.order.copies().segment_of_group(access.place, access.kind == AccessKind::read);
 }
 
 //   first: the offset of lane 0, if the lanes are neighbours
 template <typename AnyAccess>
 inline CellMemory& GeneralRaceChecker::memory_of(const AnyAccess& access, std::int64_t first) {
-  CellMemory& memory = memories_.of(*access.allocation);
+  CellMemory& memory = state_.memories.of(*access.allocation);
   CellBytes bytes{0, access.allocation->limit()};
   if (access.pattern == Pattern::strided) {
     const std::int64_t end = first + std::int64_t{kWarpLanes} * access.bytes;
     bytes.begin = static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0));
     bytes.end = static_cast<std::uint32_t>(std::min<std::int64_t>(end, bytes.end));
   }
-  memory.note(order_.launches().current(), bytes);
+  memory.note(state_.order.launches().current(), bytes);
   return memory;
 }
 
@@ -259,9 +241,9 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
   row.memory = &memory_of(access);
   if (access.bytes < row.memory->cell_bytes()) {
     deferred_.perform(access.allocation->id);
-    row.memory->narrow_to(access.bytes, lists_, order_);
+    row.memory->narrow_to(access.bytes, state_.lists, state_.order);
   }
-  row.memory->to_cells(access, lists_, order_);
+  row.memory->to_cells(access, state_.lists, state_.order);
   row.now = segment_of(access);
   if (access.space == ptx::Space::shared) {
     row.first = phases_.are_ordered() ? phases_.first_segment(access.place.slot)
@@ -275,7 +257,7 @@ CheckedRow GeneralRaceChecker::row_of(const Access& access) {
 void GeneralRaceChecker::on_access(const Access& access) {
   // No other space can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
-  if (order_.segments().count() >= tidy_at_) tidy_up();
+  if (state_.order.segments().count() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && phases_.take(access)) return;
   if (access.space == ptx::Space::global) {
     const bool is_weak = access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
@@ -296,8 +278,8 @@ void GeneralRaceChecker::on_access(const Access& access) {
 }
 
 bool GeneralRaceChecker::takes_row(const RowAccess& access) {
-  return access.space == ptx::Space::global && order_.segments().count() < tidy_at_ &&
-         take_in_lines(access, order_.segment_of(access.place, false), start_of(access.first),
+  return access.space == ptx::Space::global && state_.order.segments().count() < tidy_at_ &&
+         take_in_lines(access, state_.order.segment_of(access.place, false), start_of(access.first),
                        access.offsets);
 }
 
@@ -356,7 +338,8 @@ void GeneralRaceChecker::check_strong(CheckedRow& row) {
 // values stays is chance.
 void GeneralRaceChecker::check_lanes_of_store(const CheckedRow& row) {
   const Access& access = *row.access;
-  const bool hands_on = !access.program->data_reads.empty() && !order_.threads().is_lockstep();
+  const bool hands_on =
+      !access.program->data_reads.empty() && !state_.order.threads().is_lockstep();
   if (!hands_on || access.asynchronous || !is_relaxed_access(access.program->code[access.pc]) ||
       !lanes_meet(access) || is_one_value(access)) {
     return;
@@ -386,15 +369,15 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   catch_up();
   deferred_.perform(recalled.allocation);
   CellMemory& memory =
-      memories_.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
-  memory.narrow_to(recalled.bytes, lists_, order_);
+      state_.memories.of(recalled.allocation, recalled.allocation_bytes, recalled.is_global);
+  memory.narrow_to(recalled.bytes, state_.lists, state_.order);
   memory.note(recalled.launch, {recalled.offset, recalled.offset + recalled.bytes});
   const unsigned lane = recalled.thread % kWarpLanes;
-  const SegmentId segment = order_.segments().past(
-      recalled.launch, launches_[recalled.launch].first_block + recalled.block,
+  const SegmentId segment = state_.order.segments().past(
+      recalled.launch, state_.launches[recalled.launch].first_block + recalled.block,
       recalled.thread / kWarpLanes, recalled.phase);
-  if (memory.take_past(recalled, segment, order_.segments())) return;
-  memory.to_cells(recalled.offset, recalled.offset + recalled.bytes, lists_, order_);
+  if (memory.take_past(recalled, segment, state_.order.segments())) return;
+  memory.to_cells(recalled.offset, recalled.offset + recalled.bytes, state_.lists, state_.order);
   CellEntry entry;
   entry.segment = segment;
   entry.lanes = 1u << lane;
@@ -402,23 +385,23 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
   const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
   for (std::uint32_t at = recalled.offset >> memory.shift(); at <= end; ++at) {
-    lists_.add_past(memory.cells()[at], entry, order_);
+    state_.lists.add_past(memory.cells()[at], entry, state_.order);
   }
 }
 
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (is_idle_) return;
   catch_up();
-  memories_.forget(allocation.id);
+  state_.memories.forget(allocation.id);
   deferred_.forget(allocation.id);
-  variables_.forget(allocation.id);
+  state_.variables.forget(allocation.id);
 }
 
 // Bytes are overwritten by an access that is not a strong write by a thread.
 void GeneralRaceChecker::overwrite(const Allocation& allocation, std::uint32_t offset,
                                    std::uint32_t bytes) {
   deferred_.overwrite(allocation.id, offset, bytes);
-  variables_.overwrite(allocation.id, offset, bytes);
+  state_.variables.overwrite(allocation.id, offset, bytes);
 }
 
 // Launches that are not ordered before the host's access race with it as with any other access.
@@ -481,7 +464,7 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
     visit(segment);
     return record.in(segment);
   };
-  memories_.for_each([&](CellMemory& memory) {
+  state_.memories.for_each([&](CellMemory& memory) {
     if (CellLines* const lines = memory.lines()) {
       lines->for_each_record([&](CellLines::Part& part) { visit(part.segment); });
     }
@@ -490,26 +473,27 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
       if (cell.rest != 0 && !cell.has_list()) cell.rest = visit_record({cell.rest}).bits;
     });
   });
-  lists_.for_each([&](CellList& list) {
+  state_.lists.for_each([&](CellList& list) {
     for (CellEntry& entry : list.entries) visit(entry.segment);
   });
   phases_.for_each_segment(visit);
   for (auto& [launch, other] : suspended_) SharedPhases::for_each_segment(other.phases, visit);
   deferred_.for_each_segment(visit);
   owners_.for_each_segment(visit);
-  proxy_fences_.for_each_segment(visit);
+  state_.proxy_fences.for_each_segment(visit);
 }
 
 // Forgets segments that no cell refers to any more, so that a trial may have any number of
 // synchronisations.  The remaining segments are renumbered in the same order, which is all that the
 // stored thresholds depend on.
 void GeneralRaceChecker::tidy_up() {
-  std::vector<bool> live(order_.segments().count());
+  std::vector<bool> live(state_.order.segments().count());
   for_each_segment([&](SegmentId id) { live[id] = true; });
-  const std::vector<SegmentId> renewed = order_.forget_segments(std::move(live));
+  const std::vector<SegmentId> renewed = state_.order.forget_segments(std::move(live));
   for_each_segment([&](SegmentId& id) { id = renewed[id]; });
-  lists_.for_each([](CellList& list) { list.renumber(); });
-  for (CheckedLaunch& launch : launches_) launch.first_segment = renewed[launch.first_segment];
+  state_.lists.for_each([](CellList& list) { list.renumber(); });
+  for (CheckedLaunch& launch : state_.launches)
+    launch.first_segment = renewed[launch.first_segment];
   causality_.renew_thresholds(renewed);
   phases_.renew_thresholds(renewed);
   for (auto& [launch, other] : suspended_) {
@@ -520,13 +504,13 @@ void GeneralRaceChecker::tidy_up() {
   causality_.forget_answers();
   reports_.forget_answers();
   std::size_t cells = 0;
-  memories_.for_each([&](const CellMemory& memory) { cells += memory.size(); });
+  state_.memories.for_each([&](const CellMemory& memory) { cells += memory.size(); });
   const std::size_t more =
-      std::max<std::size_t>({segments_kept_, order_.segments().count(), cells / 16});
+      std::max<std::size_t>({segments_kept_, state_.order.segments().count(), cells / 16});
   constexpr std::uint32_t kMost = kSegmentsMax - 1;
-  tidy_at_ =
-      static_cast<std::uint32_t>(std::min<std::size_t>(order_.segments().count() + more, kMost));
-  if (order_.segments().count() >= kMost - kMost / 64) {
+  tidy_at_ = static_cast<std::uint32_t>(
+      std::min<std::size_t>(state_.order.segments().count() + more, kMost));
+  if (state_.order.segments().count() >= kMost - kMost / 64) {
     throw Refusal(fmt::format(
         "the race checker remembers accesses of up to {} stretches between synchronisations, and "
         "memory holds as many; turn the race checker off",

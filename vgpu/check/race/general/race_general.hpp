@@ -19,27 +19,16 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/order/barrier_object_order.hpp"
-#include "vgpu/check/order/cluster_order.hpp"
 #include "vgpu/check/order/collective_order.hpp"
-#include "vgpu/check/order/poll_exits.hpp"
-#include "vgpu/check/order/proxy_fences.hpp"
-#include "vgpu/check/order/sync_variables.hpp"
-#include "vgpu/check/order/thread_order.hpp"
-#include "vgpu/check/race/general/access_relations.hpp"
-#include "vgpu/check/race/general/cells/race_cells.hpp"
 #include "vgpu/check/race/general/counted_launches.hpp"
 #include "vgpu/check/race/general/deferred_atomics.hpp"
+#include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/host_races.hpp"
-#include "vgpu/check/race/general/missed_reads.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
-#include "vgpu/check/race/general/row_causality.hpp"
 #include "vgpu/check/race/general/row_check.hpp"
 #include "vgpu/check/race/general/shared_owners.hpp"
 #include "vgpu/check/race/general/shared_phases.hpp"
-#include "vgpu/check/race/general/strong_operations.hpp"
 #include "vgpu/check/race/general/weak_accesses.hpp"
-#include "vgpu/check/race/race_class.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -71,19 +60,21 @@ class GeneralRaceChecker final : public Checker {
   void on_meeting(const Meeting& meeting) override {
     phases_.settle(meeting.place);
     deferred_.perform_observed_by_block(meeting.place);
-    order_.meet(meeting);
+    state_.order.meet(meeting);
   }
   void on_device_launch(const DeviceLaunch& event) override {
     phases_.settle(event.place);
-    order_.launch_from(event);
+    state_.order.launch_from(event);
   }
   void on_barrier_object(const BarrierObject& event) override {
     phases_.settle(event.place);
-    barrier_objects_.pass(event, owners_.block_of(*event.allocation));
+    state_.barrier_objects.pass(event, owners_.block_of(*event.allocation));
   }
-  void on_cluster_barrier(const ClusterBarrier& event) override { cluster_order_.pass(event); }
-  void on_copy_commit(const CopyCommit& commit) override { order_.copies().commit(commit); }
-  void on_copy_wait(const CopyWait& wait) override { order_.copies().wait(wait); }
+  void on_cluster_barrier(const ClusterBarrier& event) override {
+    state_.cluster_order.pass(event);
+  }
+  void on_copy_commit(const CopyCommit& commit) override { state_.order.copies().commit(commit); }
+  void on_copy_wait(const CopyWait& wait) override { state_.order.copies().wait(wait); }
   void on_allocate(const Allocation& allocation) override { on_free(allocation); }
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
@@ -94,7 +85,7 @@ class GeneralRaceChecker final : public Checker {
 
   // Returns a number that changes when a lane of the warp acquires or releases something.
   [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
-    return order_.segment_of(place, false);
+    return state_.order.segment_of(place, false);
   }
   // Records an access of an earlier launch.
   void recall(const RecalledAccess& recalled);
@@ -138,29 +129,17 @@ class GeneralRaceChecker final : public Checker {
   CountedLaunches counted_;
   bool is_idle_ = false;
   WarpModel model_{};
-  std::uint32_t segments_kept_;  // before the first call of tidy_up()
-  std::uint32_t tidy_at_;        // number of segments
-  std::vector<CheckedLaunch> launches_;
+  std::uint32_t segments_kept_;        // before the first call of tidy_up()
+  std::uint32_t tidy_at_;              // number of segments
   bool is_running_ = false;            // the current launch has not ended
   std::vector<std::uint32_t> beside_;  // launches that are suspended while the next one begins
   std::map<std::uint32_t, Suspended> suspended_;
-  // the order
-  ThreadOrder order_;
-  SyncVariables variables_{order_};
-  PollExits polls_;
-  ClusterOrder cluster_order_{order_};
-  BarrierObjectOrder barrier_objects_{order_};
-  ProxyFences proxy_fences_{order_};
-  SharedOwners owners_{order_};
-  RowCausality causality_{order_, barrier_objects_};
-  AccessRelations relations_{order_, launches_};
-  // the records
-  CellMemories memories_;
-  CellLists lists_;
-  MissedReads missed_;
-  StrongOperations strong_{order_, variables_, polls_, lists_, missed_};
+  GeneralState state_;
+  RowCausality causality_{state_.order, state_.barrier_objects};
+  SharedOwners owners_{state_.order};
+  StrongOperations strong_{state_};
   DeferredAtomics deferred_;
-  SharedPhases phases_{order_, variables_, polls_, memories_, lists_, deferred_};
+  SharedPhases phases_{state_, deferred_};
   // the checks
   RaceReports reports_;
   RunsFn runs_;

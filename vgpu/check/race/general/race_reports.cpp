@@ -21,8 +21,8 @@ std::string text_of_kernel(const Program& first, const Program& second) {
 }  // namespace
 
 AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
-  const Segment& segment = order_.segments().at(earlier.segment);
-  const CheckedLaunch& launch = launches_[segment.launch];
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  const CheckedLaunch& launch = state_.launches[segment.launch];
   const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
   return side_at(
       role_at(*launch.program, earlier.pc, kind),
@@ -34,15 +34,15 @@ AccessSide RaceReports::side_of(const EarlierAccess& earlier) const {
 bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
                          const EarlierAccess& earlier) {
   const Access& access = *row.access;
-  const Segment& segment = order_.segments().at(earlier.segment);
-  const bool one_launch = segment.launch == order_.launches().current();
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  const bool one_launch = segment.launch == state_.order.launches().current();
   const Program& program = *access.program;
   const AccessKind earlier_kind =
-      kind_at(*launches_[segment.launch].program, earlier.pc, earlier.access_class);
+      kind_at(*state_.launches[segment.launch].program, earlier.pc, earlier.access_class);
   if (cannot_go_wrong(row, mine, earlier, earlier_kind)) return true;
   if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const Weight weight = weight_of(row, mine, earlier);
-  const bool one_block = segment.block == order_.launches().block_key(access.place);
+  const bool one_block = segment.block == state_.order.launches().block_key(access.place);
   const Relation relation =
       one_launch ? relation_of(one_block, segment.warp == access.place.warp) : Relation::launches;
   const std::uint32_t more =
@@ -53,7 +53,7 @@ bool RaceReports::report(const CheckedRow& row, const LaneAccess& mine,
     RaceExplanation explanation = explainer_.explain(row, mine, earlier);
     AccessSide side = side_of(earlier);
     if (side.file.empty()) {
-      explanation.message += text_of_kernel(*launches_[segment.launch].program, program);
+      explanation.message += text_of_kernel(*state_.launches[segment.launch].program, program);
     }
     return race_finding(reporter_, access, mine.lane, weight, std::move(side), explanation);
   });
@@ -69,8 +69,8 @@ bool RaceReports::cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
   if (row.access->allocation->reserved) return true;
   if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
   // Blocks that let the next kernel begin by exiting have completed their reads.
-  const std::uint32_t launch = order_.segments().at(earlier.segment).launch;
-  const EarlyLaunches& early = order_.launches().early();
+  const std::uint32_t launch = state_.order.segments().at(earlier.segment).launch;
+  const EarlyLaunches& early = state_.order.launches().early();
   return launch == early.before() && !early.has_let(launch) &&
          (earlier_kind == AccessKind::read || early.can_wait());
 }
@@ -78,12 +78,13 @@ bool RaceReports::cannot_go_wrong(const CheckedRow& row, const LaneAccess& mine,
 // Returns whether fence.mbarrier_init has released the earlier access, an initialisation.
 bool RaceReports::is_fenced_init(const CheckedRow& row, const LaneAccess& mine,
                                  const EarlierAccess& earlier) const {
-  const Segment& segment = order_.segments().at(earlier.segment);
-  if (segment.launch != order_.launches().current()) return false;
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  if (segment.launch != state_.order.launches().current()) return false;
   const Instr& instr = row.access->program->code[earlier.pc];
   return instr.kind == InstrKind::barrier_object &&
          instr.modifiers.object_op == ptx::ObjectOp::init &&
-         cluster_order_.knows_init(earlier.segment, earlier.lane, row.access->place, mine.lane);
+         state_.cluster_order.knows_init(earlier.segment, earlier.lane, row.access->place,
+                                         mine.lane);
 }
 
 // Returns whether the access is an mbarrier.inval after uses of the object by other lanes of a
@@ -96,12 +97,12 @@ bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
   const Instr& now = access.program->code[access.pc];
   const bool invalidates =
       now.kind == InstrKind::barrier_object && now.modifiers.object_op == ptx::ObjectOp::inval;
-  const Segment& segment = order_.segments().at(earlier.segment);
-  if (!invalidates || segment.launch != order_.launches().current() || segment.asynchronous)
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  if (!invalidates || segment.launch != state_.order.launches().current() || segment.asynchronous)
     return false;
   if (access.program->code[earlier.pc].kind != InstrKind::barrier_object) return false;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if (order_.before(earlier.segment, lane, access.place, mine.lane)) return true;
+    if (state_.order.before(earlier.segment, lane, access.place, mine.lane)) return true;
   }
   return false;
 }
@@ -109,9 +110,9 @@ bool RaceReports::is_known_use(const CheckedRow& row, const LaneAccess& mine,
 Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
                               const EarlierAccess& earlier) {
   const Access& access = *row.access;
-  const Segment& segment = order_.segments().at(earlier.segment);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
   if (segment.is_object && !earlier.lacks_proxy_fence &&
-      barrier_objects_.is_before_barrier(earlier.segment, earlier.lane, access.place)) {
+      state_.barrier_objects.is_before_barrier(earlier.segment, earlier.lane, access.place)) {
     return Weight::relaxed_wait;
   }
   const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
@@ -120,11 +121,11 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
                          earlier.is_last && !access.asynchronous, reporter_)) {
     return Weight::same_bytes;
   }
-  const bool of_warp = segment.block == order_.launches().block_key(access.place) &&
+  const bool of_warp = segment.block == state_.order.launches().block_key(access.place) &&
                        segment.warp == access.place.warp && !segment.asynchronous;
   const bool one_warp = of_warp && !access.asynchronous;
   const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
-  const Program& earlier_program = *launches_[segment.launch].program;
+  const Program& earlier_program = *state_.launches[segment.launch].program;
   // A copy comes after what its lane did before.
   if (of_warp && reads_first && access.kind == AccessKind::write &&
       is_collective_load(earlier_program, earlier.pc)) {
@@ -147,16 +148,16 @@ Weight RaceReports::weight_of(const CheckedRow& row, const LaneAccess& mine,
 }
 
 SameValueStores::Thread RaceReports::thread_of_earlier(const EarlierAccess& earlier) const {
-  const Segment& segment = order_.segments().at(earlier.segment);
+  const Segment& segment = state_.order.segments().at(earlier.segment);
   return segment.block * kThreadsMax + segment.warp * kWarpLanes +
-         order_.threads().actor_of(earlier.lane);
+         state_.order.threads().actor_of(earlier.lane);
 }
 
 SameValueStores::Thread RaceReports::thread_of_mine(const CheckedRow& row,
                                                     const LaneAccess& mine) const {
   const WarpPlace& place = row.access->place;
-  return order_.launches().block_key(place) * kThreadsMax +
-         order_.threads().thread_at(place, mine.lane);
+  return state_.order.launches().block_key(place) * kThreadsMax +
+         state_.order.threads().thread_at(place, mine.lane);
 }
 
 // Returns whether a load and a store are of the same value, which the loading thread has stored
@@ -165,7 +166,7 @@ bool RaceReports::is_own_value(const CheckedRow& row, const LaneAccess& mine,
                                const EarlierAccess& earlier) {
   const Access& access = *row.access;
   if (access.asynchronous || access.kind == AccessKind::atomic || earlier.lacks_proxy_fence ||
-      order_.segments().at(earlier.segment).asynchronous) {
+      state_.order.segments().at(earlier.segment).asynchronous) {
     return false;
   }
   return same_value_stores_.is_own(
@@ -177,14 +178,15 @@ bool RaceReports::is_own_value(const CheckedRow& row, const LaneAccess& mine,
 // both lanes has passed that on.
 bool RaceReports::is_passed_on(const Access& access, unsigned lane, const EarlierAccess& earlier) {
   if (!collectives_.is_on() || access.asynchronous) return false;
-  const Segment& segment = order_.segments().at(earlier.segment);
-  const bool one_warp = segment.block == order_.launches().block_key(access.place) &&
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  const bool one_warp = segment.block == state_.order.launches().block_key(access.place) &&
                         segment.warp == access.place.warp;
-  if (one_warp || segment.launch != order_.launches().current() || segment.asynchronous)
+  if (one_warp || segment.launch != state_.order.launches().current() || segment.asynchronous)
     return false;
   for (unsigned by = 0; by < kWarpLanes; ++by) {
-    if (by == lane || !order_.before(earlier.segment, earlier.lane, access.place, by)) continue;
-    if (collectives_.lets_go_on(access, lane, by, order_.segment_of(access.place, false)))
+    if (by == lane || !state_.order.before(earlier.segment, earlier.lane, access.place, by))
+      continue;
+    if (collectives_.lets_go_on(access, lane, by, state_.order.segment_of(access.place, false)))
       return true;
   }
   return false;
@@ -197,12 +199,12 @@ bool RaceReports::has_seen_release(const CheckedRow& row, unsigned lane,
                                    const EarlierAccess& earlier) {
   const WarpPlace& place = row.access->place;
   const auto would_know = [&](const ThreadState& reader) {
-    return order_.knows(reader.all_observed(), earlier.segment, earlier.lane);
+    return state_.order.knows(reader.all_observed(), earlier.segment, earlier.lane);
   };
-  if (would_know(order_.threads().at(place, lane))) return true;
+  if (would_know(state_.order.threads().at(place, lane))) return true;
   if (seen_release_.earlier != earlier.segment || seen_release_.now != row.now) {
     bool seen = false;
-    order_.threads().for_each_lane(
+    state_.order.threads().for_each_lane(
         place, [&](const ThreadState& reader) { seen = seen || would_know(reader); });
     seen_release_ = {earlier.segment, row.now, seen};
   }

@@ -4,10 +4,8 @@
 
 #include <vector>
 
-#include "vgpu/check/order/barrier_object_order.hpp"
-#include "vgpu/check/order/cluster_order.hpp"
 #include "vgpu/check/order/collective_order.hpp"
-#include "vgpu/check/race/general/checked_row.hpp"
+#include "vgpu/check/race/general/general_state.hpp"
 #include "vgpu/check/race/general/race_explainer.hpp"
 #include "vgpu/check/race/race_weight.hpp"
 #include "vgpu/check/race/same_value_stores.hpp"
@@ -17,23 +15,8 @@ namespace warpcheck::vgpu {
 
 class RaceReports {
  public:
-  // What reports read.
-  struct Parts {
-    ThreadOrder& order;
-    CollectiveOrder& collectives;
-    const ClusterOrder& cluster_order;
-    const BarrierObjectOrder& barrier_objects;
-    const MissedReads& missed;
-    const std::vector<CheckedLaunch>& launches;  // of the trial
-  };
-  RaceReports(Reporter& reporter, const Parts& parts)
-      : reporter_(reporter),
-        order_(parts.order),
-        collectives_(parts.collectives),
-        cluster_order_(parts.cluster_order),
-        barrier_objects_(parts.barrier_objects),
-        launches_(parts.launches),
-        explainer_(parts.order, parts.barrier_objects, parts.missed) {}
+  RaceReports(Reporter& reporter, CollectiveOrder& collectives, GeneralState& state)
+      : reporter_(reporter), collectives_(collectives), state_(state), explainer_(state) {}
 
   void forget_answers() { seen_release_ = {}; }
   void begin_launch() { same_value_stores_.clear(); }
@@ -69,11 +52,8 @@ class RaceReports {
                                       const EarlierAccess& earlier);
 
   Reporter& reporter_;
-  ThreadOrder& order_;
   CollectiveOrder& collectives_;
-  const ClusterOrder& cluster_order_;
-  const BarrierObjectOrder& barrier_objects_;
-  const std::vector<CheckedLaunch>& launches_;
+  GeneralState& state_;
   RaceExplainer explainer_;
   SwapGuesses guesses_;
   SameValueStores same_value_stores_;

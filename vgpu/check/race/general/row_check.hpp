@@ -8,29 +8,23 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vgpu/check/order/proxy_fences.hpp"
 #include "vgpu/check/race/general/access_relations.hpp"
 #include "vgpu/check/race/general/deferred_atomics.hpp"
 #include "vgpu/check/race/general/race_reports.hpp"
-#include "vgpu/check/race/general/row_causality.hpp"
 #include "vgpu/check/race/general/shared_phases.hpp"
 
 namespace warpcheck::vgpu {
 
 class RowCheck {
  public:
-  // What the check reads, and where it reports.
-  struct Parts {
-    ThreadOrder& order;
-    RowCausality& causality;
-    const AccessRelations& relations;
-    ProxyFences& proxy_fences;
-    CellLists& lists;
-    SharedPhases& phases;
-    DeferredAtomics& deferred;
-    RaceReports& reports;
-  };
-  explicit RowCheck(const Parts& parts) : parts_(parts) {}
+  RowCheck(GeneralState& state, RowCausality& causality, SharedPhases& phases,
+           DeferredAtomics& deferred, RaceReports& reports)
+      : state_(state),
+        causality_(causality),
+        phases_(phases),
+        deferred_(deferred),
+        reports_(reports),
+        relations_(state.order, state.launches) {}
 
   void clear() { asks_again_ = false; }
   // Calls check_cells(), which calls check() for the cells of the row.  A race that may be
@@ -56,7 +50,12 @@ class RowCheck {
   bool report(const CheckedRow& row, const LaneAccess& mine, const EarlierAccess& earlier);
   bool asks_again(const CheckedRow& row);
 
-  Parts parts_;
+  GeneralState& state_;
+  RowCausality& causality_;
+  SharedPhases& phases_;
+  DeferredAtomics& deferred_;
+  RaceReports& reports_;
+  AccessRelations relations_;
   // A race was found that cannot be explained before the deferred rows are performed.
   bool asks_again_ = false;
 };

@@ -37,12 +37,12 @@ void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared)
 
 void SharedPhases::begin_phase(const WarpPlace& place) {
   Phase& phase = now_.phases[place.slot];
-  phase.first = order_.segments().count();
+  phase.first = state_.order.segments().count();
   if (now_.are_ordered) {
     phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(),
-                    order_.threads().ordered_threads());
+                    state_.order.threads().ordered_threads());
     // Accesses to memory with synchronisation variables are looked at one by one.
-    const bool lends = phase.shared != nullptr && variables_.is_empty(phase.shared->id);
+    const bool lends = phase.shared != nullptr && state_.variables.is_empty(phase.shared->id);
     phase.log.lend(lends, lends && !now_.polls_by_atomics && deferred_.rows_max() != 0);
   } else {
     phase.log.close();
@@ -54,22 +54,22 @@ void SharedPhases::settle(Phase& phase) {
   like.allocation = phase.shared;
   like.program = now_.program;
   like.place = phase.place;
-  phase.log.settle(like, order_,
-                   [&](const WarpPlace& place) { return order_.segment_of(place, false); });
+  phase.log.settle(like, state_.order,
+                   [&](const WarpPlace& place) { return state_.order.segment_of(place, false); });
 }
 
 bool SharedPhases::take(const Access& access) {
   Phase& phase = now_.phases[access.place.slot];
   if (!phase.log.is_open()) return false;
-  const SegmentId now = order_.segment_of(access.place, false);
+  const SegmentId now = state_.order.segment_of(access.place, false);
   const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
   if (is_strong) {
     settle(access.place);
-    if (may_wait(phase, access) && phase.log.take_strong(access, now, order_)) return true;
+    if (may_wait(phase, access) && phase.log.take_strong(access, now, state_.order)) return true;
   }
   // A weak write to a location through which threads synchronise must be reported to the variables.
   const bool may_silence =
-      access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
+      access.kind == AccessKind::write && !state_.variables.is_empty(access.allocation->id);
   if (!may_silence && phase.log.take(access, now)) return true;
   move_to_cells(phase);
   return false;
@@ -80,13 +80,13 @@ bool SharedPhases::take(const Access& access) {
 // the work of no other thread.
 bool SharedPhases::may_wait(const Phase& phase, const Access& access) {
   return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_.rows_max() &&
-         variables_.is_empty(access.allocation->id) && !polls_.polls(access);
+         state_.variables.is_empty(access.allocation->id) && !state_.polls.polls(access);
 }
 
 void SharedPhases::move_to_cells(Phase& phase) {
   settle(phase);
   phase.log.close();
-  CellMemory& memory = memories_.of(*phase.shared);
+  CellMemory& memory = state_.memories.of(*phase.shared);
   const unsigned shift = 2 - memory.shift();
   for (const RowLog::Row& row : phase.log.rows()) {
     const std::uint32_t width = 1u << (row.cells_log2 + shift);
@@ -109,21 +109,21 @@ void SharedPhases::move_to_cells(Phase& phase) {
 // The cells hold accesses of earlier phases only.
 void SharedPhases::record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes,
                           Cell& cell) {
-  lists_.forget_before(cell, phase.first);
+  state_.lists.forget_before(cell, phase.first);
   const auto last = static_cast<unsigned>(31 - std::countl_zero(lanes));
   const auto is_own = [&] {
     const Record read{cell.rest};
-    return !cell.has_list() && order_.segments().at(read.segment()).warp == row.warp &&
-           order_.threads().actor_of(read.lane()) == order_.threads().actor_of(last);
+    return !cell.has_list() && state_.order.segments().at(read.segment()).warp == row.warp &&
+           state_.order.threads().actor_of(read.lane()) == state_.order.threads().actor_of(last);
   };
   if (row.write) {
-    if (cell.has_list()) lists_.drop(cell);
+    if (cell.has_list()) state_.lists.drop(cell);
     cell.rest = 0;
     cell.write = Record::of(row.segment, last, row.pc);
   } else if (std::has_single_bit(lanes) && (cell.rest == 0 || is_own())) {
     cell.rest = Record::of(row.segment, last, row.pc).bits;
   } else {
-    lists_.add(cell, {.segment = row.segment, .lanes = lanes, .pc = row.pc}, order_);
+    state_.lists.add(cell, {.segment = row.segment, .lanes = lanes, .pc = row.pc}, state_.order);
   }
 }
 

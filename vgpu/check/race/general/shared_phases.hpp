@@ -22,14 +22,8 @@ class SharedPhases {
   using Phases = std::deque<Phase>;  // by slot; machine code keeps pointers to the logs
 
  public:
-  SharedPhases(ThreadOrder& order, const SyncVariables& variables, PollExits& polls,
-               CellMemories& memories, CellLists& lists, DeferredAtomics& deferred)
-      : order_(order),
-        variables_(variables),
-        polls_(polls),
-        memories_(memories),
-        lists_(lists),
-        deferred_(deferred) {}
+  SharedPhases(GeneralState& state, DeferredAtomics& deferred)
+      : state_(state), deferred_(deferred) {}
 
   void close();
   // What is kept of a launch, also while it is suspended.
@@ -116,11 +110,7 @@ class SharedPhases {
   void move_to_cells(Phase& phase);
   void record(const Phase& phase, const RowLog::Row& row, std::uint32_t lanes, Cell& cell);
 
-  ThreadOrder& order_;
-  const SyncVariables& variables_;
-  PollExits& polls_;
-  CellMemories& memories_;
-  CellLists& lists_;
+  GeneralState& state_;
   DeferredAtomics& deferred_;
   OfLaunch now_;
 };

@@ -20,28 +20,28 @@ StrongOperation StrongOperations::operation_of(const Access& access, const LaneA
 void StrongOperations::perform(const CheckedRow& row, const LaneAccess& mine) {
   const Access& access = *row.access;
   StrongOperation operation = operation_of(access, mine);
-  operation.block = order_.launches().block_key(access.place);
-  operation.fences = &order_.threads().at(access.place, mine.lane).fence;
+  operation.block = state_.order.launches().block_key(access.place);
+  operation.fences = &state_.order.threads().at(access.place, mine.lane).fence;
   if (access.sources != nullptr) {
     const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
     operation.source = access.sources[mine.lane * 4 + element];
   }
-  if (polls_.polls(access)) operation.polls = &polls_;
-  perform(row, operation, mine.access_class, variables_);
+  if (state_.polls.polls(access)) operation.polls = &state_.polls;
+  perform(row, operation, mine.access_class, state_.variables);
 }
 
 void StrongOperations::perform(const CheckedRow& row, StrongOperation operation,
                                unsigned access_class, SyncVariables& variables) {
   const Access& access = *row.access;
-  const Segment& segment = order_.segments().at(row.now);
+  const Segment& segment = state_.order.segments().at(row.now);
   operation.phase = segment.phase;
-  operation.ticks = order_.segments().tick_of(segment, operation.lane);
+  operation.ticks = state_.order.segments().tick_of(segment, operation.lane);
   Miss miss;
   // An asynchronous operation is not part of the synchronisation patterns of the thread that began
   // it.
   const ChainPlace place = access.asynchronous ? ChainPlace{} : variables.perform(operation, miss);
   if (miss.missed != Missed::nothing && operation.is_present) {
-    missed_.add(access.place.slot, miss);
+    state_.missed.add(access.place.slot, miss);
   }
   CellEntry entry;
   entry.segment = row.now;
@@ -51,7 +51,7 @@ void StrongOperations::perform(const CheckedRow& row, StrongOperation operation,
   entry.observes = operation.reads;
   entry.place = place;
   const LaneAccess mine{operation.lane, operation.offset, operation.bytes, access_class};
-  row.for_each_cell(mine, [&](Cell& cell) { lists_.add(cell, entry, order_); });
+  row.for_each_cell(mine, [&](Cell& cell) { state_.lists.add(cell, entry, state_.order); });
 }
 
 }  // namespace warpcheck::vgpu

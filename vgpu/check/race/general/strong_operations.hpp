@@ -2,18 +2,13 @@
 // cells.
 #pragma once
 
-#include "vgpu/check/order/poll_exits.hpp"
-#include "vgpu/check/order/sync_variables.hpp"
-#include "vgpu/check/race/general/checked_row.hpp"
-#include "vgpu/check/race/general/missed_reads.hpp"
+#include "vgpu/check/race/general/general_state.hpp"
 
 namespace warpcheck::vgpu {
 
 class StrongOperations {
  public:
-  StrongOperations(ThreadOrder& order, SyncVariables& variables, PollExits& polls, CellLists& lists,
-                   MissedReads& missed)
-      : order_(order), variables_(variables), polls_(polls), lists_(lists), missed_(missed) {}
+  explicit StrongOperations(GeneralState& state) : state_(state) {}
 
   // Performs an operation of a lane now.
   void perform(const CheckedRow& row, const LaneAccess& mine);
@@ -26,11 +21,7 @@ class StrongOperations {
   [[nodiscard]] static StrongOperation operation_of(const Access& access, const LaneAccess& mine);
 
  private:
-  ThreadOrder& order_;
-  SyncVariables& variables_;
-  PollExits& polls_;
-  CellLists& lists_;
-  MissedReads& missed_;
+  GeneralState& state_;
 };
 
 }  // namespace warpcheck::vgpu

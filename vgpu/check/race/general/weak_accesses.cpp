@@ -76,13 +76,13 @@ void WeakAccesses::fetch_records(const CheckedRow& row) {
     const Cell& cell = *cell_of(lane);
     if (!cell.has_list() || cell.is_deferred()) return;
     in_lists |= 1u << lane;
-    const auto* const list = reinterpret_cast<const std::byte*>(&lists_.at(cell));
+    const auto* const list = reinterpret_cast<const std::byte*>(&state_.lists.at(cell));
     for (std::size_t at = 0; at < sizeof(CellList); at += kCacheLine) {
       __builtin_prefetch(list + at, 1);
     }
   });
   for_each_bit(in_lists, [&](unsigned lane) {
-    const CellList& list = lists_.at(*cell_of(lane));
+    const CellList& list = state_.lists.at(*cell_of(lane));
     __builtin_prefetch(&list.entries.back(), 1);
     __builtin_prefetch(&list.entries.back() + 1, 1);
   });
@@ -92,7 +92,7 @@ bool WeakAccesses::take_in_lines(const WarpPlace& place, const CellLines::Part& 
                                  const RowOfCells& row, CellLines& lines) {
   const auto comes_before = [&](const CellLines::Part& earlier, const CellLines::Part& later) {
     return (earlier.has_lanes_of(later) &&
-            order_.segments().are_of_same_warp(earlier.segment, later.segment)) ||
+            state_.order.segments().are_of_same_warp(earlier.segment, later.segment)) ||
            causality_.all_before(earlier.segment, later.segment, place);
   };
   return lines.for_each_line(row, part, [&](CellLines::Line& line, const CellLines::Part& in_line) {
@@ -109,7 +109,7 @@ void WeakAccesses::record(CheckedRow& row, const LaneAccess& mine) {
     silences |= cell.has_list();
     record_write(row, mine.lane, cell);
   });
-  if (silences) variables_.overwrite(row.access->allocation->id, mine.offset, mine.bytes);
+  if (silences) state_.variables.overwrite(row.access->allocation->id, mine.offset, mine.bytes);
 }
 
 // Records lanes with neighbouring cells together, if all accesses in those cells come before them.
@@ -151,14 +151,15 @@ bool WeakAccesses::take_common_read(CheckedRow& row) {
   bool is_ordered = true;
   row.for_each_cell(mine, [&](const Cell& cell) {
     is_ordered &= cell.write.bits == 0 || causality_.all_before(row, cell.write.segment());
-    if (cell.has_list()) is_ordered &= (lists_.at(cell).classes & ~kWeakReads) == 0;
+    if (cell.has_list()) is_ordered &= (state_.lists.at(cell).classes & ~kWeakReads) == 0;
   });
   if (!is_ordered) return false;
   row.for_each_cell(mine, [&](Cell& cell) {
     const bool is_past = !cell.has_list() && cell.rest != 0 &&
                          causality_.all_before(row, Record{cell.rest}.segment());
     if (is_past) cell.rest = 0;
-    lists_.add(cell, {.segment = row.now, .lanes = access.mask, .pc = access.pc}, order_);
+    state_.lists.add(cell, {.segment = row.now, .lanes = access.mask, .pc = access.pc},
+                     state_.order);
   });
   return true;
 }
@@ -179,18 +180,19 @@ bool WeakAccesses::take_read(CheckedRow& row, const LaneAccess& mine, std::uint3
   row.for_each_cell(mine, [&](const Cell& cell) {
     is_clean = is_clean && is_ordered(cell.write);
     if (!is_clean || !cell.has_list()) return;
-    const CellList& list = lists_.at(cell);
+    const CellList& list = state_.lists.at(cell);
     is_clean = (list.classes & ~kWeakReads) == 0 || row.is_after(list);
   });
   if (!is_clean) return false;
   row.for_each_cell(mine, [&](Cell& cell) {
-    if (cell.has_list() && row.is_after(lists_.at(cell))) lists_.drop(cell);
+    if (cell.has_list() && row.is_after(state_.lists.at(cell))) state_.lists.drop(cell);
     std::uint32_t rest = lanes;
     for (; rest != 0 && !cell.has_list(); rest &= rest - 1) {
       record_read(row, static_cast<unsigned>(std::countr_zero(rest)), cell);
     }
     if (rest == 0) return;
-    lists_.add_reads(cell, {.segment = row.now, .lanes = rest, .pc = row.access->pc}, order_);
+    state_.lists.add_reads(cell, {.segment = row.now, .lanes = rest, .pc = row.access->pc},
+                           state_.order);
   });
   return true;
 }
@@ -228,10 +230,11 @@ void WeakAccesses::record_write(CheckedRow& row, unsigned lane, Cell& cell) {
       before.bits != 0 && !causality_.is_before(row, before.segment(), before.lane(), lane);
   cell.write = Record::of(row.now, lane, row.access->pc);
   if (cell.has_list()) {
-    const bool has_chains = lists_.at(cell).classes != kWeakReads;
+    const bool has_chains = state_.lists.at(cell).classes != kWeakReads;
     const ObservedWrites observed =
-        has_chains ? ObservedWrites(causality_, row, lists_.at(cell), lane) : ObservedWrites{};
-    lists_.filter(cell, [&](const CellEntry& entry) {
+        has_chains ? ObservedWrites(causality_, row, state_.lists.at(cell), lane)
+                   : ObservedWrites{};
+    state_.lists.filter(cell, [&](const CellEntry& entry) {
       if (causality_.all_before(row, entry.segment)) return false;
       bool keeps = false;
       for_each_bit(entry.lanes, [&](unsigned by) {
@@ -240,18 +243,18 @@ void WeakAccesses::record_write(CheckedRow& row, unsigned lane, Cell& cell) {
       });
       return keeps;
     });
-    if (cell.has_list()) lists_.shorten(cell);  // this write races with the remaining entries
+    if (cell.has_list()) state_.lists.shorten(cell);  // this write races with the remaining entries
   } else if (cell.rest != 0) {
     const Record read{cell.rest};
     if (causality_.is_before(row, read.segment(), read.lane(), lane)) cell.rest = 0;
   }
   if (raced) {
-    lists_.add(cell,
-               {.segment = before.segment(),
-                .lanes = 1u << before.lane(),
-                .pc = before.pc(),
-                .access_class = kWeakWrite},
-               order_);
+    state_.lists.add(cell,
+                     {.segment = before.segment(),
+                      .lanes = 1u << before.lane(),
+                      .pc = before.pc(),
+                      .access_class = kWeakWrite},
+                     state_.order);
   }
 }
 
@@ -262,7 +265,8 @@ void WeakAccesses::record_read(CheckedRow& row, unsigned lane, Cell& cell) {
     cell.rest = Record::of(row.now, lane, row.access->pc).bits;
     return;
   }
-  lists_.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc}, order_);
+  state_.lists.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc},
+                   state_.order);
 }
 
 }  // namespace warpcheck::vgpu

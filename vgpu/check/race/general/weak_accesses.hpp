@@ -14,14 +14,9 @@ namespace warpcheck::vgpu {
 
 class WeakAccesses {
  public:
-  WeakAccesses(const RaceRowFunctions& rows, ThreadOrder& order, RowCausality& causality,
-               CellLists& lists, SyncVariables& variables, RowCheck& checks)
-      : rows_(rows),
-        order_(order),
-        causality_(causality),
-        lists_(lists),
-        variables_(variables),
-        checks_(checks) {}
+  WeakAccesses(const RaceRowFunctions& rows, GeneralState& state, RowCausality& causality,
+               RowCheck& checks)
+      : rows_(rows), state_(state), causality_(causality), checks_(checks) {}
 
   void check(CheckedRow& row);
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
@@ -41,10 +36,8 @@ class WeakAccesses {
   void record_read(CheckedRow& row, unsigned lane, Cell& cell);
 
   const RaceRowFunctions& rows_;
-  ThreadOrder& order_;
+  GeneralState& state_;
   RowCausality& causality_;
-  CellLists& lists_;
-  SyncVariables& variables_;
   RowCheck& checks_;
 };
 
