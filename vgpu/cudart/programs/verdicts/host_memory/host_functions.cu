@@ -1,5 +1,38 @@
-// Host functions that access page-locked and managed memory: program MODE.
-// Comments at the ends of lines identify them for host_functions_test.py.
+// Host functions of streams that access page-locked and managed memory: what their stream or an event
+// orders is silent, and what nothing orders is a race with the line of the function.
+// case pinned: | | pinned
+// expect pinned: error data-race copied reads
+// says pinned: nothing orders cudaMemcpyAsync (1) and the host function of (2): they are in different streams
+// case callback: | | callback
+// expect callback: error data-race reads copied
+// says callback: nothing orders cudaMemcpyAsync (2) and the host function of (1): they are in different streams
+// case managed: | | managed
+// expect managed: error data-race store reads_managed
+// says managed: nothing orders the kernel of (1) and the host function of (2): they are in different streams
+// case writes: | | writes
+// expect writes: error data-race load writes_managed
+// says writes: nothing orders the kernel of (1) and the host function of (2): they are in different streams
+// case pinned_in_order: | | pinned-in-order
+// expect pinned_in_order: clean
+// prints pinned_in_order: 999
+// case event: | | event
+// expect event: clean
+// prints event: 999
+// case managed_in_order: | | managed-in-order
+// expect managed_in_order: clean
+// prints managed_in_order: 999
+// case prepares: | | prepares
+// expect prepares: clean
+// prints prepares: 0
+// case told: | | told
+// expect told: clean
+// prints told: -1
+// case not_told: | | not-told
+// expect not_told: error data-race store load
+// says not_told: nothing orders these two kernel launches: their streams are not synchronised
+// case after_another_wait: | | after-another-wait
+// expect after_another_wait: error data-race store load
+// says after_another_wait: nothing orders these two kernel launches: their streams are not synchronised
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
@@ -9,10 +42,10 @@
 constexpr int kCount = 1000;
 
 __global__ void fill(int* values) {
-  for (int i = threadIdx.x; i < kCount; i += blockDim.x) values[i] = i;  // the store
+  for (int i = threadIdx.x; i < kCount; i += blockDim.x) values[i] = i;  //~ store
 }
 __global__ void twice(const int* from, int* to) {
-  for (int i = threadIdx.x; i < kCount; i += blockDim.x) to[i] = 2 * from[i];  // the load
+  for (int i = threadIdx.x; i < kCount; i += blockDim.x) to[i] = 2 * from[i];  //~ load
 }
 
 static cudaStream_t one, other;
@@ -20,13 +53,13 @@ static int *pinned, *managed, *device, *second;
 static int seen = -1;
 
 static void read_pinned(void*) {
-  seen = pinned[kCount - 1];  // the function reads
+  seen = pinned[kCount - 1];  //~ reads
 }
 static void read_managed(void*) {
-  seen = managed[kCount - 1];  // managed memory is read
+  seen = managed[kCount - 1];  //~ reads_managed
 }
 static void write_managed(void*) {
-  managed[7] = 70;  // managed memory is written
+  managed[7] = 70;  //~ writes_managed
 }
 static void CUDART_CB callback(cudaStream_t, cudaError_t, void*) { read_pinned(nullptr); }
 
@@ -44,7 +77,7 @@ static void wait_until_told() {
 }
 
 static void copy_in(cudaStream_t stream) {
-  cudaMemcpyAsync(pinned, device, kCount * sizeof(int), cudaMemcpyDeviceToHost, stream);  // copied
+  cudaMemcpyAsync(pinned, device, kCount * sizeof(int), cudaMemcpyDeviceToHost, stream);  //~ copied
 }
 
 int main(int argc, char** argv) {
