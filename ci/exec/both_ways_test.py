@@ -17,7 +17,6 @@ import both_ways
 
 PROGRAMS = {
     "programs.cu": {"noise", "stopwatch", "wait", "race-wait", "echo", "copies", "file", "threads"},
-    "lifetime_programs.cu": set(),
     "jobs_programs.cu": {"long"},
     "stream_jobs_programs.cu": set(),
 }

@@ -20,6 +20,7 @@ WRONG = [
     ("missing", "error data-race store load\n// says", "error deadlock store load\n// says"),
     ("missing", "error data-race store load\n// says", "error data-race store\n// says"),
     ("missing", "error data-race store load\n// says", "error data-race store load equal\n// says"),
+    ("missing", "error data-race store load\n// says", "error data-race x0 store load\n// says"),
     ("missing", "values[t] = t;  //~ store", "values[t] = t;\n//~ store"),
     ("missing", "// says missing: no", "// says missing: a"),
     ("missing", "// says missing", "// status missing: 0\n// says missing"),

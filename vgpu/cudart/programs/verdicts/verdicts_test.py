@@ -10,6 +10,7 @@ report of it, to the line:
   // expect late: error barrier-divergence wait run     severity, kind, marks: every side with a line
                                         is at a line marked `//~ wait` or `//~ run`, and each mark has
                                         a side; without marks, the sides may be anywhere
+  // expect late: error leak x3 helper  the finding counts three occurrences
   // expect late: clean                 nothing is found, notes included
   // says late: TEXT                    a message, or the report on standard error, contains TEXT
   // prints late: LINE                  a line of the standard output
@@ -46,10 +47,13 @@ class Expectation:
     severity: str
     kind: str
     marks: list
+    count: int | None = None
 
     def fits(self, finding, places, marks):
         """Whether it expects this finding, whose sides are at these (file, line)."""
         if (finding["severity"], finding["kind"]) != (self.severity, self.kind):
+            return False
+        if self.count not in (None, finding["count"]):
             return False
         # A line that is marked twice serves either mark.
         wanted = [marks.get(mark, set()) for mark in self.marks]
@@ -99,7 +103,8 @@ class Program:
             case.is_clean = True
         elif word == "expect" and re.match(r"(error|note) [\w-]+( |$)", rest):
             severity, kind, *marks = rest.split()
-            case.expectations.append(Expectation(severity, kind, marks))
+            count = int(marks.pop(0)[1:]) if marks and re.fullmatch(r"x\d+", marks[0]) else None
+            case.expectations.append(Expectation(severity, kind, marks, count))
         elif word in ("says", "prints"):
             getattr(case, word).append(rest)
         elif word == "status" and rest.isdigit():
