@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 

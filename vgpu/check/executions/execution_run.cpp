@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/weak/write_histories.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,6 +1,6 @@
 #include "vgpu/check/order/barrier_object_order.hpp"
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 
 namespace warpcheck::vgpu {
 

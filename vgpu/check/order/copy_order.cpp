@@ -1,7 +1,7 @@
 #include "vgpu/check/order/copy_order.hpp"
 
 #include "vgpu/check/order/agents.hpp"
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {

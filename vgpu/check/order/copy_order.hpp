@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/clocks/segments.hpp"
 #include "vgpu/check/order/launch_order.hpp"
-#include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/threads.hpp"
 
 namespace warpcheck::vgpu {

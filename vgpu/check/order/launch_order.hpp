@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/check/order/clocks/segments.hpp"
+#include "vgpu/check/order/clocks/vector_clock.hpp"
 #include "vgpu/check/order/early_launches.hpp"
-#include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/thread_state.hpp"
-#include "vgpu/check/order/vector_clock.hpp"
 #include "vgpu/machine/events.hpp"
 #include "vgpu/program/program.hpp"
 

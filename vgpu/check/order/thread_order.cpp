@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "vgpu/check/order/agents.hpp"
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -22,13 +22,13 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/clocks/segments.hpp"
+#include "vgpu/check/order/clocks/vector_clock.hpp"
 #include "vgpu/check/order/copy_order.hpp"
 #include "vgpu/check/order/fence_order.hpp"
 #include "vgpu/check/order/launch_order.hpp"
-#include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/check/order/threads.hpp"
-#include "vgpu/check/order/vector_clock.hpp"
 #include "vgpu/machine/events.hpp"
 #include "vgpu/schedule/schedule.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/check/order/clocks/vector_clock.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/check/order/bits.hpp"
-#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/order/clocks/epoch.hpp"
+#include "vgpu/check/order/clocks/segments.hpp"
 #include "vgpu/check/order/launch_order.hpp"
-#include "vgpu/check/order/segments.hpp"
 #include "vgpu/check/order/thread_state.hpp"
 
 namespace warpcheck::vgpu {

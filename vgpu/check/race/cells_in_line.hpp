@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/clocks/epoch.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
 #include "vgpu/machine/events.hpp"

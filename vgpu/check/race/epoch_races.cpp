@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/stored_bytes.hpp"
 #include "vgpu/machine/machine.hpp"

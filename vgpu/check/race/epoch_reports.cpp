@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_finding.hpp"
 #include "vgpu/check/race/race_lack.hpp"

@@ -1,7 +1,7 @@
 // Records of rows in place of cells, and their conversion to cells.
 #include <bit>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
 

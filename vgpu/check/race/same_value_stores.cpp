@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/stored_bytes.hpp"
 
 namespace warpcheck::vgpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/program.hpp"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/general/observed_writes.hpp"
 #include "vgpu/check/race/race_class.hpp"
 

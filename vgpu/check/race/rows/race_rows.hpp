@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "vgpu/check/order/bits.hpp"
-#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/order/clocks/epoch.hpp"
 
 namespace warpcheck::vgpu {
 

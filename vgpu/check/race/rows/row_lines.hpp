@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/clocks/epoch.hpp"
 #include "vgpu/check/race/cells_in_line.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/check/race/rows/record_lines.hpp"

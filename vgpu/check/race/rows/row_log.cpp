@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
-#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/order/clocks/epoch.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

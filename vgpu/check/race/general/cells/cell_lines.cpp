@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 
 namespace warpcheck::vgpu {
 

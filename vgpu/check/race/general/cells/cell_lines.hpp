@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/check/order/segments.hpp"
+#include "vgpu/check/order/clocks/segments.hpp"
 #include "vgpu/check/race/cells_in_line.hpp"
 #include "vgpu/check/race/rows/record_lines.hpp"
 #include "vgpu/machine/access.hpp"

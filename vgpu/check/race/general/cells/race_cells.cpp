@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 
 namespace warpcheck::vgpu {

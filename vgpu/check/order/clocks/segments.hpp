@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/check/order/clocks/vector_clock.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,4 +1,4 @@
-#include "vgpu/check/order/segments.hpp"
+#include "vgpu/check/order/clocks/segments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/check/order/clock_trie.hpp"
+#include "vgpu/check/order/clocks/clock_trie.hpp"
 
 namespace warpcheck::vgpu {
 

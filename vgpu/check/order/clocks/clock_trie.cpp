@@ -1,4 +1,4 @@
-#include "vgpu/check/order/clock_trie.hpp"
+#include "vgpu/check/order/clocks/clock_trie.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/check/order/clocks/vector_clock.hpp"
 
 #include <gtest/gtest.h>
 
