@@ -11,6 +11,7 @@
 #include "vgpu/program/layout.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/unpacking.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -6,15 +6,18 @@
 #include <cstring>
 
 #include "vgpu/check/fake_launch.hpp"
+#include "vgpu/machine/undefined/unwritten_memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-class SameValues : public testing::Test, private UndefinedBytes {
+class SameValues : public testing::Test {
  protected:
-  SameValues() { reporter.set_undefined_bytes(this); }
-  [[nodiscard]] bool holds_undefined(const Allocation&, std::uint32_t) const override {
-    return is_undefined;
+  SameValues() { reporter.set_unwritten(&unwritten); }
+  // The value in memory is made from bytes that nothing has written.
+  void make_undefined() {
+    const std::array<std::uint8_t, 4> bits{0xff, 0xff, 0xff, 0xff};
+    unwritten.write_range(memory.allocation(), 0, bits.size(), bits, ptx::kNone);
   }
   Access access_of(AccessKind kind) {
     Access access;
@@ -46,7 +49,7 @@ class SameValues : public testing::Test, private UndefinedBytes {
   std::array<std::uint32_t, 32> stored{};
   Reporter reporter;
   SameValueStores values;
-  bool is_undefined = false;
+  UnwrittenMemory unwritten;
 };
 
 TEST_F(SameValues, AThreadThatHasStoredTheValueFindsIt) {
@@ -73,7 +76,7 @@ TEST_F(SameValues, AStoreOfAnotherValueEndsTheChain) {
 TEST_F(SameValues, UndefinedValuesAreNotTheSame) {
   store(5, 0, 1);
   ASSERT_TRUE(store(5, 1, 7));
-  is_undefined = true;
+  make_undefined();
   EXPECT_FALSE(store(5, 7, 9));
   EXPECT_FALSE(loads_own(7, 1));
   EXPECT_FALSE(loads_own(9, 7));
