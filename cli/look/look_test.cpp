@@ -164,6 +164,41 @@ TEST_F(Look, AKernelIsChosenByItsName) {
   EXPECT_EQ(json["kernels"][0]["functions"][0]["blocks"][0]["meets"], 2);
 }
 
+// Lanes that leave a loop at its head wait behind it, and those that leave it in its middle too.
+TEST_F(Look, LanesThatLeaveALoopMeetBehindIt) {
+  write("loop.ptx", R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry loop(.param .u32 n)
+{
+.reg .pred %p<3>;
+.reg .b32 %r<4>;
+.reg .b64 %rd<3>;
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+HEAD:
+setp.ge.u32 %p1, %r2, %r1;
+@%p1 bra BEHIND;
+add.u32 %r2, %r2, 1;
+setp.eq.u32 %p2, %r2, 7;
+@%p2 bra BEHIND;
+cvt.u64.u32 %rd1, %r2;
+shl.b64 %rd2, %rd1, 2;
+bra HEAD;
+BEHIND:
+ret;
+}
+)");
+  EXPECT_EQ(run("show loop.ptx --json loop.json").out, "");
+  const auto blocks =
+      nlohmann::json::parse(read("loop.json"))["kernels"][0]["functions"][0]["blocks"];
+  ASSERT_EQ(blocks.size(), 5U);
+  EXPECT_EQ(blocks[1]["successors"], (std::vector<int>{2, 4}));
+  EXPECT_EQ(blocks[1]["meets"], 4);
+  EXPECT_EQ(blocks[2]["meets"], 4);
+  EXPECT_EQ(blocks[3]["code"][1]["text"], "shl.b64 %rd2, %rd1, 2");
+}
+
 TEST_F(Look, ACaseIsListedInItsBuildOrTheOther) {
   const Outcome optimized = run(std::string("show ") + kCase);
   EXPECT_EQ(optimized.status, 0);

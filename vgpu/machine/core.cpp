@@ -121,7 +121,7 @@ void Core::choose_code() {
   const Observers& observers = launch_.observers;
   // Machine code moves whole rows, does not ask the strategy at fences, and reports no steps.
   if (launch_.request->weak_memory != nullptr || observers.following.values) return;
-  if (!observers.of_steps.empty()) return;
+  if (observers.watch_steps) return;
   if (launch_.strategy->decides_fences(launch_.request->index)) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
   const bool at_once = launch_.limits.compile == Compile::at_once;

@@ -26,7 +26,6 @@ struct Observers {
   const ObserverList* list = nullptr;
   std::vector<Observer*> of_accesses;           // those that watch accesses
   std::vector<Observer*> of_collectives;        // those that watch collectives
-  std::vector<Observer*> of_steps;              // those that watch steps
   UndefinedMemory* undefined_memory = nullptr;  // null: no bits of memory are undefined
   bool want_edges = false;
   // from Launch; null while the executed code must not be observed
@@ -37,6 +36,7 @@ struct Observers {
   Following following{};  // the union of what observers follow
   // Registers that a thread has not written are undefined; set if the program may read one.
   bool mark_unwritten = false;
+  bool watch_steps = false;          // some of the list watch steps
   std::size_t watch_throughout = 0;  // how many of of_accesses have watched since the launch began
 
   // Returns whether an observer was added later: a component watches how a warp or a block
@@ -54,7 +54,7 @@ struct Observers {
     watch_throughout = of_accesses.size();
     undefined_memory = watching.undefined_memory();
     of_collectives = watching.of_collectives();
-    of_steps = watching.of_steps();
+    watch_steps = !watching.of_steps().empty();
     want_edges = edges;
     weak_memory = launch.weak_memory;
     following = watching.following();

@@ -108,9 +108,10 @@ std::string InstrText::constant(const Ref& row, Type type) const {
   if (row.offset + sizeof words > program_.constants.size()) return "?";
   std::memcpy(words, program_.constants.data() + row.offset, sizeof words);
   if (type == Type::pred) return words[0] != 0 ? "true" : "false";
-  // All words of a 32-bit row are equal.
+  // All words of a 32-bit row are equal, and hardly ever those of a 64-bit row, except of -1.
   const bool is_word = words[0] == words[1] && words[1] == words[2] && words[2] == words[3];
-  if (is_word && ptx::bytes_of(type) != 8) return text_of_bits(type, words[0], 4);
+  const bool may_be_wide = ptx::bytes_of(type) == 8 && words[0] == UINT32_MAX;
+  if (is_word && !may_be_wide) return text_of_bits(type, words[0], 4);
   return text_of_bits(type, std::uint64_t{words[1]} << 32 | words[0], 8);
 }
 
@@ -195,12 +196,8 @@ std::string InstrText::rest_of(std::uint32_t pc) {
                          program_.functions[instr.function].entry);
     case InstrKind::refusal:
       return "(cannot be executed: " + program_.refusals[instr.refusal] + ")";
-    case InstrKind::compute:
-    case InstrKind::warp:
-    case InstrKind::warp_sync:
-      if (!is_matrix_product(instr)) return results_and_sources(pc);
-      break;
-    default: break;
+    default:
+      if (!roles_of(instr).opaque) return results_and_sources(pc);
   }
   std::string text;
   for (const Ref& row : instr.operands) {

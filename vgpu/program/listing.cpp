@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "vgpu/program/flow/block_graph.hpp"
 #include "vgpu/program/flow/data_uses.hpp"
@@ -163,32 +164,42 @@ class Lister {
     return next;
   }
 
-  // Blocks that can be reached without going back, itself included.
-  [[nodiscard]] std::set<std::uint32_t> ahead_of(std::uint32_t number) const {
-    std::set<std::uint32_t> reached{number};
-    std::vector<std::uint32_t> waiting{number};
+  // Returns the first block, from `limit` on, that lanes at block `from` can come to while they run
+  // below `limit`.
+  [[nodiscard]] std::optional<std::uint32_t> first_from(std::uint32_t limit,
+                                                        std::uint32_t from) const {
+    std::optional<std::uint32_t> first;
+    std::set<std::uint32_t> seen{from};
+    std::vector<std::uint32_t> waiting{from};
     while (!waiting.empty()) {
-      const std::uint32_t from = waiting.back();
+      const std::uint32_t at = waiting.back();
       waiting.pop_back();
-      for (const std::uint32_t to : next_in_function(from)) {
-        if (to > from && reached.insert(to).second) waiting.push_back(to);
+      for (const std::uint32_t to : next_in_function(at)) {
+        if (to >= limit) first = std::min(first.value_or(to), to);
+        if (to < limit && seen.insert(to).second) waiting.push_back(to);
       }
     }
-    return reached;
+    return first;
   }
 
-  // The lanes at the lowest pc run until they come to others, so they meet at the first block that
-  // all ways lead to without going back.
+  // The lanes at the lower block run until they come to that of the others, or behind it; then the
+  // others are the lower ones.
+  [[nodiscard]] std::optional<std::uint32_t> meeting_of(std::uint32_t a, std::uint32_t b) const {
+    while (a != b) {
+      if (a > b) std::swap(a, b);
+      const std::optional<std::uint32_t> next = first_from(b, a);
+      if (!next) return std::nullopt;
+      a = *next;
+    }
+    return a;
+  }
+
   [[nodiscard]] std::optional<std::uint32_t> meets_after(std::uint32_t number) const {
     const std::vector<std::uint32_t> next = next_in_function(number);
     if (next.size() < 2) return std::nullopt;
-    std::set<std::uint32_t> common = ahead_of(next.front());
-    for (std::size_t i = 1; i < next.size(); ++i) {
-      const std::set<std::uint32_t> other = ahead_of(next[i]);
-      std::erase_if(common, [&](std::uint32_t one) { return !other.contains(one); });
-    }
-    if (common.empty()) return std::nullopt;
-    return *common.begin();
+    std::optional<std::uint32_t> at = next.front();
+    for (std::size_t i = 1; i < next.size() && at; ++i) at = meeting_of(*at, next[i]);
+    return at;
   }
 
   void list_proofs(Listing& listing) const {

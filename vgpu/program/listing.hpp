@@ -28,7 +28,7 @@ struct Listing {
     std::vector<std::uint32_t> successors;  // numbers; through calls and returns as well
     bool ends = false;                      // threads may leave the kernel at its end
     // Of a block at whose end lanes of a warp may part: the block at which they can be together
-    // again first, because the lanes at the lowest pc run first.
+    // again first, because the lanes at the lowest pc run first.  Nothing: one side leaves.
     std::optional<std::uint32_t> meets;
     std::vector<Instruction> code;
   };

@@ -61,8 +61,8 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   turn.native = parts_.native_runs.code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
   if (turn.native != nullptr) turn.frame = &parts_.native_frames.of_fragment(turn.run);
-  const Step step = launch_.observers.of_steps.empty() ? run_until<false>(turn, limit)
-                                                       : run_until<true>(turn, limit);
+  const Step step =
+      launch_.observers.watch_steps ? run_until<true>(turn, limit) : run_until<false>(turn, limit);
   if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
     parts_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
   parts_.native_runs.finish(turn.lane_steps);
@@ -137,10 +137,10 @@ std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr
   const std::uint32_t pc = run.pc;
   const InstrStep step{launch_.program, launch_.place_of(run.slot, run.warp), pc, run.mask, active,
                        &run.banks};
-  for (Observer* const observer : launch_.observers.of_steps) observer->on_step(step);
+  for (Observer* const observer : launch_.observers.list->of_steps()) observer->on_step(step);
   const std::optional<Step> end = execute_next(turn, instr, active);
   if (!end || run.pc != pc) {
-    for (Observer* const observer : launch_.observers.of_steps) observer->on_step_end(step);
+    for (Observer* const observer : launch_.observers.list->of_steps()) observer->on_step_end(step);
   }
   return end;
 }
