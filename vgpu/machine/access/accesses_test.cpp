@@ -164,6 +164,21 @@ TEST_F(AccessTest, APlaceIsNotRememberedForWhatLiesBehindIt) {
   }
 }
 
+// Some lanes of a row that ends behind the shared memory of the block.
+TEST_F(AccessTest, ARowThatEndsBehindARememberedPlaceIsSplit) {
+  compile_rounds(
+      "setp.gt.u32 %p2, %r9, 2; selp.b32 %r6, 800, 0, %p2; add.u32 %r6, %r3, %r6;\n"
+      "and.b32 %r7, %r1, 31; setp.ne.u32 %p1, %r7, 3; @%p1 st.shared.u32 [%r6], %r9;");
+  for (const Compile compile : {Compile::never, Compile::at_once}) {
+    SyncRecorder seen;
+    Observer* const observers[] = {&seen};
+    run_with(observers, compile);
+    EXPECT_EQ(seen.faults.size(), 2u * 2 * 8);  // threads 56 to 63, in two rounds
+    ASSERT_EQ(seen.accesses.size(), 2u * 2 * 5);
+    EXPECT_EQ(seen.accesses.back().mask, 0x00ffffffu & ~8u);
+  }
+}
+
 // The last lane of some goes to the null page, where no memory is, from the fourth round on.
 TEST_F(AccessTest, APlaceInGlobalMemoryIsNotRememberedForOtherAddresses) {
   compile_rounds(
