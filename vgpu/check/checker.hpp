@@ -42,6 +42,15 @@ class Checker : public Observer {
   // ended, or is the same.
   virtual void resumes(const ResumedLaunch&) {}
 
+  // Returns whether several machines may run one launch, each with a checker of its own.  The
+  // launch counts if none of these has a finding; then what they have seen is dropped, and the
+  // checker of the trial has not seen the launch.  So by default, a checker that receives more than
+  // rare events wants to see all of them.
+  [[nodiscard]] virtual bool may_be_split() const {
+    const Watched watched = watches();
+    return !watched.accesses && !watched.launches && !watched.blocks && !watched.collectives;
+  }
+
  protected:
   Reporter& reporter_;
 };

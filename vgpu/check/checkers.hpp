@@ -17,7 +17,8 @@
 
 namespace warpcheck::vgpu {
 
-class Causes;                        // reporter.hpp
+class Causes;  // reporter.hpp
+class Checker;
 enum class PartsEnd : std::uint8_t;  // machine/block_share.hpp
 class SharedGrid;
 struct ResumedLaunch;  // checker.hpp
@@ -47,6 +48,11 @@ class Checkers {
   void begins_beside(std::span<const std::uint32_t> suspended);
   void resumes(const ResumedLaunch& resumed);
 
+  // Adds a checker of the caller's own, after those of the rows and for as long as they stay on.
+  void add_checker(std::unique_ptr<Checker> checker);
+
+  // Returns whether several machines may run one launch (Checker::may_be_split()).
+  [[nodiscard]] bool may_be_split() const;
   // When several machines run one launch, each machine has checkers of its own, which see the
   // events of that machine only: the parts.  The whole sees all other events, and its state
   // outlives the launch.  Called on the whole, before and after the launch:

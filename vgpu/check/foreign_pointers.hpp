@@ -26,6 +26,7 @@ class ForeignPointerChecker final : public Checker {
   using Checker::Checker;
 
   [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
+  [[nodiscard]] bool may_be_split() const override { return true; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel /*model*/) override { state_.reset(); }
   void on_sync(const Sync& sync) override;

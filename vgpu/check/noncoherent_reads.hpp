@@ -26,6 +26,7 @@ class NoncoherentReadChecker final : public Checker {
   [[nodiscard]] Watched watches() const override {
     return {.noncoherent_loads = true, .blocks = false};
   }
+  [[nodiscard]] bool may_be_split() const override { return true; }
   // True only for programs that read through textures or surfaces.
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel /*model*/) override { state_.reset(); }

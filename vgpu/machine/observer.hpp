@@ -69,6 +69,8 @@ class Observer {
   // null: it needs none.  Asked when the observer is added to a list, where at most one has a
   // plane.
   [[nodiscard]] virtual UndefinedMemory* undefined_memory() { return nullptr; }
+  // An observer that overrides on_access() alone receives every access, interpreted or in machine
+  // code.  The next two functions only make it faster.
   virtual void on_access(const Access&) {}
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
   // on_access() with the access.

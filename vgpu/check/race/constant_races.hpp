@@ -21,6 +21,7 @@ class ConstantRaceChecker final : public Checker {
   using Checker::Checker;
 
   [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
+  [[nodiscard]] bool may_be_split() const override { return true; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;

@@ -52,6 +52,7 @@ class RaceChecker final : public Checker {
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;
   [[nodiscard]] Watched watches() const override { return {.collectives = true}; }
+  [[nodiscard]] bool may_be_split() const override { return true; }
   [[nodiscard]] bool watches_collectives_of(const Program&) const override {
     return collectives_.is_on();
   }

@@ -215,7 +215,7 @@ bool MachineTeam::is_plain(const vgpu::Launch& launch, const Settings& settings)
   return !launch.cooperative && launch.cluster.count() == 1 && !launch.host_runs &&
          launch.launched_as == 0 && launch.weak_memory == nullptr &&
          launch.unordered_launches.empty() && settings.limits.steps_max == vgpu::kNoLimit &&
-         settings.machines >= 2;
+         settings.machines >= 2 && settings.whole->may_be_split();
 }
 
 bool MachineTeam::is_for_all(const vgpu::Launch& launch, const Settings& settings) {
