@@ -1,5 +1,6 @@
-// The checker that docs/adding-a-checker.md builds overrides on_access() alone.  It sees every
-// access: interpreted and in machine code, on several machines, and beside suspended launches.
+// The checker that docs/develop/adding-a-checker.md builds overrides on_access() alone.  It sees
+// every access: interpreted and in machine code, on several machines, and beside suspended
+// launches.
 #include <gtest/gtest.h>
 
 #include <bit>
