@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "harness/input/json.hpp"
+#include "harness/pair/source_path.hpp"
 #include "harness/report/source_excerpt.hpp"
-#include "harness/report/source_path.hpp"
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/trace/trace_options.hpp"
 #include "vgpu/program/listing.hpp"
