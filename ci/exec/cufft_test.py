@@ -33,7 +33,7 @@ class RightPrograms(unittest.TestCase):
     def test_are_answered_as_documented(self):
         result = run("--", "./cufft", "statuses")
         self.assertEqual(result.stdout, "8 3 4 0 4 1 0 1 1 0 0 0 0 13 4 0 512\n")
-        self.assertIn("answered CUFFT_INVALID_PLAN: 1 is no plan, or has been destroyed",
+        self.assertIn("returned CUFFT_INVALID_PLAN: 1 is no plan, or has been destroyed",
                       result.stderr)
 
 

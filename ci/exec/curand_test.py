@@ -37,7 +37,7 @@ class RightPrograms(unittest.TestCase):
         result = run("--", "./curand", "statuses")
         self.assertEqual(result.stdout.strip(),
                          "103 101 0 105 103 103 104 104 0 101 0 103 104 0 105 104")
-        self.assertIn("answered CURAND_STATUS_LENGTH_NOT_MULTIPLE: 7 normal numbers; this generator "
+        self.assertIn("returned CURAND_STATUS_LENGTH_NOT_MULTIPLE: 7 normal numbers; this generator "
                       "makes two at a time", result.stderr)
 
 

@@ -201,7 +201,7 @@ device 7: CUDA_ERROR_INVALID_DEVICE, invalid device ordinal
             result.stderr,
             r"========= note: api-error cuMemAlloc\(pointer, 1099511627776\)\n"
             rf"=========   \(1\) host call   \S*programs\.cpp:{line}\n"
-            r"=========   \(1\) answered CUDA_ERROR_OUT_OF_MEMORY: out of memory; `exec --memory` ")
+            r"=========   \(1\) returned CUDA_ERROR_OUT_OF_MEMORY: out of memory; `exec --memory` ")
 
     def test_lookups_by_version(self):
         result = self.mode("lookups", status=2)

@@ -55,7 +55,7 @@ Executions try_every_execution(const Case& given, const ExecutionLimits& limits,
     WatchedEngine watched(engine, run, false);
     Verdict verdict = TrialRunner(watched).run(a_case, run);
     steps += verdict.steps;
-    const vgpu::Trace trace = run.take_trace();
+    const vgpu::ExecutionTrace trace = run.take_trace();
     if (verdict.failed()) {
       a_case.schedule = verdict.schedule;
       found.failed = a_case;

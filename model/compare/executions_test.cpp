@@ -38,7 +38,7 @@ Explored explore(Kernel& kernel, bool weak) {
   while (const auto begin = search.next()) {
     vgpu::ExecutionRun run(*begin, {.is_weak = weak}, programs);
     explored.states.insert(kernel.run(run, run).state);
-    const vgpu::Trace trace = run.take_trace();
+    const vgpu::ExecutionTrace trace = run.take_trace();
     EXPECT_EQ(trace.gap, "");
     EXPECT_FALSE(trace.strayed);
     search.add(trace);

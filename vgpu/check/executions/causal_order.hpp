@@ -15,7 +15,7 @@
 
 #include "vgpu/check/executions/coherence_orders.hpp"
 #include "vgpu/check/executions/digest.hpp"
-#include "vgpu/check/executions/trace.hpp"
+#include "vgpu/check/executions/execution_trace.hpp"
 
 namespace warpcheck::vgpu {
 

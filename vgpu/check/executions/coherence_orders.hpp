@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "vgpu/check/executions/digest.hpp"
-#include "vgpu/check/executions/trace.hpp"
+#include "vgpu/check/executions/execution_trace.hpp"
 
 namespace warpcheck::vgpu {
 

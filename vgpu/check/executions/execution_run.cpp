@@ -39,7 +39,7 @@ ExecutionRun::ExecutionRun(std::vector<Event> order, const Options& options,
                            CoveredPrograms& programs)
     : order_(std::move(order)), options_(options), programs_(programs) {}
 
-Trace ExecutionRun::take_trace() {
+ExecutionTrace ExecutionRun::take_trace() {
   if (next_ < order_.size()) trace_.strayed = true;
   return std::move(trace_);
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "vgpu/check/executions/covered_program.hpp"
-#include "vgpu/check/executions/trace.hpp"
+#include "vgpu/check/executions/execution_trace.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
@@ -42,7 +42,7 @@ class ExecutionRun final : public Strategy, public Observer {
   ExecutionRun(std::vector<Event> order, const Options& options, CoveredPrograms& programs);
 
   // Returns the recorded trace after the run.
-  [[nodiscard]] Trace take_trace();
+  [[nodiscard]] ExecutionTrace take_trace();
 
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   std::uint64_t next_fence(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
@@ -97,7 +97,7 @@ class ExecutionRun final : public Strategy, public Observer {
   std::size_t next_ = 0;  // index into order_
   Options options_;
   CoveredPrograms& programs_;
-  Trace trace_;
+  ExecutionTrace trace_;
   bool has_ended_ = false;
 
   // State of the running launch.

@@ -60,7 +60,7 @@ bool ExecutionSearch::is_shown(const std::vector<Digest>& ends) const {
   });
 }
 
-void ExecutionSearch::add(const Trace& trace) {
+void ExecutionSearch::add(const ExecutionTrace& trace) {
   CausalOrder order;
   for (const Item& item : trace.items) {
     if (item.kind == Item::Kind::failed_poll) vain_.insert(order.view_of(item.event));

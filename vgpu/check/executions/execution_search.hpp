@@ -23,7 +23,7 @@
 
 #include "vgpu/check/executions/causal_order.hpp"
 #include "vgpu/check/executions/digest.hpp"
-#include "vgpu/check/executions/trace.hpp"
+#include "vgpu/check/executions/execution_trace.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -33,7 +33,7 @@ class ExecutionSearch {
   // been tried.
   [[nodiscard]] std::optional<std::vector<Event>> next();
   // Adds what the run showed.
-  void add(const Trace& trace);
+  void add(const ExecutionTrace& trace);
 
   // Returns the number of executions that differ in what a read has found, or in the order of
   // writes.

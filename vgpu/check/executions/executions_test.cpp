@@ -71,7 +71,7 @@ class ExecutionsTest : public SyncTest {
       explored.has_deadlock |= outcome.end == Outcome::End::deadlock;
       const Words result = ints(words);
       explored.results.insert(result);
-      const Trace trace = run.take_trace();
+      const ExecutionTrace trace = run.take_trace();
       EXPECT_FALSE(trace.strayed);
       explored.gap = trace.gap;
       if (!trace.gap.empty()) break;

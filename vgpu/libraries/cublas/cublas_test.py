@@ -119,9 +119,9 @@ EXPECTED = {
                  "allocation"),
     "small_leading": ("api-error", ["host call"],
                       "cublasSgemm(m 4, n 4, k 4, lda 3, ldb 4, ldc 4)",
-                      "(1) answered CUBLAS_STATUS_INVALID_VALUE: lda is 3, less than 4"),
+                      "(1) returned CUBLAS_STATUS_INVALID_VALUE: lda is 3, less than 4"),
     "destroyed": ("api-error", ["host call"], "cublasSscal(n 8, incx 1)",
-                  "(1) answered CUBLAS_STATUS_NOT_INITIALIZED: the handle is none that "
+                  "(1) returned CUBLAS_STATUS_NOT_INITIALIZED: the handle is none that "
                   "cublasCreate() gave, or has been destroyed"),
 }
 

@@ -48,7 +48,7 @@ class CuSparse(Programs, unittest.TestCase):
         result, findings = self.run_program("invalid")
         self.assertEqual(result.stdout, 3 * "CUSPARSE_STATUS_INVALID_VALUE\n", result.stderr)
         self.assertEqual([finding["message"] for finding in findings],
-                         ["(1) answered CUSPARSE_STATUS_INVALID_VALUE: " + why for why in
+                         ["(1) returned CUSPARSE_STATUS_INVALID_VALUE: " + why for why in
                           ("the matrix is in another format", "the matrix is in another format",
                            "the values of 6 entries are a null pointer")])
 

@@ -2,15 +2,15 @@
 // whose address no matrix needs.  Later targets do not look at these.
 //
 // case beyond: | | 0
-// expect beyond: error out-of-bounds x2
+// expect beyond: error out-of-bounds pair
 // case misaligned: | | 1
-// expect misaligned: error misaligned-access x2
+// expect misaligned: error misaligned-access pair
 // case one: | | 2
-// expect one: error out-of-bounds x1
+// expect one: error out-of-bounds single
 // case generic: | | 3
 // expect generic: error misaligned-access wide
 // case beyond_debug: -G | | 0
-// expect beyond_debug: error out-of-bounds x2
+// expect beyond_debug: error out-of-bounds pair
 // case copied: | | 4
 // expect copied: clean
 // prints copied: 126
@@ -42,13 +42,13 @@ __global__ void load(unsigned* out, int kind) {
     const unsigned at = t < 16 ? base + t * 16 : kind == 0 ? base + 1000000 : base + t * 2 + 2;
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                  : "=r"(a), "=r"(b)
-                 : "r"(at)  //~ x2
+                 : "r"(at)  //~ pair
                  : "memory");
   } else if (kind == 2) {
     const unsigned at = t < 8 ? base + t * 16 : base - 16;
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
                  : "=r"(a)
-                 : "r"(at)  //~ x1
+                 : "r"(at)  //~ single
                  : "memory");
   } else if (kind == 3) {
     const char* at = (const char*)tile + (t < 8 ? t * 16 : 4);

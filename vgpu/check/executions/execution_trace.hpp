@@ -58,7 +58,7 @@ struct Item {
   std::size_t round = 0;  // event, failed_poll: differs for each round of an await
 };
 
-struct Trace {
+struct ExecutionTrace {
   std::vector<Item> items;
   std::string gap;       // not empty: why not all executions can be tried
   bool strayed = false;  // the requested order could not be kept
