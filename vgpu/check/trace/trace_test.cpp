@@ -2,10 +2,10 @@
 #include "vgpu/check/trace/trace.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -88,7 +88,7 @@ launch ends
 
 class TraceTest : public testing::Test {
  protected:
-  ~TraceTest() override { std::filesystem::remove(file_); }
+  ~TraceTest() override { ::close(memory_); }
 
   // Runs the scan with its race on share[1]: lane 2 is held before its read.
   std::string run(const TraceOptions& options, bool is_ended = true) {
@@ -144,7 +144,8 @@ class TraceTest : public testing::Test {
   }
 
   const ptx::Module module_ = ptx::parse(kScan, "scan.ptx");
-  std::string file_ = testing::TempDir() + "trace_test_" + std::to_string(::getpid());
+  int memory_ = ::memfd_create("trace", 0);  // a file without a name
+  std::string file_ = "/proc/self/fd/" + std::to_string(memory_);
   std::uint32_t grid_ = 1;
   bool shows_threads_ = true;
   int error_ = 0;

@@ -171,13 +171,16 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
 void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
   UndefinedMemory* const memory = launch_.observers.undefined_memory;
   const bool stores = access.kind == AccessKind::write;
-  if (memory != nullptr && !stores) memory->read(access);
   const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  // If all observers have taken the row, it is memory that has not.
+  const bool may_pass = row != nullptr && first < observers.size();
+  const auto passes = [&] { return may_pass && memory->passes(*row); };
+  if (memory != nullptr && !stores && !passes()) memory->read(access);
   for (std::size_t i = first; i < observers.size(); ++i) {
     const bool is_taken = row != nullptr && i != first && observers[i]->takes_row(*row);
     if (!is_taken) observers[i]->on_access(access);
   }
-  if (memory != nullptr && stores) memory->write(access);
+  if (memory != nullptr && stores && !passes()) memory->write(access);
 }
 
 bool CurrentAccess::report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,
