@@ -46,6 +46,8 @@
 // case symbol: | | 15 100
 // expect symbol: clean
 // prints symbol: ok
+#include <sys/mman.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -67,6 +69,17 @@ void batch(void* target, const void* source, size_t bytes, cudaMemcpySrcAccessOr
   attributes.srcAccessOrder = order;
   size_t first = 0;
   cudaMemcpyBatchAsync(targets, sources, sizes, 1, &attributes, &first, 1, stream);  //~ batch
+}
+
+// The memory lies far from all other, so nothing takes its place when it is unmapped.
+void upload_far() {
+  const size_t bytes = n * sizeof(int);
+  void* const wanted = reinterpret_cast<void*>(0x300000000000);
+  void* const memory =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < n; ++i) static_cast<int*>(memory)[i] = 7;
+  batch(to, memory, bytes, cudaMemcpySrcAccessOrderStream);
+  munmap(memory, bytes);
 }
 
 void upload(cudaMemcpySrcAccessOrder order) {
@@ -118,7 +131,7 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   std::vector<int> host(n, 7);
   busy<<<1, 128, 0, stream>>>(work);
-  if (kind == 0) upload(cudaMemcpySrcAccessOrderStream);
+  if (kind == 0) n > 100 ? upload_far() : upload(cudaMemcpySrcAccessOrderStream);
   if (kind == 1) upload_local();
   if (kind == 2) {
     batch(to, host.data(), n * sizeof(int), cudaMemcpySrcAccessOrderStream);
