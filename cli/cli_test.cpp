@@ -17,16 +17,6 @@ namespace fs = std::filesystem;
 
 class Cli : public ShellTest {
  protected:
-  Outcome run(const std::string& arguments) const {
-    return shell(WARPCHECK_PROGRAM " " + arguments);
-  }
-
-  std::string read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(directory_ / name).rdbuf();
-    return text.str();
-  }
-
   // The only case under `cases`/<pair>/.
   std::string case_of(const std::string& cases, const std::string& pair) const {
     for (const auto& entry : fs::directory_iterator(directory_ / cases / pair)) {
@@ -35,12 +25,6 @@ class Cli : public ShellTest {
     return "";
   }
 };
-
-void expect_one_line_error(const Outcome& outcome, const std::string& part) {
-  EXPECT_EQ(outcome.status, 2) << outcome.out;
-  EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
-  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << outcome.out;
-}
 
 constexpr const char* kPair = "scan_hillis_steele_published";
 

@@ -1,4 +1,5 @@
-// For tests of the command line: a directory of their own, and a shell's output in it.
+// For tests of the command line: a directory of their own, and what a shell or the built program
+// prints in it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +8,8 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -31,7 +34,24 @@ class ShellTest : public testing::Test {
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return outcome;
   }
+  // Runs the built command line.
+  Outcome run(const std::string& arguments) const {
+    return shell(WARPCHECK_PROGRAM " " + arguments);
+  }
+  // Returns what is in a file of the directory.
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(directory_ / name).rdbuf();
+    return text.str();
+  }
 
   const warpcheck::TemporaryDirectory temporary_;
   const std::filesystem::path directory_ = temporary_.path();
 };
+
+// Bad usage, or a bad file: status 2, and one line that contains `part`.
+inline void expect_one_line_error(const Outcome& outcome, const std::string& part) {
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << outcome.out;
+}

@@ -3,7 +3,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "cli/shell_test_fixture.hpp"
@@ -15,24 +14,10 @@ constexpr const char* kCase =
 
 class Look : public ShellTest {
  protected:
-  Outcome run(const std::string& arguments) const {
-    return shell(WARPCHECK_PROGRAM " " + arguments);
-  }
-  std::string read(const std::string& name) const {
-    std::ostringstream text;
-    text << std::ifstream(directory_ / name).rdbuf();
-    return text.str();
-  }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(directory_ / name) << text;
   }
 };
-
-void expect_one_line_error(const Outcome& outcome, const std::string& part) {
-  EXPECT_EQ(outcome.status, 2) << outcome.out;
-  EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
-  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << outcome.out;
-}
 
 constexpr const char* kTwoKernels = R"(.version 8.0
 .target sm_75
