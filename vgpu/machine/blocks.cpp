@@ -37,7 +37,7 @@ void Blocks::begin_launch() {
 
 void Blocks::admit() {
   if (launch_.request->share != nullptr) return admit_share();
-  const auto size = std::size_t{parts_.clusters.size()};
+  const auto size = std::size_t{dependencies_.clusters.size()};
   const auto fits = [&] {
     return launch_.request->cooperative ||
            launch_.resident.size() + admitted_.size() * size < launch_.limits.resident_blocks;
@@ -46,7 +46,8 @@ void Blocks::admit() {
     admitted_.push_back(next_);
     do {
       ++next_;
-    } while (size > 1 && next_ < launch_.block_count && parts_.clusters.first_of(next_) != next_);
+    } while (size > 1 && next_ < launch_.block_count &&
+             dependencies_.clusters.first_of(next_) != next_);
   }
 }
 
@@ -58,19 +59,19 @@ void Blocks::admit_share() {
 
 std::uint32_t Blocks::not_begun() const {
   return launch_.block_count - next_ +
-         static_cast<std::uint32_t>(admitted_.size()) * parts_.clusters.size();
+         static_cast<std::uint32_t>(admitted_.size()) * dependencies_.clusters.size();
 }
 
 // Makes an admitted block resident, and all other blocks of its cluster with it.
 Slot& Blocks::begin(std::uint32_t block) {
-  const std::uint32_t first = parts_.clusters.first_of(block);
+  const std::uint32_t first = dependencies_.clusters.first_of(block);
   admitted_.erase(std::ranges::lower_bound(admitted_, first));
-  const std::uint32_t size = parts_.clusters.size();
+  const std::uint32_t size = dependencies_.clusters.size();
   if (launch_.program->uses_clusters) {
-    parts_.cluster_barriers.begin_cluster(first, size * launch_.threads);
+    dependencies_.cluster_barriers.begin_cluster(first, size * launch_.threads);
   }
   for (std::uint32_t rank = 0; rank < size; ++rank) {
-    Slot& slot = dispatch(parts_.clusters.block_of_rank(first, rank));
+    Slot& slot = dispatch(dependencies_.clusters.block_of_rank(first, rank));
     slot.cluster = first;
     slot.cluster_rank = rank;
   }
@@ -111,7 +112,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
           : launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;
   slot.shared = launch_.memory.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
   slot.shared->symbols = launch_.program->shared_symbols;
-  if (launch_.program->uses_reserved_shared) parts_.clusters.renew_reserved_shared(slot);
+  if (launch_.program->uses_reserved_shared) dependencies_.clusters.renew_reserved_shared(slot);
 
   Sync sync;
   sync.kind = Sync::Kind::block_start;
@@ -176,7 +177,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.pending_products.clear();
   warp.closed_products = {};
   warp.cluster_arrived = 0;
-  parts_.stacks.start(warp);
+  dependencies_.stacks.start(warp);
   const WarpId id{slot.block, warp.index};
   warp.ask_at = launch_.strategy->next_access(launch_.request->index, id, 0);
   warp.ask_at_fence = launch_.strategy->next_fence(launch_.request->index, id, 0);
@@ -186,7 +187,7 @@ std::optional<std::uint32_t> Blocks::cancel() {
   if (admitted_.empty()) return std::nullopt;
   const std::uint32_t first = admitted_.front();
   admitted_.erase(admitted_.begin());
-  ended_ += parts_.clusters.size();
+  ended_ += dependencies_.clusters.size();
   admit();
   return first;
 }
@@ -204,7 +205,7 @@ void Blocks::end(Slot& slot) {
   slot.occupied = false;
   slot.ready_warps = 0;
   launch_.resident.erase(std::find(launch_.resident.begin(), launch_.resident.end(), &slot));
-  parts_.watch.forget(slot);
+  dependencies_.watch.forget(slot);
   admit();
 }
 

@@ -19,13 +19,14 @@ namespace warpcheck::vgpu {
 
 class Blocks {
  public:
-  struct Parts {
+  struct Dependencies {
     Clusters& clusters;
     ClusterBarriers& cluster_barriers;
     Stacks& stacks;
     BlockWatch& watch;
   };
-  Blocks(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+  Blocks(RunningLaunch& launch, const Dependencies& dependencies)
+      : launch_(launch), dependencies_(dependencies) {}
   ~Blocks();
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
@@ -55,7 +56,7 @@ class Blocks {
   void start_warp(Slot& slot, Warp& warp);
 
   RunningLaunch& launch_;
-  Parts parts_;
+  Dependencies dependencies_;
   std::vector<std::unique_ptr<Slot>> slots_;  // kept between launches
   std::vector<std::uint32_t> admitted_;
   std::uint32_t next_ = 0;

@@ -95,8 +95,8 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
 void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  const ObserverList& observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
-  const bool keeps_objects = meant_objects_.begin_launch();
-  launch_.observers.begin(observers, want_edges, launch, meant_objects_.may_read_own_writes());
+  const bool keeps_objects = provenance_objects_.begin_launch();
+  launch_.observers.begin(observers, want_edges, launch, provenance_objects_.may_read_own_writes());
   passed_barriers_.begin_launch();
   block_watch_.begin_launch();
   blocks_.begin_launch();

@@ -17,7 +17,7 @@
 #include "vgpu/machine/memory/device_heap.hpp"
 #include "vgpu/machine/memory/grid_workspace.hpp"
 #include "vgpu/machine/memory/local_memory.hpp"
-#include "vgpu/machine/memory/meant_objects.hpp"
+#include "vgpu/machine/memory/provenance_objects.hpp"
 #include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/printing.hpp"
 #include "vgpu/machine/progress/block_watch.hpp"
@@ -35,7 +35,7 @@
 #include "vgpu/machine/tensor/warpgroups.hpp"
 #include "vgpu/machine/texture/textures.hpp"
 #include "vgpu/machine/warp/calls.hpp"
-#include "vgpu/machine/warp/departures.hpp"
+#include "vgpu/machine/warp/exits.hpp"
 #include "vgpu/machine/warp/fragment_loop.hpp"
 #include "vgpu/machine/warp/scalars.hpp"
 #include "vgpu/machine/warp/stacks.hpp"
@@ -88,14 +88,14 @@ class Core {
   // Memory.
   GridWorkspace workspace_{launch_};
   Scalars scalars_{launch_, clusters_, workspace_};
-  MeantObjects meant_objects_{launch_};
+  ProvenanceObjects provenance_objects_{launch_};
   StrongWrites strong_writes_{launch_};
-  Targets targets_{launch_, clusters_, meant_objects_};
+  Targets targets_{launch_, clusters_, provenance_objects_};
   CurrentAccess current_{launch_};
   Atomics atomics_{launch_, current_, strong_writes_};
   LocalMemory local_memory_{launch_, current_, atomics_};
-  Accesses accesses_{launch_,
-                     {targets_, meant_objects_, current_, atomics_, local_memory_, strong_writes_}};
+  Accesses accesses_{
+      launch_, {targets_, provenance_objects_, current_, atomics_, local_memory_, strong_writes_}};
   BarrierObjects barrier_objects_{launch_, {clusters_, targets_, current_, accesses_}};
   Copies copies_{launch_, targets_, current_, accesses_};
   BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_, blocks_}};
@@ -107,20 +107,21 @@ class Core {
   Printing printing_{launch_};
 
   // Execution of fragments, and of warps, which consist of fragments.
-  Departures departures_{launch_,
-                         {stacks_, calls_, meetings_, block_barriers_, named_barriers_,
-                          cluster_barriers_, bulk_copies_, tensor_copies_, warpgroups_, printing_}};
+  Exits exits_{launch_,
+               {stacks_, calls_, meetings_, block_barriers_, named_barriers_, cluster_barriers_,
+                bulk_copies_, tensor_copies_, warpgroups_, printing_}};
   NativeFrames native_frames_{launch_, accesses_, scalars_, fragments_};
   NativeRuns native_runs_{launch_};
   FragmentLoop fragments_{launch_,
                           {turns_, scalars_, accesses_, barrier_objects_, copies_, textures_, heap_,
-                           device_calls_, meetings_, departures_, native_frames_, native_runs_}};
-  Rounds rounds_{launch_, turns_, departures_, native_frames_, native_runs_};
+                           device_calls_, meetings_, exits_, native_frames_, native_runs_}};
+  Rounds rounds_{launch_, turns_, exits_, native_frames_, native_runs_};
   Warps warps_{launch_, turns_, fragments_, rounds_};
 
   // Detection of launches that do not end.
   WaitingThreads waiting_threads_{launch_, meetings_, cluster_barriers_};
-  Lookahead::Parts lookahead_{launch_, warps_, cluster_barriers_, strong_writes_, waiting_threads_};
+  Lookahead::Dependencies lookahead_{launch_, warps_, cluster_barriers_, strong_writes_,
+                                     waiting_threads_};
   TimeWaits time_waits_{launch_};
   Polls polls_{launch_, warps_, time_waits_, lookahead_};
   Progress progress_{launch_, {blocks_, meetings_, named_barriers_, waiting_threads_, lookahead_}};

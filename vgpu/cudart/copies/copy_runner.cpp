@@ -25,7 +25,7 @@ void fill_row(std::byte* bytes, const FillWork& work) {
 // A larger copy takes too much memory to be undone.
 constexpr std::size_t kAheadBytesMax = std::size_t{64} << 20;
 
-TeamMove::Side side_of(const CopySide& side, std::size_t slice, std::size_t row) {
+ParallelMove::Side side_of(const CopySide& side, std::size_t slice, std::size_t row) {
   const std::size_t offset = side.range.offset + slice * side.slice + row * side.pitch;
   return {.allocation = side.range.allocation,
           .offset = static_cast<std::uint32_t>(offset),
@@ -40,8 +40,8 @@ bool can_be_followed(const CopySide& side) {
          (allocation->parts.empty() && allocation->space == ptx::Space::global);
 }
 
-std::vector<TeamMove> moves_between(const CopySide& to, const CopySide& from, const Box& box) {
-  std::vector<TeamMove> moves;
+std::vector<ParallelMove> moves_between(const CopySide& to, const CopySide& from, const Box& box) {
+  std::vector<ParallelMove> moves;
   for_each_row(box, [&](std::size_t slice, std::size_t row) {
     moves.push_back({side_of(to, slice, row), side_of(from, slice, row),
                      static_cast<std::uint32_t>(box.width)});
@@ -191,8 +191,8 @@ void CopyRunner::move(const CopyWork& work, const Operation& operation, const Co
   });
 }
 
-std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const CopyWork& work,
-                                                          std::vector<std::byte>& kept) const {
+std::optional<std::vector<ParallelMove>> CopyRunner::moves_of(const CopyWork& work,
+                                                              std::vector<std::byte>& kept) const {
   if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
   std::optional<CopySide> from =
       work.staged ? side_without_gaps(const_cast<std::byte*>(work.bytes.data()), work.box)
@@ -224,8 +224,8 @@ std::optional<std::vector<std::byte>> CopyRunner::brought_by(const CopyWork& wor
   return bytes;
 }
 
-std::optional<std::vector<TeamMove>> CopyRunner::moves_of(const FillWork& work,
-                                                          std::vector<std::byte>& kept) const {
+std::optional<std::vector<ParallelMove>> CopyRunner::moves_of(const FillWork& work,
+                                                              std::vector<std::byte>& kept) const {
   if (work.box.bytes() == 0 || work.box.bytes() > kAheadBytesMax) return std::nullopt;
   const std::optional<CopySide> to = sides_.find(work.target, Where::device, work.box, true);
   if (!to || !can_be_followed(*to)) return std::nullopt;

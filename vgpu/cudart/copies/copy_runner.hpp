@@ -8,9 +8,9 @@
 
 #include "vgpu/cudart/copies/copy_sides.hpp"
 #include "vgpu/cudart/copies/late_host_sides.hpp"
+#include "vgpu/cudart/parallel/parallel_machines.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
-#include "vgpu/cudart/team/machine_team.hpp"
 
 namespace warpcheck::cudart {
 
@@ -44,10 +44,10 @@ class CopyRunner {
   // Returns what a copy or a fill moves if it runs ahead of its turn; what is for the host is moved
   // to `kept`, which is resized, and what a fill writes is taken from there.  Nothing: it cannot
   // run ahead.
-  std::optional<std::vector<TeamMove>> moves_of(const CopyWork& work,
-                                                std::vector<std::byte>& kept) const;
-  std::optional<std::vector<TeamMove>> moves_of(const FillWork& work,
-                                                std::vector<std::byte>& kept) const;
+  std::optional<std::vector<ParallelMove>> moves_of(const CopyWork& work,
+                                                    std::vector<std::byte>& kept) const;
+  std::optional<std::vector<ParallelMove>> moves_of(const FillWork& work,
+                                                    std::vector<std::byte>& kept) const;
   // Returns what a copy would take from memory of the host now, in rows without gaps; nothing: it
   // would not run, or takes nothing from there.
   [[nodiscard]] std::optional<std::vector<std::byte>> brought_by(const CopyWork& work) const;

@@ -9,7 +9,7 @@
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
-#include "vgpu/cudart/host/signals_of_kernels.hpp"
+#include "vgpu/cudart/host_watch/signals_of_kernels.hpp"
 
 namespace warpcheck::cudart {
 namespace {

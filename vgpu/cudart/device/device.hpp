@@ -7,7 +7,7 @@
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/system.hpp"
-#include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/host_watch/host_watch.hpp"
 
 namespace warpcheck::cudart {
 

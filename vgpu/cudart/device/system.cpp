@@ -160,7 +160,7 @@ void System::start() {
   std::array<vgpu::Observer*, 4> others{&prints_};
   std::size_t count = 1;
   if (trial_.exec_session() != nullptr) others[count++] = &progress_;
-  if (settings.jobs > 1) others[count++] = &kernels_.team();
+  if (settings.jobs > 1) others[count++] = &kernels_.machines();
   if (host_accesses_.are_watched()) others[count++] = &host_accesses_.signals();
   observers_.set(findings_.checkers(), std::span(others).first(count));
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);

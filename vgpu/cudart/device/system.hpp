@@ -27,7 +27,7 @@
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
-#include "vgpu/cudart/host/host_accesses.hpp"
+#include "vgpu/cudart/host_watch/host_accesses.hpp"
 #include "vgpu/cudart/launch/kernel_runner.hpp"
 #include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/cudart/launch/run_ahead.hpp"

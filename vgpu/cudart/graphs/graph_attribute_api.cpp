@@ -11,7 +11,7 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/graphs/graph_nodes.hpp"
-#include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 

@@ -58,10 +58,11 @@ bool DeviceGrids::is_stream(Stream stream) const {
 }
 
 vgpu::DeviceRuntime::Size DeviceGrids::size() const {
-  if (needs_.is_trial) return {};
-  const auto multiprocessors = static_cast<std::uint32_t>(needs_.capability.multiprocessors());
+  if (dependencies_.is_trial) return {};
+  const auto multiprocessors =
+      static_cast<std::uint32_t>(dependencies_.capability.multiprocessors());
   const int on_one =
-      resident_blocks(needs_.capability, parent_.linked->program,
+      resident_blocks(dependencies_.capability, parent_.linked->program,
                       static_cast<int>(parent_.block.count()), parent_.dynamic_shared_bytes);
   return {multiprocessors, multiprocessors * static_cast<std::uint32_t>(on_one)};
 }
@@ -71,8 +72,8 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
   const auto of_block = [&](std::uint64_t handle) { return Stream{call.block, handle}; };
   switch (call.function) {
     case DeviceFunction::cudaGraphSetConditional: {
-      const auto found = needs_.conditionals.find(given[0]);
-      if (found == needs_.conditionals.end()) {
+      const auto found = dependencies_.conditionals.find(given[0]);
+      if (found == dependencies_.conditionals.end()) {
         throw vgpu::Refusal("cudaGraphSetConditional: there is no such handle");
       }
       found->second->value = static_cast<unsigned>(given[1]);
@@ -124,16 +125,16 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
       return {.result = static_cast<std::uint64_t>(std::exchange(last_error_, cudaSuccess))};
     case DeviceFunction::__cudaCDP2PeekAtLastError:
       return {.result = static_cast<std::uint64_t>(last_error_)};
-    case DeviceFunction::__cudaCDP2GetDevice: return {.stored = needs_.device.number};
-    case DeviceFunction::__cudaCDP2GetDeviceCount: return {.stored = needs_.devices};
+    case DeviceFunction::__cudaCDP2GetDevice: return {.stored = dependencies_.device.number};
+    case DeviceFunction::__cudaCDP2GetDeviceCount: return {.stored = dependencies_.devices};
     case DeviceFunction::__cudaCDP2RuntimeGetVersion:
       return {.stored = virtual_gpu::kRuntimeVersion};
     case DeviceFunction::__cudaCDP2DeviceGetAttribute:
       return {.stored = static_cast<std::uint32_t>(
-                  attribute_of(needs_.capability, static_cast<int>(given[1])))};
+                  attribute_of(dependencies_.capability, static_cast<int>(given[1])))};
     case DeviceFunction::__cudaCDP2DeviceGetLimit:
       if (given[1] >= DeviceLimits::kCount) return failed(cudaErrorInvalidValue);
-      return {.stored = needs_.device.limits.get(static_cast<cudaLimit>(given[1]))};
+      return {.stored = dependencies_.device.limits.get(static_cast<cudaLimit>(given[1]))};
     case DeviceFunction::__cudaCDP2GetErrorName:
       return {.result = text(text_of(static_cast<cudaError_t>(given[0])).name)};
     case DeviceFunction::__cudaCDP2GetErrorString:
@@ -147,7 +148,7 @@ DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
 // Returns the grid that the arguments of a launch describe: its extents, those of its blocks, and
 // their shared memory.  `linked` is null if there is no such kernel.
 Grid DeviceGrids::grid_of(std::uint64_t kernel, std::span<const std::uint64_t> shape) {
-  return {.linked = parent_.linked->code->load_at(kernel, needs_.device.allocations),
+  return {.linked = parent_.linked->code->load_at(kernel, dependencies_.device.allocations),
           .grid = dim3_at(shape),
           .block = dim3_at(shape.subspan(3)),
           .dynamic_shared_bytes = static_cast<std::uint32_t>(shape[6]),
@@ -176,7 +177,7 @@ std::uint64_t DeviceGrids::parameter_buffer_of(const Grid& grid) {
 
 std::uint64_t DeviceGrids::parameter_buffer(const Grid& grid, std::uint64_t bytes,
                                             const std::string& name) {
-  vgpu::Allocation* const buffer = needs_.device.allocations.allocate(
+  vgpu::Allocation* const buffer = dependencies_.device.allocations.allocate(
       std::max<std::uint64_t>(bytes, 8), ptx::Space::global, name);
   if (buffer == nullptr) {
     last_error_ = cudaErrorMemoryAllocation;
@@ -200,7 +201,7 @@ DeviceAnswer DeviceGrids::launch(const DeviceCall& call, std::uint64_t address,
               child.parameters.begin());
   child.grid.parameters = child.parameters;
   if (buffer->bytes < bytes) check_buffer(call, grid, *buffer);
-  needs_.device.allocations.free(*buffer);
+  dependencies_.device.allocations.free(*buffer);
   if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
   check_arguments(call, child.grid);
   return add(std::move(child), stream);
@@ -218,7 +219,7 @@ void DeviceGrids::check_buffer(const DeviceCall& call, const Grid& grid,
   finding.accesses = {vgpu::side_at("launch", call.by)};
   finding.message = fmt::format("(1) launches {}, whose arguments have {} bytes",
                                 vgpu::kernel_name(child.kernel), child.parameter_bytes);
-  needs_.findings.add(finding);
+  dependencies_.findings.add(finding);
 }
 
 // Checks that no argument points to shared or local memory, which other grids cannot access
@@ -241,13 +242,13 @@ void DeviceGrids::check_arguments(const DeviceCall& call, const Grid& grid) {
       finding.message = fmt::format(
           "(1) passes an address of {} memory to a grid, which cannot use memory of another {}",
           finding.space, is_shared ? "block" : "thread");
-      needs_.findings.add(finding);
+      dependencies_.findings.add(finding);
     }
   }
 }
 
 DeviceAnswer DeviceGrids::add(ChildGrid child, Stream stream) {
-  const std::uint32_t number = ++needs_.last_launched;
+  const std::uint32_t number = ++dependencies_.last_launched;
   child.grid.launched_as = number;
   child.is_tail = stream.second == kTailLaunch;
   if (!child.is_tail && stream.second != kFireAndForget) {
@@ -273,22 +274,23 @@ DeviceAnswer DeviceGrids::run_helper(std::string_view kernel,
   if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
   if (parameters.back() == 0) return {};  // bytes
   const auto bytes = std::as_bytes(parameters);
-  ChildGrid child{.grid = {.linked = &needs_.copies.load(kernel, needs_.device.allocations),
-                           .grid = {1, 1, 1},
-                           .block = {256, 1, 1},
-                           .dynamic_shared_bytes = 0,
-                           .parameters = {},
-                           .launched_as = 0,
-                           .depth = parent_.depth + 1},
-                  .parameters = {bytes.begin(), bytes.end()},
-                  .after = {}};
+  ChildGrid child{
+      .grid = {.linked = &dependencies_.copies.load(kernel, dependencies_.device.allocations),
+               .grid = {1, 1, 1},
+               .block = {256, 1, 1},
+               .dynamic_shared_bytes = 0,
+               .parameters = {},
+               .launched_as = 0,
+               .depth = parent_.depth + 1},
+      .parameters = {bytes.begin(), bytes.end()},
+      .after = {}};
   child.grid.parameters = child.parameters;
   return add(std::move(child), stream);
 }
 
 // Places the text in device memory, where device code reads it.
 std::uint64_t DeviceGrids::text(std::string_view text) {
-  Allocations& allocations = needs_.device.allocations;
+  Allocations& allocations = dependencies_.device.allocations;
   vgpu::Allocation* const place =
       allocations.allocate(text.size() + 1, ptx::Space::global, "text of an error");
   if (place == nullptr) return 0;

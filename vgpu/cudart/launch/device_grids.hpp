@@ -45,7 +45,7 @@ struct ChildGrid {
 class DeviceGrids final : public vgpu::DeviceRuntime {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     DeviceState& device;
     Findings& findings;
     const Conditionals& conditionals;
@@ -56,10 +56,13 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
     vgpu::ConcurrentWork* concurrent_work = nullptr;  // null: there is none
     bool is_trial = true;  // where the device has the size of the case's limits
   };
-  DeviceGrids(const Needs& needs, const Grid& parent) : needs_(needs), parent_(parent) {}
+  DeviceGrids(const Dependencies& dependencies, const Grid& parent)
+      : dependencies_(dependencies), parent_(parent) {}
 
   vgpu::DeviceAnswer answer(const vgpu::DeviceCall& call) override;
-  [[nodiscard]] vgpu::ConcurrentWork* concurrent_work() override { return needs_.concurrent_work; }
+  [[nodiscard]] vgpu::ConcurrentWork* concurrent_work() override {
+    return dependencies_.concurrent_work;
+  }
   [[nodiscard]] Size size() const override;
 
   // In the order of their launches.
@@ -85,7 +88,7 @@ class DeviceGrids final : public vgpu::DeviceRuntime {
   std::uint64_t text(std::string_view text);
   [[nodiscard]] bool is_stream(Stream stream) const;
 
-  Needs needs_;
+  Dependencies dependencies_;
   const Grid& parent_;
   std::map<std::uint64_t, std::pair<Grid, vgpu::Allocation*>> buffers_;  // by address
   std::vector<ChildGrid> children_;

@@ -20,7 +20,7 @@
 #include "vgpu/cudart/device/virtual_clock.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/exec/launch_progress.hpp"
-#include "vgpu/cudart/host/host_accesses.hpp"
+#include "vgpu/cudart/host_watch/host_accesses.hpp"
 #include "vgpu/cudart/launch/copy_kernels.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
@@ -63,8 +63,8 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
 
 // Returns whether the host, or another process, may write memory while the launch runs.
 bool KernelRunner::host_may_write(const HostState& host) const {
-  if (needs_.memory.is_shared_by_processes()) return true;
-  return needs_.trial.in_ambient() && needs_.memory.has_mapped() &&
+  if (dependencies_.memory.is_shared_by_processes()) return true;
+  return dependencies_.trial.in_ambient() && dependencies_.memory.has_mapped() &&
          (!host.waits || other_threads_may_run());
 }
 
@@ -89,7 +89,7 @@ std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operati
   HostLaunch host_launch{.work = work,
                          .operation = operation,
                          .host = host,
-                         .unordered = needs_.transfers.unordered_launches(operation),
+                         .unordered = dependencies_.transfers.unordered_launches(operation),
                          .ran = {}};
   if (!also_unordered.empty()) {
     host_launch.unordered.insert(host_launch.unordered.end(), also_unordered.begin(),
@@ -97,7 +97,7 @@ std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operati
     std::ranges::sort(host_launch.unordered);
   }
   if (work.early_after.position != 0) {
-    const std::uint32_t* const earlier = needs_.transfers.launch_of(work.early_after);
+    const std::uint32_t* const earlier = dependencies_.transfers.launch_of(work.early_after);
     if (earlier != nullptr) host_launch.early_after = *earlier;
   }
   const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
@@ -117,12 +117,12 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
   launch.dynamic_shared_bytes = grid.dynamic_shared_bytes;
   launch.parameters = grid.parameters;
   launch.cooperative = grid.depth == 0 && work.cooperative;
-  launch.textures = &needs_.textures;
+  launch.textures = &dependencies_.textures;
   launch.asked_as = host_launch.operation.number;
   launch.host_runs = host_may_write(host_launch.host);
   launch.launched_as = grid.launched_as;
   launch.device = device.number;
-  launch.devices = static_cast<unsigned>(needs_.devices.size());
+  launch.devices = static_cast<unsigned>(dependencies_.devices.size());
   launch.peers = device.peers;
   launch.rights = host_launch.operation.rights.get();
   launch.stack_bytes = static_cast<std::uint32_t>(
@@ -137,19 +137,19 @@ vgpu::Launch KernelRunner::launch_of(const HostLaunch& host_launch, const Grid& 
 std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
                                      const std::vector<std::uint32_t>& before,
                                      std::vector<std::uint32_t>& all) {
-  DeviceState& device = needs_.devices[host_launch.work.device];
+  DeviceState& device = dependencies_.devices[host_launch.work.device];
   const Trial::LaunchNumber number =
-      needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
+      dependencies_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
   if (grid.linked->order_source.pc != ptx::kNone)
-    needs_.trial.order_shows(grid.linked->program, grid.linked->order_source);
-  needs_.arrivals.launched(number.kernel);
+    dependencies_.trial.order_shows(grid.linked->program, grid.linked->order_source);
+  dependencies_.arrivals.launched(number.kernel);
   if (grid.depth == 0) {
     const KernelWork& work = host_launch.work;
-    needs_.arrivals.launches({work.grid, work.block, work.dynamic_shared_bytes, work.parameters,
-                              host_launch.operation.number},
-                             host_launch.operation.asked_at);
+    dependencies_.arrivals.launches({work.grid, work.block, work.dynamic_shared_bytes,
+                                     work.parameters, host_launch.operation.number},
+                                    host_launch.operation.asked_at);
   }
-  needs_.progress.launched(number.kernel);
+  dependencies_.progress.launched(number.kernel);
   std::vector<std::uint32_t> unordered = host_launch.unordered;
   std::ranges::set_difference(host_launch.ran, before, std::back_inserter(unordered));
   vgpu::Launch launch = launch_of(host_launch, grid, device);
@@ -160,46 +160,48 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
   launch.index = number.launch;
   const auto goes_on = [&](bool others_have_run) {
     if (others_have_run) {
-      needs_.progress.goes_on(number.kernel);
+      dependencies_.progress.goes_on(number.kernel);
       tell_resumed(launch);
       host_launch.has_overlapped = true;
     }
     tell_known(*turns_.find(host_launch.operation), others_have_run);
   };
   std::optional<KernelTurns::Turn> turn(
-      std::in_place, turns_, KernelTurns::Turn::Needs{needs_.host_blocks, host_launch.host},
-      number.launch, host_launch.operation, std::ref(goes_on));
+      std::in_place, turns_,
+      KernelTurns::Turn::Dependencies{dependencies_.host_blocks, host_launch.host}, number.launch,
+      host_launch.operation, std::ref(goes_on));
   begin_beside(*turn, unordered);
   launch.unordered_launches = unordered;
   DeviceGrids grids(
       {.device = device,
-       .findings = needs_.findings,
-       .conditionals = needs_.conditionals,
+       .findings = dependencies_.findings,
+       .conditionals = dependencies_.conditionals,
        .copies = copies_of(device),
        .last_launched = last_launched_,
-       .devices = static_cast<unsigned>(needs_.devices.size()),
-       .capability = needs_.trial.capability(),
+       .devices = static_cast<unsigned>(dependencies_.devices.size()),
+       .capability = dependencies_.trial.capability(),
        .concurrent_work = host_launch.host.concurrent_work == nullptr ? nullptr : &*turn,
-       .is_trial = !needs_.trial.in_ambient()},
+       .is_trial = !dependencies_.trial.in_ambient()},
       grid);
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();
 
-  if (!host_launch.host.is_gone) needs_.host_blocks.copy_registered_to_device();
-  needs_.host_accesses.launch_begins(number.launch);
+  if (!host_launch.host.is_gone) dependencies_.host_blocks.copy_registered_to_device();
+  dependencies_.host_accesses.launch_begins(number.launch);
   const vgpu::Outcome outcome = run_launch(launch, host_launch, *turn);
   turn.reset();
-  needs_.progress.ended(outcome);
-  if (!host_launch.host.is_gone) needs_.host_blocks.copy_registered_to_host();
+  dependencies_.progress.ended(outcome);
+  if (!host_launch.host.is_gone) dependencies_.host_blocks.copy_registered_to_host();
 
-  needs_.trial.count(outcome);
-  needs_.clock.spend_launch(outcome.steps);
+  dependencies_.trial.count(outcome);
+  dependencies_.clock.spend_launch(outcome.steps);
   if (outcome.end == vgpu::Outcome::End::refused) throw vgpu::Refusal(outcome.refusal);
   if (const cudaError_t error = error_of(outcome); error != cudaSuccess) {
     device.errors.set_sticky(error);
   }
-  needs_.host_accesses.launch_ended(number.launch, host_launch.operation);
-  needs_.transfers.launched(number.launch, host_launch.operation, &needs_.host_accesses.signals());
+  dependencies_.host_accesses.launch_ended(number.launch, host_launch.operation);
+  dependencies_.transfers.launched(number.launch, host_launch.operation,
+                                   &dependencies_.host_accesses.signals());
   if (grid.depth == 0 && grids.children().empty()) return number.launch;
   host_launch.ran.push_back(number.launch);
   all.push_back(number.launch);
@@ -209,21 +211,21 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
 
 vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                                        const KernelTurns::Turn& turn) {
-  std::optional<vgpu::Outcome> by_team;
+  std::optional<vgpu::Outcome> in_parallel;
   if (const RanAhead* const ahead = host_launch.operation.ahead.get()) {
-    by_team = ahead->outcome;
+    in_parallel = ahead->outcome;
   } else {
-    by_team = run_by_team(launch, host_launch);
+    in_parallel = run_in_parallel(launch, host_launch);
   }
-  if (by_team) {
-    tell_of_team(kernel_start_of(launch));
-    return *by_team;
+  if (in_parallel) {
+    tell_of_machines(kernel_start_of(launch));
+    return *in_parallel;
   }
-  const TrialSettings& settings = needs_.trial.settings();
-  const vgpu::ObserverList* observers = &needs_.observers.list();
+  const TrialSettings& settings = dependencies_.trial.settings();
+  const vgpu::ObserverList* observers = &dependencies_.observers.list();
   std::optional<vgpu::ObserverList> with_histories;
   std::unique_ptr<vgpu::WriteHistories> histories;
-  vgpu::Strategy& strategy = needs_.trial.strategy();
+  vgpu::Strategy& strategy = dependencies_.trial.strategy();
   if (!turn.is_concurrent() && strategy.chooses_past(launch.index) &&
       vgpu::WriteHistories::concern(*launch.program)) {
     histories = std::make_unique<vgpu::WriteHistories>(settings.warp_model);
@@ -234,25 +236,26 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
   }
   vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, *observers,
                                              settings.limits, settings.want_feedback);
-  if (settings.jobs > 1) team_.learn(launch, outcome);
+  if (settings.jobs > 1) machines_.learn(launch, outcome);
   return outcome;
 }
 
 // The launch was suspended, and others have run.
 void KernelRunner::tell_resumed(const vgpu::Launch& launch) const {
-  needs_.host_accesses.launch_goes_on(launch.index);
-  needs_.trial.strategy().begin(launch.index, static_cast<std::uint32_t>(launch.grid.count()),
-                                static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
+  dependencies_.host_accesses.launch_goes_on(launch.index);
+  dependencies_.trial.strategy().begin(
+      launch.index, static_cast<std::uint32_t>(launch.grid.count()),
+      static_cast<std::uint32_t>((launch.block.count() + 31) / 32));
   const vgpu::Sync start = vgpu::kernel_start_of(launch);
-  needs_.host_accesses.signals().on_sync(start);
-  KernelTurns::tell_reporter(needs_.observers.list().all(), start);
+  dependencies_.host_accesses.signals().on_sync(start);
+  KernelTurns::tell_reporter(dependencies_.observers.list().all(), start);
 }
 
 // The launch goes on: tells the checkers which launches come before what it does from now on.
 void KernelRunner::tell_known(KernelTurns::Turn& turn, bool others_have_run) const {
-  const std::vector<std::uint32_t> known = turn.take_news(needs_.transfers);
+  const std::vector<std::uint32_t> known = turn.take_news(dependencies_.transfers);
   if (others_have_run || !known.empty()) {
-    needs_.findings.checkers().resumes({turn.launch(), known});
+    dependencies_.findings.checkers().resumes({turn.launch(), known});
   }
 }
 
@@ -270,7 +273,7 @@ void KernelRunner::begin_beside(const KernelTurns::Turn& turn,
     }
   }
   std::ranges::sort(unordered);
-  needs_.findings.checkers().begins_beside(suspended);
+  dependencies_.findings.checkers().begins_beside(suspended);
 }
 
 void KernelRunner::signalled(const Operation& kernel, const OperationSet& by) {
@@ -279,38 +282,40 @@ void KernelRunner::signalled(const Operation& kernel, const OperationSet& by) {
 
 // Runs the launch on several threads, with the same result as on one; nothing: it must run on one
 // thread.
-std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launch,
-                                                       const HostLaunch& host_launch) {
-  const TrialSettings& settings = needs_.trial.settings();
+std::optional<vgpu::Outcome> KernelRunner::run_in_parallel(const vgpu::Launch& launch,
+                                                           const HostLaunch& host_launch) {
+  const TrialSettings& settings = dependencies_.trial.settings();
   if (settings.jobs < 2 || settings.strategy != nullptr) return {};
   // One of several kernels of an operation may be unordered with other kernels of it.
   const bool is_alone =
       host_launch.host.runs_alone && std::holds_alternative<KernelWork>(host_launch.operation.work);
   if (!is_alone) return {};
   if (settings.want_feedback || settings.extra_observer != nullptr) return {};
-  needs_.progress.on_sync(kernel_start_of(launch));
-  MachineTeam::Settings of_team = team_settings();
-  of_team.on_progress = [&](std::uint32_t blocks) { needs_.progress.blocks_ended(blocks); };
-  return team_.run(launch, of_team);
+  dependencies_.progress.on_sync(kernel_start_of(launch));
+  ParallelMachines::Settings of_machines = parallel_settings();
+  of_machines.on_progress = [&](std::uint32_t blocks) {
+    dependencies_.progress.blocks_ended(blocks);
+  };
+  return machines_.run(launch, of_machines);
 }
 
 // The observers see that a launch has run, but not its accesses.
-void KernelRunner::tell_of_team(vgpu::Sync sync) const {
+void KernelRunner::tell_of_machines(vgpu::Sync sync) const {
   for (const auto kind : {vgpu::Sync::Kind::kernel_start, vgpu::Sync::Kind::kernel_end}) {
     sync.kind = kind;
-    for (vgpu::Observer* const observer : needs_.observers.list().of_launches()) {
+    for (vgpu::Observer* const observer : dependencies_.observers.list().of_launches()) {
       observer->on_sync(sync);
     }
   }
 }
 
-MachineTeam::Settings KernelRunner::team_settings() const {
-  const TrialSettings& settings = needs_.trial.settings();
+ParallelMachines::Settings KernelRunner::parallel_settings() const {
+  const TrialSettings& settings = dependencies_.trial.settings();
   return {.machines = settings.jobs,
           .checkers = settings.checkers,
           .warp_model = settings.warp_model,
           .limits = settings.limits,
-          .whole = &needs_.findings.checkers()};
+          .whole = &dependencies_.findings.checkers()};
 }
 
 vgpu::Launch KernelRunner::launch_for(const Operation& operation, const HostState& host) const {
@@ -318,7 +323,7 @@ vgpu::Launch KernelRunner::launch_for(const Operation& operation, const HostStat
   const HostLaunch host_launch{
       .work = work, .operation = operation, .host = host, .unordered = {}, .ran = {}};
   const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, {}};
-  vgpu::Launch launch = launch_of(host_launch, grid, needs_.devices[work.device]);
+  vgpu::Launch launch = launch_of(host_launch, grid, dependencies_.devices[work.device]);
   launch.parameters = work.parameters;
   return launch;
 }
@@ -329,11 +334,11 @@ vgpu::Launch KernelRunner::launch_for(const Operation& operation, const HostStat
 void KernelRunner::run_children(HostLaunch& host_launch, const std::vector<ChildGrid>& children,
                                 const std::vector<std::uint32_t>& before_parent,
                                 std::vector<std::uint32_t>& all) {
-  const Errors& errors = needs_.devices[host_launch.work.device].errors;
+  const Errors& errors = dependencies_.devices[host_launch.work.device].errors;
   if (std::exchange(host_launch.has_overlapped, false)) {
     std::vector<std::uint32_t> unordered;
     std::ranges::set_union(host_launch.unordered,
-                           needs_.transfers.unordered_launches(host_launch.operation),
+                           dependencies_.transfers.unordered_launches(host_launch.operation),
                            std::back_inserter(unordered));
     host_launch.unordered = std::move(unordered);
   }

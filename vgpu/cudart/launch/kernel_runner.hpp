@@ -12,11 +12,11 @@
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/launch/device_grids.hpp"
+#include "vgpu/cudart/parallel/parallel_machines.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 #include "vgpu/cudart/suspended/kernel_turns.hpp"
-#include "vgpu/cudart/team/machine_team.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/texture/texture.hpp"
@@ -35,7 +35,7 @@ class Trial;
 class KernelRunner {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     vgpu::DeviceMemory& memory;
     const vgpu::TextureTable& textures;
     const Observers& observers;
@@ -50,12 +50,12 @@ class KernelRunner {
     HostAccesses& host_accesses;
     LaunchProgress& progress;
   };
-  explicit KernelRunner(const Needs& needs)
-      : needs_(needs), turns_(needs.memory), team_(needs.memory) {}
+  explicit KernelRunner(const Dependencies& dependencies)
+      : dependencies_(dependencies), turns_(dependencies.memory), machines_(dependencies.memory) {}
 
   // The machines of launches that run on several threads; must be informed of frees.
-  [[nodiscard]] MachineTeam& team() { return team_; }
-  [[nodiscard]] MachineTeam::Settings team_settings() const;
+  [[nodiscard]] ParallelMachines& machines() { return machines_; }
+  [[nodiscard]] ParallelMachines::Settings parallel_settings() const;
   // Returns the launch of an operation, a KernelWork.  Its parameters are those of the operation.
   [[nodiscard]] vgpu::Launch launch_for(const Operation& operation, const HostState& host) const;
 
@@ -87,16 +87,16 @@ class KernelRunner {
   void tell_resumed(const vgpu::Launch& launch) const;
   void tell_known(KernelTurns::Turn& turn, bool others_have_run) const;
   void begin_beside(const KernelTurns::Turn& turn, std::vector<std::uint32_t>& unordered) const;
-  std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch,
-                                           const HostLaunch& host_launch);
-  void tell_of_team(vgpu::Sync sync) const;
+  std::optional<vgpu::Outcome> run_in_parallel(const vgpu::Launch& launch,
+                                               const HostLaunch& host_launch);
+  void tell_of_machines(vgpu::Sync sync) const;
   DeviceCode& copies_of(const DeviceState& device);
 
-  Needs needs_;
+  Dependencies dependencies_;
   std::uint32_t last_launched_ = 0;                         // DeviceAnswer::launched
   std::map<unsigned, std::unique_ptr<DeviceCode>> copies_;  // by device
   KernelTurns turns_;
-  MachineTeam team_;
+  ParallelMachines machines_;
 };
 
 }  // namespace warpcheck::cudart

@@ -59,8 +59,8 @@ bool is_known(const Work& work) {
 }
 
 // Returns whether the device side of a move is memory that the host may access too.
-bool touches_shared_memory(const TeamMove& move) {
-  const auto is_shared = [](const TeamMove::Side& side) {
+bool touches_shared_memory(const ParallelMove& move) {
+  const auto is_shared = [](const ParallelMove::Side& side) {
     return side.on_device && side.allocation->is_shared_with_host();
   };
   return is_shared(move.target) || is_shared(move.source);
@@ -75,10 +75,11 @@ bool frees_the_lock(const Work& work) {
 }  // namespace
 
 struct RunAhead::Group {
-  std::vector<OperationPtr> pending;         // all pending operations, by number
-  std::vector<TeamTask> tasks;               // of the first ones
-  std::vector<std::vector<std::byte>> kept;  // RanAhead::to_host of each task, or TeamMove::source
-  std::size_t kept_sources = 0;              // bytes
+  std::vector<OperationPtr> pending;  // all pending operations, by number
+  std::vector<ParallelTask> tasks;    // of the first ones
+  std::vector<std::vector<std::byte>>
+      kept;                      // RanAhead::to_host of each task, or ParallelMove::source
+  std::size_t kept_sources = 0;  // bytes
   // Memory of the host that copies of the group will have written.
   struct HostBytes {
     const std::byte* begin = nullptr;
@@ -120,13 +121,13 @@ struct RunAhead::Group {
   }
 };
 
-RunAhead::RunAhead(const Needs& needs) : needs_(needs) {}
+RunAhead::RunAhead(const Dependencies& dependencies) : dependencies_(dependencies) {}
 RunAhead::~RunAhead() = default;
 
 void RunAhead::drop_late() {
   if (late_ == nullptr) return;
   late_ = nullptr;
-  needs_.kernels.team().forget_freed();
+  dependencies_.kernels.machines().forget_freed();
 }
 
 void RunAhead::run(const Operations& operations, const OperationSet& goal, const HostState& host) {
@@ -159,7 +160,7 @@ std::unique_ptr<RunAhead::Group> RunAhead::group_of(const std::vector<OperationP
     if (!add_member(*group, **one, is_late, host)) break;
     if (!is_late) ++group->covered;
   }
-  leave_whole_teams(*group);
+  leave_whole_machines(*group);
   group->covered = std::min(group->covered, group->size());
   group->end = group->covered;
   decided_end_ = pending[std::max(group->size(), 1u) - 1]->number + 1;
@@ -169,13 +170,13 @@ std::unique_ptr<RunAhead::Group> RunAhead::group_of(const std::vector<OperationP
 // Returns whether the group counts.
 bool RunAhead::execute(Group& group) {
   if (!is_worth_it(group) || !add_order(group) || !others_are_known(group)) return false;
-  MachineTeam& team = needs_.kernels.team();
-  MachineTeam::Settings settings = needs_.kernels.team_settings();
+  ParallelMachines& machines = dependencies_.kernels.machines();
+  ParallelMachines::Settings settings = dependencies_.kernels.parallel_settings();
   settings.machines = std::min(settings.machines, group.chains());
-  using Effect = MachineTeam::Effect;
-  const bool counts =
-      team.run_together(group.tasks, settings, group.has_late() ? Effect::later : Effect::at_once,
-                        [&] { return has_met_nothing(group); });
+  using Effect = ParallelMachines::Effect;
+  const bool counts = machines.run_together(group.tasks, settings,
+                                            group.has_late() ? Effect::later : Effect::at_once,
+                                            [&] { return has_met_nothing(group); });
   counts ? keep(group) : blame(group);
   return counts;
 }
@@ -199,11 +200,11 @@ bool RunAhead::take_turns(const Operations& operations, const OperationSet& goal
     return false;
   }
   if (!is_possible(host)) return true;
-  MachineTeam& team = needs_.kernels.team();
+  ParallelMachines& machines = dependencies_.kernels.machines();
   group.end = next;
   while (group.end < group.size() && goal.covers(group.operation(group.end).stamp)) ++group.end;
   if (group.end == next) {  // its accesses must be recorded
-    if (group.is_launch(next)) team.never_later(*group.tasks[next].launch.program);
+    if (group.is_launch(next)) machines.never_later(*group.tasks[next].launch.program);
     return true;
   }
   group.set_others(operations.all_pending());
@@ -212,7 +213,7 @@ bool RunAhead::take_turns(const Operations& operations, const OperationSet& goal
     return true;
   }
   for (; next < group.size(); ++next) {
-    if (group.is_launch(next)) team.never_later(*group.tasks[next].launch.program);
+    if (group.is_launch(next)) machines.never_later(*group.tasks[next].launch.program);
   }
   drop_late();
   return false;
@@ -220,7 +221,7 @@ bool RunAhead::take_turns(const Operations& operations, const OperationSet& goal
 
 bool RunAhead::may_take_turns(Group& group, const HostState& host) const {
   const WordsOfGroup& words = *group.words;
-  if (words.have_touched(needs_.kernels.team().freed())) return false;
+  if (words.have_touched(dependencies_.kernels.machines().freed())) return false;
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
     if (!is_unchanged(group, i, host)) return false;
   }
@@ -232,7 +233,7 @@ bool RunAhead::may_take_turns(Group& group, const HostState& host) const {
 bool RunAhead::is_unchanged(const Group& group, std::uint32_t task, const HostState& host) const {
   if (group.is_launch(task)) {
     const vgpu::Launch& then = group.tasks[task].launch;
-    const vgpu::Launch now = needs_.kernels.launch_for(group.operation(task), host);
+    const vgpu::Launch now = dependencies_.kernels.launch_for(group.operation(task), host);
     return now.peers == then.peers && now.stack_bytes == then.stack_bytes &&
            now.host_runs == then.host_runs;
   }
@@ -240,7 +241,7 @@ bool RunAhead::is_unchanged(const Group& group, std::uint32_t task, const HostSt
   const bool is_from_host = copy != nullptr && copy->source_in == Where::host && !copy->staged;
   const bool is_to_host = copy != nullptr && copy->target_in == Where::host;
   if (host.is_gone && (is_from_host || is_to_host)) return false;
-  return !is_from_host || needs_.copies.brought_by(*copy) == group.kept[task];
+  return !is_from_host || dependencies_.copies.brought_by(*copy) == group.kept[task];
 }
 
 // Returns whether a launch outside the group has run that is unordered with one of the launches.
@@ -251,7 +252,7 @@ bool RunAhead::has_met_launches(const Group& group) const {
     members.emplace(stamp.chain, stamp.position);
   }
   std::vector<Stamp> outside;
-  needs_.transfers.visit_launched([&](const Stamp& stamp) {
+  dependencies_.transfers.visit_launched([&](const Stamp& stamp) {
     if (!members.contains({stamp.chain, stamp.position})) outside.push_back(stamp);
   });
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
@@ -276,12 +277,14 @@ bool RunAhead::has_late_sharing(Group& group, const WordsOfGroup& words) {
 // ---- members ----
 
 bool RunAhead::is_possible(const HostState& host) const {
-  const TrialSettings& settings = needs_.trial.settings();
+  const TrialSettings& settings = dependencies_.trial.settings();
   const bool is_plain = settings.jobs >= 2 && settings.strategy == nullptr &&
                         !settings.want_feedback && settings.extra_observer == nullptr;
-  if (!is_plain || !needs_.trial.in_ambient() || host.concurrent_work != nullptr) return false;
-  if (needs_.recording.log() != nullptr || needs_.host_blocks.has_registered_copies()) return false;
-  return std::ranges::none_of(needs_.devices,
+  if (!is_plain || !dependencies_.trial.in_ambient() || host.concurrent_work != nullptr)
+    return false;
+  if (dependencies_.recording.log() != nullptr || dependencies_.host_blocks.has_registered_copies())
+    return false;
+  return std::ranges::none_of(dependencies_.devices,
                               [](const DeviceState& device) { return device.errors.has_sticky(); });
 }
 
@@ -289,14 +292,14 @@ bool RunAhead::is_possible(const HostState& host) const {
 bool RunAhead::add_member(Group& group, const Operation& operation, bool is_late,
                           const HostState& host) const {
   if (operation.next_begins_early) return false;
-  TeamTask task;
+  ParallelTask task;
   std::vector<std::byte> kept;
   if (operation.is_kernel) {
     if (!add_launch(task, operation, is_late, host)) return false;
   } else if (const auto* const copy = std::get_if<CopyWork>(&operation.work)) {
     if (!add_copy(group, task, kept, *copy, is_late, host)) return false;
   } else if (const auto* const fill = std::get_if<FillWork>(&operation.work)) {
-    auto moves = needs_.copies.moves_of(*fill, kept);
+    auto moves = dependencies_.copies.moves_of(*fill, kept);
     if (!moves) return false;
     task.moves = std::move(*moves);
   } else if (!operation.is_empty()) {
@@ -308,27 +311,28 @@ bool RunAhead::add_member(Group& group, const Operation& operation, bool is_late
   return true;
 }
 
-bool RunAhead::add_launch(TeamTask& task, const Operation& operation, bool is_late,
+bool RunAhead::add_launch(ParallelTask& task, const Operation& operation, bool is_late,
                           const HostState& host) const {
   if (std::get<KernelWork>(operation.work).early_after.position != 0) return false;
-  task.launch = needs_.kernels.launch_for(operation, host);
+  task.launch = dependencies_.kernels.launch_for(operation, host);
   const vgpu::Program& program = *task.launch.program;
   const bool may_be_late = program.texture_instrs.empty() &&
-                           !needs_.memory.is_shared_by_processes() &&
-                           needs_.kernels.team().may_be_later(program);
+                           !dependencies_.memory.is_shared_by_processes() &&
+                           dependencies_.kernels.machines().may_be_later(program);
   if (is_late && !may_be_late) return false;
-  return needs_.kernels.team().may_run_beside(task.launch, needs_.kernels.team_settings()) &&
-         needs_.transfers.unordered_launches(operation).empty();
+  return dependencies_.kernels.machines().may_run_beside(
+             task.launch, dependencies_.kernels.parallel_settings()) &&
+         dependencies_.transfers.unordered_launches(operation).empty();
 }
 
 // A copy brings its bytes to the host at its turn, so no copy may have taken them from there
 // before.
-bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& kept,
+bool RunAhead::add_copy(Group& group, ParallelTask& task, std::vector<std::byte>& kept,
                         const CopyWork& work, bool is_late, const HostState& host) const {
   const bool is_from_host = work.source_in == Where::host && !work.staged;
   if (host.is_gone && (is_from_host || work.target_in == Where::host)) return false;
   const auto bytes_of = [&](const Place& place, bool write) {
-    const std::optional<CopySide> side = needs_.copies.host_side(place, work.box, write);
+    const std::optional<CopySide> side = dependencies_.copies.host_side(place, work.box, write);
     if (!side) return Group::HostBytes{};
     return Group::HostBytes{side->data,
                             side->row(work.box.depth - 1, work.box.height - 1) + work.box.width};
@@ -339,7 +343,7 @@ bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& ke
       if (from.begin < written.end && written.begin < from.end) return false;
     }
   }
-  auto moves = needs_.copies.moves_of(work, kept);
+  auto moves = dependencies_.copies.moves_of(work, kept);
   if (!moves) return false;
   task.moves = std::move(*moves);
   if (is_late && is_from_host && !take_source(group, task, kept, work)) return false;
@@ -348,29 +352,30 @@ bool RunAhead::add_copy(Group& group, TeamTask& task, std::vector<std::byte>& ke
 }
 
 // The copy takes what memory of the host contains now; its turn checks that this is still so.
-bool RunAhead::take_source(Group& group, TeamTask& task, std::vector<std::byte>& kept,
+bool RunAhead::take_source(Group& group, ParallelTask& task, std::vector<std::byte>& kept,
                            const CopyWork& work) const {
   constexpr std::size_t kSourcesMax = std::size_t{64} << 20;
   group.kept_sources += work.box.bytes();
   if (group.kept_sources > kSourcesMax) return false;
-  std::optional<std::vector<std::byte>> bytes = needs_.copies.brought_by(work);
+  std::optional<std::vector<std::byte>> bytes = dependencies_.copies.brought_by(work);
   if (!bytes) return false;
   kept = std::move(*bytes);
   std::byte* from = kept.data();
-  for (TeamMove& move : task.moves) move.source.data = std::exchange(from, from + move.bytes);
+  for (ParallelMove& move : task.moves) move.source.data = std::exchange(from, from + move.bytes);
   return true;
 }
 
-// Ends the group before the first launch that a whole team can run: a large one that is ordered
-// with all others.
-void RunAhead::leave_whole_teams(Group& group) const {
+// Ends the group before the first launch that all machines together can run: a large one that is
+// ordered with all others.
+void RunAhead::leave_whole_machines(Group& group) const {
   OperationSet earlier;
   for (std::uint32_t i = 0; i < group.size(); ++i) {
     const Operation& one = group.operation(i);
     const bool comes_after = one.clock.includes(earlier);
     earlier.join(one.clock);
     if (!comes_after || !group.is_launch(i)) continue;
-    if (!needs_.kernels.team().is_for_all(group.tasks[i].launch, needs_.kernels.team_settings()))
+    if (!dependencies_.kernels.machines().is_for_all(group.tasks[i].launch,
+                                                     dependencies_.kernels.parallel_settings()))
       continue;
     const bool comes_before = std::ranges::none_of(
         std::span(group.pending).subspan(i + 1),
@@ -389,9 +394,9 @@ bool RunAhead::is_worth_it(const Group& group) const {
     const Operation& one = group.operation(i);
     has_unordered |= before != nullptr && Group::are_unordered(*before, one);
     before = &one;
-    steps += needs_.kernels.team().steps_of(group.tasks[i].launch);
+    steps += dependencies_.kernels.machines().steps_of(group.tasks[i].launch);
   }
-  return has_unordered && steps >= needs_.kernels.team_settings().steps_min;
+  return has_unordered && steps >= dependencies_.kernels.parallel_settings().steps_min;
 }
 
 // Sets which tasks wait for which.  False: one waits for an operation outside the group.
@@ -466,15 +471,16 @@ bool RunAhead::meets(const Group& group, const WordsOfGroup& words, const Bytes&
 
 // Bytes that operations have accessed which the host has not waited for.
 bool RunAhead::has_met_past(Group& group, const WordsOfGroup& words) const {
-  return needs_.transfers.find_touched([&](const Stamp& stamp, const vgpu::Allocation& allocation,
-                                           std::uint32_t offset, std::uint32_t bytes, bool write) {
-    const auto is_unordered = [&](std::uint32_t task) {
-      if (!group.takes_turn(task) || group.operation(task).clock.covers(stamp)) return false;
-      group.met = {task};
-      return true;
-    };
-    return meets(group, words, {&allocation, offset, bytes, write}, is_unordered);
-  });
+  return dependencies_.transfers.find_touched(
+      [&](const Stamp& stamp, const vgpu::Allocation& allocation, std::uint32_t offset,
+          std::uint32_t bytes, bool write) {
+        const auto is_unordered = [&](std::uint32_t task) {
+          if (!group.takes_turn(task) || group.operation(task).clock.covers(stamp)) return false;
+          group.met = {task};
+          return true;
+        };
+        return meets(group, words, {&allocation, offset, bytes, write}, is_unordered);
+      });
 }
 
 // Bytes that pending operations beside the group will access.
@@ -493,12 +499,12 @@ bool RunAhead::has_met_pending(Group& group, const WordsOfGroup& words) const {
     };
     const Work& work = other->work;
     if (const auto* const copy = std::get_if<CopyWork>(&work)) {
-      return find_bytes(needs_.memory, copy->target, copy->box, meets_bytes(true)) ||
+      return find_bytes(dependencies_.memory, copy->target, copy->box, meets_bytes(true)) ||
              (!copy->staged &&
-              find_bytes(needs_.memory, copy->source, copy->box, meets_bytes(false)));
+              find_bytes(dependencies_.memory, copy->source, copy->box, meets_bytes(false)));
     }
     if (const auto* const fill = std::get_if<FillWork>(&work)) {
-      return find_bytes(needs_.memory, fill->target, fill->box, meets_bytes(true));
+      return find_bytes(dependencies_.memory, fill->target, fill->box, meets_bytes(true));
     }
     if (const auto* const free = std::get_if<FreeWork>(&work)) {
       return find_bytes(*free->allocation, meets_bytes(true));
@@ -524,22 +530,22 @@ bool RunAhead::has_met_late_copy(Group& group, const WordsOfGroup& words) const 
                                  std::uint32_t bytes) {
       return meets(group, words, {&part, offset, bytes, true}, may_come_later);
     };
-    if (find_bytes(needs_.memory, copy->target, copy->box, meets_bytes)) return true;
+    if (find_bytes(dependencies_.memory, copy->target, copy->box, meets_bytes)) return true;
   }
   return false;
 }
 
 // Each operation that takes its turn has run, up to its turn.
 void RunAhead::keep(Group& group) const {
-  vgpu::Checkers& whole = *needs_.kernels.team_settings().whole;
+  vgpu::Checkers& whole = *dependencies_.kernels.parallel_settings().whole;
   for (std::uint32_t i = group.begin; i < group.end; ++i) {
-    TeamTask& task = group.tasks[i];
+    ParallelTask& task = group.tasks[i];
     if (group.has_late()) std::exchange(task.written, {}).write(task.words, whole);
     auto ahead = std::make_shared<RanAhead>();
     ahead->outcome = std::move(task.outcome);
     ahead->to_host = std::move(group.kept[i]);
-    ahead->states_are_left = std::ranges::none_of(task.moves, [&](const TeamMove& move) {
-      const TeamMove::Side& to = move.target;
+    ahead->states_are_left = std::ranges::none_of(task.moves, [&](const ParallelMove& move) {
+      const ParallelMove::Side& to = move.target;
       return to.allocation != nullptr &&
              group.words->find_touching(*to.allocation, to.offset,
                                         std::uint64_t{to.offset} + move.bytes, false,
@@ -560,14 +566,14 @@ void RunAhead::blame(const Group& group) const {
                               return task >= group.covered;
                             });
   const bool blames_late = group.has_late() && is_late_only;
-  MachineTeam& team = needs_.kernels.team();
+  ParallelMachines& machines = dependencies_.kernels.machines();
   // Otherwise copies have met, no memory was left, or a launch does not end.
   const bool is_any = tasks.empty();
   for (std::uint32_t i = 0; i < group.size(); ++i) {
     const bool is_blamed = is_any || std::ranges::find(tasks, i) != tasks.end();
     if (!is_blamed || !group.is_launch(i) || (blames_late && i < group.covered)) continue;
     const vgpu::Program& program = *group.tasks[i].launch.program;
-    blames_late ? team.never_later(program) : team.never_beside(program);
+    blames_late ? machines.never_later(program) : machines.never_beside(program);
   }
 }
 

@@ -3,9 +3,9 @@
 //
 // Operations run in the order of the calls, one after the other.  While the host waits for all of
 // them, the launches, copies and fills that come next in this order can be executed ahead, as a
-// group (MachineTeam::run_together), if that cannot be distinguished.  Each operation then takes
-// its turn as always, but what it does to device memory has been done.  So numbers, clocks, the
-// host's memory and reports are those of one thread.
+// group (ParallelMachines::run_together), if that cannot be distinguished.  Each operation then
+// takes its turn as always, but what it does to device memory has been done.  So numbers, clocks,
+// the host's memory and reports are those of one thread.
 //
 // Operations that a wait does not cover may be members too, if all that it covers are: the host
 // will probably wait for them next.  Memory does not change before the wait that covers them, which
@@ -26,10 +26,10 @@
 #include <vector>
 
 #include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/parallel/parallel_machines.hpp"
+#include "vgpu/cudart/parallel/touched_words.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
-#include "vgpu/cudart/team/machine_team.hpp"
-#include "vgpu/cudart/team/touched_words.hpp"
 
 namespace warpcheck::cudart {
 
@@ -43,7 +43,7 @@ class Trial;
 class RunAhead {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     vgpu::DeviceMemory& memory;
     const Trial& trial;
     const DeviceStates& devices;
@@ -53,7 +53,7 @@ class RunAhead {
     const CopyRunner& copies;
     KernelRunner& kernels;
   };
-  explicit RunAhead(const Needs& needs);
+  explicit RunAhead(const Dependencies& dependencies);
   ~RunAhead();
   RunAhead(const RunAhead&) = delete;
   RunAhead& operator=(const RunAhead&) = delete;
@@ -86,13 +86,13 @@ class RunAhead {
                                   const HostState& host) const;
   bool add_member(Group& group, const Operation& operation, bool is_late,
                   const HostState& host) const;
-  bool add_launch(TeamTask& task, const Operation& operation, bool is_late,
+  bool add_launch(ParallelTask& task, const Operation& operation, bool is_late,
                   const HostState& host) const;
-  bool add_copy(Group& group, TeamTask& task, std::vector<std::byte>& kept, const CopyWork& work,
-                bool is_late, const HostState& host) const;
-  bool take_source(Group& group, TeamTask& task, std::vector<std::byte>& kept,
+  bool add_copy(Group& group, ParallelTask& task, std::vector<std::byte>& kept,
+                const CopyWork& work, bool is_late, const HostState& host) const;
+  bool take_source(Group& group, ParallelTask& task, std::vector<std::byte>& kept,
                    const CopyWork& work) const;
-  void leave_whole_teams(Group& group) const;
+  void leave_whole_machines(Group& group) const;
   [[nodiscard]] bool is_worth_it(const Group& group) const;
   static bool add_order(Group& group);
   [[nodiscard]] bool others_are_known(const Group& group) const;
@@ -108,7 +108,7 @@ class RunAhead {
                     const std::function<bool(std::uint32_t)>& is_unordered);
   void blame(const Group& group) const;
 
-  Needs needs_;
+  Dependencies dependencies_;
   std::uint32_t decided_end_ = 0;  // operations below this number are not looked at again
   std::unique_ptr<Group> late_;    // a group with members whose turn has not come
 };

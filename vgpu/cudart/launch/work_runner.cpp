@@ -12,7 +12,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
-#include "vgpu/cudart/host/host_accesses.hpp"
+#include "vgpu/cudart/host_watch/host_accesses.hpp"
 #include "vgpu/cudart/launch/kernel_runner.hpp"
 #include "vgpu/cudart/launch/print_buffer.hpp"
 #include "vgpu/cudart/launch/run_ahead.hpp"
@@ -28,41 +28,42 @@ namespace warpcheck::cudart {
 void WorkRunner::run(const Operation& operation, const HostState& host) {
   struct Visitor {
     WorkRunner& runner;
-    const Needs& needs;
+    const Dependencies& dependencies;
     const Operation& operation;
     const HostState& host;
     void operator()(const EmptyWork&) const {}
     void operator()(const KernelWork& work) const {
       runner.bring_out_prints();
-      needs.kernels.run(work, operation, host);
+      dependencies.kernels.run(work, operation, host);
       runner.kernel_has_run();
     }
     void operator()(const CopyWork& work) const { runner.run(work, operation, host); }
-    void operator()(const FillWork& work) const { needs.copies.run(work, operation); }
+    void operator()(const FillWork& work) const { dependencies.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
       if (host.is_gone) return;
       const bool tells_host = !host.waits || other_threads_may_run();
-      const std::uint32_t number = needs.host_accesses.host_function_begins(operation, tells_host);
-      call_host_function(work, needs.mutex, number);
-      needs.copies.late().anything_written();
-      needs.host_accesses.host_function_ended(number);
+      const std::uint32_t number =
+          dependencies.host_accesses.host_function_begins(operation, tells_host);
+      call_host_function(work, dependencies.mutex, number);
+      dependencies.copies.late().anything_written();
+      dependencies.host_accesses.host_function_ended(number);
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const {
-      needs.transfers.allocate(work.call, *work.allocation, operation);
-      if (work.of_graph) needs.allocations.take(*work.allocation);
+      dependencies.transfers.allocate(work.call, *work.allocation, operation);
+      if (work.of_graph) dependencies.allocations.take(*work.allocation);
     }
     void operator()(const LibraryWork& work) const {
-      needs.libraries.run(work, operation, host);
-      needs.copies.late().anything_written();
+      dependencies.libraries.run(work, operation, host);
+      dependencies.copies.late().anything_written();
     }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
     void operator()(const ValueWork& work) const {
-      needs.values.run(work, operation);
-      if (work.is_wait) needs.copies.late().anything_written();
+      dependencies.values.run(work, operation);
+      if (work.is_wait) dependencies.copies.late().anything_written();
     }
     void operator()(const ProcessEventWork& work) const {
-      if (work.waits) needs.copies.late().anything_written();
+      if (work.waits) dependencies.copies.late().anything_written();
       if (!work.waits) work.event->finish(work.recording);
     }
     void operator()(const ResetWork& work) const {
@@ -70,18 +71,18 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     }
   };
   if (watches_loops()) host_loops_.runs(operation.work);
-  std::visit(Visitor{*this, needs_, operation, host}, operation.work);
+  std::visit(Visitor{*this, dependencies_, operation, host}, operation.work);
 }
 
 // Only the default schedule repeats what a launch did before.
 bool WorkRunner::watches_loops() const {
-  return needs_.trial.in_ambient() && needs_.trial.settings().strategy == nullptr;
+  return dependencies_.trial.in_ambient() && dependencies_.trial.settings().strategy == nullptr;
 }
 
 void WorkRunner::run(const CopyWork& work, const Operation& operation, const HostState& host) {
   const bool needs_host = work.target_in == Where::host || work.source_in == Where::host;
   if (host.is_gone && needs_host && !work.staged) return;
-  needs_.copies.run(work, operation);
+  dependencies_.copies.run(work, operation);
 }
 
 // The bodies that a conditional node runs.  The edges of its graphs say which of its kernels are
@@ -138,7 +139,8 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
         if (!before.contains(other)) unordered.push_back(launch);
       }
       bring_out_prints();
-      body.launch_of[node] = needs_.kernels.run(*kernel, body.operation, body.host, unordered);
+      body.launch_of[node] =
+          dependencies_.kernels.run(*kernel, body.operation, body.host, unordered);
       kernel_has_run();
     } else {
       Operation part = body.operation;
@@ -151,88 +153,90 @@ void WorkRunner::run_graph(Body& body, const Graph& graph,
 
 void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   vgpu::Allocation& allocation = *work.allocation;
-  needs_.allocations.forget_later_free(allocation);
+  dependencies_.allocations.forget_later_free(allocation);
   if (!allocation.live) return;
-  if (needs_.allocations.of_graphs().is_unused(allocation)) {
-    needs_.findings.add(vgpu::freed_twice(work.call, allocation,
-                                          needs_.findings.mishaps().place_of_free(allocation)));
+  if (dependencies_.allocations.of_graphs().is_unused(allocation)) {
+    dependencies_.findings.add(vgpu::freed_twice(
+        work.call, allocation, dependencies_.findings.mishaps().place_of_free(allocation)));
     return;
   }
-  needs_.transfers.free(work.call, allocation, operation);
-  needs_.allocations.free(allocation);
+  dependencies_.transfers.free(work.call, allocation, operation);
+  dependencies_.allocations.free(allocation);
 }
 
 bool WorkRunner::can_begin(const Operation& operation) {
   const auto* const work = std::get_if<ValueWork>(&operation.work);
-  return work == nullptr || !work->is_wait || needs_.values.holds(*work, operation);
+  return work == nullptr || !work->is_wait || dependencies_.values.holds(*work, operation);
 }
 
 const OperationSet* WorkRunner::comes_after(const Operation& operation, const OperationSet& done) {
   const auto* const work = std::get_if<ValueWork>(&operation.work);
   if (work == nullptr || !work->is_wait) return nullptr;
-  return &needs_.values.comes_after(*work, done);
+  return &dependencies_.values.comes_after(*work, done);
 }
 
 void WorkRunner::give_up_waiting(const Operation& operation) {
-  needs_.values.give_up(std::get<ValueWork>(operation.work), operation);
+  dependencies_.values.give_up(std::get<ValueWork>(operation.work), operation);
 }
 
 void WorkRunner::run_ahead(const Operations& operations, const OperationSet& goal,
                            const HostState& host) {
-  needs_.ahead.run(operations, goal, host);
+  dependencies_.ahead.run(operations, goal, host);
 }
 
 // Kernels write registered memory.
 void WorkRunner::kernel_has_run() {
-  if (needs_.copies.has_registered_copies()) needs_.copies.late().anything_written();
+  if (dependencies_.copies.has_registered_copies()) dependencies_.copies.late().anything_written();
 }
 
 void WorkRunner::asked_for(Work& work) {
   const auto* const kernel = std::get_if<KernelWork>(&work);
   if (kernel != nullptr && watches_loops()) host_loops_.asked_for(*kernel);
-  needs_.host_accesses.asked_for(work);
+  dependencies_.host_accesses.asked_for(work);
   auto* const copy = std::get_if<CopyWork>(&work);
-  if (copy != nullptr && needs_.trial.in_ambient()) needs_.copies.late().asked_for(*copy);
+  if (copy != nullptr && dependencies_.trial.in_ambient())
+    dependencies_.copies.late().asked_for(*copy);
 }
 
 void WorkRunner::tell_host_accesses(Operations& operations) {
-  needs_.host_accesses.tell(operations);
+  dependencies_.host_accesses.tell(operations);
 }
 
 void WorkRunner::suspended(const Operation& operation) {
-  needs_.copies.late().anything_written();  // the host may now answer the kernel
+  dependencies_.copies.late().anything_written();  // the host may now answer the kernel
   bring_out_prints();
-  needs_.host_accesses.launch_left(operation);
-  needs_.transfers.suspended(operation);
+  dependencies_.host_accesses.launch_left(operation);
+  dependencies_.transfers.suspended(operation);
 }
 
 void WorkRunner::signalled(const Operation& kernel, const Operation& by) {
-  needs_.transfers.signalled(kernel.number);
-  needs_.kernels.signalled(kernel, by.clock);
+  dependencies_.transfers.signalled(kernel.number);
+  dependencies_.kernels.signalled(kernel, by.clock);
 }
 
 // What the host has written to memory that it shares with kernels may be a signal.
 void WorkRunner::resumes(const Operation& kernel, const OperationSet& known_to_host) {
-  if (!needs_.memory.has_mapped() && !needs_.memory.is_shared_by_processes()) return;
-  needs_.kernels.signalled(kernel, known_to_host);
-  if (const OperationSet* const more = host_may_know()) needs_.kernels.signalled(kernel, *more);
+  if (!dependencies_.memory.has_mapped() && !dependencies_.memory.is_shared_by_processes()) return;
+  dependencies_.kernels.signalled(kernel, known_to_host);
+  if (const OperationSet* const more = host_may_know())
+    dependencies_.kernels.signalled(kernel, *more);
 }
 
-const OperationSet* WorkRunner::host_may_know() { return needs_.host_accesses.may_know(); }
+const OperationSet* WorkRunner::host_may_know() { return dependencies_.host_accesses.may_know(); }
 
-bool WorkRunner::has_other_processes() { return needs_.memory.is_shared_by_processes(); }
+bool WorkRunner::has_other_processes() { return dependencies_.memory.is_shared_by_processes(); }
 
 void WorkRunner::host_knows_all(bool has_waited) {
-  needs_.host_accesses.host_knows_all(has_waited);
+  dependencies_.host_accesses.host_knows_all(has_waited);
 }
 
-void WorkRunner::bring_out_prints() { needs_.trial.bring_out(needs_.prints); }
+void WorkRunner::bring_out_prints() { dependencies_.trial.bring_out(dependencies_.prints); }
 
 void WorkRunner::all_done(const OperationSet& known_to_host, std::uint32_t operations) {
-  needs_.arrivals.all_done(operations);
-  needs_.transfers.forget(known_to_host);
-  needs_.ahead.drop_late();
-  needs_.copies.late().forget();
+  dependencies_.arrivals.all_done(operations);
+  dependencies_.transfers.forget(known_to_host);
+  dependencies_.ahead.drop_late();
+  dependencies_.copies.late().forget();
 }
 
 }  // namespace warpcheck::cudart

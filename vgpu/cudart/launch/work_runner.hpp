@@ -34,7 +34,7 @@ struct Node;
 class WorkRunner final : public OperationRunner {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     std::mutex& mutex;  // that of Execution
     Trial& trial;
     PrintBuffer& prints;
@@ -50,8 +50,8 @@ class WorkRunner final : public OperationRunner {
     RunAhead& ahead;
     const vgpu::DeviceMemory& memory;
   };
-  explicit WorkRunner(const Needs& needs)
-      : needs_(needs), host_loops_(needs.memory, needs.findings) {}
+  explicit WorkRunner(const Dependencies& dependencies)
+      : dependencies_(dependencies), host_loops_(dependencies.memory, dependencies.findings) {}
 
   void run(const Operation& operation, const HostState& host) override;
   void run(const CopyWork& work, const Operation& operation, const HostState& host) override;
@@ -79,7 +79,7 @@ class WorkRunner final : public OperationRunner {
   void kernel_has_run();
   [[nodiscard]] bool watches_loops() const;
 
-  Needs needs_;
+  Dependencies dependencies_;
   HostLoops host_loops_;
 };
 

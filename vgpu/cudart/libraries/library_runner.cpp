@@ -27,11 +27,12 @@ constexpr std::uint8_t kOtherBytes[] = {0xff, 0x6e};
 // One run of a call's function.
 class Run {
  public:
-  Run(const LibraryCall& call, const LibraryRunner::Needs& needs, const Operation& operation)
+  Run(const LibraryCall& call, const LibraryRunner::Dependencies& dependencies,
+      const Operation& operation)
       : call_(call),
-        needs_(needs),
+        dependencies_(dependencies),
         operation_(operation),
-        unordered_(needs.transfers.unordered_launches(operation)) {}
+        unordered_(dependencies.transfers.unordered_launches(operation)) {}
 
   void find_operands();
   void read();
@@ -63,7 +64,7 @@ class Run {
   void tell_result(const Operand& operand);
 
   const LibraryCall& call_;
-  const LibraryRunner::Needs& needs_;
+  const LibraryRunner::Dependencies& dependencies_;
   const Operation& operation_;
   std::vector<std::uint32_t> unordered_;
   std::vector<Operand> operands_;
@@ -73,7 +74,8 @@ class Run {
 };
 
 void Run::add(LibraryCall::Operand operand) {
-  operands_.push_back({OperandMemory(std::move(operand), needs_.allocations, needs_.findings), {}});
+  operands_.push_back(
+      {OperandMemory(std::move(operand), dependencies_.allocations, dependencies_.findings), {}});
   views_.push_back(operands_.back().memory.view());
 }
 
@@ -119,7 +121,7 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
     bytes += row.bytes;
     UndefinedBits undefined;
     for_each_access(memory, row, [&](vgpu::OperandAccess& access, std::uint64_t at) {
-      needs_.findings.checkers().on_operand(access);
+      dependencies_.findings.checkers().on_operand(access);
       if (access.undefined.empty()) return;
       undefined.resize(row.bytes);
       std::ranges::copy(access.undefined, undefined.begin() + static_cast<std::ptrdiff_t>(at));
@@ -129,7 +131,7 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
       const auto first = std::ranges::find_if(undefined, [](auto bits) { return bits != 0; });
       const auto at = static_cast<std::uint64_t>(first - undefined.begin());
       if (!std::exchange(has_bad_addresses_, true)) {
-        needs_.findings.add(
+        dependencies_.findings.add(
             vgpu::undefined_address(memory.told_as(), *row.allocation, row.offset + at));
       }
       return;
@@ -139,7 +141,7 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
     std::ranges::copy(undefined, of_row.begin() + static_cast<std::ptrdiff_t>(row.row_byte));
   });
   for (const Rows& rows : memory.rows()) {
-    needs_.transfers.touch_operand(memory.ref(), rows, false, operation_);
+    dependencies_.transfers.touch_operand(memory.ref(), rows, false, operation_);
   }
 }
 
@@ -152,7 +154,7 @@ void Run::read() {
   for (const Operand& operand : operands_) {
     if (!operand.undefined.empty() && undefined_from_ == nullptr) undefined_from_ = &operand;
   }
-  needs_.clock.spend_copy(bytes);
+  dependencies_.clock.spend_copy(bytes);
 }
 
 void Run::call_function() { call_.compute(views_.data()); }
@@ -255,7 +257,7 @@ void Run::tell_result(const Operand& operand) {
       undefined_from_ == nullptr ? nullptr : &undefined_from_->memory.told_as();
   if (memory.region().on_host) {
     if (!operand.results.empty()) {
-      needs_.findings.add(vgpu::undefined_host_result(memory.told_as(), *from));
+      dependencies_.findings.add(vgpu::undefined_host_result(memory.told_as(), *from));
     }
     return;
   }
@@ -272,11 +274,11 @@ void Run::tell_result(const Operand& operand) {
         const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(row.row_byte + at);
         access.undefined.assign(first, first + access.bytes);
       }
-      needs_.findings.checkers().on_operand(access);
+      dependencies_.findings.checkers().on_operand(access);
     });
   });
   for (const Rows& rows : memory.rows()) {
-    needs_.transfers.touch_operand(memory.ref(), rows, true, operation_);
+    dependencies_.transfers.touch_operand(memory.ref(), rows, true, operation_);
   }
 }
 
@@ -287,15 +289,15 @@ void LibraryRunner::run(const LibraryWork& work, const Operation& operation,
   const bool needs_host = std::ranges::any_of(
       work.call->operands(), [](const auto& operand) { return operand.region.on_host; });
   if (host.is_gone && needs_host) return;
-  if (!host.is_gone) needs_.host_blocks.copy_registered_to_device();
-  needs_.observers.tell(
+  if (!host.is_gone) dependencies_.host_blocks.copy_registered_to_device();
+  dependencies_.observers.tell(
       [&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call->function()); });
-  Run run(*work.call, needs_, operation);
+  Run run(*work.call, dependencies_, operation);
   run.find_operands();
   run.read();
   run.compute();
   run.write();
-  if (!host.is_gone) needs_.host_blocks.copy_registered_to_host();
+  if (!host.is_gone) dependencies_.host_blocks.copy_registered_to_host();
 }
 
 }  // namespace warpcheck::cudart

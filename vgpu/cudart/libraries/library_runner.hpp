@@ -22,7 +22,7 @@ class Transfers;
 class LibraryRunner {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     Allocations& allocations;
     HostBlocks& host_blocks;
     Findings& findings;
@@ -30,12 +30,12 @@ class LibraryRunner {
     VirtualClock& clock;
     const Observers& observers;
   };
-  explicit LibraryRunner(const Needs& needs) : needs_(needs) {}
+  explicit LibraryRunner(const Dependencies& dependencies) : dependencies_(dependencies) {}
 
   void run(const LibraryWork& work, const Operation& operation, const HostState& host);
 
  private:
-  Needs needs_;
+  Dependencies dependencies_;
 };
 
 }  // namespace warpcheck::cudart

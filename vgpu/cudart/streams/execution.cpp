@@ -60,14 +60,14 @@ bool brings_value(const Work& work) {
 Stream* Execution::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
   if (stream == nullptr || !stream->destroyed) return stream;
-  needs_.findings.add(vgpu::use_of_destroyed(told_name(call), "stream"));
+  dependencies_.findings.add(vgpu::use_of_destroyed(told_name(call), "stream"));
   return nullptr;
 }
 
 Event* Execution::find_event(std::string_view call, cudaEvent_t handle) {
   Event* const event = queues_.find(handle);
   if (event == nullptr || !event->destroyed) return event;
-  needs_.findings.add(vgpu::use_of_destroyed(told_name(call), "event"));
+  dependencies_.findings.add(vgpu::use_of_destroyed(told_name(call), "event"));
   return nullptr;
 }
 
@@ -84,16 +84,17 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   launches_in(nullptr);
   before_.clear();
   // While calls are recorded, they run in the order in which the program makes them.
-  if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
+  if (!until_done && dependencies_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);
-  return until_done ? needs_.devices[stream.device].errors.sticky() : cudaSuccess;
+  return until_done ? dependencies_.devices[stream.device].errors.sticky() : cudaSuccess;
 }
 
 // A plain program may have more threads, and its own accesses are steps between the operations.
 bool Execution::everything_comes_before_next(Stream& stream) {
-  const bool may_differ = needs_.trial.in_ambient() || needs_.recording.log() != nullptr ||
-                          needs_.runner.host_may_know() != nullptr;
+  const bool may_differ = dependencies_.trial.in_ambient() ||
+                          dependencies_.recording.log() != nullptr ||
+                          dependencies_.runner.host_may_know() != nullptr;
   const bool is_plain = running_ == 0 && suspended_.empty() && stream.waits.empty() &&
                         stream.capture == nullptr &&
                         !(stream.is_legacy && queues_.captures_blocking_stream(stream.device));
@@ -115,12 +116,12 @@ std::optional<cudaError_t> Execution::run_at_once(Stream& stream, const CopyWork
   operations_.begin_at_once(operation, stream.device);
   operation.is_alone = host_.runs_alone = true;
   perform(operation, nullptr, [&] {
-    if (may_run(operation)) needs_.runner.run(work, operation, host_);
+    if (may_run(operation)) dependencies_.runner.run(work, operation, host_);
     return true;
   });
   operations_.host_waited_for(operation);
   if (has_pending) host_has_waited();  // the copy itself leaves nothing to be told or forgotten
-  return needs_.devices[stream.device].errors.sticky();
+  return dependencies_.devices[stream.device].errors.sticky();
 }
 
 cudaError_t Execution::submit_together(Stream& stream, std::vector<Work> works) {
@@ -149,7 +150,7 @@ void Execution::submit_across(const std::set<unsigned>& devices, Work work, unsi
 void Execution::let_begin_early(Work& work, Operation& before) {
   auto* const kernel = std::get_if<KernelWork>(&work);
   const bool may = kernel != nullptr && kernel->may_begin_early && before.is_kernel &&
-                   needs_.trial.capability().has_early_launches();
+                   dependencies_.trial.capability().has_early_launches();
   if (!may || operations_.known_to_host().covers(before.stamp)) return;
   kernel->early_after = before.stamp;
   before.next_begins_early = true;
@@ -157,19 +158,20 @@ void Execution::let_begin_early(Work& work, Operation& before) {
 
 OperationPtr Execution::enqueue(Work&& work, const std::vector<OperationPtr>& after,
                                 unsigned device) {
-  needs_.runner.asked_for(work);
+  dependencies_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
-  if (const OperationSet* const seen = needs_.runner.host_may_know()) {
+  if (const OperationSet* const seen = dependencies_.runner.host_may_know()) {
     operations_.learn(*operation, *seen);
   }
-  if (needs_.trial.in_ambient()) operation->asked_at = current_call().return_address;
+  if (dependencies_.trial.in_ambient()) operation->asked_at = current_call().return_address;
   if (is_kernel(operation->work)) {
-    operation->rights = needs_.devices[device].allocations.permissions().of_launch(device, stream_);
+    operation->rights =
+        dependencies_.devices[device].allocations.permissions().of_launch(device, stream_);
   }
   const bool are_too_many =
       operations_.pending() > kPendingMax || operations_.pending_others() > kPendingOthersMax;
   if (are_too_many && can_run_next()) run_next();
-  if (needs_.trial.in_ambient()) needs_.idle.watch();
+  if (dependencies_.trial.in_ambient()) dependencies_.idle.watch();
   return operation;
 }
 
@@ -212,16 +214,16 @@ void Execution::host_knows(const Operation& operation) {
 
 bool Execution::tell_if_host_knows_all(bool has_waited) {
   const bool knows_all = suspended_.empty() && operations_.host_knows_all();
-  if (knows_all) needs_.runner.host_knows_all(has_waited);
+  if (knows_all) dependencies_.runner.host_knows_all(has_waited);
   return knows_all;
 }
 
 void Execution::host_has_waited() {
-  needs_.runner.bring_out_prints();
+  dependencies_.runner.bring_out_prints();
   if (all_done_at_ == operations_.asked_for()) return;
   const bool knows_all = tell_if_host_knows_all(true);
   if (operations_.pending() != 0) return;
-  needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
+  dependencies_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
   if (knows_all) all_done_at_ = operations_.asked_for();
 }
 
@@ -244,7 +246,7 @@ void Execution::run_all_for_nobody() {
     run_next();
     if (!suspended_.empty()) break;  // lets other calls enter
   }
-  needs_.runner.bring_out_prints();
+  dependencies_.runner.bring_out_prints();
 }
 
 void Execution::run_what_can_begin() {
@@ -268,9 +270,9 @@ void Execution::wait_for_processes(const ProcessEvent& event, std::uint64_t reco
 
 // Releases the lock while waiting for another process.
 void Execution::free_the_lock() {
-  needs_.mutex.unlock();
+  dependencies_.mutex.unlock();
   std::this_thread::sleep_for(std::chrono::microseconds(200));
-  needs_.mutex.lock();
+  dependencies_.mutex.lock();
 }
 
 void Execution::run_what_is_left() {
@@ -279,7 +281,7 @@ void Execution::run_what_is_left() {
   try {
     wait_for_all();
   } catch (const vgpu::Refusal& refusal) {
-    needs_.devices.front().errors.refuse(refusal.what());
+    dependencies_.devices.front().errors.refuse(refusal.what());
     operations_.clear();
   }
 }
@@ -293,7 +295,7 @@ void Execution::reset() {
 void Execution::wait_shortly() {
   constexpr std::chrono::microseconds kShortly{100};
   ++waiting_;
-  operation_done_.wait_for(needs_.mutex, kShortly);
+  operation_done_.wait_for(dependencies_.mutex, kShortly);
   --waiting_;
 }
 
@@ -303,7 +305,7 @@ void Execution::wait_shortly() {
 bool Execution::may_run(const Operation& operation) const {
   const auto* const kernel = std::get_if<KernelWork>(&operation.work);
   const unsigned device = kernel == nullptr ? operation.device : kernel->device;
-  return !needs_.devices[device].errors.has_sticky();
+  return !dependencies_.devices[device].errors.has_sticky();
 }
 
 bool Execution::can_run_next() const {
@@ -316,7 +318,7 @@ bool Execution::can_run_next() const {
 bool Execution::can_begin(const Operation& operation) const {
   const bool may = suspended_.empty() || !is_kernel(operation.work) ||
                    (operation.is_kernel && suspended_.size() < kKernelsMax);
-  return may && needs_.runner.can_begin(operation);
+  return may && dependencies_.runner.can_begin(operation);
 }
 
 // Returns a suspended kernel to resume: if possible, one whose polled memory has changed.
@@ -341,13 +343,13 @@ bool Execution::must_suspend(const SuspendableKernel& call) const {
 
 // Returns whether the program has threads that do not wait for the device.
 bool Execution::others_may_help() const {
-  return !host_.is_gone && needs_.trial.in_ambient() && threads_of_program() > waiting_ + 1;
+  return !host_.is_gone && dependencies_.trial.in_ambient() && threads_of_program() > waiting_ + 1;
 }
 
 void Execution::wait_for_others(const OperationSet* goal) {
   if (running_ != 0) {
     ++waiting_;
-    operation_done_.wait(needs_.mutex);
+    operation_done_.wait(dependencies_.mutex);
     --waiting_;
   } else if (operations_.waits_for_processes()) {
     free_the_lock();
@@ -363,7 +365,7 @@ void Execution::wait_for_others(const OperationSet* goal) {
 
 // Waits while all kernels that have begun wait, and so does the host.
 void Execution::wait_for_change() {
-  if (!host_.is_gone && needs_.runner.has_other_processes()) {
+  if (!host_.is_gone && dependencies_.runner.has_other_processes()) {
     free_the_lock();
   } else if (others_may_help()) {
     wait_shortly();
@@ -375,7 +377,7 @@ void Execution::wait_for_change() {
 // Gives up kernels if for a long time the host only asks whether they have ended, or makes no
 // calls.
 void Execution::give_up_after_long(bool is_asked) {
-  if (suspended_.empty() || needs_.runner.has_other_processes()) return;
+  if (suspended_.empty() || dependencies_.runner.has_other_processes()) return;
   SuspendableKernel* const call = suspended_.front().get();
   const auto now = std::chrono::steady_clock::now();
   if (stuck_.call != call || stuck_.operations != operations_.asked_for()) {
@@ -400,12 +402,12 @@ void Execution::wait_for_value() {
   if (waiting == nullptr) throw std::logic_error("operations wait for each other");
   // it is not known whether the value would have been written
   if (host_.is_gone) return operations_.clear();
-  if (needs_.trial.in_ambient() && other_threads_may_run()) {
+  if (dependencies_.trial.in_ambient() && other_threads_may_run()) {
     ++waiting_;
-    operation_done_.wait_for(needs_.mutex, std::chrono::milliseconds(1));
+    operation_done_.wait_for(dependencies_.mutex, std::chrono::milliseconds(1));
     --waiting_;
   } else {
-    needs_.runner.give_up_waiting(*waiting);
+    dependencies_.runner.give_up_waiting(*waiting);
   }
 }
 
@@ -414,15 +416,16 @@ void Execution::run_next(const OperationSet* goal) {
     if (call->has_changed()) return resume(*call, goal);
   }
   if (goal != nullptr && running_ == 0 && suspended_.empty()) {
-    needs_.runner.run_ahead(operations_, *goal, host_);
+    dependencies_.runner.run_ahead(operations_, *goal, host_);
   }
   const OperationPtr operation =
-      operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
+      operations_.take(dependencies_.trial.strategy(), dependencies_.trial.schedule(),
                        [&](const Operation& one) { return can_begin(one); });
   if (operations_.had_choice())
-    needs_.trial.order_shows("nothing orders operations of several streams");
+    dependencies_.trial.order_shows("nothing orders operations of several streams");
   if (operation == nullptr) return wait_for_others(goal);
-  if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {
+  if (const OperationSet* const more =
+          dependencies_.runner.comes_after(*operation, operations_.done())) {
     operations_.learn(*operation, *more);
     // The store is not known: it may be one of a kernel that has not ended.
     for (const auto& call : suspended_) {
@@ -439,8 +442,8 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
   // No other operation runs before the host knows of this one.  A plain program may access memory
   // meanwhile.
   operation->is_alone =
-      host_.runs_alone && operations_.pending() == 1 && !needs_.trial.in_ambient();
-  if (needs_.trial.in_ambient() && is_kernel(operation->work)) {
+      host_.runs_alone && operations_.pending() == 1 && !dependencies_.trial.in_ambient();
+  if (dependencies_.trial.in_ambient() && is_kernel(operation->work)) {
     std::unique_ptr<SuspendableKernel> call;
     if (spare_.empty()) {
       call = std::make_unique<SuspendableKernel>(
@@ -451,19 +454,19 @@ void Execution::run(const OperationPtr& operation, const OperationSet* goal) {
     }
     Operation& work = *operation;
     call->begin(operation, [this, &work] {
-      if (may_run(work)) needs_.runner.run(work, host_);
+      if (may_run(work)) dependencies_.runner.run(work, host_);
     });
     suspended_.push_back(std::move(call));
     return resume(*suspended_.back(), goal);
   }
   const bool writes_value = !suspended_.empty() && brings_value(operation->work);
   perform(*operation, operation->asked_at, [&] {
-    if (may_run(*operation)) needs_.runner.run(*operation, host_);
+    if (may_run(*operation)) dependencies_.runner.run(*operation, host_);
     return true;
   });
   for (const auto& call : suspended_) {
     const bool is_told = call->has_changed() || (call->can_resume() && writes_value);
-    if (is_told) needs_.runner.signalled(*call->operation(), *operation);
+    if (is_told) dependencies_.runner.signalled(*call->operation(), *operation);
   }
 }
 
@@ -484,7 +487,7 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
   call.set_waited_for(goal != nullptr && goal->covers(operation->stamp));
   stuck_ = {};
   tell_host_accesses();  // before the kernel continues
-  needs_.runner.resumes(*operation, operations_.known_to_host());
+  dependencies_.runner.resumes(*operation, operations_.known_to_host());
   try {
     const bool has_ended = perform(*operation, caller, [&] { return call.resume(); });
     if (has_ended) {
@@ -498,7 +501,7 @@ void Execution::resume(SuspendableKernel& call, const OperationSet* goal) {
     put_away();
     throw;
   }
-  needs_.idle.look_soon(!suspended_.empty());
+  dependencies_.idle.look_soon(!suspended_.empty());
 }
 
 // Runs a part of an operation; run() returns whether the operation has ended.
@@ -508,19 +511,19 @@ bool Execution::perform(Operation& operation, const void* caller, Run run) {
   ++running_;
   bool has_ended = true;
   try {
-    needs_.findings.mishaps().perform(caller);
+    dependencies_.findings.mishaps().perform(caller);
     has_ended = run();
-    needs_.findings.mishaps().perform(needs_.trial.in_ambient() ? current_call().return_address
-                                                                : nullptr);
-    if (!has_ended) needs_.runner.suspended(operation);
+    dependencies_.findings.mishaps().perform(
+        dependencies_.trial.in_ambient() ? current_call().return_address : nullptr);
+    if (!has_ended) dependencies_.runner.suspended(operation);
     tell_host_accesses();
   } catch (...) {
     --running_;
-    operations_.finish(operation, needs_.clock.cycles());
+    operations_.finish(operation, dependencies_.clock.cycles());
     throw;
   }
   --running_;
-  if (has_ended) operations_.finish(operation, needs_.clock.cycles());
+  if (has_ended) operations_.finish(operation, dependencies_.clock.cycles());
   if (has_ended && waiting_ != 0) operation_done_.notify_all();
   return has_ended;
 }

@@ -88,7 +88,7 @@ class OperationRunner {
 class Execution {
  public:
   // Nothing is owned.
-  struct Needs {
+  struct Dependencies {
     std::mutex& mutex;  // held by the caller; released while functions of the program run
     Trial& trial;
     DeviceStates& devices;
@@ -98,7 +98,7 @@ class Execution {
     IdleProgress& idle;
     OperationRunner& runner;
   };
-  explicit Execution(const Needs& needs) : needs_(needs) {}
+  explicit Execution(const Dependencies& dependencies) : dependencies_(dependencies) {}
 
   Queues& queues() { return queues_; }
   // Returns nullptr if there is no such stream, with a finding if it has been destroyed.
@@ -148,7 +148,7 @@ class Execution {
   // The host has seen that an operation is complete.
   void host_knows(const Operation& operation);
   // Reports what the host has done so far without a call.
-  void tell_host_accesses() { needs_.runner.tell_host_accesses(operations_); }
+  void tell_host_accesses() { dependencies_.runner.tell_host_accesses(operations_); }
 
   // Returns how many operations the host has requested, if some have not ended; nothing: all have
   // ended.
@@ -191,7 +191,7 @@ class Execution {
   [[nodiscard]] bool may_run(const Operation& operation) const;
   [[nodiscard]] bool everything_comes_before_next(Stream& stream);
 
-  Needs needs_;
+  Dependencies dependencies_;
   Queues queues_;
   Operations operations_;
   const Stream* stream_ = nullptr;    // of the launches that are being requested

@@ -1,7 +1,7 @@
 #include "vgpu/cudart/streams/host_functions.hpp"
 
 #include "vgpu/cudart/api/calls/api_call.hpp"
-#include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 
 namespace warpcheck::cudart {

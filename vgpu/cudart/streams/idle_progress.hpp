@@ -20,7 +20,7 @@
 #include <optional>
 #include <utility>
 
-#include "vgpu/cudart/host/signal_mask.hpp"
+#include "vgpu/cudart/host_watch/signal_mask.hpp"
 
 namespace warpcheck::cudart {
 

@@ -11,11 +11,11 @@
 
 namespace warpcheck::cudart {
 
-KernelTurns::Turn::Turn(KernelTurns& turns, const Needs& needs, std::uint32_t launch,
+KernelTurns::Turn::Turn(KernelTurns& turns, const Dependencies& dependencies, std::uint32_t launch,
                         const Operation& operation, OnResume on_resume)
     : turns_(turns),
-      needs_(needs),
-      concurrent_work_(needs.host.concurrent_work),
+      dependencies_(dependencies),
+      concurrent_work_(dependencies.host.concurrent_work),
       launch_(launch),
       operation_(operation),
       known_(operation.clock),
@@ -39,12 +39,12 @@ KernelTurns::Turn::~Turn() {
 
 // Exchanges the changes of both sides of registered memory.
 void KernelTurns::Turn::read_host() const {
-  if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  if (!dependencies_.host.is_gone) dependencies_.host_blocks.copy_registered_to_device();
   on_resume_(std::exchange(turns_.last_, this) != this);
 }
 
 void KernelTurns::Turn::show_host() const {
-  if (!needs_.host.is_gone) needs_.host_blocks.copy_registered_to_host();
+  if (!dependencies_.host.is_gone) dependencies_.host_blocks.copy_registered_to_host();
 }
 
 bool KernelTurns::Turn::wait_for_change(const std::vector<vgpu::PolledBytes>& polled,
@@ -52,7 +52,7 @@ bool KernelTurns::Turn::wait_for_change(const std::vector<vgpu::PolledBytes>& po
   show_host();
   std::vector<vgpu::PolledBytes> seen = polled;
   for (vgpu::PolledBytes& bytes : seen) {
-    const std::byte* const own = needs_.host_blocks.host_bytes_of(bytes.at);
+    const std::byte* const own = dependencies_.host_blocks.host_bytes_of(bytes.at);
     if (own == nullptr) continue;
     bytes.at = own;
     of_host = true;

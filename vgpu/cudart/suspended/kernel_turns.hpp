@@ -28,15 +28,15 @@ class KernelTurns {
   class Turn final : public vgpu::ConcurrentWork {
    public:
     // Nothing is owned.
-    struct Needs {
+    struct Dependencies {
       HostBlocks& host_blocks;
       const HostState& host;
     };
     using OnResume = std::function<void(bool others_have_run)>;
     //   launch: its number in the trial
     //   on_resume: called when it is resumed
-    Turn(KernelTurns& turns, const Needs& needs, std::uint32_t launch, const Operation& operation,
-         OnResume on_resume);
+    Turn(KernelTurns& turns, const Dependencies& dependencies, std::uint32_t launch,
+         const Operation& operation, OnResume on_resume);
     ~Turn() override;
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -63,7 +63,7 @@ class KernelTurns {
     void show_host() const;
 
     KernelTurns& turns_;
-    Needs needs_;
+    Dependencies dependencies_;
     vgpu::ConcurrentWork* concurrent_work_;
     std::uint32_t launch_;
     const Operation& operation_;

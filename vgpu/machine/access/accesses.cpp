@@ -119,7 +119,7 @@ bool Accesses::find_again(const RunningFragment& run, const Instr& instr, Plan& 
     target = targets_.of(run, instr, address);
     if (target.allocation == nullptr || target.space != Space::global) return false;
   }
-  if (instr.provenance != 0) meant_objects_.keep(instr.provenance, run.slot.shared, target);
+  if (instr.provenance != 0) provenance_objects_.keep(instr.provenance, run.slot.shared, target);
   if (!plan.is_load && target.allocation->read_only) return false;
 
   // All addresses are between those of the first and the last active lane.
@@ -195,7 +195,7 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
     const auto lead = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t lead_address = address_of(row, lead);
     Target target = targets_.of(run, instr, lead_address);
-    if (instr.provenance != 0) meant_objects_.keep(instr.provenance, run.slot.shared, target);
+    if (instr.provenance != 0) provenance_objects_.keep(instr.provenance, run.slot.shared, target);
     row.base = target.base;
     row.begin = target.begin;
     std::uint32_t group = active;

@@ -9,7 +9,7 @@
 #include "vgpu/machine/access/current_access.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
 #include "vgpu/machine/memory/local_memory.hpp"
-#include "vgpu/machine/memory/meant_objects.hpp"
+#include "vgpu/machine/memory/provenance_objects.hpp"
 #include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/progress/strong_writes.hpp"
 #include "vgpu/machine/running_launch.hpp"
@@ -18,22 +18,22 @@ namespace warpcheck::vgpu {
 
 class Accesses {
  public:
-  struct Parts {
+  struct Dependencies {
     Targets& targets;
-    MeantObjects& meant_objects;
+    ProvenanceObjects& provenance_objects;
     CurrentAccess& current;
     Atomics& atomics;
     LocalMemory& local_memory;
     StrongWrites& strong_writes;
   };
-  Accesses(RunningLaunch& launch, const Parts& parts)
+  Accesses(RunningLaunch& launch, const Dependencies& dependencies)
       : launch_(launch),
-        targets_(parts.targets),
-        meant_objects_(parts.meant_objects),
-        current_(parts.current),
-        atomics_(parts.atomics),
-        local_memory_(parts.local_memory),
-        strong_writes_(parts.strong_writes) {}
+        targets_(dependencies.targets),
+        provenance_objects_(dependencies.provenance_objects),
+        current_(dependencies.current),
+        atomics_(dependencies.atomics),
+        local_memory_(dependencies.local_memory),
+        strong_writes_(dependencies.strong_writes) {}
 
   // Returns false if nothing is known yet about the program's accesses.
   bool begin_launch();
@@ -148,7 +148,7 @@ class Accesses {
 
   RunningLaunch& launch_;
   Targets& targets_;
-  MeantObjects& meant_objects_;
+  ProvenanceObjects& provenance_objects_;
   CurrentAccess& current_;
   Atomics& atomics_;
   LocalMemory& local_memory_;

@@ -21,20 +21,20 @@ namespace warpcheck::vgpu {
 
 class BulkCopies {
  public:
-  struct Parts {
+  struct Dependencies {
     Targets& targets;
     CurrentAccess& current;
     Accesses& accesses;
     BarrierObjects& barrier_objects;
     Blocks& blocks;
   };
-  BulkCopies(RunningLaunch& launch, const Parts& parts)
+  BulkCopies(RunningLaunch& launch, const Dependencies& dependencies)
       : launch_(launch),
-        targets_(parts.targets),
-        current_(parts.current),
-        accesses_(parts.accesses),
-        barrier_objects_(parts.barrier_objects),
-        blocks_(parts.blocks) {}
+        targets_(dependencies.targets),
+        current_(dependencies.current),
+        accesses_(dependencies.accesses),
+        barrier_objects_(dependencies.barrier_objects),
+        blocks_(dependencies.blocks) {}
 
   Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   // Executes st.async or red.async.

@@ -81,8 +81,8 @@ bool Targets::is_exclusive(const Allocation& allocation) const {
 bool Targets::keeps_site(std::uint32_t pc) {
   const AccessSite& site = sites_[pc];
   const Instr& instr = launch_.program->code[pc];
-  const MeantObject* const meant =
-      instr.provenance == 0 ? nullptr : &meant_objects_.of(instr.provenance);
+  const ProvenanceObject* const meant =
+      instr.provenance == 0 ? nullptr : &provenance_objects_.of(instr.provenance);
   if (meant != nullptr && meant->is_sure && meant->allocation != nullptr &&
       meant->allocation == site.allocation && is_still_there(site)) {
     return true;
@@ -115,7 +115,7 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
   const bool is_known =
       is_shared ? is_own : target.space == Space::global || target.space == Space::constant;
   const bool is_settled =
-      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target);
+      instr.provenance == 0 || provenance_objects_.is_settled(instr.provenance, target);
   const std::uint32_t bytes = target.limit - target.begin;
   if (!is_known || !is_settled || target.begin % lane_bytes != 0 || bytes < lane_bytes) {
     return false;
@@ -273,7 +273,7 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
       target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.begin);
   const std::uint64_t limit =
       target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.limit);
-  const MeantObject& meant = meant_objects_.of(instr.provenance);
+  const ProvenanceObject& meant = provenance_objects_.of(instr.provenance);
   if (meant.symbol != nullptr) {
     fault.symbol = meant.symbol;
     fault.meant = run.slot.shared;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/machine/memory/meant_objects.hpp"
+#include "vgpu/machine/memory/provenance_objects.hpp"
 #include "vgpu/machine/memory/target.hpp"
 #include "vgpu/machine/native/access_site.hpp"
 #include "vgpu/machine/running_launch.hpp"
@@ -21,8 +21,9 @@ namespace warpcheck::vgpu {
 
 class Targets {
  public:
-  Targets(RunningLaunch& launch, const Clusters& clusters, const MeantObjects& meant_objects)
-      : launch_(launch), clusters_(clusters), meant_objects_(meant_objects) {}
+  Targets(RunningLaunch& launch, const Clusters& clusters,
+          const ProvenanceObjects& provenance_objects)
+      : launch_(launch), clusters_(clusters), provenance_objects_(provenance_objects) {}
   ~Targets();
   Targets(const Targets&) = delete;
   Targets& operator=(const Targets&) = delete;
@@ -87,7 +88,7 @@ class Targets {
 
   RunningLaunch& launch_;
   const Clusters& clusters_;
-  const MeantObjects& meant_objects_;
+  const ProvenanceObjects& provenance_objects_;
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_;                   // by pc: the allocation of its last access
   std::vector<AccessSite> sites_;                   // by pc; empty: not needed so far

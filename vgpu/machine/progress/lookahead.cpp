@@ -84,8 +84,11 @@ class Hash {
 
 }  // namespace
 
-Lookahead::Lookahead(const Parts& parts, std::uint64_t most)
-    : parts_(parts), launch_(parts.launch), saved_(parts.launch), cost_(most) {
+Lookahead::Lookahead(const Dependencies& dependencies, std::uint64_t most)
+    : dependencies_(dependencies),
+      launch_(dependencies.launch),
+      saved_(dependencies.launch),
+      cost_(most) {
   only_this_.add(*this);
   observers_ = std::exchange(launch_.observers, {});
   launch_.observers.list = &only_this_;
@@ -93,7 +96,7 @@ Lookahead::Lookahead(const Parts& parts, std::uint64_t most)
   launch_.observers.undefined_memory = this;
   outcome_ = std::exchange(launch_.outcome, {});
   launch_.outcome.steps = outcome_.steps;
-  clusters_ = parts_.cluster_barriers.states();
+  clusters_ = dependencies_.cluster_barriers.states();
   time_ahead_ = launch_.time_ahead;
   cost_.count(LookCost::kOfState);
 }
@@ -108,7 +111,7 @@ void Lookahead::put_back() {
   launch_.time_ahead = time_ahead_;
   changes_.undo(0);
   saved_.put_back();
-  parts_.cluster_barriers.put_back(clusters_);
+  dependencies_.cluster_barriers.put_back(clusters_);
 }
 
 // Saves warps of a block.  False: that would cost more than the look may cost.
@@ -327,7 +330,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   warp.quantum_left = 0;
   warp.quantum_rest = 0;
   launch_.quantum_left = 1;
-  const Stop stop = parts_.warps.run(slot, warp);
+  const Stop stop = dependencies_.warps.run(slot, warp);
   ++steps_;
   if (reads_time(instr)) {
     reads_time_ = true;
@@ -452,7 +455,8 @@ void Lookahead::describe(const Read& read, Waiting& waiting) const {
     waiting.arrived = token.expected - std::min(token.pending, token.expected);
     waiting.missing_bytes = token.bytes;
   }
-  const StrongWrites::Write* const write = parts_.strong_writes.find(read.allocation, read.offset);
+  const StrongWrites::Write* const write =
+      dependencies_.strong_writes.find(read.allocation, read.offset);
   if (write == nullptr) return;
   waiting.written = {{write->block, write->warp, 0, 0}, write->lane, write->pc, false};
   const Slot* const slot = launch_.slot_of(write->block);
@@ -482,7 +486,7 @@ void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& w
 
 void Lookahead::list(std::vector<Waiting>& waiting) {
   for (Slot* slot : launch_.resident) {
-    parts_.waiting_threads.list(*slot, waiting);
+    dependencies_.waiting_threads.list(*slot, waiting);
     for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
       list_polls(*slot, slot->warps[index], waiting);
     }

@@ -65,7 +65,7 @@ struct Diamond {
 
 class Lookahead final : public Observer, private UndefinedMemory {
  public:
-  struct Parts {
+  struct Dependencies {
     RunningLaunch& launch;
     Warps& warps;
     ClusterBarriers& cluster_barriers;
@@ -74,7 +74,7 @@ class Lookahead final : public Observer, private UndefinedMemory {
   };
   // Replaces the launch's observers until it is destroyed.
   //   most: what it may cost, in units of LookCost; it ends without a result if it needs more
-  explicit Lookahead(const Parts& parts, std::uint64_t most = LookCost::kNoLimit);
+  explicit Lookahead(const Dependencies& dependencies, std::uint64_t most = LookCost::kNoLimit);
   ~Lookahead() override;
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
@@ -196,7 +196,7 @@ class Lookahead final : public Observer, private UndefinedMemory {
   void leave_assertions(Warp& warp);
   bool close_forks(Warp& warp);
 
-  Parts parts_;
+  Dependencies dependencies_;
   RunningLaunch& launch_;
   SavedBlocks saved_;
   MemoryChanges changes_;

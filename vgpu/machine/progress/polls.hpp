@@ -23,7 +23,7 @@ namespace warpcheck::vgpu {
 class Polls {
  public:
   Polls(RunningLaunch& launch, Warps& warps, TimeWaits& time_waits,
-        const Lookahead::Parts& lookahead)
+        const Lookahead::Dependencies& lookahead)
       : launch_(launch), warps_(warps), time_waits_(time_waits), lookahead_(lookahead) {}
 
   // Runs a warp's turn: a quantum, or the rest of one.
@@ -44,7 +44,7 @@ class Polls {
   Warps& warps_;
   TimeWaits& time_waits_;
   bool is_complete_ = false;  // the last look
-  Lookahead::Parts lookahead_;
+  Lookahead::Dependencies lookahead_;
   PollWatch watch_;  // watches the accesses of the running warp
 };
 

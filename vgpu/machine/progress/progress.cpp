@@ -51,21 +51,21 @@ void Progress::begin_launch() {
 }
 
 bool Progress::release_stuck(Slot& slot) {
-  return parts_.meetings.release_stuck(slot) ||
-         (launch_.program->has_named_barriers && parts_.named_barriers.release_stuck(slot));
+  return dependencies_.meetings.release_stuck(slot) ||
+         (launch_.program->has_named_barriers && dependencies_.named_barriers.release_stuck(slot));
 }
 
 bool Progress::unblock(Slot& slot) {
   if (release_stuck(slot)) return true;
   std::vector<Waiting> waiting;
-  parts_.waiting_threads.list(slot, waiting);
+  dependencies_.waiting_threads.list(slot, waiting);
   for (Slot* other : launch_.resident) {
     const bool is_sibling = other != &slot && other->cluster == slot.cluster;
     if (!is_sibling || other->ready_warps != 0) continue;
     if (release_stuck(*other)) return true;
-    parts_.waiting_threads.list(*other, waiting);
+    dependencies_.waiting_threads.list(*other, waiting);
   }
-  parts_.waiting_threads.complete(waiting);
+  dependencies_.waiting_threads.complete(waiting);
   Deadlock deadlock;
   deadlock.program = launch_.program;
   deadlock.waiting = waiting;
@@ -102,7 +102,8 @@ bool Progress::cannot_end() {
   }
   LookCost cost(is_likely ? LookCost::kNoLimit : account_.left(now));
   std::uint64_t steps = 0;
-  if (std::exchange(blocks_ended_at_look_, parts_.blocks.ended()) != parts_.blocks.ended()) {
+  if (std::exchange(blocks_ended_at_look_, dependencies_.blocks.ended()) !=
+      dependencies_.blocks.ended()) {
     repeating_looks_ = 0;
   } else if (look_ahead(cost, steps)) {
     return true;
@@ -127,7 +128,7 @@ void Progress::give_up_share_of_waiting_block() {
   }
   if (!waits) {
     const std::uint64_t paid = account_.left(launch_.outcome.steps);
-    Lookahead ahead(parts_.lookahead, all_seem_to_poll() ? LookCost::kNoLimit : paid);
+    Lookahead ahead(dependencies_.lookahead, all_seem_to_poll() ? LookCost::kNoLimit : paid);
     const Prospect prospect = ahead.look_at_launch(slot.block);
     waits = prospect != Prospect::goes_on && prospect != Prospect::unknown;
     if (!waits) account_.spend(ahead.cost());
@@ -171,14 +172,14 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   deadlock.program = launch_.program;
   deadlock.of_launch = true;
   deadlock.steps = launch_.outcome.steps;
-  deadlock.blocks_not_started = parts_.blocks.not_begun();
+  deadlock.blocks_not_started = dependencies_.blocks.not_begun();
   ConcurrentWork* const others = concurrent_work_;
   std::vector<PolledBytes> polled;
   bool polls = false, is_complete = false;
   {
-    Lookahead ahead(parts_.lookahead, cost.most());
+    Lookahead ahead(dependencies_.lookahead, cost.most());
     if (others != nullptr) ahead.list_reads();
-    const bool may_start = !parts_.blocks.admitted().empty();
+    const bool may_start = !dependencies_.blocks.admitted().empty();
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
     restless_block_ = ahead.restless_block();
     const bool is_turn = ++looks_ % kLooksPerLivelock == 0 || repeating_looks_ != 0;
@@ -219,7 +220,7 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
     account_.begin(launch_.outcome.steps, kAdvance, LookAccount::kShareOfLaunch);
     return false;
   }
-  parts_.waiting_threads.complete(waiting);
+  dependencies_.waiting_threads.complete(waiting);
   deadlock.waiting = waiting;
   launch_.notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
   return true;
@@ -230,11 +231,11 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
 // their own rely on that.
 bool Progress::admit_more() {
   DeviceRuntime* const runtime = launch_.request->device_runtime;
-  if (runtime == nullptr || parts_.blocks.not_begun() == 0) return false;
+  if (runtime == nullptr || dependencies_.blocks.not_begun() == 0) return false;
   const std::uint32_t blocks = runtime->size().blocks;
   if (blocks <= launch_.limits.resident_blocks) return false;
   launch_.limits.resident_blocks = blocks;
-  parts_.blocks.admit();
+  dependencies_.blocks.admit();
   repeating_looks_ = 0;
   return true;
 }
@@ -251,20 +252,21 @@ Outcome::End Progress::end_at_step_limit(Slot& slot, Warp& warp) {
     limit.lane = static_cast<unsigned>(std::countr_zero(warp.fragments.front().mask));
   }
   limit.steps = launch_.outcome.steps;
-  limit.blocks_not_started = parts_.blocks.not_begun();
+  limit.blocks_not_started = dependencies_.blocks.not_begun();
   std::vector<Waiting> waiting;
-  for (const Slot* resident : launch_.resident) parts_.waiting_threads.list(*resident, waiting);
+  for (const Slot* resident : launch_.resident)
+    dependencies_.waiting_threads.list(*resident, waiting);
   std::size_t listed = 0;
   for (Slot* resident : launch_.resident) {
     const std::uint32_t ready = resident->ready_warps;
     for (std::uint32_t rest = ready; rest != 0 && listed < kWarpsListed; rest &= rest - 1) {
-      Lookahead ahead(parts_.lookahead);
+      Lookahead ahead(dependencies_.lookahead);
       ahead.look_at_warp(
           *resident, resident->warps[static_cast<std::size_t>(std::countr_zero(rest))], waiting);
       ++listed;
     }
   }
-  parts_.waiting_threads.complete(waiting);
+  dependencies_.waiting_threads.complete(waiting);
   limit.waiting = waiting;
   launch_.notify([&](Observer& observer) { observer.on_step_limit(limit); });
   return Outcome::End::step_limit;

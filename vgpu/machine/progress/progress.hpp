@@ -24,14 +24,15 @@ class ConcurrentWork;
 
 class Progress {
  public:
-  struct Parts {
+  struct Dependencies {
     Blocks& blocks;
     WarpMeetings& meetings;
     NamedBarriers& named_barriers;
     const WaitingThreads& waiting_threads;
-    Lookahead::Parts lookahead;
+    Lookahead::Dependencies lookahead;
   };
-  Progress(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+  Progress(RunningLaunch& launch, const Dependencies& dependencies)
+      : launch_(launch), dependencies_(dependencies) {}
 
   void begin_launch();
   // Releases threads of a block in which no thread can run, if they are blocked by misuse that can
@@ -69,7 +70,7 @@ class Progress {
   [[nodiscard]] bool may_be_told_something(const Lookahead& ahead);
 
   RunningLaunch& launch_;
-  Parts parts_;
+  Dependencies dependencies_;
   LookAccount account_;
   std::uint64_t looked_at_ = 0;  // the number of warp instructions at the last look-ahead
   // The number of warp instructions at which the next look-ahead runs.

@@ -18,18 +18,18 @@ namespace warpcheck::vgpu {
 
 class BarrierObjects {
  public:
-  struct Parts {
+  struct Dependencies {
     Clusters& clusters;
     Targets& targets;
     CurrentAccess& current;
     Accesses& accesses;
   };
-  BarrierObjects(RunningLaunch& launch, const Parts& parts)
+  BarrierObjects(RunningLaunch& launch, const Dependencies& dependencies)
       : launch_(launch),
-        clusters_(parts.clusters),
-        targets_(parts.targets),
-        current_(parts.current),
-        accesses_(parts.accesses) {}
+        clusters_(dependencies.clusters),
+        targets_(dependencies.targets),
+        current_(dependencies.current),
+        accesses_(dependencies.accesses) {}
 
   // Like Accesses::execute(), but only shared memory can hold mbarriers.  True: a wait is not
   // complete, and the threads that it waits for must run.

@@ -92,7 +92,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   if (const std::string wrong = wrong_place(run, instr, *map, lane); !wrong.empty()) {
     return launch_.halt(run, 1u << lane, Trap::Cause::no_object, wrong);
   }
-  parts_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
+  dependencies_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
     Tile tile{.instr = one, .map = *map, .lane = lane};
     for (std::uint32_t i = 0; i < map->rank; ++i) {
       const Ref row = row_after(instr[TensorOperand::coordinates], i);
@@ -105,11 +105,11 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     tile.shared = address_in(run, one[TensorOperand::shared], lane);
     tile.tensor = launch_.memory.object_at(map->address);
     const Ref& object = one[TensorOperand::object];
-    parts_.bulk_copies.begin_asynchronous(run, object, lane, true);
+    dependencies_.bulk_copies.begin_asynchronous(run, object, lane, true);
     move_tile(run, tile);
-    parts_.current.end_asynchronous();
+    dependencies_.current.end_asynchronous();
     if (object.bank == Bank::none) return;
-    parts_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(), lane);
+    dependencies_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(), lane);
   });
   return Step::again;
 }
@@ -145,8 +145,8 @@ std::optional<TensorMap> TensorCopies::read_map(RunningFragment& run, const Inst
   load.displacement = 0;
   const std::uint64_t address = address_in(run, instr[TensorOperand::map], lane);
   if (address % kMapAlignment != 0) {
-    Target target = parts_.targets.of(run, load, address);
-    parts_.targets.fault(run, load, target, address, lane, kMapAlignment);
+    Target target = dependencies_.targets.of(run, load, address);
+    dependencies_.targets.fault(run, load, target, address, lane, kMapAlignment);
     return {};
   }
   TensorMapBytes bytes{};
@@ -155,7 +155,7 @@ std::optional<TensorMap> TensorCopies::read_map(RunningFragment& run, const Inst
     for (std::uint32_t word = 0; word < kWords; ++word) {
       load[MemoryOperand::value + word] = row_after(instr[TensorOperand::rows], word);
     }
-    parts_.accesses.execute(run, load, 1u << lane);
+    dependencies_.accesses.execute(run, load, 1u << lane);
     for (std::uint32_t word = 0; word < kWords; ++word) {
       const Ref row = row_after(instr[TensorOperand::rows], word);
       launch_.use_of_undefined(run, UndefinedUse::Kind::address, row, 1u << lane);
@@ -179,8 +179,8 @@ void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
     const bool reads = tile.instr[TensorOperand::object].bank == Bank::none;
     const Instr access = part_of_bulk(tile.instr, reads ? InstrKind::load : InstrKind::store,
                                       Space::shared, Type::b32, 1);
-    const Target target = parts_.targets.of(run, access, tile.shared);
-    return parts_.targets.fault(run, access, target, tile.shared, tile.lane, kTileAlignment);
+    const Target target = dependencies_.targets.of(run, access, tile.shared);
+    return dependencies_.targets.fault(run, access, target, tile.shared, tile.lane, kTileAlignment);
   }
   map.is_im2col ? move_pixels(run, tile) : move_boxes(run, tile);
 }
@@ -298,13 +298,13 @@ void TensorCopies::move_piece(RunningFragment& run, const Tile& tile, const Piec
   const Type type = type_of(piece.bytes);
   const Instr load =
       part(run, tile, InstrKind::load, type, elements, loads ? piece.global : piece.shared);
-  parts_.accesses.execute(run, load, 1u << tile.lane);
+  dependencies_.accesses.execute(run, load, 1u << tile.lane);
   if (loads && tile.map.converts()) convert(run, tile, elements);
   const bool reduces = tile.instr.modifiers.reduce;
   const Instr store = part(run, tile, reduces ? InstrKind::atomic : InstrKind::store,
                            reduces ? tile.map.atomic_type(tile.instr.modifiers.atom_op) : type,
                            elements, loads ? piece.shared : piece.global);
-  parts_.accesses.execute(run, store, 1u << tile.lane);
+  dependencies_.accesses.execute(run, store, 1u << tile.lane);
 }
 
 void TensorCopies::fill_piece(RunningFragment& run, const Tile& tile, const Piece& piece) {
@@ -313,7 +313,7 @@ void TensorCopies::fill_piece(RunningFragment& run, const Tile& tile, const Piec
   const std::uint32_t lanes = 1u << tile.lane;
   launch_.rows.broadcast(row_of(run.banks, row), row.bank == Bank::wide, tile.map.fill(), lanes);
   run.warp.undefined.set(run.frame, row, {}, lanes, *launch_.program);
-  parts_.accesses.execute(run, store, lanes);
+  dependencies_.accesses.execute(run, store, lanes);
 }
 
 // Returns whether a piece is inside the tensor but outside the allocation in which the tensor
@@ -327,7 +327,7 @@ bool TensorCopies::is_outside(const RunningFragment& run, const Tile& tile,
   const Allocation* const part = tile.tensor->part_at(0);
   const Target target{const_cast<Allocation*>(part), Space::global, part->address, part->limit(),
                       0};
-  parts_.targets.fault(run, access, target, piece.global, tile.lane, piece.bytes);
+  dependencies_.targets.fault(run, access, target, piece.global, tile.lane, piece.bytes);
   return true;
 }
 

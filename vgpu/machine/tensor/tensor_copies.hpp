@@ -20,13 +20,14 @@ namespace warpcheck::vgpu {
 
 class TensorCopies {
  public:
-  struct Parts {
+  struct Dependencies {
     Targets& targets;
     CurrentAccess& current;
     Accesses& accesses;
     BulkCopies& bulk_copies;
   };
-  TensorCopies(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+  TensorCopies(RunningLaunch& launch, const Dependencies& dependencies)
+      : launch_(launch), dependencies_(dependencies) {}
 
   Step execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
@@ -72,7 +73,7 @@ class TensorCopies {
   void convert(const RunningFragment& run, const Tile& tile, std::uint32_t words) const;
 
   RunningLaunch& launch_;
-  Parts parts_;
+  Dependencies dependencies_;
 };
 
 }  // namespace warpcheck::vgpu

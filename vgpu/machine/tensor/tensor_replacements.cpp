@@ -74,7 +74,7 @@ Step TensorCopies::replace_in_lane(RunningFragment& run, const Instr& instr, uns
                   packed.data() + at + word * sizeof(std::uint32_t), sizeof(std::uint32_t));
       store[MemoryOperand::value + word] = row;
     }
-    parts_.accesses.execute(run, store, 1u << lane);
+    dependencies_.accesses.execute(run, store, 1u << lane);
   }
   return Step::again;
 }
@@ -82,15 +82,15 @@ Step TensorCopies::replace_in_lane(RunningFragment& run, const Instr& instr, uns
 // The copy is one operation of the warp (.sync.aligned), so its parts are in the program order of
 // no single lane.  The lanes wait for it together (Copies::commit_or_wait).
 Step TensorCopies::copy_map(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  parts_.current.begin_asynchronous();
+  dependencies_.current.begin_asynchronous();
   for (const bool is_load : {true, false}) {
     Instr part = part_of_bulk(instr, is_load ? InstrKind::load : InstrKind::store,
                               is_load ? ptx::Space::shared : ptx::Space::global, ptx::Type::b32, 1);
     part[MemoryOperand::address] = instr[is_load ? TensorOperand::shared : TensorOperand::map];
     part[MemoryOperand::value] = instr[TensorOperand::rows];
-    parts_.accesses.execute(run, part, lanes);
+    dependencies_.accesses.execute(run, part, lanes);
   }
-  parts_.current.end_asynchronous();
+  dependencies_.current.end_asynchronous();
   return Step::again;
 }
 

@@ -58,14 +58,14 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
 Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
   Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[index]}, .index = index};
   turn.lanes = lane_count(turn.run.mask);
-  turn.native = parts_.native_runs.code_for(turn.run.mask);
+  turn.native = dependencies_.native_runs.code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
-  if (turn.native != nullptr) turn.frame = &parts_.native_frames.of_fragment(turn.run);
+  if (turn.native != nullptr) turn.frame = &dependencies_.native_frames.of_fragment(turn.run);
   const Step step =
       launch_.observers.watch_steps ? run_until<true>(turn, limit) : run_until<false>(turn, limit);
   if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
-    parts_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
-  parts_.native_runs.finish(turn.lane_steps);
+    dependencies_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
+  dependencies_.native_runs.finish(turn.lane_steps);
   return step;
 }
 
@@ -74,9 +74,9 @@ bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, std::size_t index) {
   RunningFragment run{slot, warp, *launch_.program, warp.fragments[index]};
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
-  const bool has_run =
-      parts_.native_runs.run_fragments(parts_.native_frames.of_fragment(run), run, lane_steps);
-  parts_.native_runs.finish(lane_steps);
+  const bool has_run = dependencies_.native_runs.run_fragments(
+      dependencies_.native_frames.of_fragment(run), run, lane_steps);
+  dependencies_.native_runs.finish(lane_steps);
   return has_run;
 }
 
@@ -90,8 +90,8 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       park(turn);
       return warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[turn.index]);
     }
-    if (turn.native != nullptr && parts_.native_runs.can_enter(turn.native, run) &&
-        parts_.native_runs.run(*turn.frame, *turn.native, run, limit, turn.lane_steps)) {
+    if (turn.native != nullptr && dependencies_.native_runs.can_enter(turn.native, run) &&
+        dependencies_.native_runs.run(*turn.frame, *turn.native, run, limit, turn.lane_steps)) {
       continue;
     }
     const Instr& instr = code[run.pc];
@@ -158,12 +158,12 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (active != 0) compute(run, instr, active);
       break;
     case InstrKind::special:
-      parts_.scalars.read_special(run, instr, active);
+      dependencies_.scalars.read_special(run, instr, active);
       if (launch_.observers.following.order && depends_on_order(instr.special)) [[unlikely]]
         mark_results(launch_, run, instr, active);
       break;
     case InstrKind::local_address:
-    case InstrKind::param: parts_.scalars.move(run, instr, active); break;
+    case InstrKind::param: dependencies_.scalars.move(run, instr, active); break;
     case InstrKind::load:
     case InstrKind::store:
     case InstrKind::atomic:
@@ -171,7 +171,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (warp.accesses == warp.ask_at) [[unlikely]]
         return postpone(turn, active, Decision::Point::access);
       ++warp.accesses;
-      parts_.accesses.execute_next(run, instr, active);
+      dependencies_.accesses.execute_next(run, instr, active);
       break;
     case InstrKind::warp_sync:
       if (active != 0 && !operate_together(turn, instr, active)) return Step::again;
@@ -185,14 +185,14 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (const std::optional<Step> end = access_otherwise(turn, instr, active)) return end;
       break;
     case InstrKind::copy_group:
-      if (active != 0) parts_.copies.commit_or_wait(run, instr, active);
+      if (active != 0) dependencies_.copies.commit_or_wait(run, instr, active);
       break;
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:
-      if (active != 0) parts_.heap.call(run, instr, active);
+      if (active != 0) dependencies_.heap.call(run, instr, active);
       break;
     case InstrKind::device_call:
-      if (active != 0) parts_.device_calls.call(run, instr, active);
+      if (active != 0) dependencies_.device_calls.call(run, instr, active);
       break;
     case InstrKind::fence:
       if (active == 0) break;
@@ -211,7 +211,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (active != run.mask) {
         launch_.pass(run.slot, run.warp, run.mask & ~active, run.pc, run.pc + 1);
       }
-      if (active != 0) return parts_.departures.leave(run, turn.index, instr, active);
+      if (active != 0) return dependencies_.exits.leave(run, turn.index, instr, active);
   }
   ++run.pc;
   return {};
@@ -222,18 +222,18 @@ Step FragmentLoop::postpone(Turn& turn, std::uint32_t active, Decision::Point ki
   ++launch_.quantum_left;
   turn.lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
   park(turn);
-  return parts_.turns.ask(turn.run, turn.index, active, kind);
+  return dependencies_.turns.ask(turn.run, turn.index, active, kind);
 }
 
 // Executes an operation of several lanes.  False: its other members are elsewhere, so the lanes
 // wait for them.
 inline bool FragmentLoop::operate_together(Turn& turn, const Instr& instr, std::uint32_t active) {
-  if (parts_.meetings.all_members_are(turn.run, instr, active)) [[likely]] {
-    parts_.meetings.operate(turn.run, instr, active);
+  if (dependencies_.meetings.all_members_are(turn.run, instr, active)) [[likely]] {
+    dependencies_.meetings.operate(turn.run, instr, active);
     return true;
   }
   park(turn);
-  parts_.meetings.meet(turn.run, turn.index, instr, active);
+  dependencies_.meetings.meet(turn.run, turn.index, instr, active);
   return false;
 }
 
@@ -243,15 +243,15 @@ std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& inst
                                                    std::uint32_t active) {
   RunningFragment& run = turn.run;
   if (instr.kind == InstrKind::copy) {
-    parts_.copies.execute(run, instr, active);
+    dependencies_.copies.execute(run, instr, active);
     return {};
   }
   if (instr.kind == InstrKind::texture) {
     park(turn);
-    if (parts_.textures.execute(run, instr, active) == Step::halted) return Step::halted;
+    if (dependencies_.textures.execute(run, instr, active) == Step::halted) return Step::halted;
     return {};
   }
-  if (!parts_.barrier_objects.execute(run, instr, active)) return {};
+  if (!dependencies_.barrier_objects.execute(run, instr, active)) return {};
   ++run.pc;
   park(turn);
   run.warp.pauses();

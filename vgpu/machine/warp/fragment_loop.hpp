@@ -16,7 +16,7 @@
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/barrier_objects.hpp"
 #include "vgpu/machine/texture/textures.hpp"
-#include "vgpu/machine/warp/departures.hpp"
+#include "vgpu/machine/warp/exits.hpp"
 #include "vgpu/machine/warp/native_frames.hpp"
 #include "vgpu/machine/warp/native_runs.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
@@ -28,7 +28,7 @@ namespace warpcheck::vgpu {
 
 class FragmentLoop {
  public:
-  struct Parts {
+  struct Dependencies {
     Turns& turns;
     Scalars& scalars;
     Accesses& accesses;
@@ -38,11 +38,12 @@ class FragmentLoop {
     DeviceHeap& heap;
     DeviceCalls& device_calls;
     WarpMeetings& meetings;
-    Departures& departures;
+    Exits& exits;
     NativeFrames& native_frames;
     NativeRuns& native_runs;
   };
-  FragmentLoop(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+  FragmentLoop(RunningLaunch& launch, const Dependencies& dependencies)
+      : launch_(launch), dependencies_(dependencies) {}
 
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
@@ -92,7 +93,7 @@ class FragmentLoop {
   static void edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to);
 
   RunningLaunch& launch_;
-  Parts parts_;
+  Dependencies dependencies_;
 };
 
 }  // namespace warpcheck::vgpu

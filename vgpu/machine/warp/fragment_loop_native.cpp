@@ -11,17 +11,18 @@ NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::
   switch (instr.kind) {
     case InstrKind::compute:
     case InstrKind::warp: compute(run, instr, active); break;
-    case InstrKind::special: parts_.scalars.read_special(run, instr, active); break;
+    case InstrKind::special: dependencies_.scalars.read_special(run, instr, active); break;
     case InstrKind::local_address:
-    case InstrKind::param: parts_.scalars.move(run, instr, active); break;
+    case InstrKind::param: dependencies_.scalars.move(run, instr, active); break;
     case InstrKind::load:
     case InstrKind::store:
-    case InstrKind::atomic: parts_.accesses.execute_next(run, instr, active); break;
+    case InstrKind::atomic: dependencies_.accesses.execute_next(run, instr, active); break;
     case InstrKind::warp_sync:
-      if (!parts_.meetings.all_members_are(run, instr, active)) return NativeStep::leave_before;
-      parts_.meetings.operate(run, instr, active);
+      if (!dependencies_.meetings.all_members_are(run, instr, active))
+        return NativeStep::leave_before;
+      dependencies_.meetings.operate(run, instr, active);
       break;
-    case InstrKind::copy_group: parts_.copies.commit_or_wait(run, instr, active); break;
+    case InstrKind::copy_group: dependencies_.copies.commit_or_wait(run, instr, active); break;
     case InstrKind::fence: fence(run, instr, active); break;
     default: break;
   }
@@ -49,7 +50,7 @@ NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::ui
                                    std::uint32_t after) try {
   RunningFragment& run = *frame->run;
   run.pc = pc;
-  if (!frame->loop->parts_.accesses.execute_at_site(run, frame->code[pc], active)) {
+  if (!frame->loop->dependencies_.accesses.execute_at_site(run, frame->code[pc], active)) {
     return execute_of(frame, pc, active, after);
   }
   return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
@@ -59,7 +60,7 @@ NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::ui
 }
 
 NativeStep FragmentLoop::report_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern) try {
-  Accesses& accesses = frame->loop->parts_.accesses;
+  Accesses& accesses = frame->loop->dependencies_.accesses;
   const bool is_defined =
       accesses.report_at_site(*frame->run, pc, frame->offset, pattern, frame->offsets);
   return is_defined ? NativeStep::go_on : NativeStep::leave_after;
@@ -70,7 +71,7 @@ NativeStep FragmentLoop::report_of(NativeFrame* frame, std::uint32_t pc, Pattern
 
 NativeStep FragmentLoop::perform_atomic_of(NativeFrame* frame, std::uint32_t pc) try {
   RunningFragment& run = *frame->run;
-  frame->loop->parts_.accesses.perform_atomic(run, pc, frame->offsets);
+  frame->loop->dependencies_.accesses.perform_atomic(run, pc, frame->offsets);
   return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
 } catch (...) {
   frame->thrown = std::current_exception();

@@ -28,7 +28,7 @@ bool Rounds::can_run(const Slot& slot) {
       });
 }
 
-Rounds::Departure Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t until) {
+Rounds::RoundEnd Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   round_.in_native.steps = &launch_.outcome.steps;
   round_.in_native.until = until;
   round_.in_native.quantum = launch_.limits.quantum;
@@ -41,10 +41,10 @@ Rounds::Departure Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t u
     round_.in_native.entry = launch_.native->entry(round_.begins_at);
     round_.in_native.stopped_at = ptx::kNone;
     linked_.begin_with(number);
-    if (const auto departure = run_round(slot, number)) return *departure;
+    if (const auto end = run_round(slot, number)) return *end;
     if (exits()) return exit_together(slot, number);
     if (!completes_barrier(slot)) return settle(slot, number, true);
-    departures_.complete(slot);
+    exits_.complete(slot);
     launch_.came_last = false;
     ++round_.completed;
     ++slot.warps[number].releases;
@@ -55,7 +55,7 @@ Rounds::Departure Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t u
 
 // Returns nothing if all warps have arrived at a barrier or have exited; `number` was then the last
 // of them.  The first one has only the rest of its quantum.
-std::optional<Rounds::Departure> Rounds::run_round(Slot& slot, std::uint32_t& number) {
+std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& number) {
   NativeFrame* frame = &linked_[number].frame;
   frame->quantum_left = frame->quantum_before = launch_.quantum_left;
   while (true) {
@@ -127,20 +127,20 @@ bool Rounds::exits() const {
          }));
 }
 
-Rounds::Departure Rounds::exit_together(Slot& slot, std::uint32_t last) {
+Rounds::RoundEnd Rounds::exit_together(Slot& slot, std::uint32_t last) {
   slot.warps[last].stops += round_.completed;  // the others stop no more
   NativeFrame& first = linked_[linked_.first()].frame;
   first.run->pc = first.stopped_at;
-  departures_.exit_together(*first.run);
+  exits_.exit_together(*first.run);
   slot.ready_warps = 1u << last;
-  return Departure::exited;
+  return RoundEnd::exited;
 }
 
 // Updates the state of the block with everything that the round has done so far.
 //   last: the warp that ran last
-Rounds::Departure Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops) {
+Rounds::RoundEnd Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops) {
   launch_.came_last = false;
-  Departure departure = Departure::none;
+  RoundEnd end = RoundEnd::none;
   bool has_run = true;
   const auto settle_warp = [&](std::uint32_t index) {
     Warp& warp = slot.warps[index];
@@ -153,7 +153,7 @@ Rounds::Departure Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops
     if (warp.fragments.size() != 1) return;  // it has diverged
     warp.fragments.front().pc = run.pc = ran ? frame.stopped_at : round_.begins_at;
     if (!ran || (index == last && !last_stops)) return;
-    departure = depart(run);
+    end = depart(run);
     if (index == last) return;
     if (!warp.is_ready()) slot.ready_warps &= ~(1u << index);
     ++warp.stops;
@@ -163,7 +163,7 @@ Rounds::Departure Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops
     settle_warp(index);
   }
   linked_.unlink();
-  return last_stops ? departure : Departure::none;
+  return last_stops ? end : RoundEnd::none;
 }
 
 }  // namespace warpcheck::vgpu

@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "vgpu/machine/running_launch.hpp"
-#include "vgpu/machine/warp/departures.hpp"
+#include "vgpu/machine/warp/exits.hpp"
 #include "vgpu/machine/warp/linked_frames.hpp"
 #include "vgpu/machine/warp/native_frames.hpp"
 #include "vgpu/machine/warp/native_runs.hpp"
@@ -22,11 +22,11 @@ namespace warpcheck::vgpu {
 
 class Rounds {
  public:
-  Rounds(RunningLaunch& launch, const Turns& turns, Departures& departures, NativeFrames& frames,
+  Rounds(RunningLaunch& launch, const Turns& turns, Exits& exits, NativeFrames& frames,
          NativeRuns& runs)
       : launch_(launch),
         turns_(turns),
-        departures_(departures),
+        exits_(exits),
         frames_(frames),
         runs_(runs),
         linked_(launch, frames) {}
@@ -35,15 +35,15 @@ class Rounds {
   void end_launch() { linked_.end_launch(); }
   // Runs the machine code of a warp whose lanes are all together, up to a whole-block barrier at
   // which they arrive, or to their exit.
-  enum class Departure : std::uint8_t { none, arrived, exited };  // none: the interpreter goes on
-  [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
+  enum class RoundEnd : std::uint8_t { none, arrived, exited };  // none: the interpreter goes on
+  [[gnu::always_inline]] RoundEnd run_to_barrier(Slot& slot, Warp& warp);
   // Returns whether run() can be used for a block, at once.
   [[nodiscard]] bool can_run(const Slot& slot);
   // Runs the warps of a block: first `number`, then the others in ascending order, from barrier to
   // barrier.  In each round, the warp that arrived last at the barrier comes first.  Ends when a
   // warp stops otherwise (none), or when the launch has executed `until` instructions.
   //   number: becomes the number of the warp that ran last
-  Departure run(Slot& slot, std::uint32_t& number, std::uint64_t until);
+  RoundEnd run(Slot& slot, std::uint32_t& number, std::uint64_t until);
 
  private:
   // Returns whether a warp whose lanes are together ends its turn at the instruction.
@@ -53,14 +53,14 @@ class Rounds {
             (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers));
   }
   // Executes such an instruction.
-  Departure depart(RunningFragment& run) {
+  RoundEnd depart(RunningFragment& run) {
     const Instr& instr = launch_.program->code[run.pc];
     if (instr.kind == InstrKind::barrier) {
-      departures_.arrive(run);
-      return Departure::arrived;
+      exits_.arrive(run);
+      return RoundEnd::arrived;
     }
-    departures_.leave(run, 0, instr, run.mask);
-    return Departure::exited;
+    exits_.leave(run, 0, instr, run.mask);
+    return RoundEnd::exited;
   }
   struct Round {
     NativeRound in_native;
@@ -68,30 +68,30 @@ class Rounds {
     std::uint64_t completed = 0;  // rounds of this run that have ended with all warps at a barrier
     bool together = true;         // false: a warp has stopped elsewhere, or must be interpreted
   };
-  std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
+  std::optional<RoundEnd> run_round(Slot& slot, std::uint32_t& number);
   bool run_turns(NativeFrame*& frame);
   [[nodiscard]] bool completes_barrier(const Slot& slot) const;
   [[nodiscard]] bool exits() const;
-  Departure exit_together(Slot& slot, std::uint32_t last);
-  Departure settle(Slot& slot, std::uint32_t last, bool last_stops);
+  RoundEnd exit_together(Slot& slot, std::uint32_t last);
+  RoundEnd settle(Slot& slot, std::uint32_t last, bool last_stops);
   RunningLaunch& launch_;
   const Turns& turns_;
-  Departures& departures_;
+  Exits& exits_;
   NativeFrames& frames_;
   NativeRuns& runs_;
   LinkedFrames linked_;  // those of the last round
   Round round_;
 };
 
-inline Rounds::Departure Rounds::run_to_barrier(Slot& slot, Warp& warp) {
+inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   linked_.unlink();
-  if (warp.fragments.size() != 1) return Departure::none;
+  if (warp.fragments.size() != 1) return RoundEnd::none;
   Fragment& fragment = warp.fragments.front();
   const NativeCode* const native = runs_.code_for(fragment.mask);
   const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
                        native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
                        !warp.undefined.any();
-  if (!can_run) return Departure::none;
+  if (!can_run) return RoundEnd::none;
   fragment.held = false;
   NativeFrames::OfWarp& of_warp = frames_.of_warp(slot, warp, fragment);
   RunningFragment& run = *of_warp.run;
@@ -103,18 +103,18 @@ inline Rounds::Departure Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   frames_.begin_noted(frame, run);
   if (runs_.run_together(frame, *native, run, lane_steps)) [[unlikely]] {
     runs_.finish(lane_steps);
-    return Departure::none;
+    return RoundEnd::none;
   }
   const Instr& instr = frame.code[run.pc];
   fragment.pc = run.pc;
-  Departure departure = Departure::none;
+  RoundEnd end = RoundEnd::none;
   if (ends_turn(instr) && launch_.quantum_left != 0) {
-    departure = depart(run);
+    end = depart(run);
     --launch_.quantum_left;
     lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
   }
   runs_.finish(lane_steps);
-  return departure;
+  return end;
 }
 
 }  // namespace warpcheck::vgpu

@@ -69,13 +69,13 @@ bool Warps::is_released(Warp& warp) {
 [[gnu::always_inline]] inline Stop Warps::run_one(Slot& slot, Warp& warp) {
   launch_.came_last = false;
   while (true) {
-    const Rounds::Departure departure =
-        launch_.native == nullptr ? Rounds::Departure::none : rounds_.run_to_barrier(slot, warp);
-    if (departure == Rounds::Departure::exited) {
+    const Rounds::RoundEnd end =
+        launch_.native == nullptr ? Rounds::RoundEnd::none : rounds_.run_to_barrier(slot, warp);
+    if (end == Rounds::RoundEnd::exited) {
       launch_.came_last = false;  // the warp may have released others, but not itself
       return Stop::exited;
     }
-    if (departure == Rounds::Departure::none) {
+    if (end == Rounds::RoundEnd::none) {
       if (const std::optional<Stop> stop = run_fragments(slot, warp)) return *stop;
       continue;
     }
@@ -87,17 +87,17 @@ bool Warps::is_released(Warp& warp) {
 // Runs the warps of a block that are all at one place.
 //   number: of the first warp; becomes the number of the warp that ran last
 Stop Warps::run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until) {
-  const Rounds::Departure departure = rounds_.run(slot, number, until);
+  const Rounds::RoundEnd end = rounds_.run(slot, number, until);
   Warp& warp = slot.warps[number];
-  if (departure == Rounds::Departure::none) {
+  if (end == Rounds::RoundEnd::none) {
     const std::optional<Stop> stop = run_fragments(slot, warp);
     return stop ? *stop : run_one(slot, warp);
   }
-  if (departure == Rounds::Departure::arrived && launch_.came_last) {
+  if (end == Rounds::RoundEnd::arrived && launch_.came_last) {
     return is_released(warp) ? Stop::released : run_one(slot, warp);
   }
   launch_.came_last = false;
-  return departure == Rounds::Departure::exited ? Stop::exited : Stop::blocked;
+  return end == Rounds::RoundEnd::exited ? Stop::exited : Stop::blocked;
 }
 
 Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) {

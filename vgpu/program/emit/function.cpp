@@ -4,7 +4,7 @@
 #include "vgpu/program/emit/families.hpp"
 #include "vgpu/program/emit/speculated_loads.hpp"
 #include "vgpu/program/emit/steps.hpp"
-#include "vgpu/program/order.hpp"
+#include "vgpu/program/reconvergence.hpp"
 #include "vgpu/ptx/opcode.hpp"
 #include "vgpu/ptx/opcode_row.hpp"
 
