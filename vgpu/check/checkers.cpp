@@ -175,11 +175,11 @@ void Checkers::join(const Checkers& whole, SharedGrid& grid) {
   if (impl_->followed() != nullptr) impl_->unwritten.join(whole.impl_->unwritten, grid);
 }
 
-std::uint8_t* Checkers::states_of(const Allocation& allocation) const {
+MemoryShadow* Checkers::states_of(const Allocation& allocation) const {
   return impl_->followed() != nullptr ? impl_->unwritten.states_of(allocation) : nullptr;
 }
 
-std::uint8_t* Checkers::make_states_of(const Allocation& allocation) {
+MemoryShadow* Checkers::make_states_of(const Allocation& allocation) {
   return impl_->followed() != nullptr ? impl_->unwritten.make_states_of(allocation) : nullptr;
 }
 

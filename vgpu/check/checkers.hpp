@@ -19,6 +19,7 @@ namespace warpcheck::vgpu {
 
 class Causes;  // reporter.hpp
 class Checker;
+class MemoryShadow;
 enum class PartsEnd : std::uint8_t;  // machine/block_share.hpp
 class SharedGrid;
 struct ResumedLaunch;  // checker.hpp
@@ -63,10 +64,10 @@ class Checkers {
   void join(const Checkers& whole, SharedGrid& grid);
   // Returns the states of bytes of a global allocation, which parts may write (UnwrittenMemory);
   // null: there are none.
-  [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) const;
+  [[nodiscard]] MemoryShadow* states_of(const Allocation& allocation) const;
   // Returns the same of the whole, and creates the states if there are none yet; null: unwritten
   // values are not followed.
-  std::uint8_t* make_states_of(const Allocation& allocation);
+  MemoryShadow* make_states_of(const Allocation& allocation);
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;

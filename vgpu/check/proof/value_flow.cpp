@@ -219,7 +219,7 @@ void ValueFlow::write(const Access& access) {
 }
 
 void ValueFlow::mark_read(Access& access, const MemoryShadow& shadow) {
-  if (shadow.extent() != MemoryShadow::Extent::some) return;
+  if (!shadow.has_states()) return;
   const std::uint32_t elements = access.elements();
   const std::uint32_t of_one = elements == 1 ? access.bytes : access.element_bytes;
   std::array<UndefinedLanes, 4> of_element{};
@@ -227,11 +227,10 @@ void ValueFlow::mark_read(Access& access, const MemoryShadow& shadow) {
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::array<std::uint64_t, 2> bits{};
-    const std::uint8_t* const states = shadow.states() + access.offset[lane];
     for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
-      if (states[byte] != MemoryShadow::kUndefined) continue;
-      bits[byte / 8] |= std::uint64_t{shadow.taint_at(access.offset[lane] + byte).bits}
-                        << (8 * (byte % 8));
+      const std::uint32_t offset = access.offset[lane] + byte;
+      if (shadow.state_at(offset) != MemoryShadow::kUndefined) continue;
+      bits[byte / 8] |= std::uint64_t{shadow.taint_at(offset).bits} << (8 * (byte % 8));
       of_element[std::min(byte / of_one, 3u)].mask |= 1u << lane;
       lanes |= 1u << lane;
     }
@@ -248,8 +247,8 @@ void ValueFlow::mark_read(Access& access, const MemoryShadow& shadow) {
 }
 
 void ValueFlow::leave_written(const Access& access, MemoryShadow& shadow) {
-  if (access.undefined == 0 && shadow.extent() != MemoryShadow::Extent::some) return;
-  std::uint8_t* const states = shadow.writable_states();
+  if (access.undefined == 0 && !shadow.has_states()) return;
+  shadow.make_states();
   const std::uint32_t origin =
       access.undefined == 0 ? 0 : number_of({access.program, access.origin});
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
@@ -263,8 +262,8 @@ void ValueFlow::leave_written(const Access& access, MemoryShadow& shadow) {
                                                         : 0xff);
       if (bits != 0) {
         shadow.taint(offset, {origin, bits});
-      } else if (states[offset] == MemoryShadow::kUndefined) {
-        states[offset] = MemoryShadow::kDefined;
+      } else if (shadow.state_at(offset) == MemoryShadow::kUndefined) {
+        shadow.set(offset, 1, MemoryShadow::kDefined);
       }
     }
   }
@@ -329,9 +328,9 @@ void ValueFlow::on_host_access(const HostAccess& access) {
     for (std::uint32_t i = 0; i < access.bytes; ++i) shadow.taint(access.offset + i, {origin});
     return;
   }
-  if (shadow.extent() != MemoryShadow::Extent::some) return;
+  if (!shadow.has_states()) return;
   for (std::uint32_t i = access.offset; i < access.offset + access.bytes; ++i) {
-    if (shadow.states()[i] != MemoryShadow::kUndefined) continue;
+    if (shadow.state_at(i) != MemoryShadow::kUndefined) continue;
     host_has_results_ = true;
     const Origin& origin = origins_[shadow.taint_at(i).origin];
     if (origin.program == nullptr) return;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+
+#include "vgpu/machine/undefined/memory_shadow.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -26,19 +29,22 @@ std::byte* KeptPages::take(std::uint32_t bytes) {
   return at;
 }
 
-void KeptPages::add(std::byte* data, std::uint8_t* states, std::uint32_t bytes) {
-  Page page{.data = data, .states = states, .bytes = bytes};
-  const bool has_states = states != nullptr;
-  page.is_alike = has_states && std::memcmp(states, states + 1, bytes - 1) == 0;
-  if (page.is_alike) page.state = *states;
-  const bool keeps_states = has_states && !page.is_alike;
+void KeptPages::add(std::byte* data, std::uint32_t bytes, vgpu::MemoryShadow* states,
+                    std::uint32_t offset) {
+  Page page{.data = data, .states = states, .offset = offset, .bytes = bytes};
+  const auto common = states == nullptr ? std::nullopt : states->common_state(offset, bytes);
+  page.is_alike = common.has_value();
+  page.state = common.value_or(0);
+  const bool keeps_states = states != nullptr && !page.is_alike;
   page.has_one_value = std::memcmp(data, data + 1, bytes - 1) == 0;
   page.value = *data;
   const std::uint32_t data_bytes = page.has_one_value ? 0 : bytes;
   if (data_bytes != 0 || keeps_states) {
     std::byte* const kept = take(data_bytes + (keeps_states ? bytes : 0));
     std::memcpy(kept, data, data_bytes);
-    if (keeps_states) std::memcpy(kept + data_bytes, states, bytes);
+    if (keeps_states) {
+      states->read(offset, bytes, reinterpret_cast<std::uint8_t*>(kept + data_bytes));
+    }
     page.kept = kept;
   }
   pages_.push_back(page);
@@ -55,9 +61,9 @@ void KeptPages::put_back() const {
     }
     if (page.states == nullptr) continue;
     if (page.is_alike) {
-      std::memset(page.states, page.state, page.bytes);
+      page.states->set(page.offset, page.bytes, page.state);
     } else {
-      std::memcpy(page.states, kept, page.bytes);
+      page.states->write(page.offset, page.bytes, reinterpret_cast<const std::uint8_t*>(kept));
     }
   }
 }
@@ -99,8 +105,8 @@ bool SavedPages::keep(Flags& flags, const vgpu::Allocation& allocation, std::uin
     const std::uint64_t begin = std::uint64_t{page} * kParallelPageBytes;
     const auto bytes = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(kParallelPageBytes, allocation.bytes - begin));
-    std::uint8_t* const states = whole_->states_of(allocation);
-    by.add(allocation.data + begin, states == nullptr ? nullptr : states + begin, bytes);
+    by.add(allocation.data + begin, bytes, whole_->states_of(allocation),
+           static_cast<std::uint32_t>(begin));
     state.store(kKept, std::memory_order_release);
     by.granted -= 2 * kParallelPageBytes;
     if (by.granted >= 0) return true;

@@ -24,8 +24,8 @@ inline constexpr std::uint32_t kParallelPageBytes = 4096;
 // The pages that one machine has saved.
 class KeptPages {
  public:
-  //   data, states: of `bytes` bytes, up to a page; states may be null
-  void add(std::byte* data, std::uint8_t* states, std::uint32_t bytes);
+  //   data: `bytes` bytes from `offset` on, up to a page; states: of their allocation, may be null
+  void add(std::byte* data, std::uint32_t bytes, vgpu::MemoryShadow* states, std::uint32_t offset);
   void put_back() const;
   // Host memory is kept for reuse, up to a limit.
   void clear();
@@ -37,7 +37,8 @@ class KeptPages {
  private:
   struct Page {
     std::byte* data = nullptr;
-    std::uint8_t* states = nullptr;
+    vgpu::MemoryShadow* states = nullptr;
+    std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
     bool is_alike = false;  // all states are `state`, as in most pages
     std::uint8_t state = 0;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/undefined/memory_shadow.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -45,12 +47,16 @@ void WrittenWords::keep(const TouchedWords& words, const vgpu::Checkers& whole) 
     kept_.insert(kept_.end(), begin, begin + bytes);
   };
   for (const TouchedWords::Page& page : words.pages()) {
-    const std::uint8_t* states = nullptr;
+    const vgpu::MemoryShadow* states = nullptr;
     if (has_written(words, page)) states = whole.states_of(*page.allocation);
     have_states_.push_back(states != nullptr ? 1 : 0);
     for_each_range(words, page, [&](std::uint64_t offset, std::uint64_t bytes) {
       append(page.allocation->data + offset, bytes);
-      if (states != nullptr) append(states + offset, bytes);
+      if (states == nullptr) return;
+      kept_.resize(kept_.size() + bytes);
+      states->read(
+          static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes),
+          reinterpret_cast<std::uint8_t*>(&*(kept_.end() - static_cast<std::ptrdiff_t>(bytes))));
     });
   }
 }
@@ -59,13 +65,14 @@ void WrittenWords::write(const TouchedWords& words, vgpu::Checkers& whole) const
   const std::byte* from = kept_.data();
   for (std::size_t i = 0; i < words.pages().size(); ++i) {
     const TouchedWords::Page& page = words.pages()[i];
-    std::uint8_t* const states =
+    vgpu::MemoryShadow* const states =
         have_states_[i] != 0 ? whole.make_states_of(*page.allocation) : nullptr;
     for_each_range(words, page, [&](std::uint64_t offset, std::uint64_t bytes) {
       std::memcpy(page.allocation->data + offset, from, bytes);
       from += bytes;
       if (states == nullptr) return;
-      std::memcpy(states + offset, from, bytes);
+      states->write(static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes),
+                    reinterpret_cast<const std::uint8_t*>(from));
       from += bytes;
     });
   }

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
+
+#include "vgpu/machine/undefined/memory_shadow.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -65,19 +66,22 @@ TEST_F(WrittenWordsTest, OnlyTheWrittenWordsAreKeptAndWritten) {
 }
 
 TEST_F(WrittenWordsTest, TheStatesOfTheBytesAreKeptToo) {
-  std::uint8_t* const states = checkers.make_states_of(allocation);
+  vgpu::MemoryShadow* const states = checkers.make_states_of(allocation);
   ASSERT_NE(states, nullptr);
-  const auto set_states = [&](std::uint8_t state) { std::fill_n(states, data.size(), state); };
+  const auto bytes = static_cast<std::uint32_t>(data.size());
+  const auto set_states = [&](std::uint8_t state) { states->set(0, bytes, state); };
   const TouchedWords words = touched();
   set_states(0xff);
   WrittenWords written;
   written.keep(words, checkers);
   set_states(0);
   written.write(words, checkers);
-  EXPECT_EQ(std::accumulate(states, states + data.size(), 0u), (4 * 4 + 2) * 0xffu);
-  EXPECT_EQ(states[0], 0xff);
-  EXPECT_EQ(states[4], 0);
-  EXPECT_EQ(states[data.size() - 1], 0xff);
+  unsigned defined = 0;
+  for (std::uint32_t i = 0; i < bytes; ++i) defined += states->raw_state_at(i) == 0xff ? 1 : 0;
+  EXPECT_EQ(defined, 4 * 4 + 2u);
+  EXPECT_EQ(states->raw_state_at(0), 0xff);
+  EXPECT_EQ(states->raw_state_at(4), 0);
+  EXPECT_EQ(states->raw_state_at(bytes - 1), 0xff);
 }
 
 }  // namespace

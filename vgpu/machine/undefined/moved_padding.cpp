@@ -10,7 +10,7 @@ namespace warpcheck::vgpu {
 // it.
 bool MovedPadding::is_padding(const MemoryShadow& shadow, ptx::Space space,
                               std::uint32_t at) const {
-  if (shadow.extent() != MemoryShadow::Extent::some) return false;
+  if (!shadow.has_states()) return false;
   if (shadow.state_at(at) == MemoryShadow::kUndefined) return shadow.taint_at(at).next_to_defined;
   if (space != ptx::Space::local) return is_in_gap(shadow, at);
   return is_in_gap(LaneStates{shadow, at / 4 % kWarpLanes}, offset_in_lane(at));

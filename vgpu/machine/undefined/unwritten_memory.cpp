@@ -36,58 +36,36 @@ std::int64_t row_begin(const Access& access) {
   return std::int64_t{access.offset[first]} - std::int64_t{first} * access.bytes;
 }
 
-using Bytes [[gnu::vector_size(16)]] = std::uint64_t;
-
-// Sets the state of all bytes of a strided row.
-template <unsigned kLaneBytes>
-void define_row(std::uint8_t* row, std::uint8_t state) {
-  const std::uint64_t eight = state * std::uint64_t{0x0101'0101'0101'0101};
-  const Bytes bytes = {eight, eight};
-  for (unsigned i = 0; i < kWarpLanes * kLaneBytes; i += sizeof bytes) {
-    std::memcpy(row + i, &bytes, sizeof bytes);
-  }
-}
-
-// Returns whether all bytes of a strided row are defined, including those of inactive lanes.
-template <unsigned kLaneBytes>
-bool is_row_defined(const std::uint8_t* row) {
-  constexpr std::uint64_t kEightDefined = 0x8080'8080'8080'8080;
-  Bytes all = {kEightDefined, kEightDefined};
-  for (unsigned i = 0; i < kWarpLanes * kLaneBytes; i += sizeof all) {
-    Bytes part;
-    std::memcpy(&part, row + i, sizeof part);
-    all &= part;
-  }
-  return (all[0] & all[1]) == kEightDefined;
-}
-
-template <typename Word>
-constexpr auto kAllDefined = static_cast<Word>(static_cast<Word>(~Word{0}) / 0xff * 0x80);
-
-template <typename Word>
-bool is_word_defined(const std::uint8_t* states) {
-  return static_cast<Word>(load<Word>(states) & kAllDefined<Word>) == kAllDefined<Word>;
-}
-
 // Returns whether the words of all lanes are defined.
+//   States: ByteStates, or SectorStates
+template <typename Word, typename States>
+bool are_words_defined(const std::uint32_t* offsets, const States& states) {
+  bool are_defined = true;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    are_defined &= states.template is_defined<Word>(offsets[lane]);
+  }
+  return are_defined;
+}
 template <typename Word>
-bool are_words_defined(const std::uint32_t* offsets, const std::uint8_t* states) {
+bool are_words_defined(const std::uint32_t* offsets, const ByteStates& states) {
   Word all = kAllDefined<Word>;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) all &= load<Word>(states + offsets[lane]);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    all &= load<Word>(states.states + offsets[lane]);
+  }
   return all == kAllDefined<Word>;
 }
 
 // Returns the lanes that read at least one undefined byte.
-template <typename Word>
-std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
+template <typename Word, typename States>
+std::uint32_t undefined_lanes(const Access& access, const States& states) {
   const auto is_undefined = [&](std::uint32_t offset) {
-    return !is_word_defined<Word>(states + offset);
+    return !states.template is_defined<Word>(offset);
   };
   if (access.pattern == Pattern::uniform) {
     return is_undefined(access.offset[access.first_lane()]) ? access.mask : 0;
   }
   if (access.pattern == Pattern::strided) {
-    if (is_row_defined<sizeof(Word)>(states + row_begin(access))) return 0;
+    if (states.template is_row_defined<Word>(row_begin(access))) return 0;
   } else if (access.mask == ~0u && are_words_defined<Word>(access.offset.data(), states)) {
     return 0;
   }
@@ -100,48 +78,47 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
 }
 
 // Sets a defined state for the bytes that the lanes of access.mask write.
-template <typename Word>
-void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state) {
+template <typename Word, typename States>
+void define_lanes(const Access& access, States& states, std::uint8_t state) {
   if (access.pattern == Pattern::uniform) {
-    std::memset(states + access.offset[access.first_lane()], state, sizeof(Word));
-    return;
+    return states.set(access.offset[access.first_lane()], sizeof(Word), state);
   }
   if (access.pattern == Pattern::strided && access.mask == ~0u) {
-    return define_row<sizeof(Word)>(states + access.offset[0], state);
+    return states.template set_row<Word>(access.offset[0], state);
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
-    std::memset(states + access.offset[lane], state, sizeof(Word));
+    states.set(access.offset[lane], sizeof(Word), state);
   }
 }
 
 // Does the same for a row with some active lanes, or for a uniform row.
-void define_some(const RowAccess& row, std::uint8_t* states) {
+template <typename States>
+void define_some(const RowAccess& row, States& states) {
   if (row.pattern == Pattern::uniform) {
-    std::memset(states + row.first, StoreShapes::state_of_alone(row.bytes), row.bytes);
-    return;
+    return states.set(row.first, row.bytes, StoreShapes::state_of_alone(row.bytes));
   }
   const bool is_alone = (row.mask & (row.mask - 1)) == 0;
   const std::uint8_t state = is_alone ? StoreShapes::state_of_alone(row.bytes)
                                       : StoreShapes::state_of_row(row.element_bytes);
-  std::uint8_t* const first = states + start_of(row.first);
   for (std::uint32_t rest = row.mask; rest != 0;) {
     const auto begin = static_cast<unsigned>(__builtin_ctz(rest));
     const std::uint32_t lanes = ~(rest >> begin);  // the inactive lanes that follow
     const auto end = lanes == 0 ? kWarpLanes : begin + static_cast<unsigned>(__builtin_ctz(lanes));
-    std::memset(first + begin * row.bytes, state, std::size_t{end - begin} * row.bytes);
+    states.set(row.first + begin * row.bytes, (end - begin) * row.bytes, state);
     rest = end < kWarpLanes ? rest >> end << end : 0;
   }
 }
 
 // Does the same for scattered lanes in local memory, which no host copies: no gap between lanes can
 // be padding.
-void define_lanes_of_local(const RowAccess& row, std::uint8_t* states) {
+template <typename States>
+void define_lanes_of_local(const RowAccess& row, States& states) {
   const std::uint8_t state = StoreShapes::state_of_alone(row.element_bytes);
   with_word(row.bytes, [&](auto word) {
     for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      std::memset(states + row.offsets[lane], state, sizeof word);
+      states.set(row.offsets[lane], sizeof word, state);
     }
   });
 }
@@ -276,8 +253,9 @@ void UnwrittenMemory::write(const Access& access) {
 void UnwrittenMemory::find(Access& access, MemoryShadow& shadow) {
   if (shadow.extent() == MemoryShadow::Extent::all) return;
   const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
-  if (is_row_of_words && shadow.extent() == MemoryShadow::Extent::some &&
-      is_row_defined<4>(shadow.states() + row_begin(access))) {
+  if (is_row_of_words && shadow.has_states() && shadow.with_states([&](const auto& states) {
+        return states.template is_row_defined<std::uint32_t>(row_begin(access));
+      })) {
     return;  // the most frequent case
   }
   find_undefined(access, shadow);
@@ -287,7 +265,8 @@ void UnwrittenMemory::find(Access& access, MemoryShadow& shadow) {
 inline void UnwrittenMemory::see_shared(const RowAccess& row, MemoryShadow& shadow) {
   if (row.space != ptx::Space::shared) return;
   noted_.unsettled = row.allocation;
-  noted_.states = shadow.writable_states();
+  shadow.make_states();
+  noted_.states = shadow.byte_states();
 }
 
 bool UnwrittenMemory::passes(const RowAccess& row) {
@@ -296,44 +275,45 @@ bool UnwrittenMemory::passes(const RowAccess& row) {
   MemoryShadow& shadow = shadow_of(*row.allocation);
   if (shadow.extent() == MemoryShadow::Extent::all) return true;
   if (row.kind == AccessKind::write) {
-    if (row.pattern == Pattern::scattered) {
-      if (row.space != ptx::Space::local) return false;
-      define_lanes_of_local(row, writable_states(*row.allocation, shadow));
-      return true;
-    }
-    see_shared(row, shadow);
-    if (row.pattern == Pattern::uniform || row.mask != ~0u) {
-      define_some(row, writable_states(*row.allocation, shadow));
-      return true;
-    }
-    with_word(row.bytes, [&](auto word) {
-      define_row<sizeof word>(writable_states(*row.allocation, shadow) + row.first,
-                              StoreShapes::state_of_row(row.element_bytes));
+    const bool is_scattered = row.pattern == Pattern::scattered;
+    if (is_scattered && row.space != ptx::Space::local) return false;
+    make_states(*row.allocation, shadow);
+    if (!is_scattered) see_shared(row, shadow);
+    shadow.with_states([&](auto& states) {
+      if (is_scattered) return define_lanes_of_local(row, states);
+      if (row.pattern == Pattern::uniform || row.mask != ~0u) return define_some(row, states);
+      with_word(row.bytes, [&](auto word) {
+        states.template set_row<decltype(word)>(row.first,
+                                                StoreShapes::state_of_row(row.element_bytes));
+      });
     });
     return true;
   }
   if (shadow.extent() == MemoryShadow::Extent::none) return false;
   see_shared(row, shadow);
-  const std::uint8_t* const states = shadow.states();
-  bool is_defined = false;
-  with_word(row.bytes, [&](auto word) {
-    using Word = decltype(word);
-    switch (row.pattern) {
-      case Pattern::strided:
-        is_defined = is_row_defined<sizeof word>(states + start_of(row.first));
-        break;
-      case Pattern::uniform: is_defined = is_word_defined<Word>(states + row.first); break;
-      case Pattern::scattered: is_defined = are_words_defined<Word>(row.offsets, states); break;
-    }
+  return shadow.with_states([&](const auto& states) {
+    bool is_defined = false;
+    with_word(row.bytes, [&](auto word) {
+      using Word = decltype(word);
+      switch (row.pattern) {
+        case Pattern::strided:
+          is_defined = states.template is_row_defined<Word>(start_of(row.first));
+          break;
+        case Pattern::uniform: is_defined = states.template is_defined<Word>(row.first); break;
+        case Pattern::scattered: is_defined = are_words_defined<Word>(row.offsets, states); break;
+      }
+    });
+    return is_defined;
   });
-  return is_defined;
 }
 
 void UnwrittenMemory::find_undefined(Access& access, MemoryShadow& shadow) {
   std::uint32_t lanes = access.mask;
-  if (shadow.extent() == MemoryShadow::Extent::some) {
-    with_word(access.bytes,
-              [&](auto word) { lanes = undefined_lanes<decltype(word)>(access, shadow.states()); });
+  if (shadow.has_states()) {
+    with_word(access.bytes, [&](auto word) {
+      lanes = shadow.with_states(
+          [&](const auto& states) { return undefined_lanes<decltype(word)>(access, states); });
+    });
     if (lanes == 0) return;
   }
   if (grid_ != nullptr) return grid_->give_up();
@@ -353,7 +333,7 @@ void UnwrittenMemory::find_undefined(Access& access, MemoryShadow& shadow) {
     }
   }
   access.undefined |= lanes;
-  if (shadow.extent() == MemoryShadow::Extent::some) tell_bits(access, lanes, shadow);
+  if (shadow.has_states()) tell_bits(access, lanes, shadow);
 }
 
 // Sets which bits of the bytes that `lanes` read are undefined, and which lanes read results of
@@ -411,13 +391,12 @@ std::uint32_t UnwrittenMemory::origin_of_value(const Access& access, std::uint32
 void UnwrittenMemory::leave(const Access& access, MemoryShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == MemoryShadow::Extent::all) return;
   if (grid_ != nullptr && access.undefined != 0) return grid_->give_up();
-  std::uint8_t* const states = writable_states(*access.allocation, shadow);
+  make_states(*access.allocation, shadow);
   const std::uint8_t state = state_for(access);
-  const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
-  if (is_row_of_words && access.mask == ~0u && access.undefined == 0) {
-    return define_row<4>(states + access.offset[0], state);  // the most frequent case
-  }
-  with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states, state); });
+  shadow.with_states([&](auto& states) {
+    with_word(access.bytes,
+              [&](auto word) { define_lanes<decltype(word)>(access, states, state); });
+  });
   if (access.undefined == 0) return;
   const std::uint32_t elements = access.elements();
   for (std::uint32_t element = 0; element < elements; ++element) {

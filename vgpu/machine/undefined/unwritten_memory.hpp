@@ -89,11 +89,12 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   void end_parts(PartsEnd end);
   // Called on a part after reset().
   void join(UnwrittenMemory& whole, SharedGrid& grid);
-  // Returns the states of a global allocation, one for each byte, which parts may write; null:
-  // there are none yet.
-  [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation);
-  std::uint8_t* make_states_of(const Allocation& allocation) {
-    return shadow_of(allocation).writable_states();
+  // Returns the states of a global allocation, which parts may set; null: there are none yet.
+  [[nodiscard]] MemoryShadow* states_of(const Allocation& allocation);
+  MemoryShadow* make_states_of(const Allocation& allocation) {
+    MemoryShadow& shadow = shadow_of(allocation);
+    shadow.make_states();
+    return &shadow;
   }
 
  private:
@@ -131,7 +132,7 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
 
   // unwritten_parts.cpp
   MemoryShadow& shadow_of_part(const Allocation& allocation);
-  std::uint8_t* writable_states(const Allocation& allocation, MemoryShadow& shadow);
+  void make_states(const Allocation& allocation, MemoryShadow& shadow);
   void define_in_part(const HostAccess& access, MemoryShadow& shadow);
   void copy_in_part(const DeviceCopy& copy);
   [[nodiscard]] std::uint8_t state_for(const Access& access);

@@ -25,10 +25,10 @@ void UnwrittenMemory::join(UnwrittenMemory& whole, SharedGrid& grid) {
   shapes_ = whole_->shapes_;
 }
 
-std::uint8_t* UnwrittenMemory::states_of(const Allocation& allocation) {
+MemoryShadow* UnwrittenMemory::states_of(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) return nullptr;
   MemoryShadow& shadow = shadows_[allocation.id];
-  return shadow.extent() == MemoryShadow::Extent::some ? shadow.writable_states() : nullptr;
+  return shadow.has_states() ? &shadow : nullptr;
 }
 
 MemoryShadow& UnwrittenMemory::shadow_of_part(const Allocation& allocation) {
@@ -42,30 +42,29 @@ MemoryShadow& UnwrittenMemory::shadow_of_part(const Allocation& allocation) {
   return is_there(shadows_) ? shadows_[allocation.id] : begin_shadow(allocation);
 }
 
-std::uint8_t* UnwrittenMemory::writable_states(const Allocation& allocation, MemoryShadow& shadow) {
-  const bool is_first = whole_ != nullptr && allocation.space == ptx::Space::global &&
-                        shadow.extent() != MemoryShadow::Extent::some;
-  if (!is_first) return shadow.writable_states();
+void UnwrittenMemory::make_states(const Allocation& allocation, MemoryShadow& shadow) {
+  if (shadow.has_states()) return;
+  if (whole_ == nullptr || allocation.space != ptx::Space::global) return shadow.make_states();
   const std::lock_guard lock(whole_->parts_.mutex);
   if (shadow.extent() == MemoryShadow::Extent::none) {
     whole_->parts_.first_written.push_back(&shadow);
   }
-  return shadow.writable_states();
+  shadow.make_states();
 }
 
 void UnwrittenMemory::define_in_part(const HostAccess& access, MemoryShadow& shadow) {
   if (shadow.extent() == MemoryShadow::Extent::all) return;
-  std::uint8_t* const states = writable_states(*access.allocation, shadow);
-  std::memset(states + access.offset, MemoryShadow::kDefined, access.bytes);
+  make_states(*access.allocation, shadow);
+  shadow.set(access.offset, access.bytes, MemoryShadow::kDefined);
 }
 
 void UnwrittenMemory::copy_in_part(const DeviceCopy& copy) {
   MemoryShadow &source = shadow_of(*copy.source), &target = shadow_of(*copy.target);
   const std::uint32_t end = copy.source_offset + copy.bytes;
   if (source.find_undefined(copy.source_offset, end) != end) return grid_->give_up();
-  std::uint8_t* const states = writable_states(*copy.target, target);
+  make_states(*copy.target, target);
   for (std::uint32_t i = 0; i < copy.bytes; ++i) {
-    states[copy.target_offset + i] = source.raw_state_at(copy.source_offset + i);
+    target.set(copy.target_offset + i, 1, source.raw_state_at(copy.source_offset + i));
   }
 }
 
