@@ -1,6 +1,7 @@
 """How `warpcheck exec` and its program end: ends_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 
-The program is that of programs_test.py.
+Signals, kills, the terminal's job control, and the files that are left.  The program is that of
+programs_test.py.
 """
 
 import json
@@ -13,13 +14,11 @@ import tempfile
 import time
 import unittest
 
-from exec_testing import HERE, WARPCHECK, Source, build, run
-
-Source("programs.cu", "programs.cu")
+from exec_testing import HERE, PROGRAMS, WARPCHECK, link, run
 
 
 def setUpModule():
-    build("programs.cu", "shared", "-cudart", "shared")
+    link(PROGRAMS, "shared", "-cudart", "shared")
 
 
 def is_running(process):
@@ -170,6 +169,82 @@ class Ends(unittest.TestCase):
         script.write_text("#!/bin/sh\nmkfifo begun\n./shared race-begun &\nread line < begun\n")
         script.chmod(0o755)
         self.assertEqual(run("--", "./leaves").returncode, 66)
+
+
+class LongRuns(unittest.TestCase):
+    def test_a_run_that_takes_too_long(self):
+        result = run("--timeout", "2", "--", "./shared", "long")
+        self.assertEqual(result.stderr, """\
+========= warpcheck exec: ./shared
+========= it was running kernel compute, 2 of 64 blocks done
+========= no findings; 1 launch of 1 kernel
+========= timed out (--timeout): the findings up to then are above
+========= exit status 124: timed out
+""")
+        self.assertEqual(result.returncode, 124)
+
+    def test_a_run_that_is_interrupted(self):
+        report = HERE / "report.json"
+        report.unlink(missing_ok=True)
+        process = subprocess.Popen([WARPCHECK, "exec", "--json", str(report), "--", "./shared", "long"],
+                                   cwd=HERE, stderr=subprocess.PIPE, text=True)
+        while not report.exists():  # the launch is new data for the report
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertRegex(process.communicate()[1], """\
+========= warpcheck exec: ./shared
+========= ./shared was killed by signal 2 .Interrupt.
+========= it was running kernel compute, [0-2] of 64 blocks done
+========= no findings; 1 launch of 1 kernel
+========= exit status 130: the program's own
+""")
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+
+    def test_a_job_is_put_aside_and_taken_up_again(self):
+        process = subprocess.Popen([WARPCHECK, "exec", "--", "./shared", "job"], cwd=HERE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGTSTP)
+        self.assertEqual(process.stdout.readline(), "stop\n")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]))
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.stdout.readline(), "continue\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("was killed by signal 15", process.communicate()[1])
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+
+
+class SeveralThreads(unittest.TestCase):
+    def test_a_timeout_leaves_nothing_running(self):
+        result = run("--jobs", "3", "--timeout", "1", "--", "./shared", "long-of-many")
+        self.assertEqual(result.returncode, 124, result.stderr)
+
+    def test_ctrl_c_leaves_nothing_running(self):
+        process = subprocess.Popen([WARPCHECK, "exec", "--jobs", "3", "--", "./shared", "long-of-many"],
+                                   cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        program = None
+        while program is None:
+            program = next((int(entry.name) for entry in pathlib.Path("/proc").iterdir()
+                            if entry.name.isdigit() and is_program(entry)), None)
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait()
+        self.assertFalse(pathlib.Path(f"/proc/{program}").exists())
+
+    def test_wrong_numbers_are_refused(self):
+        for jobs in ("0", "-1", "many", "1000000"):
+            result = run("--jobs", jobs, "--", "./shared", "clean", "0")
+            self.assertEqual(result.returncode, 2, jobs)
+            self.assertIn("--jobs", result.stderr)
+
+
+def is_program(entry):
+    try:
+        words = (entry / "cmdline").read_bytes().split(b"\0")
+        return words[:2] == [b"./shared", b"long-of-many"] and os.readlink(entry / "cwd") == str(HERE)
+    except OSError:
+        return False
 
 
 if __name__ == "__main__":

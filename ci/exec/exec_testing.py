@@ -1,5 +1,6 @@
-"""Shared by tests of `warpcheck exec`: their arguments (WARPCHECK NVCC SOURCE_DIRECTORY), a
-temporary directory, and a program that plain nvcc has built there.
+"""The fixture of tests of `warpcheck exec` as a command: their arguments (WARPCHECK NVCC SOURCE_DIRECTORY), a
+temporary directory, programs that plain nvcc builds there, and the table of what they show
+(docs/develop/verdicts.md).
 """
 
 import json
@@ -14,6 +15,11 @@ LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=Tru
                            text=True).stdout.strip()
 DIRECTORY = tempfile.TemporaryDirectory()
 HERE = pathlib.Path(DIRECTORY.name)
+SCRIPTS = pathlib.Path(SOURCES, "ci", "exec")
+VERDICTS = pathlib.Path(SOURCES, "vgpu", "cudart", "programs", "verdicts")  # programs that scripts run as well
+PROGRAMS = pathlib.Path(WARPCHECK).parent / "ci" / "exec" / "programs.o"  # made by the build
+sys.path.append(str(SCRIPTS.parent))
+import verdict_tables
 # Programs that are started here inherit signals that are ignored, as nohup and background jobs of a
 # shell ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,17 +28,26 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 class Source:
-    """A source of ci/exec/, copied as `name`; the comments at the ends of its lines identify them."""
+    """A source, copied as `name`; the comments at the ends of its lines identify them."""
+
+    texts = {}  # by name
 
     def __init__(self, file, name):
-        self.text = pathlib.Path(SOURCES, "ci", "exec", file).read_text()
+        self.path = next(path for path in (SCRIPTS / file, VERDICTS / file) if path.exists())
+        self.text = Source.texts[name] = self.path.read_text()
         (HERE / name).write_text(self.text)
 
     def line_of(self, marker):
-        return next(i for i, line in enumerate(self.text.splitlines(), 1) if f"// {marker}" in line)
+        return next(i for i, line in enumerate(self.text.splitlines(), 1)
+                    if f"// {marker}" in line or f"//~ {marker}" in line)
 
 
 LINKED = {"-cudart": 2, "-L": 2, "-Xlinker": 2}  # options of the linker alone, with their words
+
+
+def link(object_file, name, *options):
+    subprocess.run([NVCC, "-arch=compute_75", *options, object_file, "-o", name], check=True, cwd=HERE)
+    return f"./{name}"
 
 
 def build(source, name, *options):
@@ -44,10 +59,8 @@ def build(source, name, *options):
         del rest[:words]
     object_file = HERE / ("-".join([pathlib.Path(source).stem, *compiler]) + ".o")
     if not object_file.exists():
-        subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci", "exec"), *compiler,
-                        "-c", source, "-o", object_file], check=True, cwd=HERE)
-    subprocess.run([NVCC, "-arch=compute_75", *linker, object_file, "-o", name], check=True, cwd=HERE)
-    return f"./{name}"
+        subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", *compiler, "-c", source, "-o", object_file], check=True, cwd=HERE)
+    return link(object_file, name, *linker)
 
 
 def run(*words, **more):
@@ -55,16 +68,27 @@ def run(*words, **more):
                           timeout=120, **more)
 
 
-def run_with_findings(program, mode):
+class Verdicts:
+    """The table of a script: rows of the runs that it reports to add(), compared by check() at its end."""
+
+    def __init__(self, name):
+        self.table = verdict_tables.Table(f"exec_{name}", WARPCHECK)
+
+    def add(self, program, variant, findings):
+        lines = {name: text.splitlines() for name, text in Source.texts.items()}
+        self.table.add(program, variant, findings, lambda file: lines.get(pathlib.Path(file).name))
+
+    def check(self):
+        problems = self.table.problems(set(self.table.rows))
+        assert not problems, "\n".join(problems)
+
+
+def run_with_findings(program, mode, verdicts=None, options=()):
     """The status and output of a program's mode, and its findings."""
     report = HERE / "report.json"
     report.unlink(missing_ok=True)
-    result = run("--json", str(report), "--", program, mode)
-    return result, json.loads(report.read_text())["findings"]
-
-
-def findings_of(program, mode, expect):
-    """The findings of a program's mode; checks the expected status of exec."""
-    result, findings = run_with_findings(program, mode)
-    assert result.returncode == expect, (result.returncode, result.stdout, result.stderr)
-    return findings
+    result = run("--json", str(report), *options, "--", program, *([mode] if mode else []))
+    findings = json.loads(report.read_text())["findings"]
+    if verdicts:
+        verdicts.add(pathlib.Path(program).name, " ".join([mode, *options]).strip(), findings)
+    return result, findings

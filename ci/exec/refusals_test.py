@@ -6,14 +6,14 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, LIBRARIES, NVCC, Source, build, run
+from exec_testing import HERE, LIBRARIES, NVCC, PROGRAMS, Source, link, run
 
-SOURCE = Source("programs.cu", "programs.cu")
+SOURCE = Source("ends/programs.cu", "programs.cu")
 line_of = SOURCE.line_of
 
 
 def setUpModule():
-    build("programs.cu", "shared", "-cudart", "shared")
+    link(PROGRAMS, "shared", "-cudart", "shared")
 
 
 # Opens the libraries that it is given.

@@ -1,7 +1,7 @@
-"""Results of the runtime library under `warpcheck exec`: runtime_test.py WARPCHECK NVCC SOURCES.
+"""The runtime library under `warpcheck exec` as a command: programs that are built in other ways, installations,
+the size of the device's memory, and the devices that a program sees: runtime_test.py WARPCHECK NVCC SOURCES.
 
-Calls that fail, the device's memory, what the host copies, and functions of the API.  Programs are
-compiled by plain nvcc.
+Calls that fail, and what follows from them, are in vgpu/cudart/programs/verdicts/calls/failed.cu.
 """
 
 import json
@@ -12,144 +12,48 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, LIBRARIES, NVCC, SOURCES, WARPCHECK, run
+from exec_testing import HERE, LIBRARIES, NVCC, WARPCHECK, Source, build, run, run_with_findings
 
-SOURCE = pathlib.Path(SOURCES, "ci", "exec", "runtime_programs.cu")
-
-
-OTHER_SIZE = ("; `exec --memory` sets the size of the device's memory, and `--device` selects "
-              "another device")
-
-
-def build(name, *options, sources=("programs.cu",)):
-    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", *options, *sources, "-o", name],
-                   check=True, cwd=HERE)
-    return f"./{name}"
+SOURCE = Source("calls/failed.cu", "failed.cu")
 
 
 def setUpModule():
-    (HERE / "programs.cu").write_text(SOURCE.read_text())
-    build("program", "-g", "-cudart", "shared")
-
-
-def findings(*words):
-    """The status of a run with 4 GiB of device memory, and its findings."""
-    path = HERE / "report.json"
-    path.unlink(missing_ok=True)
-    result = run("--json", str(path), "--memory", "4G", "--", *words)
-    return result, json.loads(path.read_text())["findings"]
-
-
-def line_of(marker):
-    lines = SOURCE.read_text().splitlines()
-    return next(i for i, line in enumerate(lines, 1) if line.endswith(f"// {marker}"))
+    build("failed.cu", "program", "-cudart", "shared")
 
 
 def places(finding):
     return [(side["file"], side["line"]) for side in finding["accesses"]]
 
 
-class FailedCalls(unittest.TestCase):
-    def assert_note(self, finding, marker, call, message):
-        self.assertEqual((finding["kind"], finding["severity"]), ("api-error", "note"))
-        self.assertEqual(finding["object"], call)
-        self.assertEqual(finding["message"], f"(1) returned {message}")
-        self.assertEqual(places(finding), [("programs.cu", line_of(marker))])
+def findings(program, mode):
+    """The findings of a run with 4 GiB of device memory."""
+    return run_with_findings(program, mode, options=("--memory", "4G"))[1]
 
-    def test_memory_that_there_is_not_is_the_cause_of_what_follows(self):
-        result, (note, error) = findings("./program", "too-much")
-        self.assertEqual(result.returncode, 66)
-        self.assert_note(note, "too much", "cudaMalloc(&pointer, 8589934592)",
-                         "cudaErrorMemoryAllocation: out of memory" + OTHER_SIZE)
-        self.assertEqual((error["kind"], error["severity"]), ("out-of-bounds", "error"))
-        self.assertEqual(places(error), [("programs.cu", line_of("the store"))])
-        self.assertEqual(error["cause"], "cudaMalloc(&pointer, 8589934592) failed before: "
-                         f"cudaErrorMemoryAllocation, programs.cu:{line_of('too much')}")
-        self.assertIn(error["cause"], result.stderr)
-        self.assertIn(f"  programs.cu:{line_of('too much')}\n", result.stderr)
 
-    def test_a_stale_pointer_names_the_call_that_should_have_set_it(self):
-        _, (note, error) = findings("./program", "too-much-managed")
-        self.assert_note(note, "too much, managed", "cudaMallocManaged(&pointer, 8589934592, 1)",
-                         "cudaErrorMemoryAllocation: out of memory" + OTHER_SIZE)
-        self.assertEqual(error["kind"], "use-after-free")
-        self.assertIn("cudaMallocManaged(&pointer, 8589934592, 1) failed before", error["cause"])
-
-    def test_a_launch_of_no_blocks(self):
-        result, (note, error) = findings("./program", "no-blocks")
-        self.assertEqual(result.returncode, 66)
-        self.assert_note(note, "no blocks", "fill<<<0, 32>>>(...)",
-                         "cudaErrorInvalidValue: invalid argument")
-        self.assertEqual(note["kernel"], "fill")
-        self.assertEqual((error["kind"], error["severity"]), ("uninitialized-read", "error"))
-        self.assertEqual(error["cause"], "fill<<<0, 32>>>(...) failed before: "
-                         f"cudaErrorInvalidValue, programs.cu:{line_of('no blocks')}")
-
-    def test_a_copy_that_fails_shows_its_arguments(self):
-        _, (note, error) = findings("./program", "bad-copy")
-        self.assertEqual(note["kind"], "api-error")
-        self.assertRegex(note["object"], r"^cudaMemcpy\(0xf0000000000, host pointer, 128, "
-                         r"cudaMemcpyDeviceToHost\)$")
-        self.assertEqual(places(note), [("programs.cu", line_of("wrong way"))])
-        self.assertEqual(error["kind"], "uninitialized-read")
-        self.assertIn("cudaMemcpy(0xf0000000000, ", error["cause"])
-
-    def test_each_place_is_told_once(self):
-        result, (loop, other) = findings("./program", "again")
-        self.assertEqual(result.returncode, 0)
-        self.assert_note(loop, "in a loop", "cudaStreamDestroy(stream 0)",
-                         "cudaErrorInvalidResourceHandle: invalid resource handle")
-        self.assertEqual(loop["count"], 3)
-        self.assert_note(other, "another device", "cudaSetDevice(7)",
-                         "cudaErrorInvalidDevice: invalid device ordinal")
-        self.assertIn("========= 0 errors, 2 notes", result.stderr)
-
-    def test_a_call_from_a_callback(self):
-        _, (note,) = findings("./program", "callback")
-        self.assertEqual(note["object"], "cudaDeviceSynchronize()")
-        self.assertTrue(note["message"].startswith("(1) returned cudaErrorNotPermitted: "))
-        (marked,) = (i for i, line in enumerate(SOURCE.read_text().splitlines(), 1)
-                     if "/* from a callback */" in line)
-        self.assertEqual(places(note), [("programs.cu", marked)])
-
-    def test_a_process_that_is_forked_after_the_first_call_has_no_device(self):
-        result, (note,) = findings("./program", "forks")
-        self.assertEqual(result.stdout, "before: cudaSuccess\nparent: cudaSuccess\n"
-                         "after: cudaErrorInitializationError\nparent: cudaSuccess\n")
-        self.assert_note(note, "after a fork", "cudaMalloc(&pointer, 128)",
-                         "cudaErrorInitializationError: initialization error")
-
+class OtherBuilds(unittest.TestCase):
     def test_a_forked_process_repeats_nothing_of_its_parent(self):
-        for options in ((), ("--leaks",)):
-            result = run(*options, "--", "./program", "forks-late")
-            self.assertIn("=========   2 times\n", result.stderr)
-            self.assertIn("========= 1 error; 2 launches of 1 kernel\n", result.stderr)
-        linked = build("linked", "-L", LIBRARIES, "-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", LIBRARIES)
+        linked = build("failed.cu", "linked", "-L", LIBRARIES, "-cudart", "shared", "-Xlinker", "-rpath",
+                       "-Xlinker", LIBRARIES)
         result = subprocess.run([linked, "forks-late"], cwd=HERE, capture_output=True, text=True, check=True)
         self.assertEqual(result.stderr.count("out-of-bounds on global memory"), 1, result.stderr)
         self.assertTrue(result.stderr.endswith("\nwarpcheck: 1 finding\n"), result.stderr)
 
-    def test_questions_are_not_told(self):
-        result, found = findings("./program", "questions")
-        self.assertEqual(found, [], result.stderr)
-        self.assertEqual(result.returncode, 0)
-
     def test_a_program_without_debug_information_names_its_function(self):
-        plain = build("plain", "-cudart", "shared")
-        _, (note, _) = findings(plain, "no-blocks")
+        plain = build("failed.cu", "plain", "-cudart", "shared")
+        note, _ = findings(plain, "no-blocks")
         self.assertEqual(places(note), [("", 0)])
         self.assertRegex(note["message"], r"^\(1\) returned cudaErrorInvalidValue: invalid "
                          r"argument; it is called in no_blocks\+0x[0-9a-f]+$")
         subprocess.run(["strip", "plain"], check=True, cwd=HERE)
-        _, (note, _) = findings(plain, "no-blocks")
+        note, _ = findings(plain, "no-blocks")
         self.assertRegex(note["message"], r"; it is called in plain\+0x[0-9a-f]+$")
 
     def test_an_optimised_program_and_the_static_library(self):
-        static = build("static", "-O2", "-g", "-L", LIBRARIES)
-        for mode, marker in (("too-much", "too much"), ("no-blocks", "no blocks"),
-                             ("again", "in a loop")):
-            _, (note, *_) = findings(static, mode)
-            self.assertEqual(places(note), [("programs.cu", line_of(marker))], mode)
+        static = build("failed.cu", "static", "-O2", "-g", "-L", LIBRARIES)
+        for mode, marker in (("too-much", "too_much"), ("no-blocks", "no_blocks"),
+                             ("again", "in_a_loop")):
+            note, *_ = findings(static, mode)
+            self.assertEqual(places(note), [("failed.cu", SOURCE.line_of(marker))], mode)
 
 
 class Installation(unittest.TestCase):
@@ -166,38 +70,9 @@ class Installation(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
 
 
-class Copies(unittest.TestCase):
-    def test_elements_that_nothing_has_written_are_an_error(self):
-        result, (error,) = findings("./program", "garbage")
-        self.assertEqual(result.returncode, 66)
-        self.assertEqual((error["kind"], error["severity"]), ("uninitialized-read", "error"))
-        self.assertEqual(error["object"],
-                         "allocation of 128 bytes [108], first of a copy of 128 bytes")
-
-    def test_padding_is_a_note(self):
-        result, (note,) = findings("./program", "padding")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual((note["kind"], note["severity"]), ("uninitialized-read", "note"))
-
-
 class Memory(unittest.TestCase):
-    def sizes(self, *options, bytes=1024):
-        result = run(*options, "--", "./program", "memory", str(bytes))
-        return result.stdout.strip(), result
-
-    def test_the_devices_memory_is_the_users_choice(self):
-        for options, total in ((("--memory", "16G"), 16 << 30), (("--memory", "64M"), 64 << 20)):
-            text, result = self.sizes(*options)
-            self.assertEqual(text, f"{total} of {total}, {total}, cudaSuccess")
-            self.assertEqual(result.returncode, 0)
-
-    def test_what_does_not_fit(self):
-        text, result = self.sizes("--memory", "64M", bytes=100 << 20)
-        self.assertTrue(text.endswith("cudaErrorMemoryAllocation"), text)
-        self.assertEqual(result.returncode, 0)
-
     def test_it_is_a_share_of_the_hosts(self):
-        text, _ = self.sizes()
+        text = run("--", "./program", "memory", "1024").stdout.strip()
         total = int(text.split()[0])
         self.assertEqual(text, f"{total} of {total}, {total}, cudaSuccess")
         lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
@@ -205,35 +80,13 @@ class Memory(unittest.TestCase):
                           if line.startswith(("MemAvailable:", "SwapFree:")))
         self.assertTrue(64 << 20 <= total <= free / 3, text)
 
-    def test_all_of_it_may_be_in_one_piece(self):
-        text, result = self.sizes("--memory", "16G", bytes=15 << 30)
-        self.assertTrue(text.endswith("cudaSuccess"), text)
-        self.assertEqual(result.returncode, 0)
-
     def test_a_size_that_is_none(self):
         for size in ("much", "0", "3X"):
             self.assertEqual(run("--memory", size, "--", "true").returncode, 2, size)
 
-    def test_fresh_managed_and_page_locked_memory(self):
-        self.assertEqual(run("--", "./program", "fresh").stdout, "00000000 00000000\n")
-        self.assertEqual(run("--fresh", "pattern", "--", "./program", "fresh").stdout,
-                         "a5a5a5a5 a5a5a5a5\n")
 
 
-class Functions(unittest.TestCase):
-    def test_access_policy_windows_are_hints(self):
-        result = run("--", "./program", "attributes")
-        self.assertEqual(result.stdout,
-                         "set: cudaSuccess\ncopied: 1\nmisses persist: cudaErrorInvalidValue\n"
-                         "three halves: cudaErrorInvalidValue\ntoo large: cudaErrorInvalidValue\n"
-                         "launched: cudaSuccess\n")
-        self.assertEqual(result.returncode, 0, result.stderr)
-
-    def test_copies_to_arrays_stay_inside(self):
-        self.assertEqual(run("--", "./program", "array-bounds").stdout,
-                         "cudaSuccess, cudaSuccess, cudaErrorInvalidValue, "
-                         "cudaErrorInvalidValue\n")
-
+class SeveralUnits(unittest.TestCase):
     def test_strings_of_several_units(self):
         unit = """
 #include <cstdio>
@@ -250,12 +103,12 @@ void run_{0}() {{ for (int i = 0; i < 3; ++i) {0}<<<1, 1>>>(i); cudaDeviceSynchr
         names = ("first", "second", "third")
         for name in names:
             (HERE / f"{name}.cu").write_text(unit.format(name))
-        (HERE / "main.cu").write_text("".join(f"void run_{name}();\n" for name in names) +
+        (HERE / "main.cpp").write_text("".join(f"void run_{name}();\n" for name in names) +
                                       "int main() {" +
                                       "".join(f"run_{name}();" for name in names) + "}\n")
-        units = build("units", "-rdc=true", "-cudart", "shared",
-                      sources=("main.cu", *(f"{name}.cu" for name in names)))
-        result = run("--", units)
+        subprocess.run([NVCC, "-arch=compute_75", "-rdc=true", "-cudart", "shared", "main.cpp",
+                        *(f"{name}.cu" for name in names), "-o", "units"], check=True, cwd=HERE)
+        result = run("--", "./units")
         expected = "".join(f"{name} {number}\n{name} was here\n{name} got {i}\n" for name in names
                            for i, number in enumerate(("zero", "one", "many")))
         self.assertEqual(result.stdout, expected)

@@ -4,7 +4,8 @@ Each *.cu of the area's folder is a whole program, and its comments say what `wa
 report of it, to the line:
 
   // build: -arch=compute_80 -lcuda     nvcc's options for all cases; the default is -arch=compute_75.
-                                        -lineinfo (without -G) and -Xcompiler -g are always given
+                                        -lineinfo (without -G) and -Xcompiler -g are always given;
+                                        -no-lineinfo takes the former away
   // case late: -DKIND=1 | --runs 3 | 17       a case: its name; options of nvcc; those of exec; the
                                                program's arguments (the last two may be left out)
   // expect late: error barrier-divergence wait run     severity, kind, marks: every side with a line
@@ -12,10 +13,15 @@ report of it, to the line:
                                         a side; without marks, the sides may be anywhere
   // expect late: error leak x3 helper  the finding counts three occurrences
   // expect late: clean                 nothing is found, notes included
-  // says late: TEXT                    a message, or the report on standard error, contains TEXT
-  // prints late: LINE                  a line of the standard output
+  // says late: TEXT                    a message, the report on standard error, or the name of a header
+                                        that a side is in contains TEXT
+  // conceals late: TEXT                none of them does
+  // prints late: LINE                  a line of the standard output; several come in this order
   // status late: 2                     the exit status, if it is not 66 with an error and 0 without
   // varies: WHY                        the interpreter and machine code agree on status and output only
+  // also unoptimized: -G               each case once more, with these options of nvcc and the same verdict;
+                                        that of `late` is called late_unoptimized
+  // jobs: 2 4                          launches run on so many threads; one thread gives the same bytes
 
 Several lines add up; a finding that no line expects fails the test.  Cases with the same options of
 nvcc are one build, and a build is kept until a file that it includes, or its options, change.  Each case
@@ -39,7 +45,8 @@ import verdict_tables
 
 FOUND = 66
 BUILDS_AT_ONCE = 2
-WORDS = ("case", "expect", "says", "prints", "status")  # of a case
+NO_LINES = "-no-lineinfo"  # no option of nvcc
+WORDS = ("case", "expect", "says", "conceals", "prints", "status")  # of a case
 
 
 @dataclasses.dataclass
@@ -70,6 +77,7 @@ class Case:
     is_clean: bool = False
     expectations: list = dataclasses.field(default_factory=list)
     says: list = dataclasses.field(default_factory=list)
+    conceals: list = dataclasses.field(default_factory=list)
     prints: list = dataclasses.field(default_factory=list)
     status: int | None = None
 
@@ -83,6 +91,7 @@ class Program:
         self.build = [word for line in program_text.heads(self.text, "build")
                       for word in shlex.split(line)]
         self.varies = bool(program_text.heads(self.text, "varies"))
+        self.jobs = [word for line in program_text.heads(self.text, "jobs") for word in line.split()]
         self.marks = program_text.marks(self.text)
         self.cases, self.problems = {}, []
         heads = re.findall(r"^// (\w+) (\w+):(?: +(.*?))?\s*$", self.text, re.MULTILINE)
@@ -91,11 +100,15 @@ class Program:
             if name in self.cases:
                 self.problems.append(f"two cases are called {name}")
             self.cases[name] = Case(name, *parts[:3])
-        for word, name, rest in (head for head in heads if head[0] != "case"):
+        for word, name, rest in (head for head in heads if head[0] not in ("case", "also")):
             if name in self.cases:
                 self.read(word, self.cases[name], rest)
             elif word in WORDS:
                 self.problems.append(f"'{word} {name}': there is no case of that name")
+        for _, suffix, options in (head for head in heads if head[0] == "also"):
+            self.cases.update({f"{case.name}_{suffix}": dataclasses.replace(
+                case, name=f"{case.name}_{suffix}", nvcc=[*case.nvcc, *shlex.split(options)])
+                for case in list(self.cases.values())})
         self.judge_comments()
 
     def read(self, word, case, rest):
@@ -105,7 +118,7 @@ class Program:
             severity, kind, *marks = rest.split()
             count = int(marks.pop(0)[1:]) if marks and re.fullmatch(r"x\d+", marks[0]) else None
             case.expectations.append(Expectation(severity, kind, marks, count))
-        elif word in ("says", "prints"):
+        elif word in ("says", "conceals", "prints"):
             getattr(case, word).append(rest)
         elif word == "status" and rest.isdigit():
             case.status = int(rest)
@@ -140,10 +153,12 @@ class Program:
                     for found, fit in zip(findings, fitting) if not fit]
         problems += [f"not found: {each.severity} {each.kind} {' '.join(each.marks)}"
                      for each in expected if not any(each in fit for fit in fitting)]
-        said = result.messages + "\n".join(found["message"] for found in findings)
+        said = "\n".join([result.messages, *(found["message"] for found in findings),
+                          *(side.get("header", "") for found in findings for side in found["accesses"])])
         problems += [f"not said: {text}" for text in case.says if text not in said]
-        problems += [f"not printed: {line}" for line in case.prints
-                     if line not in result.output.splitlines()]
+        problems += [f"said: {text}" for text in case.conceals if text in said]
+        printed = iter(line.rstrip() for line in result.output.splitlines())
+        problems += [f"not printed: {line}" for line in case.prints if line not in printed]
         status = case.status
         if status is None:
             status = FOUND if any(each.severity == "error" for each in expected) else 0
@@ -157,8 +172,8 @@ def options_of(program, case):
     given = program.build + case.nvcc
     names_device = any(word.startswith(("-arch", "-gencode", "--gpu-arch")) for word in given)
     return ["-std=c++17", *([] if names_device else ["-arch=compute_75"]),
-            *([] if "-G" in given else ["-lineinfo"]), "-Xcompiler", "-g",
-            "-I", str(program.path.parent), *given]
+            *([] if {"-G", NO_LINES} & set(given) else ["-lineinfo"]), "-Xcompiler", "-g",
+            "-I", str(program.path.parent), *(word for word in given if word != NO_LINES)]
 
 
 def is_current(built, stamp, command):
@@ -207,10 +222,13 @@ def build_all(nvcc, directory, programs):
 
 def run(warpcheck, program, case, built):
     """The result of the interpreted run, and what differs from machine code."""
-    results = [both_ways.run(warpcheck, compile, built.with_suffix(".json"), case.exec,
-                             [built, *case.arguments], cwd=program.path.parent)
-               for compile in ("never", "always")]
-    return results[0], both_ways.difference(*results, alone=program.varies)
+    ways = [("never", []), ("always", [])] if not program.jobs else [
+        ("never", ["--jobs", "1"]), *(("always", ["--jobs", jobs]) for jobs in program.jobs)]
+    first, *others = (both_ways.run(warpcheck, compile, built.with_suffix(".json"), [*case.exec, *options],
+                                    [built, *case.arguments], cwd=program.path.parent)
+                      for compile, options in ways)
+    return first, "\n".join(filter(None, (both_ways.difference(first, other, alone=program.varies)
+                                          for other in others)))
 
 
 def main(nvcc, warpcheck, directory, area, *names):

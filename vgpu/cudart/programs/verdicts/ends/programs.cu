@@ -1,4 +1,56 @@
-// The program of programs_test.py: its first argument selects the behaviour.
+// A program whose first argument selects the behaviour: how it ends, and what is told of it in reports.
+// Tests of the command line (ci/exec) run it as well; modes without a case wait, or vary, or need input.
+// also unoptimized: -G
+// case race: | | race
+// expect race: error data-race race_written race_read
+// says race: data-race on shared memory copy[32], 4 bytes, in kernel shift
+// case race_abort: | | race-abort
+// expect race_abort: error data-race race_written race_read
+// case race__exit: | | race-_exit
+// expect race__exit: error data-race race_written race_read
+// case race_exit: | | race-exit
+// expect race_exit: error data-race race_written race_read
+// case clean: | | clean 3
+// expect clean: clean
+// status clean: 3
+// case threads: | | threads
+// expect threads: clean
+// says threads: no findings; 4 launches of 1 kernel
+// case crash: | | crash
+// expect crash: clean
+// says crash: was killed by signal 11
+// status crash: 139
+// case leak: | --leaks | leak
+// expect leak: error leak
+// case leak_unasked: | | leak
+// expect leak_unasked: clean
+// case refused_call: | | refused-call
+// expect refused_call: clean
+// says refused_call: refused: cudaDestroyExternalMemory
+// prints refused_call: cudaErrorNotSupported
+// status refused_call: 2
+// case refused_kernel: | | refused-kernel
+// expect refused_kernel: clean
+// says refused_kernel: special register '%pm0'
+// prints refused_kernel: error: cudaErrorNotSupported
+// status refused_kernel: 2
+// case overtake: | | overtake
+// expect overtake: clean
+// case overtake_later: | --runs 10 | overtake
+// expect overtake_later: error out-of-bounds only_then
+// case many_killed: | | many-killed
+// expect many_killed: clean
+// says many_killed: no findings; 300 launches of 1 kernel
+// status many_killed: 137
+// case update: | | update
+// expect update: error data-race update
+// expect update: note data-race update
+// case scratch: | | scratch
+// expect scratch: error data-race scratch
+// case poll: | | poll
+// expect poll: error data-race exchange poll
+// case copies_of_the_same: | | copies 500 same
+// expect copies_of_the_same: note data-race
 #include <cuda_runtime.h>
 #include <unistd.h>
 
@@ -9,7 +61,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,8 +69,8 @@
 __global__ void shift(int* data, int n) {
   __shared__ int copy[64];
   const int i = threadIdx.x;
-  copy[i] = data[i];                     // race: one side
-  if (i + 1 < n) data[i] = copy[i + 1];  // race: the other side
+  copy[i] = data[i];  //~ race_written
+  if (i + 1 < n) data[i] = copy[i + 1];  //~ race_read
 }
 
 __global__ void twice(int* data, int n) {
@@ -30,7 +82,7 @@ __global__ void twice(int* data, int n) {
 __global__ void overtake(int* counter, const int* data, int* sum) {
   for (int i = 0; i < 64; ++i) atomicAdd(sum, 1);
   if (atomicAdd(counter, 1) == 0 && blockIdx.x == 1) {
-    atomicAdd(sum, data[4]);  // only then
+    atomicAdd(sum, data[4]);  //~ only_then
   }
 }
 
@@ -39,31 +91,30 @@ __global__ void last_writer(volatile int* last) {
   for (int i = 0; i < 64; ++i) *last = 1000 + blockIdx.x;
 }
 
-__global__ void tickets(int* counter, int* holders) { holders[atomicAdd(counter, 1)] = blockIdx.x; }
-
-__global__ void announce(volatile int* last, bool all) {
-  *last = blockIdx.x;
-  if (all) printf("block %d\n", blockIdx.x);
-  if (!all && blockIdx.x == 0) printf("last is %d\n", *last);
-}
-
 __global__ void count_up(int* count) {
-  *count += threadIdx.x;  // update
+  *count += threadIdx.x;  //~ update
 }
 
 // Each block would need its own scratch memory.
 __global__ void share_scratch(int* scratch, int* data) {
   const int i = threadIdx.x;
-  scratch[i] = blockIdx.x;      // scratch: begin
-  scratch[i] += data[i];        //
-  data[i] = scratch[i] + 1;     //
-  scratch[i] = scratch[i] * 2;  //
-  data[i + 64] = scratch[i];    // scratch: end
+  scratch[i] = blockIdx.x;  //~ scratch
+  scratch[i] += data[i];  //~ scratch
+  data[i] = scratch[i] + 1;  //~ scratch
+  scratch[i] = scratch[i] * 2;  //~ scratch
+  data[i + 64] = scratch[i];  //~ scratch
 }
 
 __global__ void poll(int* flag, int* data) {
-  if (blockIdx.x == 0) atomicExch(flag, 2);
-  if (blockIdx.x == 1 && *flag == 2) data[threadIdx.x] = 1;  // poll
+  if (blockIdx.x == 0) atomicExch(flag, 2);  //~ exchange
+  if (blockIdx.x == 1 && *flag == 2) data[threadIdx.x] = 1;  //~ poll
+}
+
+// Two blocks end at once, the others take very long.
+__global__ void compute(int* values) {
+  int value = values[threadIdx.x];
+  for (long long i = 0; blockIdx.x >= 2 && i < 1LL << 60; ++i) value = value * 1664525 + 1013904223;
+  if (value == 0) values[threadIdx.x] = 1;
 }
 
 // The virtual GPU has no performance monitors.
@@ -142,38 +193,12 @@ void print_copy(const int* data, int n) {
 
 // Programs whose output may depend on the schedule, for different reasons, or on the host alone.
 void outputs(const std::string& mode) {
-  if (mode == "last-writer") {
-    with_array(1, [](int* last) {
-      run(last_writer, 2, 1, static_cast<volatile int*>(last));
-      std::printf("the last is ");
-      print_copy(last, 1);
-    });
-  }
   if (mode == "file") {
     with_array(1, [](int* last) {
       run(last_writer, 2, 1, static_cast<volatile int*>(last));
       int result = 0;
       cudaMemcpy(&result, last, sizeof result, cudaMemcpyDeviceToHost);
       std::ofstream("result.txt") << "the last is " << result << "\n";
-    });
-  }
-  if (mode == "managed") {
-    int* last = nullptr;
-    cudaMallocManaged(&last, sizeof *last);
-    run(last_writer, 2, 1, static_cast<volatile int*>(last));
-    std::printf("the last is %d\n", *last);
-    cudaFree(last);
-  }
-  if (mode == "tickets") {
-    with_array(9, [](int* counter) {
-      cudaMemset(counter, 0, sizeof(int));
-      run(tickets, 8, 1, counter, counter + 1);
-      print_copy(counter + 1, 8);
-    });
-  }
-  if (mode == "print-order" || mode == "print-last") {
-    with_array(1, [&](int* last) {
-      run(announce, 4, 1, static_cast<volatile int*>(last), mode == "print-order");
     });
   }
   if (mode == "noise" || mode == "stopwatch") {
@@ -195,6 +220,14 @@ void wait_for_signal() {
     _exit(write(STDOUT_FILENO, kText, sizeof kText - 1) > 0 ? 9 : 8);
   });
   std::puts("waiting");
+  std::fflush(stdout);
+  while (true) pause();
+}
+
+void wait_as_a_job() {
+  std::signal(SIGTSTP, [](int) { static_cast<void>(!write(STDOUT_FILENO, "stop\n", 5)); });
+  std::signal(SIGCONT, [](int) { static_cast<void>(!write(STDOUT_FILENO, "continue\n", 9)); });
+  std::puts("ready");
   std::fflush(stdout);
   while (true) pause();
 }
@@ -243,7 +276,9 @@ int main(int argc, char** argv) {
   }
   if (mode == "length") {
     doubled();
-    std::cout << std::string(std::istreambuf_iterator<char>(std::cin), {}).size() << "\n";
+    std::ostringstream all;
+    all << std::cin.rdbuf();
+    std::cout << all.str().size() << "\n";
   }
   if (mode == "update" || mode == "scratch" || mode == "poll") {
     int* const one = device_array(128);
@@ -262,5 +297,8 @@ int main(int argc, char** argv) {
     doubled();
     wait_for_signal();
   }
+  if (mode == "job") wait_as_a_job();
+  if (mode == "long") run(compute, 64, 1, device_array(1));
+  if (mode == "long-of-many") run(compute, 1200, 128, device_array(128));
   return 0;
 }

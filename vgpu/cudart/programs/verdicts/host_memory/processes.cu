@@ -1,5 +1,38 @@
-// Two processes of one program that share device memory and events, for ipc_test.py: program MODE.
-// It starts itself again as program MODE HANDLES, with a pipe in each direction.
+// Two processes of one program share device memory and events: it starts itself again as MODE HANDLES, with
+// a pipe in each direction.
+// case memory: | | memory
+// expect memory: error invalid-free
+// prints memory: 1 cudaErrorInvalidValue
+// prints memory: 42
+// case atomics: | | atomics
+// expect atomics: clean
+// says atomics: not checked: what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what orders them, nor what the others have written
+// prints atomics: 12800
+// case flag: | | flag
+// expect flag: clean
+// says flag: not checked: what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what orders them, nor what the others have written
+// prints flag: 7
+// prints flag: 1
+// case event: | | event
+// expect event: clean
+// says event: not checked: what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what orders them, nor what the others have written
+// prints event: 1100
+// case driver: | | driver
+// expect driver: clean
+// says driver: not checked: what processes do to memory that they share (cudaIpcOpenMemHandle): it is not known what orders them, nor what the others have written
+// prints driver: 1100
+// case same_process: | | same-process
+// expect same_process: note api-error
+// prints same_process: cudaErrorDeviceUninitialized
+// prints same_process: 0
+// case overrun: | | overrun
+// expect overrun: error out-of-bounds overrun
+// case driver_overrun: | | driver-overrun
+// expect driver_overrun: error out-of-bounds overrun
+// case driver_late: | | driver-late
+// expect driver_late: error use-after-free addition closed_by_driver
+// case late: | | late
+// expect late: error use-after-free late closed
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -17,9 +50,9 @@ struct Shared {
   cudaIpcEventHandle_t event;
 };
 
-__global__ void add(int* values, int what) { values[threadIdx.x] += what; }  // addition
-__global__ void overrun(int* values) { values[kCount + threadIdx.x] = 1; }   // out of bounds
-__global__ void late(const int* values, int* sum) { *sum = values[3]; }      // late use
+__global__ void add(int* values, int what) { values[threadIdx.x] += what; }  //~ addition
+__global__ void overrun(int* values) { values[kCount + threadIdx.x] = 1; }  //~ overrun
+__global__ void late(const int* values, int* sum) { *sum = values[3]; }  //~ late
 __global__ void count(int* counter) { atomicAdd_system(counter, 1); }
 __global__ void set(volatile int* flag) { *flag = 1; }
 __global__ void wait_for(volatile int* flag, int* result) {
@@ -145,7 +178,7 @@ static void child(const std::string& mode, const Pipes& pipes) {
     std::fflush(stdout);
   }
   REQUIRE(cudaDeviceSynchronize());
-  REQUIRE(cudaIpcCloseMemHandle(values));
+  REQUIRE(cudaIpcCloseMemHandle(values));  //~ closed
   if (mode == "late") late<<<1, 1>>>(values, own);
   REQUIRE(cudaDeviceSynchronize());
   REQUIRE(cudaFree(own));
@@ -172,7 +205,7 @@ static void child_by_driver(const std::string& mode, const Pipes& pipes) {
   DRIVER(cuEventRecord, event, nullptr);
   DRIVER(cuEventSynchronize, event);
   DRIVER(cuEventDestroy, event);
-  DRIVER(cuIpcCloseMemHandle, opened);
+  DRIVER(cuIpcCloseMemHandle, opened);  //~ closed_by_driver
   if (mode == "driver-late") add<<<1, kCount>>>(values, 1);
   REQUIRE(cudaDeviceSynchronize());
   pipes.tell();

@@ -1,5 +1,55 @@
-// Programs with cuFFT for cufft_test.py: correct ones that check their results, and each defect
-// that a program can have at a call of the library.
+// Programs with cuFFT: correct ones that check their results, and each defect that a program can have at a
+// call of the library.
+// build: -arch=compute_75 -lcufft
+// case round_trip: | | round-trip
+// expect round_trip: clean
+// case real: | | real
+// expect real: clean
+// case layouts: | | layouts
+// expect layouts: clean
+// case graph: | | graph
+// expect graph: clean
+// case managed: | | managed
+// expect managed: clean
+// case round_trip_in_any_order: | --runs 3 | round-trip
+// expect round_trip_in_any_order: clean
+// case statuses: | | statuses
+// expect statuses: note api-error
+// says statuses: returned CUFFT_INVALID_PLAN: 1 is no plan, or has been destroyed
+// prints statuses: 8 3 4 0 4 1 0 1 1 0 0 0 0 13 4 0 512
+// case short_output: | | short-output
+// expect short_output: error out-of-bounds short_output
+// says short_output: output of cufftExecR2C, 13 complex
+// case wrong_distance: | | wrong-distance
+// expect wrong_distance: error out-of-bounds wrong_distance
+// says wrong_distance: output of cufftExecR2C, 13 complex, 3 of them 24 apart
+// case uninitialized: | | uninitialized
+// expect uninitialized: error uninitialized-read
+// says uninitialized: data of cufftExecC2C, 24 complex
+// case unordered: | | unordered
+// expect unordered: error data-race kernel unordered
+// says unordered: nothing orders the kernel of (1) and (2), data of cufftExecC2C, 24 complex: they are in different streams
+// case shared_work_area: | | shared-work-area
+// expect shared_work_area: error data-race first_user second_user
+// says shared_work_area: nothing orders work area of cufftExecC2C, 192 bytes (1) and work area of cufftExecC2C, 192 bytes (2): they are in different streams
+// case freed: | | freed
+// expect freed: error use-after-free freed data_freed
+// says freed: data of cufftExecC2C, 24 complex
+// case freed_work_area: | | freed-work-area
+// expect freed_work_area: error use-after-free freed_work_area area_freed
+// says freed_work_area: work area of cufftExecC2C, 192 bytes
+// case consumed_input: | | consumed-input
+// expect consumed_input: error uninitialized-read
+// says consumed_input: input of cufftExecC2R, which it overwrites, 13 complex
+// case managed_too_early: | | managed-too-early
+// expect managed_too_early: error data-race read_by_host of_managed
+// says managed_too_early: the host does not wait for data of cufftExecC2C, 24 complex (2) before (1)
+// prints managed_too_early: sum: 1, not 24
+// case callbacks: | | callbacks
+// expect callbacks: clean
+// says callbacks: cufftXtClearCallback
+// prints callbacks: 16
+// status callbacks: 2
 #include <cufft.h>
 #include <cufftXt.h>
 
@@ -50,7 +100,7 @@ __global__ void scale(cufftComplex* values, int count, float factor) {
 
 __global__ void fill(cufftComplex* values, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count) values[i] = {1.0F, 0.0F};  // the kernel
+  if (i < count) values[i] = {1.0F, 0.0F};  //~ kernel
 }
 
 // Forward and inverse, batch by batch, with a kernel in between.
@@ -213,10 +263,10 @@ void statuses() {
 // Programs with defects.
 void short_output() {
   float* const input = to_device(real_signal(kLength));
-  auto* const output = allocate<cufftComplex>(kLength / 2);  // one less than there are
+  auto* const output = allocate<cufftComplex>(kLength / 2);
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_R2C, 1));
-  CHECK(cufftExecR2C(plan, input, output));  // short output
+  CHECK(cufftExecR2C(plan, input, output));  //~ short_output
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -227,7 +277,7 @@ void wrong_distance() {
   int length = kLength;
   CHECK(cufftPlanMany(&plan, 1, &length, &length, 1, kLength, &length, 1, kLength, CUFFT_R2C,
                       kBatch));
-  CHECK(cufftExecR2C(plan, input, output));  // wrong distance
+  CHECK(cufftExecR2C(plan, input, output));  //~ wrong_distance
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -236,8 +286,8 @@ void uninitialized() {
   fill<<<1, kLength - 1>>>(data, kLength);
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
-  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // uninitialized
-  to_host(data, kLength);                                // its results
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));
+  to_host(data, kLength);
 }
 
 void unordered() {
@@ -251,7 +301,7 @@ void unordered() {
   CHECK(cufftSetStream(plan, streams[1]));
   CHECK(cudaDeviceSynchronize());
   fill<<<1, 32, 0, streams[0]>>>(data, kLength);
-  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // unordered
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  //~ unordered
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -266,9 +316,9 @@ void shared_work_area() {
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
   CHECK(cudaDeviceSynchronize());
   CHECK(cufftSetStream(plan, streams[0]));
-  CHECK(cufftExecC2C(plan, a, a, CUFFT_FORWARD));  // first user
+  CHECK(cufftExecC2C(plan, a, a, CUFFT_FORWARD));  //~ first_user
   CHECK(cufftSetStream(plan, streams[1]));
-  CHECK(cufftExecC2C(plan, b, b, CUFFT_FORWARD));  // second user
+  CHECK(cufftExecC2C(plan, b, b, CUFFT_FORWARD));  //~ second_user
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -276,8 +326,8 @@ void freed() {
   auto* const data = to_device(signal(kLength));
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
-  CHECK(cudaFree(data));
-  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // freed
+  CHECK(cudaFree(data));  //~ data_freed
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  //~ freed
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -290,8 +340,8 @@ void freed_work_area() {
   CHECK(cufftMakePlan1d(plan, kLength, CUFFT_C2C, 1, &bytes));
   char* const area = allocate<char>(bytes);
   CHECK(cufftSetWorkArea(plan, area));
-  CHECK(cudaFree(area));
-  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // freed work area
+  CHECK(cudaFree(area));  //~ area_freed
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  //~ freed_work_area
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -300,8 +350,8 @@ void consumed_input() {
   auto* const output = allocate<float>(kLength);
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2R, 1));
-  CHECK(cufftExecC2R(plan, spectrum, output));  // inverse
-  to_host(spectrum, kLength / 2 + 1);           // consumed input
+  CHECK(cufftExecC2R(plan, spectrum, output));
+  to_host(spectrum, kLength / 2 + 1);
 }
 
 // Managed memory may be used by the host again when it has waited.
@@ -311,9 +361,9 @@ void managed(bool waits) {
   for (int i = 0; i < kLength; ++i) data[i] = {1, 0};
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
-  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // of managed memory
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  //~ of_managed
   if (waits) CHECK(cudaDeviceSynchronize());
-  expect_near(data[0].x, kLength, "sum");  // read by the host
+  expect_near(data[0].x, kLength, "sum");  //~ read_by_host
 }
 
 void callbacks() {

@@ -1,4 +1,25 @@
-// Programs for memory_test.py with large memory; the first argument selects one.
+// Allocations larger than a 32-bit offset can reach, and programs that use all memory.
+// ci/exec/memory_test.py looks at how much memory of the host that takes.
+// case across: | --memory 16G | across
+// expect across: clean
+// prints across: 73920 right
+// prints across: 73920 right
+// case across_managed: | --memory 16G | across-managed
+// expect across_managed: clean
+// prints across_managed: 73920 right
+// prints across_managed: 73920 right
+// case defects: | --memory 16G | defects
+// expect defects: error data-race shift
+// expect defects: error out-of-bounds store
+// expect defects: error uninitialized-read
+// expect defects: error use-after-free store freed
+// says defects: allocation of 6442450944 bytes [1073741793], 4 bytes
+// says defects: 4 bytes, 0 bytes past the end of an allocation of 6442450944 bytes
+// says defects: allocation of 6442450944 bytes [4294967324], first of a copy of 8 bytes
+// says defects: 4 bytes at byte 4294967296 of an allocation of 6442450944 bytes
+// case until_none: | --memory 64M | until-none 4194304
+// expect until_none: note api-error
+// prints until_none: cudaErrorMemoryAllocation, all of it
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -22,11 +43,11 @@ __global__ void sum_around(const int* in, size_t middle, int n, int* sum) {
 }
 
 __global__ void shift(int* data, size_t at) {
-  data[at + threadIdx.x] = data[at + threadIdx.x + 1];  // the shift
+  data[at + threadIdx.x] = data[at + threadIdx.x + 1];  //~ shift
 }
 
 __global__ void store_at(int* data, size_t at) {
-  data[at + threadIdx.x] = 1;  // the store
+  data[at + threadIdx.x] = 1;  //~ store
 }
 
 __global__ void touch(int* data, size_t n) {
@@ -76,7 +97,7 @@ void defects() {
   store_at<<<1, 32>>>(data, 6 * kGiga / sizeof(int) - 31);
   int host[2];
   cudaMemcpy(host, data + at + 7, sizeof host, cudaMemcpyDeviceToHost);
-  cudaFree(data);
+  cudaFree(data);  //~ freed
   store_at<<<1, 1>>>(data, at);
   cudaDeviceSynchronize();
 }

@@ -1,5 +1,108 @@
-// Small launches of several streams for stream_jobs_test.py: stream_jobs MODE.  Most streams do not
-// communicate; in some modes, some do.
+// Small launches of several streams on several threads.  Most streams do not communicate; in some cases,
+// some do.  Neither the results nor a byte of the report depends on the number of threads.
+// jobs: 2 4
+// also unoptimized: -G
+// case chains: | | chains
+// expect chains: clean
+// case one_by_one: | | one-by-one
+// expect one_by_one: clean
+// case branches: | | branches
+// expect branches: clean
+// case events: | | events
+// expect events: clean
+// case waits: | | waits
+// expect waits: clean
+// case tickets: | | tickets
+// expect tickets: clean
+// case copies: | | copies
+// expect copies: clean
+// case callbacks: | | callbacks
+// expect callbacks: clean
+// case deep: | | deep
+// expect deep: clean
+// case prints: | | prints
+// expect prints: clean
+// case turns: | | turns
+// expect turns: clean
+// case turns_backwards: | | turns-backwards
+// expect turns_backwards: clean
+// case turns_polled: | | turns-polled
+// expect turns_polled: clean
+// case turns_by_event: | | turns-by-event
+// expect turns_by_event: clean
+// case turns_breadth: | | turns-breadth
+// expect turns_breadth: clean
+// case turns_pipelined: | | turns-pipelined
+// expect turns_pipelined: clean
+// case turns_events: | | turns-events
+// expect turns_events: clean
+// case turns_late_launch: | | turns-late-launch
+// expect turns_late_launch: clean
+// case turns_copy: | | turns-copy
+// expect turns_copy: clean
+// case turns_managed: | | turns-managed
+// expect turns_managed: clean
+// case turns_prints: | | turns-prints
+// expect turns_prints: clean
+// case turns_freed: | | turns-freed
+// expect turns_freed: clean
+// case turns_scatter: | | turns-scatter
+// expect turns_scatter: clean
+// case turns_flag: | | turns-flag
+// expect turns_flag: clean
+// case turns_never: | | turns-never
+// expect turns_never: clean
+// case turns_source_read: | | turns-source-read
+// expect turns_source_read: clean
+// case devices: | --devices 2 | devices
+// expect devices: clean
+// case met: | | met
+// expect met: error data-race sum reads
+// case missing: | | missing
+// expect missing: error data-race sum reads
+// case met_late: | | met-late
+// expect met_late: error data-race sum reads
+// case freed: | | freed
+// expect freed: error data-race reads freed
+// case turns_met_first: | | turns-met-first
+// expect turns_met_first: error data-race sum reads
+// case turns_met_last: | | turns-met-last
+// expect turns_met_last: error data-race sum reads
+// case turns_met_late_launch: | | turns-met-late-launch
+// expect turns_met_late_launch: error data-race sum reads
+// case turns_met_freed: | | turns-met-freed
+// expect turns_met_freed: error data-race reads freed_in_turn
+// case met_by_copy: | | met-by-copy
+// expect met_by_copy: error data-race sum copied
+// case met_by_late_copy: | | met-by-late-copy
+// expect met_by_late_copy: error data-race sum copied
+// case met_by_earlier_copy: | | met-by-earlier-copy
+// expect met_by_earlier_copy: error data-race copied_before sum
+// case turns_fill: | | turns-fill
+// expect turns_fill: error data-race sum filled
+// case turns_met_copy_back: | | turns-met-copy-back
+// expect turns_met_copy_back: error data-race sum copied_back
+// case constants: | | constants
+// expect constants: error data-race factors set_factors
+// case turns_met_copy: | | turns-met-copy
+// expect turns_met_copy: error data-race load copied_over
+// expect turns_met_copy: error data-race result copied_over
+// case beyond: | | beyond
+// expect beyond: error out-of-bounds store
+// case turns_beyond: | | turns-beyond
+// expect turns_beyond: error out-of-bounds store
+// case unwritten: | | unwritten
+// expect unwritten: error uninitialized-read branch
+// case turns_branch: | | turns-branch
+// expect turns_branch: error uninitialized-read branch
+// case dies: | | dies
+// expect dies: error trap assertion
+// case turns_dies: | | turns-dies
+// expect turns_dies: error trap assertion
+// case turns_source: | | turns-source
+// expect turns_source: error data-race changed source
+// case turns_freed_elsewhere: | --devices 2 | turns-freed-elsewhere
+// expect turns_freed_elsewhere: error use-after-free reads freed_remote
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,36 +118,36 @@ __device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __global__ void iterate(float* data, int rounds) {
   float x = data[number()];
   for (int round = 0; round < rounds; ++round) x = 0.5f * x + 1.0f / (1.0f + x * x);
-  data[number()] = x;  // the result
+  data[number()] = x;  //~ result
 }
 
 __global__ void add_neighbours(const float* in, float* out) {
   __shared__ float tile[kThreads];
-  tile[threadIdx.x] = in[number()];
+  tile[threadIdx.x] = in[number()];  //~ load
   __syncthreads();
   float sum = 0;
   for (int k = 0; k < kThreads; ++k) sum += tile[(threadIdx.x + k) % kThreads];
-  out[number()] = sum / kThreads;  // the sum
+  out[number()] = sum / kThreads;  //~ sum
 }
 
 // The order of the blocks shows.
 __global__ void take_tickets(int* next, int* taken) { taken[number()] += atomicAdd(next, 1); }
 
 __global__ void add(float* data, const float* other) {
-  data[number()] += other[number()];  // reads the other stream's
+  data[number()] += other[number()];  //~ reads
 }
 
 __global__ void fail(float* data, int at) {
   data[number()] += 1;
-  assert(number() != at);  // the assertion
+  assert(number() != at);  //~ assertion
 }
 
 __global__ void write_beyond(float* data, int at) {
-  data[number() + at] = 1;  // the store
+  data[number() + at] = 1;  //~ store
 }
 
 __global__ void branch(const float* in, float* out) {
-  if (in[number()] > 0) out[number()] = 1;  // the branch
+  if (in[number()] > 0) out[number()] = 1;  //~ branch
 }
 
 __global__ void say(float* data, int stream) {
@@ -61,12 +164,12 @@ __global__ void wait_for_flag(volatile int* flag, float* data) {
 
 // Writes where the data says.
 __global__ void scatter(const float* at, float* data) {
-  data[static_cast<int>(at[number()])] = 1;  // the scattered store
+  data[static_cast<int>(at[number()])] = 1;
 }
 
 __constant__ float factors[4];
 __global__ void scale(float* data) {
-  data[number()] *= factors[threadIdx.x % 4];  // the factors
+  data[number()] *= factors[threadIdx.x % 4];  //~ factors
 }
 
 struct Lane {
@@ -132,7 +235,7 @@ void fork_and_join(int branches) {
 void CUDART_CB say_done(void* lane) { std::printf("%g\n", static_cast<Lane*>(lane)->host[5]); }
 
 void copy_in(const Lane& lane) {
-  cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice, lane.stream);
+  cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice, lane.stream);  //~ source
 }
 
 void copy_out(const Lane& lane) {
@@ -245,7 +348,7 @@ bool meet_in_turn(const char* mode) {  // launches of two streams may meet
     for (const Lane& lane : lanes) launch_chain(lane);
     if (is("turns-met-freed")) add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, pooled);
     cudaStreamSynchronize(first.stream);
-    cudaFreeAsync(pooled, first.stream);
+    cudaFreeAsync(pooled, first.stream);  //~ freed_in_turn
     wait_for_each();
   } else {
     return false;
@@ -262,7 +365,7 @@ bool copy_in_turn(const char* mode) {  // copies and the host come between two w
   if (is("turns-met-copy") || is("turns-copy")) {  // a copy between two waits
     for (const Lane& lane : lanes) launch_chain(lane);
     cudaStreamSynchronize(first.stream);
-    cudaMemcpyAsync(is("turns-copy") ? first.a : third.a, first.host, bytes, cudaMemcpyHostToDevice,
+    cudaMemcpyAsync(is("turns-copy") ? first.a : third.a, first.host, bytes, cudaMemcpyHostToDevice,  //~ copied_over
                     first.stream);
     wait_for_each(1);
   } else if (is("turns-met-copy-back")) {
@@ -272,12 +375,12 @@ bool copy_in_turn(const char* mode) {  // copies and the host come between two w
       if (&lane == &third) add_neighbours<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a, extra);
     }
     cudaStreamSynchronize(first.stream);
-    cudaMemcpyAsync(first.host, extra, bytes, cudaMemcpyDeviceToHost, first.stream);
+    cudaMemcpyAsync(first.host, extra, bytes, cudaMemcpyDeviceToHost, first.stream);  //~ copied_back
     wait_for_each(1);
   } else if (is("turns-fill")) {
     for (const Lane& lane : lanes) launch_chain(lane);
     cudaStreamSynchronize(first.stream);
-    cudaMemsetAsync(third.b, 0, bytes, second.stream);
+    cudaMemsetAsync(third.b, 0, bytes, second.stream);  //~ filled
     wait_for_each(1);
   } else if (is("turns-source") ||
              is("turns-source-read")) {  // the host changes the source of a pending copy
@@ -291,7 +394,7 @@ bool copy_in_turn(const char* mode) {  // copies and the host come between two w
       const int zeros = open("/dev/zero", O_RDONLY);
       if (read(zeros, third.host, bytes) < 0) return true;
     }
-    for (int i = 0; i < kCount && is("turns-source"); ++i) third.host[i] = static_cast<float>(i);
+    for (int i = 0; i < kCount && is("turns-source"); ++i) third.host[i] = static_cast<float>(i);  //~ changed
     wait_for_each(1);
   } else if (is("turns-freed-elsewhere")) {  // cudaFree() waits for the owner of the memory only
     float* remote;
@@ -304,7 +407,7 @@ bool copy_in_turn(const char* mode) {  // copies and the host come between two w
     for (const Lane& lane : lanes) launch_chain(lane);
     add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, remote);
     cudaStreamSynchronize(first.stream);
-    cudaFree(remote);
+    cudaFree(remote);  //~ freed_remote
     wait_for_each(1);
   } else if (is("turns-flag")) {  // a pending launch ends only after a later request
     for (const Lane& lane : lanes) {
@@ -410,7 +513,7 @@ void meet(const char* mode) {  // a launch of one stream uses what another strea
   if (is("met") || is("missing")) {
     for (const Lane& lane : lanes) launch_chain(lane);
     if (is("missing")) cudaEventRecord(first.event, first.stream);
-    add<<<kBlocks, kThreads, 0, third.stream>>>(third.b, first.b);  // the other stream
+    add<<<kBlocks, kThreads, 0, third.stream>>>(third.b, first.b);
     for (const Lane& lane : lanes) launch_chain(lane, 2);
   }
   if (is("waits")) {
@@ -423,7 +526,7 @@ void meet(const char* mode) {  // a launch of one stream uses what another strea
   if (is("met-late")) {  // by a launch that is requested after the host has waited for one stream
     for (const Lane& lane : lanes) launch_chain(lane);
     cudaStreamSynchronize(first.stream);
-    add<<<kBlocks, kThreads, 0, first.stream>>>(first.b, third.b);  // the late launch
+    add<<<kBlocks, kThreads, 0, first.stream>>>(first.b, third.b);
   }
 }
 
@@ -433,12 +536,12 @@ void copy(const char* mode) {  // copies beside launches
   if (is("met-by-copy") || is("met-by-late-copy")) {
     for (const Lane& lane : lanes) launch_chain(lane);
     if (is("met-by-late-copy")) cudaStreamSynchronize(first.stream);
-    cudaMemcpyAsync(first.host, third.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
-                    first.stream);  // the copy
+    cudaMemcpyAsync(first.host, third.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,  //~ copied
+                    first.stream);
   }
   if (is("met-by-earlier-copy")) {
-    cudaMemcpyAsync(third.b, first.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
-                    first.stream);  // the copy
+    cudaMemcpyAsync(third.b, first.host, kCount * sizeof(float), cudaMemcpyHostToDevice,  //~ copied_before
+                    first.stream);
     for (const Lane& lane : lanes) launch_chain(lane);
   }
   if (is("constants")) {
@@ -447,8 +550,8 @@ void copy(const char* mode) {  // copies beside launches
       scale<<<kBlocks, kThreads, 0, lane.stream>>>(lane.a);
     }
     const float values[4] = {1, 2, 3, 4};
-    cudaMemcpyToSymbolAsync(factors, values, sizeof values, 0, cudaMemcpyHostToDevice,
-                            first.stream);  // the copy
+    cudaMemcpyToSymbolAsync(factors, values, sizeof values, 0, cudaMemcpyHostToDevice,  //~ set_factors
+                            first.stream);
   }
   if (is("freed")) {
     float* pooled;
@@ -457,7 +560,7 @@ void copy(const char* mode) {  // copies beside launches
     cudaStreamSynchronize(first.stream);
     for (const Lane& lane : lanes) launch_chain(lane);
     add<<<kBlocks, kThreads, 0, third.stream>>>(third.a, pooled);
-    cudaFreeAsync(pooled, first.stream);  // the free
+    cudaFreeAsync(pooled, first.stream);  //~ freed
   }
   if (is("copies") || is("callbacks")) {
     for (const Lane& lane : lanes) {

@@ -1,4 +1,32 @@
-// Programs with cuRAND for curand_test.py: the host's functions and those for kernels.
+// Programs with cuRAND: the host's functions and those for kernels, and each defect that a program can have
+// at a call of the library.
+// build: -arch=compute_75 -lcurand
+// case host: | | host
+// expect host: clean
+// says host: not checked: results that follow from Poisson numbers of XORWOW, MRG32k3a and Philox of cuRAND: their sequence differs from that of the vendor's generator
+// says host: not checked: results that follow from numbers of MT19937 of cuRAND: their sequence differs from that of the vendor's generator
+// says host: not checked: results that follow from scrambled Sobol sequences of cuRAND: their sequence differs from that of the vendor's generator
+// case device: | | device
+// expect device: clean
+// case right_order: | | right-order
+// expect right_order: clean
+// conceals right_order: not checked: results that follow from
+// case statuses: | | statuses
+// expect statuses: note api-error
+// says statuses: returned CURAND_STATUS_LENGTH_NOT_MULTIPLE: 7 normal numbers; this generator makes two at a time
+// prints statuses: 103 101 0 105 103 103 104 104 0 101 0 103 104 0 105 104
+// case short_output: | | short-output
+// expect short_output: error out-of-bounds short_output
+// says short_output: output of curandGenerateUniform, 64 elements
+// case unordered: | | unordered
+// expect unordered: error data-race unordered reader
+// says unordered: nothing orders the kernel of (1) and (2), output of curandGenerateUniform, 64 elements: they are in different streams
+// case freed: | | freed
+// expect freed: error use-after-free freed numbers_freed
+// says freed: output of curandGenerateUniform, 64 elements
+// case on_host: | | on-host
+// expect on_host: error out-of-bounds on_host
+// says on_host: (1) is memory of the host, which no code on the device can reach
 #include <curand.h>
 #include <curand_kernel.h>
 
@@ -192,11 +220,11 @@ void short_output() {
   auto* const floats = allocate<float>(63);
   curandGenerator_t generator = nullptr;
   CHECK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_PHILOX4_32_10));
-  CHECK(curandGenerateUniform(generator, floats, 64));  // short output
+  CHECK(curandGenerateUniform(generator, floats, 64));  //~ short_output
   CHECK(cudaDeviceSynchronize());
 }
 
-__global__ void halve(float* values) { values[threadIdx.x] *= 0.5F; }  // reader
+__global__ void halve(float* values) { values[threadIdx.x] *= 0.5F; }  //~ reader
 
 void unordered() {
   auto* const floats = allocate<float>(64);
@@ -205,7 +233,7 @@ void unordered() {
   curandGenerator_t generator = nullptr;
   CHECK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT));
   CHECK(curandSetStream(generator, stream));
-  CHECK(curandGenerateUniform(generator, floats, 64));  // unordered
+  CHECK(curandGenerateUniform(generator, floats, 64));  //~ unordered
   halve<<<1, 64>>>(floats);
   CHECK(cudaDeviceSynchronize());
 }
@@ -214,8 +242,8 @@ void freed() {
   auto* const floats = allocate<float>(64);
   curandGenerator_t generator = nullptr;
   CHECK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT));
-  CHECK(cudaFree(floats));
-  CHECK(curandGenerateUniform(generator, floats, 64));  // freed
+  CHECK(cudaFree(floats));  //~ numbers_freed
+  CHECK(curandGenerateUniform(generator, floats, 64));  //~ freed
   CHECK(cudaDeviceSynchronize());
 }
 
@@ -223,7 +251,7 @@ void on_host() {
   std::vector<float> floats(64);
   curandGenerator_t generator = nullptr;
   CHECK(curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT));
-  CHECK(curandGenerateUniform(generator, floats.data(), 64));  // on the host
+  CHECK(curandGenerateUniform(generator, floats.data(), 64));  //~ on_host
   CHECK(cudaDeviceSynchronize());
 }
 

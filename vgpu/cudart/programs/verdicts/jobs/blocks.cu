@@ -1,4 +1,42 @@
-// Launches for jobs_test.py: jobs MODE.  Blocks that do not communicate, and some that do.
+// Blocks of one launch on several threads: those that do not communicate, and some that do.  Neither the
+// results nor a byte of the report depends on the number of threads.
+// jobs: 2 7
+// also unoptimized: -G
+// case apart: | | apart
+// expect apart: clean
+// case counts: | | counts
+// expect counts: clean
+// case tickets: | | tickets
+// expect tickets: clean
+// case prints: | | prints
+// expect prints: clean
+// prints prints: block 0
+// prints prints: block 100
+// prints prints: block 200
+// prints prints: block 300
+// prints prints: block 400
+// prints prints: block 500
+// prints prints: block 600
+// prints prints: block 700
+// prints prints: block 800
+// prints prints: block 900
+// prints prints: block 1000
+// prints prints: block 1100
+// case pixels: | | pixels
+// expect pixels: note uninitialized-read
+// case streams: | | streams
+// expect streams: error data-race neighbours summed
+// expect streams: error data-race smoothed summed
+// expect streams: error data-race taken smoothed
+// case race: | | race
+// expect race: error data-race race
+// case beyond: | | beyond
+// expect beyond: error out-of-bounds store
+// case unwritten: | | unwritten
+// expect unwritten: error uninitialized-read branch
+// case dies: | | dies
+// expect dies: error trap
+// prints dies: bae41dc5 device-side assert triggered
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
@@ -12,19 +50,19 @@ __device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }
 __global__ void smooth(const float* in, float* out, int n) {
   const int i = number();
   if (i >= n) return;
-  const float left = i == 0 ? in[i] : in[i - 1], right = i == n - 1 ? in[i] : in[i + 1];
-  out[i] = 0.25f * left + 0.5f * in[i] + 0.25f * right;
+  const float left = i == 0 ? in[i] : in[i - 1], right = i == n - 1 ? in[i] : in[i + 1];  //~ neighbours
+  out[i] = 0.25f * left + 0.5f * in[i] + 0.25f * right;  //~ smoothed
 }
 
 __global__ void sum_blocks(const float* in, float* sums) {
   __shared__ float partial[kThreads];
   const int t = threadIdx.x;
-  partial[t] = in[number()];
+  partial[t] = in[number()];  //~ taken
   for (int half = kThreads / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) partial[t] += partial[t + half];
   }
-  if (t == 0) sums[blockIdx.x] = partial[0];
+  if (t == 0) sums[blockIdx.x] = partial[0];  //~ summed
 }
 
 struct Pixel {
@@ -43,7 +81,7 @@ __global__ void draw(Pixel* pixels) {
 
 __global__ void in_place(float* data, int n) {
   const int i = number();
-  if (i + 1 < n) data[i] += data[i + 1];  // the race
+  if (i + 1 < n) data[i] += data[i + 1];  //~ race
 }
 
 __global__ void count(const float* in, int* counts) {
@@ -54,11 +92,11 @@ __global__ void tickets(int* next, int* taken) { taken[number()] = atomicAdd(nex
 
 __global__ void beyond(float* out, int n) {
   out[number()] = 1;
-  if (blockIdx.x == 1000) out[number() + n] = 2;  // the store
+  if (blockIdx.x == 1000) out[number() + n] = 2;  //~ store
 }
 
 __global__ void copy_unwritten(const float* in, float* out) {
-  if (in[number()] > 0) out[number()] = 1;  // the branch
+  if (in[number()] > 0) out[number()] = 1;  //~ branch
 }
 
 __global__ void say(float* out) {
@@ -112,7 +150,7 @@ int main(int, char** argv) {
     cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
     cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
     smooth<<<kBlocks, kThreads, 0, one>>>(a, b, kCount);
-    sum_blocks<<<kBlocks, kThreads, 0, other>>>(b, a);  // the other stream
+    sum_blocks<<<kBlocks, kThreads, 0, other>>>(b, a);
     cudaDeviceSynchronize();
     show(b, kCount);
   }
@@ -123,9 +161,4 @@ int main(int, char** argv) {
   if (is("unwritten")) copy_unwritten<<<kBlocks, kThreads>>>(b, a), show(a, kCount);
   if (is("prints")) say<<<kBlocks, kThreads>>>(b), show(b, kCount);
   if (is("dies")) dies<<<kBlocks, kThreads>>>(b), show(b, kCount);
-  if (is("long")) {
-    for (int step = 0; step < 100000; ++step)
-      draw<<<kBlocks, kThreads>>>(reinterpret_cast<Pixel*>(b));
-    cudaDeviceSynchronize();
-  }
 }

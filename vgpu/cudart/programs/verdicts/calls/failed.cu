@@ -1,5 +1,90 @@
-// Programs for runtime_test.py about results of the runtime library; the first argument selects
-// one.
+// Calls of the runtime library that fail are notes, and are the cause of what follows from them; what
+// questions answer is none.  ci/exec/runtime_test.py builds it in other ways.
+// case too_much: | --memory 4G | too-much
+// expect too_much: note api-error too_much
+// expect too_much: error out-of-bounds store
+// says too_much: note: api-error cudaMalloc(&pointer, 8589934592)
+// says too_much: (1) returned cudaErrorMemoryAllocation: out of memory; `exec --memory` sets the size of the device's memory, and `--device` selects another device
+// says too_much: cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, 
+// case too_much_managed: | --memory 4G | too-much-managed
+// expect too_much_managed: note api-error too_much_managed
+// expect too_much_managed: error use-after-free
+// says too_much_managed: note: api-error cudaMallocManaged(&pointer, 8589934592, 1)
+// says too_much_managed: (1) returned cudaErrorMemoryAllocation: out of memory; `exec --memory` sets the size of the device's memory, and `--device` selects another device
+// says too_much_managed: cudaMallocManaged(&pointer, 8589934592, 1) failed before
+// case no_blocks: | --memory 4G | no-blocks
+// expect no_blocks: note api-error no_blocks
+// expect no_blocks: error uninitialized-read
+// says no_blocks: note: api-error fill<<<0, 32>>>(...)
+// says no_blocks: (1) returned cudaErrorInvalidValue: invalid argument
+// says no_blocks: fill<<<0, 32>>>(...) failed before: cudaErrorInvalidValue, 
+// case bad_copy: | --memory 4G | bad-copy
+// expect bad_copy: note api-error wrong_way
+// expect bad_copy: error uninitialized-read
+// says bad_copy: note: api-error cudaMemcpy(0xf0000000000, host pointer, 128, cudaMemcpyDeviceToHost)
+// says bad_copy: cudaMemcpy(0xf0000000000, host pointer, 128, cudaMemcpyDeviceToHost) failed before
+// case again: | --memory 4G | again
+// expect again: note api-error x3 in_a_loop
+// expect again: note api-error another_device
+// says again: note: api-error cudaStreamDestroy(stream 0)
+// says again: (1) returned cudaErrorInvalidResourceHandle: invalid resource handle
+// says again: note: api-error cudaSetDevice(7)
+// says again: (1) returned cudaErrorInvalidDevice: invalid device ordinal
+// says again: 0 errors, 2 notes
+// case callback: | --memory 4G | callback
+// expect callback: note api-error in_a_callback
+// says callback: note: api-error cudaDeviceSynchronize()
+// says callback: (1) returned cudaErrorNotPermitted: 
+// case forks: | --memory 4G | forks
+// expect forks: note api-error after_a_fork
+// says forks: note: api-error cudaMalloc(&pointer, 128)
+// says forks: (1) returned cudaErrorInitializationError: initialization error
+// prints forks: before: cudaSuccess
+// prints forks: parent: cudaSuccess
+// prints forks: after: cudaErrorInitializationError
+// prints forks: parent: cudaSuccess
+// case forks_late: | | forks-late
+// expect forks_late: error out-of-bounds x2 behind
+// says forks_late: 1 error; 2 launches of 1 kernel
+// case forks_late_leaks: | --leaks | forks-late
+// expect forks_late_leaks: error out-of-bounds x2 behind
+// says forks_late_leaks: 1 error; 2 launches of 1 kernel
+// case questions: | --memory 4G | questions
+// expect questions: clean
+// case garbage: | --memory 4G | garbage
+// expect garbage: error uninitialized-read
+// says garbage: allocation of 128 bytes [108], first of a copy of 128 bytes
+// case padding: | --memory 4G | padding
+// expect padding: note uninitialized-read
+// case memory_16G: | --memory 16G | memory 1024
+// expect memory_16G: clean
+// prints memory_16G: 17179869184 of 17179869184, 17179869184, cudaSuccess
+// case memory_64M: | --memory 64M | memory 1024
+// expect memory_64M: clean
+// prints memory_64M: 67108864 of 67108864, 67108864, cudaSuccess
+// case more_than_all: | --memory 64M | memory 104857600
+// expect more_than_all: note api-error
+// prints more_than_all: 67108864 of 67108864, 67108864, cudaErrorMemoryAllocation
+// case in_one_piece: | --memory 16G | memory 16106127360
+// expect in_one_piece: clean
+// prints in_one_piece: 17179869184 of 17179869184, 17179869184, cudaSuccess
+// case fresh: | | fresh
+// expect fresh: clean
+// prints fresh: 00000000 00000000
+// case fresh_pattern: | --fresh pattern | fresh
+// expect fresh_pattern: clean
+// prints fresh_pattern: a5a5a5a5 a5a5a5a5
+// case attributes: | --memory 4G | attributes
+// expect attributes: note api-error
+// prints attributes: set: cudaSuccess
+// prints attributes: copied: 1
+// prints attributes: misses persist: cudaErrorInvalidValue
+// prints attributes: three halves: cudaErrorInvalidValue
+// prints attributes: too large: cudaErrorInvalidValue
+// prints attributes: launched: cudaSuccess
+// case array_bounds: | --memory 4G | array-bounds
+// expect array_bounds: note api-error
+// prints array_bounds: cudaSuccess, cudaSuccess, cudaErrorInvalidValue, cudaErrorInvalidValue
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +96,7 @@
 
 __global__ void fill(int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = i;  // the store
+  if (i < n) out[i] = i;  //~ store
 }
 
 struct Padded {
@@ -30,7 +115,7 @@ constexpr size_t kTooMuch = size_t{8} << 30;
 
 void too_much_memory() {
   int* data = nullptr;
-  cudaMalloc(&data, kTooMuch);  // too much
+  cudaMalloc(&data, kTooMuch);  //~ too_much
   fill<<<1, 32>>>(data, 32);
   cudaDeviceSynchronize();
 }
@@ -39,7 +124,7 @@ void too_much_managed_memory() {
   int* data;
   cudaMalloc(&data, 128);
   cudaFree(data);
-  cudaMallocManaged(&data, kTooMuch);  // too much, managed
+  cudaMallocManaged(&data, kTooMuch);  //~ too_much_managed
   fill<<<1, 32>>>(data, 32);
   cudaDeviceSynchronize();
 }
@@ -48,7 +133,7 @@ void no_blocks() {
   int *data, host[32];
   const int n = 0;
   cudaMalloc(&data, sizeof host);
-  fill<<<n, 32>>>(data, n);  // no blocks
+  fill<<<n, 32>>>(data, n);  //~ no_blocks
   cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
   cudaFree(data);
 }
@@ -56,7 +141,7 @@ void no_blocks() {
 void bad_copy() {
   int *data = nullptr, host[32] = {};
   cudaMalloc((void**)&data, sizeof host);
-  cudaMemcpy(data, host, sizeof host, cudaMemcpyDeviceToHost);  // wrong way
+  cudaMemcpy(data, host, sizeof host, cudaMemcpyDeviceToHost);  //~ wrong_way
   cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
   cudaFree(data);
 }
@@ -65,7 +150,7 @@ void calls_in_a_callback() {
   cudaLaunchHostFunc(
       nullptr,
       [](void*) {
-        cudaDeviceSynchronize(); /* from a callback */
+        cudaDeviceSynchronize();  //~ in_a_callback
       },
       nullptr);
   cudaDeviceSynchronize();
@@ -73,9 +158,9 @@ void calls_in_a_callback() {
 
 void again_and_again() {
   for (int i = 0; i < 3; ++i) {
-    cudaStreamDestroy(nullptr);  // in a loop
+    cudaStreamDestroy(nullptr);  //~ in_a_loop
   }
-  cudaSetDevice(7);  // another device
+  cudaSetDevice(7);  //~ another_device
 }
 
 void questions() {
@@ -207,7 +292,7 @@ void forks() {
     const pid_t child = fork();
     int* data = nullptr;
     if (child == 0) {
-      const cudaError_t answer = cudaMalloc(&data, 128);  // after a fork
+      const cudaError_t answer = cudaMalloc(&data, 128);  //~ after_a_fork
       std::printf("%s: %s\n", when, cudaGetErrorName(answer));
       std::fflush(stdout);
       _exit(0);
@@ -219,7 +304,7 @@ void forks() {
   }
 }
 
-__global__ void store_behind(int* data) { data[1] = 1; }  // behind
+__global__ void store_behind(int* data) { data[1] = 1; }  //~ behind
 
 // The child of a process that has launched kernels: it has nothing of its own to tell.
 void forks_late() {
