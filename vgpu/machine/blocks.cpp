@@ -164,16 +164,14 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.wait_steps = 0;
   warp.waits_for_time = warp.has_paused = false;
   warp.places = Warp::Places::unknown;
-  warp.fragments.clear();
-  Fragment& fragment = warp.fragments.emplace_back();
-  fragment.pc = launch_.program->functions.front().entry;
-  fragment.mask = warp.lanes;
+  warp.fragments.assign(
+      {.pc = launch_.program->functions.front().entry, .mask = warp.lanes, .callers = {}});
   if (warp.run != launch_.number || !launch_.program->unwritten_registers.empty()) {
     warp.run = launch_.number;
     begin_registers(warp);
   }
   warp.undefined.clear();
-  launch_.mark_unwritten(warp, fragment, 0);
+  launch_.mark_unwritten(warp, warp.fragments.front(), 0);
   warp.pending_products.clear();
   warp.closed_products = {};
   warp.cluster_arrived = 0;

@@ -1,4 +1,4 @@
-// The state of the machine: resident blocks, their warps, and the fragments of each warp.
+// The state of the machine: resident blocks and their warps.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "vgpu/machine/fragments.hpp"
 #include "vgpu/machine/look_costs.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
@@ -23,30 +24,6 @@ constexpr std::uint32_t lane_count(std::uint32_t mask) {
   mask = (mask & 0x3333'3333u) + ((mask >> 2) & 0x3333'3333u);
   return (((mask + (mask >> 4)) & 0x0f0f'0f0fu) * 0x0101'0101u) >> 24;
 }
-
-// A return address with the state of the calling function.
-struct Return {
-  std::uint32_t pc = 0;
-  std::uint32_t function = 0;
-  std::uint32_t local_base = 0, local_top = 0;
-  friend bool operator==(const Return&, const Return&) = default;
-};
-
-// A fragment: lanes of one warp with the same pc and the same chain of callers.
-struct Fragment {
-  enum class State : std::uint8_t { ready, at_barrier, at_warp_operation, at_cluster_barrier };
-  std::uint32_t pc = 0;
-  std::uint32_t mask = 0;
-  State state = State::ready;
-  bool held = false;           // not run until the rest of its warp cannot continue
-  std::uint32_t barrier = 0;   // at_barrier: its number
-  std::uint32_t members = 0;   // at_warp_operation: the operation's member mask
-  std::uint32_t function = 0;  // index into Program::functions
-  std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // byte offsets into the banks
-  // The frame in each lane's local memory, in bytes: its begin, and its end including alloca.
-  std::uint32_t local_base = 0, local_top = 0;
-  std::vector<Return> callers;
-};
 
 // The register rows of one bank of a warp, aligned for whole-row vectors.
 class RowBank {
@@ -110,7 +87,7 @@ struct Warp {
     repeat,  // and do not only poll
     poll,    // repeat, and may only poll
   } places = Places::unknown;
-  std::vector<Fragment> fragments;
+  Fragments fragments;
   std::uint64_t run = 0;  // the launch for which its registers were last cleared
   RowBank words, wides, predicates;
   Allocation* local = nullptr;  // interleaved: 4-byte words of all lanes are adjacent
@@ -136,19 +113,10 @@ struct Warp {
   void pauses() { has_paused = true; }
   // Returns whether the warp may be waiting for time.
   [[nodiscard]] bool may_wait_for_time() const { return has_paused && time_reads != 0; }
-  [[nodiscard]] bool is_ready() const {
-    for (const Fragment& fragment : fragments) {
-      if (fragment.state == Fragment::State::ready) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] std::uint32_t count_ready() const {
-    return static_cast<std::uint32_t>(
-        std::ranges::count(fragments, Fragment::State::ready, &Fragment::state));
-  }
+  [[nodiscard]] bool is_ready() const { return fragments.any_ready(); }
   // For a warp that has polled: returns whether it would only poll again.
   [[nodiscard]] bool polls_in_vain() const {
-    return count_ready() == ready_fragments &&
+    return fragments.count_ready() == ready_fragments &&
            std::ranges::all_of(polled, [](const PolledBytes& bytes) {
              return std::memcmp(bytes.at, bytes.value.data(), bytes.count) == 0;
            });

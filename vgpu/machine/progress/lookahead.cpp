@@ -279,8 +279,7 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
       if (must_wait_for_warpgroup(launch_, slot, warp, fragment)) return Fate::runs;
       break;
     case InstrKind::warp: {  // its result depends on which lanes are here
-      const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
-      const bool is_one_of_many = std::ranges::count_if(warp.fragments, is_ready) > 1 || is_alone_;
+      const bool is_one_of_many = warp.fragments.count_ready() > 1 || is_alone_;
       return is_one_of_many ? Fate::unknown : Fate::runs;
     }
     case InstrKind::texture:
@@ -299,19 +298,16 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
     default: return Fate::runs;
   }
   if (instr.guard.bank == Bank::none) return Fate::acts;
-  const std::uint32_t holds =
-      read_predicate(banks_of(*launch_.program, warp, fragment), instr.guard);
-  const std::uint32_t active = fragment.mask & (instr.guard_negated ? ~holds : holds);
-  return active != 0 ? Fate::acts : Fate::runs;
+  const LaneBanks banks = banks_of(*launch_.program, warp, fragment);
+  return guarded_lanes(banks, instr, fragment.mask) != 0 ? Fate::acts : Fate::runs;
 }
 
 // Executes one instruction of the fragment that is next.
 Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   cost_.count(LookCost::kOfInstruction);
   if (cost_.is_used_up()) return Fate::unknown;
-  std::uint32_t limit = 0;
-  const std::size_t index = Warps::pick(warp, limit);
-  if (index == SIZE_MAX) {
+  const std::size_t index = warp.fragments.choose().index;
+  if (index == Fragments::kNothing) {
     slot.ready_warps &= ~(1u << warp.index);
     return Fate::waits;
   }
@@ -465,8 +461,7 @@ void Lookahead::describe(const Read& read, Waiting& waiting) const {
 }
 
 void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
-  std::uint32_t limit = 0;
-  const std::size_t next = Warps::pick(warp, limit);
+  const std::size_t next = warp.fragments.choose().index;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& fragment = warp.fragments[i];
     if (fragment.state != Fragment::State::ready) continue;

@@ -122,7 +122,7 @@ class Lookahead final : public Observer, private UndefinedMemory {
     unknown,   // none of these within the limits
   };
   struct WarpState {
-    std::vector<Fragment> fragments;
+    Fragments fragments;
     RowBank words, wides, predicates;
     MemoryChanges::State memory;
     std::uint32_t cluster_arrived = 0;

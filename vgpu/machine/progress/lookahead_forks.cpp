@@ -234,9 +234,7 @@ void Lookahead::pass_time() {
 // False: a way writes other memory, depends on a marked register otherwise than by such forks, or
 // comes to the same branch again.
 bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
-  const auto is_branch = [&](const Fragment& other) {
-    return other.pc == branch.pc && other.callers == branch.callers;
-  };
+  const auto is_branch = [&](const Fragment& other) { return other.is_at_place_of(branch); };
   if (std::ranges::any_of(branches_, is_branch)) return false;
   branches_.push_back(branch);
   const WarpState before = state_of(slot, warp);
@@ -249,7 +247,7 @@ bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
   bool meet = true;
   for (const std::uint32_t way : {0u, ~0u}) {
     if (!meet) break;
-    warp.fragments.assign(1, branch);
+    warp.fragments.assign(branch);
     set_guard(*launch_.program, warp, branch, way);
     meet = run_way(slot, warp, fork);
     changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
@@ -297,7 +295,7 @@ bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
 
 // Drops the lanes whose next instruction is a failed assertion.
 void Lookahead::leave_assertions(Warp& warp) {
-  std::erase_if(warp.fragments, [&](const Fragment& fragment) {
+  warp.fragments.remove_if([&](const Fragment& fragment) {
     if (launch_.program->code[fragment.pc].kind != InstrKind::assertion) return false;
     for (Fork& fork : forks_) fork.lanes &= ~fragment.mask;
     return true;

@@ -4,8 +4,6 @@
 // each other only through memory and warp operations.  As long as memory is unchanged and no
 // fragment reaches such an operation, each fragment runs independently of the others: if each
 // returns to an earlier state, all of them do.
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "vgpu/machine/progress/lookahead.hpp"
@@ -14,18 +12,17 @@ namespace warpcheck::vgpu {
 
 // Runs every ready fragment alone, if there are several.
 Lookahead::Fate Lookahead::run_fragments_alone(Slot& slot, Warp& warp) {
-  const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
-  if (launch_.model == WarpModel::lockstep || std::ranges::count_if(warp.fragments, is_ready) < 2) {
+  if (launch_.model == WarpModel::lockstep || warp.fragments.count_ready() < 2) {
     return Fate::unknown;
   }
-  const std::vector<Fragment> fragments = std::move(warp.fragments);
-  std::vector<Fragment> settled;
+  const Fragments fragments = std::move(warp.fragments);
+  Fragments settled;
   const bool was_alone = std::exchange(is_alone_, true);
   Fate fate = Fate::spins;
   for (const Fragment& fragment : fragments) {
-    warp.fragments.assign(1, fragment);
-    if (is_ready(fragment) && fate == Fate::spins) fate = run_until_settled(slot, warp);
-    std::ranges::copy(warp.fragments, std::back_inserter(settled));
+    warp.fragments.assign(fragment);
+    if (fragment.is_ready() && fate == Fate::spins) fate = run_until_settled(slot, warp);
+    for (const Fragment& one : warp.fragments) settled.add(one);
   }
   is_alone_ = was_alone;
   warp.fragments = std::move(settled);

@@ -17,8 +17,7 @@ bool Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) 
 
 bool Lookahead::fragment_polls(Slot& slot, Warp& warp, std::size_t fragment) {
   if (!save(slot, warp.index, 1)) return false;
-  const Fragment alone = warp.fragments[fragment];
-  warp.fragments.assign(1, alone);
+  warp.fragments.assign(Fragment{warp.fragments[fragment]});
   is_alone_ = true;
   std::vector<PolledBytes> polled;
   return only_polls(slot, warp, polled);

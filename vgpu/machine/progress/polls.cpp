@@ -63,7 +63,7 @@ bool Polls::stops_polling(Slot& slot, Warp& warp) {
   const auto polls = [&](Lookahead& ahead) { return ahead.polls(slot, warp, warp.polled); };
   if (may_poll && look(slot, polls)) {
     warp.quanta = Warp::kHasPolled;
-    warp.ready_fragments = warp.count_ready();
+    warp.ready_fragments = warp.fragments.count_ready();
     slot.polling_warps |= 1u << warp.index;
     launch_.yield(warp.fragments[index]);
     return true;
@@ -118,7 +118,7 @@ bool Polls::polls_beside_others(Slot& slot, Warp& warp, std::size_t fragment) {
   if (launch_.model == WarpModel::lockstep) return false;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
-    if (i == fragment || other.held || other.state != Fragment::State::ready) continue;
+    if (i == fragment || !other.is_runnable()) continue;
     return look(slot, [&](Lookahead& ahead) { return ahead.fragment_polls(slot, warp, fragment); });
   }
   return false;

@@ -43,13 +43,11 @@ bool BlockBarriers::release_together(Slot& slot) {
   const std::uint32_t pc = slot.warps.front().fragments.front().pc;
   if (launch_.program->code[pc].modifiers.red) return false;
   for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
-    const std::vector<Fragment>& fragments = slot.warps[index].fragments;
+    const Fragments& fragments = slot.warps[index].fragments;
     if (fragments.size() != 1 || fragments.front().pc != pc) return false;
   }
   for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
-    Fragment& fragment = slot.warps[index].fragments.front();
-    fragment.state = Fragment::State::ready;
-    fragment.pc = pc + 1;
+    slot.warps[index].fragments.front().resume();
   }
   slot.ready_warps = launch_.all_warps();
   slot.waiting_lanes = 0;
@@ -88,8 +86,7 @@ void BlockBarriers::release(Slot& slot) {
   for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     Warp& warp = slot.warps[index];
     for (Fragment& fragment : warp.fragments) {
-      fragment.state = Fragment::State::ready;
-      ++fragment.pc;
+      fragment.resume();
     }
     if (!warp.fragments.empty()) slot.ready_warps |= 1u << index;
   }
@@ -180,7 +177,7 @@ bool BlockBarriers::find_difference(const Slot& slot, BarrierDivergence& diverge
     const Warp& warp = slot.warps[index];
     for (const Fragment& fragment : warp.fragments) {
       const Fragment& beside = warp.fragments.front();
-      all_uniform = all_uniform && fragment.pc == beside.pc && fragment.callers == beside.callers;
+      all_uniform = all_uniform && fragment.is_at_place_of(beside);
       if (first == nullptr) {
         first_warp = &warp;
         first = &fragment;

@@ -44,7 +44,7 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
     tell(run.slot, warp, ClusterBarrier::Kind::wait, done, cluster.phase - 1, false);
   }
   if (waiting != lanes && waiting != 0) {
-    const std::size_t other = split(warp, index, lanes & ~waiting);
+    const std::size_t other = warp.fragments.split(index, lanes & ~waiting);
     ++warp.fragments[other].pc;
   }
   if (waiting == 0) {
@@ -93,8 +93,7 @@ void ClusterBarriers::complete(std::uint32_t first, const PassedBarriers::Waiter
       Warp& warp = slot->warps[index];
       for (Fragment& fragment : warp.fragments) {
         if (fragment.state != Fragment::State::at_cluster_barrier) continue;
-        fragment.state = Fragment::State::ready;
-        ++fragment.pc;
+        fragment.resume();
         warp.cluster_arrived &= ~fragment.mask;
         slot->ready_warps |= 1u << index;
         tell(*slot, warp, ClusterBarrier::Kind::wait, fragment.mask, phase, false);

@@ -23,7 +23,7 @@ void NamedBarriers::arrive(RunningFragment& run, std::size_t index, const Instr&
         operand(BarrierOperand::threads, lane) == count)
       same |= 1u << lane;
   }
-  if (same != lanes) split(warp, index, lanes & ~same);
+  if (same != lanes) warp.fragments.split(index, lanes & ~same);
   if (number >= run.slot.barriers.size()) {
     launch_.report_misuse(run, first, Reason::bad_number);
     number %= static_cast<std::uint32_t>(run.slot.barriers.size());
@@ -101,8 +101,7 @@ void NamedBarriers::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) 
     const bool is_here =
         fragment.state == Fragment::State::at_barrier && fragment.barrier == number;
     if (!is_here || !launch_.program->code[fragment.pc].modifiers.arrive) continue;
-    fragment.state = Fragment::State::ready;
-    ++fragment.pc;
+    fragment.resume();
   }
   if (is_complete(slot, barrier)) complete(slot, number);
 }
@@ -147,8 +146,7 @@ void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   launch_.came_last = true;
   block_barriers_.reduce(waiters);
   for (const auto& [warp, fragment] : waiters) {
-    fragment->state = Fragment::State::ready;
-    ++fragment->pc;
+    fragment->resume();
     slot.ready_warps |= 1u << warp->index;
   }
   if (released.empty()) return;

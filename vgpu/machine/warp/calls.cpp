@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/machine/warp/branches.hpp"
+
 namespace warpcheck::vgpu {
 
 Step Calls::enter(RunningFragment& run, std::size_t index, std::uint32_t function) {
@@ -55,11 +57,7 @@ Step Calls::enter_by_register(RunningFragment& run, std::size_t index, const Ins
   while (true) {
     const std::uint64_t address = lane_value(run, instr[TargetOperand::address],
                                              static_cast<unsigned>(std::countr_zero(rest)));
-    std::uint32_t group = 0;
-    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      if (lane_value(run, instr[TargetOperand::address], lane) == address) group |= 1u << lane;
-    }
+    const std::uint32_t group = lanes_of_same_value(run, instr[TargetOperand::address], rest);
     const auto target = launch_.program->function_at.find(address);
     if (target == launch_.program->function_at.end()) {
       return launch_.halt(
@@ -75,43 +73,12 @@ Step Calls::enter_by_register(RunningFragment& run, std::size_t index, const Ins
                       launch_.program->functions[target->second].name));
     }
     rest &= ~group;
-    const std::size_t other = rest == 0 ? 0 : split(warp, index, rest);
+    const std::size_t other = rest == 0 ? index : warp.fragments.split(index, rest);
     if (enter(run, index, target->second) == Step::halted) return Step::halted;
     if (rest == 0) return Step::again;
     index = other;
-    run.banks =
-        // a call may have made the banks grow
-        banks_of(*launch_.program, warp, warp.fragments[index]);
-  }
-}
-
-Step Calls::jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr) {
-  Warp& warp = run.warp;
-  if (warp.undefined.any()) {
-    launch_.use_of_undefined(run, UndefinedUse::Kind::branch, instr[TargetOperand::index],
-                             warp.fragments[index].mask);
-  }
-  const std::vector<std::uint32_t>& table = launch_.program->jump_tables[instr.table];
-  std::uint32_t rest = warp.fragments[index].mask;
-  while (true) {
-    const std::uint64_t number =
-        lane_value(run, instr[TargetOperand::index], static_cast<unsigned>(std::countr_zero(rest)));
-    std::uint32_t group = 0;
-    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      if (lane_value(run, instr[TargetOperand::index], lane) == number) group |= 1u << lane;
-    }
-    if (number >= table.size()) {
-      return launch_.halt(
-          run, group, Trap::Cause::bad_index,
-          fmt::format("(1) jumps to label {} of a list of {}", number, table.size()));
-    }
-    rest &= ~group;
-    const std::size_t other = rest == 0 ? 0 : split(warp, index, rest);
-    warp.fragments[index].pc = table[number];
-    launch_.cross(run.slot, run.warp, group, run.pc, table[number]);
-    if (rest == 0) return Step::again;
-    index = other;
+    // A call may have made the banks grow.
+    run.banks = banks_of(*launch_.program, warp, warp.fragments[index]);
   }
 }
 

@@ -23,8 +23,6 @@ class Calls {
   // Each group of lanes with equal addresses calls the function at its address.
   Step enter_by_register(RunningFragment& run, std::size_t index, const Instr& instr);
   Step return_to_caller(RunningFragment& run, std::size_t index);
-  // Executes brx.idx: each group of lanes with equal indices goes to the label with that index.
-  Step jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr);
 
  private:
   RunningLaunch& launch_;

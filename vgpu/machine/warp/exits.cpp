@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "vgpu/machine/sync/passed_barriers.hpp"
+#include "vgpu/machine/warp/branches.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -11,14 +12,14 @@ Step Exits::leave(RunningFragment& run, std::size_t index, const Instr& instr,
                   std::uint32_t lanes) {
   Warp& warp = run.warp;
   if (lanes != run.mask) {  // the other lanes continue
-    const std::size_t other = split(warp, index, run.mask & ~lanes);
+    const std::size_t other = warp.fragments.split(index, run.mask & ~lanes);
     ++warp.fragments[other].pc;
   }
   Fragment& fragment = warp.fragments[index];
   switch (instr.kind) {
     case InstrKind::call: return dependencies_.calls.enter(run, index, instr.function);
     case InstrKind::call_register: return dependencies_.calls.enter_by_register(run, index, instr);
-    case InstrKind::jump_table: return dependencies_.calls.jump_by_table(run, index, instr);
+    case InstrKind::jump_table: return jump_by_table(launch_, run, index, instr);
     case InstrKind::ret: return dependencies_.calls.return_to_caller(run, index);
     case InstrKind::stack: return dependencies_.stacks.move(run, index, instr);
     case InstrKind::print: return dependencies_.printing.print(run, index, instr);
@@ -91,7 +92,7 @@ void Exits::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   warp.live &= ~lanes;
   note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);
-  warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
+  warp.fragments.remove(index);
   dependencies_.meetings.recheck(slot, warp);
   if (launch_.program->has_named_barriers) {
     dependencies_.named_barriers.recount(slot);

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/warp/branches.hpp"
 #include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
 
-// Returns the lanes for which the guard of `instr` is true.
-inline std::uint32_t FragmentLoop::guarded_lanes(const RunningFragment& run, const Instr& instr) {
-  const std::uint32_t value = read_predicate(run.banks, instr.guard);
+// Returns the lanes that execute `instr`, which has a guard.
+inline std::uint32_t FragmentLoop::active_lanes(const RunningFragment& run, const Instr& instr) {
   if (run.warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
     launch_.use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
   }
-  return run.mask & (instr.guard_negated ? ~value : value);
+  return guarded_lanes(run.banks, instr, run.mask);
 }
 
 inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -55,27 +55,27 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
   return true;
 }
 
-Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
-  Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[index]}, .index = index};
+Step FragmentLoop::run(Slot& slot, Warp& warp, Fragments::Choice next) {
+  Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[next.index]}, .index = next.index};
   turn.lanes = lane_count(turn.run.mask);
   turn.native = dependencies_.native_runs.code_for(turn.run.mask);
   launch_.quantum_left_before = launch_.quantum_left;
   if (turn.native != nullptr) turn.frame = &dependencies_.native_frames.of_fragment(turn.run);
-  const Step step =
-      launch_.observers.watch_steps ? run_until<true>(turn, limit) : run_until<false>(turn, limit);
+  const Step step = launch_.observers.watch_steps ? run_until<true>(turn, next.limit)
+                                                  : run_until<false>(turn, next.limit);
   if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
     dependencies_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
   dependencies_.native_runs.finish(turn.lane_steps);
   return step;
 }
 
-bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, std::size_t index) {
+bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, Fragments::Choice next) {
   if (launch_.native_some == nullptr || launch_.quantum_left == 0) return false;
-  RunningFragment run{slot, warp, *launch_.program, warp.fragments[index]};
+  RunningFragment run{slot, warp, *launch_.program, warp.fragments[next.index]};
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
   const bool has_run = dependencies_.native_runs.run_fragments(
-      dependencies_.native_frames.of_fragment(run), run, lane_steps);
+      dependencies_.native_frames.of_fragment(run), run, next, lane_steps);
   dependencies_.native_runs.finish(lane_steps);
   return has_run;
 }
@@ -101,7 +101,7 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
       continue;
     }
     const std::uint32_t active =
-        instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
+        instr.guard.bank == Bank::none ? run.mask : active_lanes(run, instr);
     if (launch_.observers.following.values) [[unlikely]]
       follow_values(launch_, run, instr, active);
     --launch_.quantum_left;
@@ -205,7 +205,8 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
     case InstrKind::jump:
     case InstrKind::branch:
       if (jump(run, instr, active)) return {};
-      return branch(run, turn.index, instr, active);
+      diverge(launch_, run, turn.index, instr, active);
+      return Step::again;
     default:  // calls, returns, exits, barriers, traps: they end the fragment's run
       park(turn);
       if (active != run.mask) {
@@ -274,17 +275,6 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                     controls_grids && !instr.modifiers.arrive,
                     controls_grids && instr.modifiers.arrive};
   launch_.notify([&](Observer& observer) { observer.on_fence(event); });
-}
-
-Step FragmentLoop::branch(RunningFragment& run, std::size_t index, const Instr& instr,
-                          std::uint32_t taken) {
-  launch_.cross(run.slot, run.warp, taken, run.pc, instr.target);
-  launch_.cross(run.slot, run.warp, run.mask & ~taken, run.pc, run.pc + 1);
-  Fragment& stays = run.warp.fragments[index];
-  stays.pc = run.pc + 1;
-  const std::size_t other = split(run.warp, index, taken);
-  run.warp.fragments[other].pc = instr.target;
-  return Step::again;
 }
 
 }  // namespace warpcheck::vgpu

@@ -45,12 +45,10 @@ class FragmentLoop {
   FragmentLoop(RunningLaunch& launch, const Dependencies& dependencies)
       : launch_(launch), dependencies_(dependencies) {}
 
-  //   limit: the pc at which another fragment waits
-  Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
-  // Runs fragments of the warp in machine code, as long as they only part and meet.  False: nothing
-  // was done.
-  //   index: of the fragment that is next
-  bool run_in_native(Slot& slot, Warp& warp, std::size_t index);
+  Step run(Slot& slot, Warp& warp, Fragments::Choice next);
+  // Runs fragments of the warp in machine code, as long as they only diverge and reconverge.
+  // False: nothing was done.
+  bool run_in_native(Slot& slot, Warp& warp, Fragments::Choice next);
   // Returns the functions that machine code calls.
   static NativeCalls native_calls();
 
@@ -75,11 +73,10 @@ class FragmentLoop {
   bool operate_together(Turn& turn, const Instr& instr, std::uint32_t active);
   std::optional<Step> access_otherwise(Turn& turn, const Instr& instr, std::uint32_t active);
   static void park(const Turn& turn) { turn.run.warp.fragments[turn.index].pc = turn.run.pc; }
-  std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
+  std::uint32_t active_lanes(const RunningFragment& run, const Instr& instr);
   void compute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   std::uint32_t compute_in_line(RunningFragment& run, const Instr* code, std::uint32_t limit);
   bool jump(RunningFragment& run, const Instr& instr, std::uint32_t taken);
-  Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
   // fragment_loop_native.cpp

@@ -1,7 +1,6 @@
 #include "vgpu/machine/warp/rounds.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -59,7 +58,7 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
   NativeFrame* frame = &linked_[number].frame;
   frame->quantum_left = frame->quantum_before = launch_.quantum_left;
   while (true) {
-    const bool are_apart = run_turns(frame);
+    const bool are_apart = runs_.run_turns(frame, round_.begins_at);
     RunningFragment& run = *frame->run;
     number = run.warp.index;
     launch_.quantum_left = frame->quantum_left;
@@ -81,30 +80,6 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
     if (launch_.outcome.steps >= round_.in_native.until) return settle(slot, number, true);
     frame = &linked_[next].frame;
     frame->quantum_left = frame->quantum_before = launch_.limits.quantum;
-  }
-}
-
-// Runs machine code from the turn of `frame` on, and goes on where lanes that have parted meet
-// again.  Sets `frame` to the one that has stopped, and its fragment's pc to the place; kNone: the
-// round ends after that turn.  Returns whether its lanes are separate fragments now.
-bool Rounds::run_turns(NativeFrame*& frame) {
-  using Parted = NativeRuns::Parted;
-  std::uint32_t pc = round_.begins_at;
-  while (true) {
-    frame->lanes = frame->run->mask;
-    round_.in_native.running = frame;
-    pc = runs_.code_for(frame->run->mask)->run(*frame, pc);
-    frame = round_.in_native.running;
-    if (frame->thrown != nullptr) [[unlikely]]
-      std::rethrow_exception(std::exchange(frame->thrown, nullptr));
-    RunningFragment& run = *frame->run;
-    run.pc = pc;
-    if (pc == ptx::kNone || !NativeRuns::may_part(frame->code[pc])) return false;
-    const Parted parted = runs_.run_apart(*frame, run);
-    const bool goes_on =
-        parted == Parted::and_met && runs_.can_enter(runs_.code_for(run.mask), run);
-    if (!goes_on) return parted == Parted::for_good;
-    pc = run.pc;
   }
 }
 

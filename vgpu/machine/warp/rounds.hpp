@@ -69,7 +69,6 @@ class Rounds {
     bool together = true;         // false: a warp has stopped elsewhere, or must be interpreted
   };
   std::optional<RoundEnd> run_round(Slot& slot, std::uint32_t& number);
-  bool run_turns(NativeFrame*& frame);
   [[nodiscard]] bool completes_barrier(const Slot& slot) const;
   [[nodiscard]] bool exits() const;
   RoundEnd exit_together(Slot& slot, std::uint32_t last);
@@ -86,7 +85,7 @@ class Rounds {
 inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   linked_.unlink();
   if (warp.fragments.size() != 1) return RoundEnd::none;
-  Fragment& fragment = warp.fragments.front();
+  Fragment& fragment = warp.fragments.front();  // moves if lanes diverge
   const NativeCode* const native = runs_.code_for(fragment.mask);
   const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
                        native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
@@ -101,12 +100,12 @@ inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
   frames_.begin_noted(frame, run);
-  if (runs_.run_together(frame, *native, run, lane_steps)) [[unlikely]] {
+  if (runs_.run_together(frame, run, lane_steps)) [[unlikely]] {
     runs_.finish(lane_steps);
     return RoundEnd::none;
   }
   const Instr& instr = frame.code[run.pc];
-  fragment.pc = run.pc;
+  warp.fragments.front().pc = run.pc;
   RoundEnd end = RoundEnd::none;
   if (ends_turn(instr) && launch_.quantum_left != 0) {
     end = depart(run);

@@ -30,6 +30,13 @@ inline std::uint32_t read_predicate(const LaneBanks& banks, const Ref& ref) {
   return word_of(banks, ref, 0);
 }
 
+// Returns those of `lanes` for which the guard of an instruction is true.
+inline std::uint32_t guarded_lanes(const LaneBanks& banks, const Instr& instr,
+                                   std::uint32_t lanes) {
+  const std::uint32_t value = read_predicate(banks, instr.guard);
+  return lanes & (instr.guard_negated ? ~value : value);
+}
+
 inline std::uint64_t address_of(const AddressRow& row, unsigned lane) {
   std::uint64_t address = 0;
   const std::size_t width = row.wide ? 8 : 4;
@@ -78,16 +85,6 @@ inline std::uint64_t lane_value(const RunningFragment& run, const Ref& ref, unsi
   std::uint64_t value = 0;
   std::memcpy(&value, row_of(run.banks, ref) + lane * sizeof value, sizeof value);
   return value;
-}
-
-// Moves `lanes` of a fragment to a new fragment at the same place.  Returns the index of the new
-// fragment.
-inline std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes) {
-  Fragment other = warp.fragments[index];
-  other.mask = lanes;
-  warp.fragments[index].mask &= ~lanes;
-  warp.fragments.push_back(std::move(other));
-  return warp.fragments.size() - 1;
 }
 
 }  // namespace warpcheck::vgpu

@@ -266,7 +266,7 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
   point.pc = run.pc;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
-    if (i == index || other.state != Fragment::State::ready) continue;
+    if (i == index || !other.is_ready()) continue;
     (other.held ? point.behind : point.other_ready) |= other.mask;
   }
   if (launch_.strategy->sees_words()) point.accessed = words_ahead_.of(run, active);
@@ -292,11 +292,11 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
     return Step::preempted;
   }
   if (all && point.other_ready == 0) {
-    for (Fragment& fragment : warp.fragments) fragment.held = false;
+    warp.fragments.hold_none();
   }
   // Lanes of the fragment that are inactive only because of a guard are held together with the
   // others.
-  const std::size_t held = all ? index : split(warp, index, choice->held);
+  const std::size_t held = all ? index : warp.fragments.split(index, choice->held);
   warp.fragments[held].held = true;
   return Step::again;
 }

@@ -149,7 +149,7 @@ void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& in
                         std::uint32_t active) {
   Warp& warp = run.warp;
   if (active != run.mask) {
-    const std::size_t others = split(warp, index, run.mask & ~active);
+    const std::size_t others = warp.fragments.split(index, run.mask & ~active);
     ++warp.fragments[others].pc;
   }
   const auto first = static_cast<unsigned>(std::countr_zero(active));
@@ -161,7 +161,7 @@ void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& in
   }
   const std::uint32_t outsiders = same & ~members;
   const std::uint32_t now = outsiders != 0 ? outsiders : same;
-  if (now != active) split(warp, index, active & ~now);
+  if (now != active) warp.fragments.split(index, active & ~now);
   if (outsiders != 0) {
     launch_.report_misuse(run, static_cast<unsigned>(std::countr_zero(outsiders)),
                           BarrierDivergence::Reason::not_a_member);
@@ -185,8 +185,8 @@ std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& w
     if (!waits || !are_alike(launch_.program->code[other.pc], launch_.program->code[one.pc]))
       continue;
     // Matrix products are .aligned: all lanes execute the same instruction (9.7.14).
-    const bool same_place = other.pc == one.pc && other.callers == one.callers;
-    if (same_place || !is_matrix_product(launch_.program->code[one.pc])) found.push_back(i);
+    if (other.is_at_place_of(one) || !is_matrix_product(launch_.program->code[one.pc]))
+      found.push_back(i);
   }
   return found;
 }
@@ -206,7 +206,7 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
   bool same_place = true;
   for (const std::size_t i : here) {
     lanes |= warp.fragments[i].mask;
-    same_place &= warp.fragments[i].pc == first.pc && warp.fragments[i].callers == first.callers;
+    same_place &= warp.fragments[i].is_at_place_of(first);
   }
   const Instr& instr = launch_.program->code[first.pc];
   const bool is_complete = first.state == Fragment::State::at_warp_operation;
@@ -225,9 +225,8 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
     if (!launch_.observers.of_collectives.empty()) {
       tell_collective(launch_.place_of(slot, warp), fragment.pc, fragment.mask, lanes);
     }
-    fragment.state = Fragment::State::ready;
+    fragment.resume();
     fragment.held = false;
-    ++fragment.pc;
   }
 }
 

@@ -1,59 +1,9 @@
 #include "vgpu/machine/warp/warps.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
 namespace warpcheck::vgpu {
-
-std::size_t Warps::pick(Warp& warp, std::uint32_t& limit) {
-  std::vector<Fragment>& fragments = warp.fragments;
-  constexpr std::size_t kNothing = SIZE_MAX;
-  std::size_t best = kNothing;
-  limit = ptx::kNone;
-  if (fragments.size() == 1) {  // the most frequent case
-    Fragment& only = fragments.front();
-    if (only.state != Fragment::State::ready) return kNothing;
-    only.held = false;
-    return 0;
-  }
-  bool any_held = false;
-  for (std::size_t i = 0; i < fragments.size(); ++i) {
-    Fragment& fragment = fragments[i];
-    if (fragment.state != Fragment::State::ready) continue;
-    any_held |= fragment.held;
-    if (fragment.held) continue;
-    for (std::size_t j = fragments.size() - 1; j > i; --j) {
-      const Fragment& other = fragments[j];
-      if (other.state == Fragment::State::ready && !other.held && other.pc == fragment.pc &&
-          other.callers == fragment.callers) {
-        fragment.mask |= other.mask;
-        fragment.local_top = std::max(fragment.local_top, other.local_top);
-        fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(j));
-      }
-    }
-    if (best == kNothing) {
-      best = i;
-      continue;
-    }
-    const Fragment& leader = fragments[best];
-    const bool deeper = fragment.callers.size() > leader.callers.size();
-    const bool level = fragment.callers.size() == leader.callers.size();
-    if (deeper || (level && fragment.pc < leader.pc)) best = i;
-  }
-  if (best == kNothing && any_held) {
-    for (Fragment& fragment : fragments) fragment.held = false;
-    return pick(warp, limit);
-  }
-  for (std::size_t i = 0; best != kNothing && i < fragments.size(); ++i) {
-    const Fragment& other = fragments[i];
-    if (i == best || other.held || other.state != Fragment::State::ready) continue;
-    // Only fragments with the same callers can meet it, because a function may be called from
-    // several places.
-    if (other.callers == fragments[best].callers) limit = std::min(limit, other.pc);
-  }
-  return best;
-}
 
 // Handles a warp that arrived last at a barrier.  Returns false if it continues.
 bool Warps::is_released(Warp& warp) {
@@ -129,14 +79,13 @@ Stop Warps::run(Slot& slot, Warp& warp) { return run_one(slot, warp); }
 // all of them.
 std::optional<Stop> Warps::run_fragments(Slot& slot, Warp& warp) {
   for (bool were_apart = false;;) {
-    std::uint32_t limit = 0;
-    const std::size_t index = pick(warp, limit);
+    const Fragments::Choice next = warp.fragments.choose();
     const bool are_apart = warp.fragments.size() != 1;
     if (std::exchange(were_apart, are_apart) && !are_apart && launch_.native != nullptr) return {};
-    last_fragment_ = index;
-    if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
-    if (are_apart && fragments_.run_in_native(slot, warp, index)) continue;
-    switch (fragments_.run(slot, warp, index, limit)) {
+    last_fragment_ = next.index;
+    if (next.index == Fragments::kNothing) return warp.live == 0 ? Stop::exited : Stop::blocked;
+    if (are_apart && fragments_.run_in_native(slot, warp, next)) continue;
+    switch (fragments_.run(slot, warp, next)) {
       case Step::again:
         if (!launch_.came_last) [[likely]]
           break;

@@ -1,4 +1,4 @@
-// Runs one warp: chooses which of its fragments runs, and when the warp stops.
+// Runs one warp: one fragment after the other (fragments.hpp), until the warp stops.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,6 @@ class Warps {
   // handles the last warp's stop.
   //   number: becomes the number of the warp that ran last
   Stop run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until);
-  // Chooses the fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet
-  // again.  Joins fragments at the same place.  SIZE_MAX: no fragment can run.
-  //   limit: becomes the pc at which another fragment waits
-  static std::size_t pick(Warp& warp, std::uint32_t& limit);
   // Returns the index of the fragment that ran last.
   [[nodiscard]] std::size_t last_fragment() const { return last_fragment_; }
 
