@@ -24,8 +24,9 @@ MAY_INCLUDE = {
     "vgpu/cudart": ENGINE[:5],
     "vgpu/libraries": ["vgpu/cudart", "vgpu/schedule"],
     "vgpu/litmus": ENGINE,
-    "vgpu/conformance": ENGINE[:4],
-    "vgpu/differential": ENGINE[:5] + ["vgpu/conformance"],
+    "vgpu/real": [],
+    "vgpu/conformance": ENGINE[:4] + ["vgpu/real"],
+    "vgpu/differential": ENGINE[:5] + ["vgpu/conformance", "vgpu/real"],
     "model": [],
     "model/compare": ENGINE + ["model"],
     "kernels": [],
@@ -34,7 +35,7 @@ MAY_INCLUDE = {
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
     "campaign": ENGINE + ["harness", "fuzz", "properties"],
-    "cli": ENGINE + ["model", "harness", "fuzz", "campaign"],
+    "cli": ENGINE + ["vgpu/real", "model", "harness", "fuzz", "campaign"],
     "bench": ENGINE + ["harness", "kernels", "properties", "reference"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -64,6 +64,7 @@ struct ExecArguments {
   std::string write_expect;         // a file; empty: none
   int error_exit_code = 66;
   int unsupported_exit_code = kCannot;
+  std::string against;   // gpu; empty: launches are compared with no other device
   TraceArguments trace;  // without a file: nothing is traced
   ReportOptions reports;
 };
@@ -232,13 +233,17 @@ class Execution {
             .host_bytes = compares_outputs(arguments_),
             .heap = filled_.heap_of(run),
             .trace_file = arguments_.trace.file,
-            .trace = run == 1 ? arguments_.trace.settings() : ""};
+            .trace = run == 1 ? arguments_.trace.settings() : "",
+            .launch_worker = run == 1 && !arguments_.against.empty()
+                                 ? std::filesystem::read_symlink("/proc/self/exe").string()
+                                 : ""};
   }
 
   // Repeats a run for a comparison.
   ProgramRun repeat(const HostHeap::Wanted& wanted) {
     cudart::ExecSettings settings = settings_of_run(wanted.run);
     settings.trace.clear();
+    settings.launch_worker.clear();
     settings.kept_bytes = wanted.kept;
     settings.heap = wanted.heap;
     settings.host_inputs = true;
@@ -438,6 +443,11 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
                   "not depend on their number")
       ->check(CLI::Range(1u, kJobsMax));
   arguments.compile.add_to(command);
+  command
+      .add_option("--against", arguments.against,
+                  "Run each launch on a real GPU, too, from the same memory, and compare what both "
+                  "leave (docs/use/real-gpu.md)")
+      ->check(CLI::IsMember({"gpu"}));
   command
       .add_option("--memory", arguments.memory_bytes,
                   "Memory of each device, for example 512M or 16G")

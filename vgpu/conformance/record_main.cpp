@@ -22,18 +22,20 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/conformance/driver.hpp"
 #include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
 #include "vgpu/conformance/sequences.hpp"
 #include "vgpu/conformance/supported_ptx.hpp"
 #include "vgpu/conformance/whole_kernels.hpp"
+#include "vgpu/real/driver.hpp"
 
 namespace warpcheck::conformance {
 namespace {
 
 using ptx::InstructionForm;
+using real::DeviceBuffer;
+using real::Driver;
 
 Recorded record(Driver& driver, CUmodule module, const std::string& name,
                 const InstructionForm& form) {

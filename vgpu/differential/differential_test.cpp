@@ -8,7 +8,7 @@
 #include "vgpu/differential/compare.hpp"
 #include "vgpu/differential/coverage.hpp"
 #include "vgpu/differential/random/random_program.hpp"
-#include "vgpu/differential/shrink.hpp"
+#include "vgpu/ptx/shrink.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -115,7 +115,7 @@ std::size_t lines_of(std::string_view text) {
 TEST(Differential, WhatIsLeftOfAProgramIsOne) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
     const std::string whole = random_program(seed, {.known = true});
-    const std::string small = shrink(whole, 150, [&](const std::string& text) {
+    const std::string small = ptx::shrink(whole, 150, [&](const std::string& text) {
       const Comparison found = compare(text, "smaller", {});
       const bool is_program = found.parties != "an error of the text";
       EXPECT_TRUE(!is_program || found.difference.empty()) << found.difference;
@@ -130,10 +130,10 @@ TEST(Shrink, KeepsWhatShows) {
   const auto holds = [](std::string_view line) {
     return [line](const std::string& t) { return t.find(line) != std::string::npos; };
   };
-  EXPECT_EQ(shrink(text, 100, holds("c")), "a\n//+\nc\n//-\nf\n");
-  EXPECT_EQ(shrink(text, 100, holds("e")), "a\n//+\ne\n//-\nf\n");
-  EXPECT_EQ(shrink(text, 100, holds("d")), "a\n//+\nb\nd\n//-\nf\n");
-  EXPECT_EQ(shrink(text, 0, holds("a")), text);
+  EXPECT_EQ(ptx::shrink(text, 100, holds("c")), "a\n//+\nc\n//-\nf\n");
+  EXPECT_EQ(ptx::shrink(text, 100, holds("e")), "a\n//+\ne\n//-\nf\n");
+  EXPECT_EQ(ptx::shrink(text, 100, holds("d")), "a\n//+\nb\nd\n//-\nf\n");
+  EXPECT_EQ(ptx::shrink(text, 0, holds("a")), text);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
-#include "vgpu/conformance/driver.hpp"
 #include "vgpu/differential/engine.hpp"
 #include "vgpu/differential/random/random_program.hpp"
+#include "vgpu/real/driver.hpp"
 
 namespace warpcheck::vgpu {
 
-using conformance::DeviceBuffer;
-using conformance::Driver;
-using conformance::DriverError;
+using real::DeviceBuffer;
+using real::Driver;
+using real::DriverError;
 
 class Gpu::Impl {
  public:

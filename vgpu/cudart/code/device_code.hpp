@@ -42,6 +42,8 @@ class DeviceCode {
   DeviceCode(const std::vector<std::string>& texts, std::string name);
 
   [[nodiscard]] std::string_view text() const { return text_; }
+  // Returns whether it is the parts of relocatable device code, linked.
+  [[nodiscard]] bool is_linked() const { return part_ends_.size() > 1; }
 
   // Returns whether the text contains `identifier` as a whole word; does not parse.
   [[nodiscard]] bool mentions(std::string_view identifier) const;

@@ -205,6 +205,7 @@ ExecSettings settings_of(const Json& json) {
   settings.heap = json.at("heap").get<unsigned>();
   settings.trace_file = json.at("trace_file").get<std::string>();
   settings.trace = json.at("trace").get<std::string>();
+  settings.launch_worker = json.at("launch_worker").get<std::string>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
@@ -245,6 +246,7 @@ std::string to_text(const ExecSettings& settings) {
                {"heap", settings.heap},
                {"trace_file", settings.trace_file},
                {"trace", settings.trace},
+               {"launch_worker", settings.launch_worker},
                {"kept_bytes", settings.kept_bytes}});
 }
 

@@ -49,6 +49,8 @@ struct ExecSettings {
   // The file of a trace, which the command has made, and its options (vgpu::to_text()); both empty:
   // there is none.
   std::string trace_file{}, trace{};
+  // The file of `warpcheck`, whose launch worker each launch is compared with; empty: none.
+  std::string launch_worker{};
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };

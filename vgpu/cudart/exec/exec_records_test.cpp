@@ -36,6 +36,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.kept_bytes = {3, UINT32_MAX};
   settings.trace_file = "/a/trace";
   settings.trace = "0\n1";
+  settings.launch_worker = "/a/warpcheck";
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   const auto back = parse_exec_settings(to_text(settings));
@@ -59,6 +60,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
   EXPECT_EQ(back->trace_file, "/a/trace");
   EXPECT_EQ(back->trace, "0\n1");
+  EXPECT_EQ(back->launch_worker, "/a/warpcheck");
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
 }

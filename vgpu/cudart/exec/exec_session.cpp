@@ -80,7 +80,8 @@ TrialSettings ExecSession::trial_settings() {
   // The default policy is passed as a null strategy, so that a launch can run on several threads.
   const bool is_default = settings_.strategy == "default";
   trial.strategy = is_default ? nullptr : strategy_.get();
-  trial.jobs = is_default ? settings_.jobs : 1;
+  // A launch that is compared runs alone.
+  trial.jobs = is_default && settings_.launch_worker.empty() ? settings_.jobs : 1;
   if (!settings_.trace.empty()) trace(trial);
   return trial;
 }

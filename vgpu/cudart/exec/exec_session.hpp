@@ -30,6 +30,8 @@ class ExecSession {
   // Returns the number of devices of the system, of which the program may see fewer.
   [[nodiscard]] unsigned devices() const { return settings_.devices; }
   [[nodiscard]] bool wants_leaks() const { return settings_.leaks; }
+  // Returns the file of the program that runs launches on a real device; empty: none.
+  [[nodiscard]] const std::string& launch_worker() const { return settings_.launch_worker; }
   // Files beside this one are deleted when the program and its processes have ended.
   [[nodiscard]] const std::string& records() const { return settings_.records; }
 

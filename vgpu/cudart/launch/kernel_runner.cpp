@@ -188,8 +188,10 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
 
   if (!host_launch.host.is_gone) dependencies_.host_blocks.copy_registered_to_device();
   dependencies_.host_accesses.launch_begins(number.launch);
+  comparison_.begins(launch, *grid.linked, device.allocations);
   const vgpu::Outcome outcome = run_launch(launch, host_launch, *turn);
   turn.reset();
+  comparison_.ended(launch, *grid.linked, outcome);
   dependencies_.progress.ended(outcome);
   if (!host_launch.host.is_gone) dependencies_.host_blocks.copy_registered_to_host();
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "vgpu/cudart/against/device_comparison.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/graphs/conditionals.hpp"
@@ -51,7 +52,10 @@ class KernelRunner {
     LaunchProgress& progress;
   };
   explicit KernelRunner(const Dependencies& dependencies)
-      : dependencies_(dependencies), turns_(dependencies.memory), machines_(dependencies.memory) {}
+      : dependencies_(dependencies),
+        turns_(dependencies.memory),
+        machines_(dependencies.memory),
+        comparison_({dependencies.memory, dependencies.trial, dependencies.findings}) {}
 
   // The machines of launches that run on several threads; must be informed of frees.
   [[nodiscard]] ParallelMachines& machines() { return machines_; }
@@ -97,6 +101,7 @@ class KernelRunner {
   std::map<unsigned, std::unique_ptr<DeviceCode>> copies_;  // by device
   KernelTurns turns_;
   ParallelMachines machines_;
+  DeviceComparison comparison_;
 };
 
 }  // namespace warpcheck::cudart

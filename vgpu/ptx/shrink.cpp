@@ -1,10 +1,10 @@
-#include "vgpu/differential/shrink.hpp"
+#include "vgpu/ptx/shrink.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
-namespace warpcheck::vgpu {
+namespace warpcheck::ptx {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -97,4 +97,4 @@ std::string shrink(std::string text, std::size_t budget,
   return join(lines);
 }
 
-}  // namespace warpcheck::vgpu
+}  // namespace warpcheck::ptx

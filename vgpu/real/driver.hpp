@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace warpcheck::conformance {
+namespace warpcheck::real {
 
 // A failed call of the driver.
 class DriverError : public std::runtime_error {
@@ -70,4 +70,4 @@ class DeviceBuffer {
   CUdeviceptr address_ = 0;
 };
 
-}  // namespace warpcheck::conformance
+}  // namespace warpcheck::real

@@ -1,11 +1,11 @@
-#include "vgpu/conformance/driver.hpp"
+#include "vgpu/real/driver.hpp"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <cstdint>
 
-namespace warpcheck::conformance {
+namespace warpcheck::real {
 
 DriverError::DriverError(const char* call, CUresult result, const std::string& more)
     : std::runtime_error(fmt::format("{} failed with {}{}{}", call, static_cast<int>(result),
@@ -70,4 +70,4 @@ DeviceBuffer::~DeviceBuffer() {
   }
 }
 
-}  // namespace warpcheck::conformance
+}  // namespace warpcheck::real
