@@ -1,0 +1,161 @@
+#include "cli/debug/variables/types.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <iterator>
+
+namespace warpcheck::debug {
+namespace {
+
+using Kind = Type::Kind;
+
+struct Basic {
+  Kind kind;
+  bool is_signed;
+  std::uint8_t bytes;
+  std::initializer_list<std::string_view> names;  // the first is shown
+};
+
+const std::initializer_list<Basic>& basics() {
+  static const std::initializer_list<Basic> kBasics = {
+      {Kind::void_, false, 0, {"void"}},
+      {Kind::boolean, false, 1, {"bool"}},
+      {Kind::character, true, 1, {"char"}},
+      {Kind::character, true, 1, {"signed char", "int8_t"}},
+      {Kind::character, false, 1, {"unsigned char", "uint8_t"}},
+      {Kind::integer, true, 2, {"short", "short int", "signed short", "int16_t"}},
+      {Kind::integer, false, 2, {"unsigned short", "unsigned short int", "uint16_t"}},
+      {Kind::integer, true, 4, {"int", "signed", "signed int", "int32_t"}},
+      {Kind::integer, false, 4, {"unsigned int", "unsigned", "uint32_t"}},
+      {Kind::integer, true, 8, {"long", "long int", "signed long", "int64_t", "ptrdiff_t"}},
+      {Kind::integer, false, 8, {"unsigned long", "unsigned long int", "uint64_t", "size_t"}},
+      {Kind::integer, true, 8, {"long long", "long long int", "signed long long"}},
+      {Kind::integer, false, 8, {"unsigned long long", "unsigned long long int"}},
+      {Kind::floating, true, 4, {"float"}},
+      {Kind::floating, true, 8, {"double"}},
+      {Kind::floating, true, 2, {"__half", "half"}},
+      {Kind::brain, true, 2, {"__nv_bfloat16", "nv_bfloat16", "bfloat16"}},
+  };
+  return kBasics;
+}
+
+}  // namespace
+
+const Type& stripped(const Type& type) {
+  const Type* at = &type;
+  while (at->kind == Kind::alias && at->target != nullptr) at = at->target;
+  return *at;
+}
+
+bool is_integral(const Type& type) {
+  return type.kind == Kind::boolean || type.kind == Kind::character || type.kind == Kind::integer ||
+         type.kind == Kind::enumeration;
+}
+
+bool is_floating(const Type& type) {
+  return type.kind == Kind::floating || type.kind == Kind::brain;
+}
+
+bool is_arithmetic(const Type& type) { return is_integral(type) || is_floating(type); }
+
+bool is_aggregate(const Type& type) {
+  return type.kind == Kind::array || type.kind == Kind::structure || type.kind == Kind::union_;
+}
+
+std::string pointer_name(const Type& target, ptx::Space space) {
+  const bool is_pointer = target.name.ends_with('*');
+  const std::string name = target.name + (is_pointer || target.kind != Kind::array ? "*" : " (*)");
+  return space == ptx::Space::generic ? name : fmt::format("@{} {}", name_of(space), name);
+}
+
+// The dimensions of the element stand behind: int[2][3] is two arrays of three.
+std::string array_name(const Type& element, std::uint64_t count) {
+  const std::string size = count == 0 ? "[]" : fmt::format("[{}]", count);
+  const std::size_t dimensions =
+      element.kind == Kind::array ? element.name.find('[') : std::string::npos;
+  std::string name = element.name;
+  return name.insert(std::min(dimensions, name.size()), size);
+}
+
+BasicTypes::BasicTypes() {
+  for (const Basic& basic : basics()) {
+    Type& type = types_.emplace_back();
+    type.kind = basic.kind;
+    type.is_signed = basic.is_signed;
+    type.bytes = basic.bytes;
+    type.name = *basic.names.begin();
+    for (const std::string_view name : basic.names) names_.emplace(name, &type);
+  }
+}
+
+const Type* BasicTypes::find(std::string_view name) const {
+  const auto known = names_.find(name);
+  return known == names_.end() ? nullptr : known->second;
+}
+
+const Type& BasicTypes::pointer_to(const Type& target, ptx::Space space) {
+  const auto [at, is_new] = pointers_.try_emplace({&target, space});
+  if (is_new) {
+    Type& type = types_.emplace_back();
+    type.kind = Kind::pointer;
+    type.bytes = 8;
+    type.target = &target;
+    type.space = space;
+    type.name = pointer_name(target, space);
+    at->second = &type;
+  }
+  return *at->second;
+}
+
+const Type& BasicTypes::array_of(const Type& element, std::uint64_t count) {
+  const auto [at, is_new] = arrays_.try_emplace({&element, count});
+  if (is_new) {
+    Type& type = types_.emplace_back();
+    type.kind = Kind::array;
+    type.bytes = element.bytes * count;
+    type.target = &element;
+    type.count = count;
+    type.name = array_name(element, count);
+    at->second = &type;
+  }
+  return *at->second;
+}
+
+std::string declaration_of(const Type& type) {
+  if (type.kind == Kind::alias && type.target != nullptr) {
+    const Type& behind = stripped(type);
+    if (!is_aggregate(behind) || behind.kind == Kind::array) {
+      return behind.name == type.name ? type.name : fmt::format("{} = {}", type.name, behind.name);
+    }
+    return declaration_of(behind);
+  }
+  if (type.kind == Kind::enumeration) {
+    std::string text = fmt::format("enum {} {{", type.name);
+    for (std::size_t i = 0; i < type.enumerators.size(); ++i) {
+      const Enumerator& each = type.enumerators[i];
+      text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", each.name, each.value);
+    }
+    return text + "}";
+  }
+  if (type.kind != Kind::structure && type.kind != Kind::union_) return type.name;
+  std::string bases, members;
+  for (const Member& member : type.members) {
+    const std::string& type_name = member.type->name;
+    if (member.is_base) {
+      bases += (bases.empty() ? " : " : ", ") + type_name;
+    } else if (member.bit_count != 0) {
+      members += fmt::format("  {} {} : {};\n", type_name, member.name, member.bit_count);
+    } else if (const std::size_t dimension = type_name.find('[');
+               stripped(member.type).kind == Kind::array && dimension != std::string::npos) {
+      members += fmt::format("  {} {}{};\n", type_name.substr(0, dimension), member.name,
+                             type_name.substr(dimension));
+    } else {
+      members += fmt::format("  {} {};\n", type_name, member.name);
+    }
+  }
+  return fmt::format("{} {}{} {{\n{}}}", type.kind == Kind::union_ ? "union" : "struct", type.name,
+                     bases, members);
+}
+
+}  // namespace warpcheck::debug
