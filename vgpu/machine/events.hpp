@@ -15,6 +15,10 @@
 
 namespace warpcheck::vgpu {
 
+struct RunningLaunch;  // running_launch.hpp
+struct Slot;           // state.hpp
+struct Warp;
+
 // Lanes of one warp execute an instruction.  Reported only to observers that watch steps.
 struct InstrStep {
   const Program* program = nullptr;
@@ -23,6 +27,12 @@ struct InstrStep {
   std::uint32_t mask = 0;    // lanes that are at the instruction together
   std::uint32_t active = 0;  // of them, those that execute it: its guard is true for them
   const LaneBanks* registers = nullptr;
+  // For a debugger: the state of the launch, of the block and of the warp, and the index of the
+  // running fragment in it, whose pc is this step's.
+  const RunningLaunch* launch = nullptr;
+  const Slot* slot = nullptr;
+  const Warp* warp = nullptr;
+  std::size_t fragment = 0;
 };
 
 // A lane accesses an address where it must not.  The fault is reported before the lane is dropped

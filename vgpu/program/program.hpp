@@ -246,6 +246,7 @@ struct PassingEdges;  // flow/passing_edges.hpp
 
 struct Program {
   std::string kernel;       // mangled name
+  std::string_view ptx;     // the text of its module, as long as that exists; empty: not known
   std::vector<Instr> code;  // functions[0] is the kernel
   std::vector<FunctionCode> functions;
   std::vector<Source> sources;

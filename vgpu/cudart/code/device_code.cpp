@@ -84,6 +84,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
       auto linked = std::make_unique<LinkedKernel>();
       linked->code = this;
       linked->program = vgpu::decode(module(), kernel);
+      linked->program.ptx = text_;
       vgpu::link(linked->program);
       linked->ptx_hash = hash_of_kernel(text_, kernel);
       linked->order_source = vgpu::find_order_source(linked->program);

@@ -29,5 +29,6 @@ void note_device_use() {
 }
 
 bool device_was_used_before_fork() { return used_before_fork; }
+void forget_fork() { used_before_fork = false; }
 
 }  // namespace warpcheck::cudart

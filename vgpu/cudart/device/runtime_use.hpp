@@ -14,5 +14,7 @@ void note_device_use();
 // Returns whether this process is a fork() of a process that had used the device; CUDA cannot be
 // used in it.
 bool device_was_used_before_fork();
+// Lets this process use the device although it is such a fork(): a debugger's copy of a process.
+void forget_fork();
 
 }  // namespace warpcheck::cudart

@@ -206,6 +206,7 @@ ExecSettings settings_of(const Json& json) {
   settings.trace_file = json.at("trace_file").get<std::string>();
   settings.trace = json.at("trace").get<std::string>();
   settings.launch_worker = json.at("launch_worker").get<std::string>();
+  settings.debugger = json.at("debugger").get<std::string>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
@@ -247,6 +248,7 @@ std::string to_text(const ExecSettings& settings) {
                {"trace_file", settings.trace_file},
                {"trace", settings.trace},
                {"launch_worker", settings.launch_worker},
+               {"debugger", settings.debugger},
                {"kept_bytes", settings.kept_bytes}});
 }
 

@@ -51,6 +51,7 @@ struct ExecSettings {
   std::string trace_file{}, trace{};
   // The file of `warpcheck`, whose launch worker each launch is compared with; empty: none.
   std::string launch_worker{};
+  std::string debugger{};  // the socket of `warpcheck debug`; empty: there is none
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };

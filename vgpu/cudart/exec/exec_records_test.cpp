@@ -37,6 +37,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.trace_file = "/a/trace";
   settings.trace = "0\n1";
   settings.launch_worker = "/a/warpcheck";
+  settings.debugger = "/a/socket";
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   const auto back = parse_exec_settings(to_text(settings));
@@ -61,6 +62,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->trace_file, "/a/trace");
   EXPECT_EQ(back->trace, "0\n1");
   EXPECT_EQ(back->launch_worker, "/a/warpcheck");
+  EXPECT_EQ(back->debugger, "/a/socket");
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
 }

@@ -12,11 +12,14 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/mishaps.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/this_process.hpp"
+#include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
 #include "vgpu/schedule/logged.hpp"
@@ -83,7 +86,26 @@ TrialSettings ExecSession::trial_settings() {
   // A launch that is compared runs alone.
   trial.jobs = is_default && settings_.launch_worker.empty() ? settings_.jobs : 1;
   if (!settings_.trace.empty()) trace(trial);
+  if (!settings_.debugger.empty()) debug(trial);
   return trial;
+}
+
+// Copies of the process go on with the device as it was.  Their memory must be their own, so that
+// which the host shares has one view, and accesses of the host are not watched.
+void ExecSession::debug(TrialSettings& trial) {
+  set_host_watch(nullptr);
+  if (agent_ == nullptr) {
+    try {
+      agent_ = std::make_unique<DebugAgent>(settings_.debugger, [this] {
+        is_copy_ = true;
+        forget_fork();
+      });
+    } catch (const std::system_error& error) {
+      refuse_to_run(error.what());
+    }
+  }
+  trial.extra_observer = agent_.get();
+  trial.jobs = 1;
 }
 
 void ExecSession::trace(TrialSettings& trial) {
@@ -112,9 +134,10 @@ void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{p
 
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   if (counts_.size() <= number) counts_.resize(number + 1);
-  if (trace_ != nullptr && number >= traced_) {
+  if (number >= traced_) {
     traced_ = number + 1;
-    trace_->found(finding);
+    if (trace_ != nullptr) trace_->found(finding);
+    if (agent_ != nullptr) agent_->found(finding);
   }
   counts_[number] = finding.count;
   append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
@@ -222,10 +245,12 @@ void ExecSession::end(const TrialResult& result, std::vector<std::string> kernel
     ++number;
   }
   append({.process = ::getpid(), .what = EndRecord{result.launches, std::move(kernels)}});
+  if (agent_ != nullptr) agent_->end();
 }
 
 // The file is opened anew each time, because programs close file descriptors that they do not know.
 void ExecSession::append(const ExecRecord& record) const {
+  if (is_copy_) return;
   const std::string text = to_text(record);
   const int file = ::open(settings_.records.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   const bool is_written =

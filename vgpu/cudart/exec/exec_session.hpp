@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/check/trace/trace.hpp"
+#include "vgpu/cudart/debug/agent.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/exec_log.hpp"
 #include "vgpu/cudart/exec/exec_records.hpp"
@@ -68,6 +69,7 @@ class ExecSession {
   void append(const ExecRecord& record) const;
   void trace(TrialSettings& trial);
   void end_trace();
+  void debug(TrialSettings& trial);
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
@@ -88,7 +90,9 @@ class ExecSession {
   std::uint32_t last_kernel_ = 0;                             // its number plus one; 0: none
   std::unique_ptr<vgpu::Strategy> strategy_, logged_strategy_;
   std::unique_ptr<vgpu::Trace> trace_;  // null: nothing is traced
-  std::size_t traced_ = 0;              // the number of findings that the trace has
+  std::unique_ptr<DebugAgent> agent_;   // null: there is no debugger
+  bool is_copy_ = false;                // of the process, made for a debugger
+  std::size_t traced_ = 0;              // the number of findings that the trace or the agent has
   std::vector<std::uint64_t> counts_;   // recorded counts, by number
 };
 

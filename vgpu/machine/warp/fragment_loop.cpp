@@ -135,8 +135,16 @@ std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr
   }
   if (is_postponed) return execute_next(turn, instr, active);
   const std::uint32_t pc = run.pc;
-  const InstrStep step{launch_.program, launch_.place_of(run.slot, run.warp), pc, run.mask, active,
-                       &run.banks};
+  const InstrStep step{.program = launch_.program,
+                       .place = launch_.place_of(run.slot, run.warp),
+                       .pc = pc,
+                       .mask = run.mask,
+                       .active = active,
+                       .registers = &run.banks,
+                       .launch = &launch_,
+                       .slot = &run.slot,
+                       .warp = &run.warp,
+                       .fragment = turn.index};
   for (Observer* const observer : launch_.observers.list->of_steps()) observer->on_step(step);
   const std::optional<Step> end = execute_next(turn, instr, active);
   if (!end || run.pc != pc) {

@@ -1,0 +1,390 @@
+#include "vgpu/cudart/debug/agent.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/debug/inspection.hpp"
+#include "vgpu/cudart/exec/exec_records.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Messages and checkpoints are looked for after so many steps.
+constexpr std::uint64_t kLookEvery = 8'192;
+// Checkpoints are so far apart, and take at most a twentieth of the time.
+constexpr std::chrono::milliseconds kCheckpointEvery{60};
+constexpr int kForkShare = 20;
+constexpr int kEndedByDebugger = 137;
+
+json dim3_json(const Dim3& at) { return json::array({at.x, at.y, at.z}); }
+
+// The bytes of a rule's range after a store, as far as the values are known before it.
+std::vector<std::byte> bytes_after(const vgpu::Access& access, const StopRule& rule,
+                                   std::uint32_t lanes, std::vector<std::byte> bytes) {
+  const std::uint64_t base = access.space == ptx::Space::shared ? 0 : access.allocation->address;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    for (std::uint32_t at = 0; at < access.bytes; ++at) {
+      const std::byte* const row = access.values[at / access.element_bytes];
+      const std::uint64_t place = base + access.offset[lane] + at;
+      if (row == nullptr || place < rule.offset || place >= rule.offset + rule.bytes) continue;
+      bytes[place - rule.offset] = row[lane * access.value_bytes + at % access.element_bytes];
+    }
+  }
+  return bytes;
+}
+
+// Returns whether a lane leaves the kernel with this instruction.
+bool leaves(const vgpu::InstrStep& step, unsigned lane) {
+  const vgpu::InstrKind kind = step.program->code[step.pc].kind;
+  const bool is_end =
+      kind == vgpu::InstrKind::exit ||
+      (kind == vgpu::InstrKind::ret && step.warp->fragments[step.fragment].callers.empty());
+  return is_end && (step.active >> lane & 1u) != 0;
+}
+
+json data_of(const vgpu::Access& access, const StopRule& rule, std::uint32_t lanes) {
+  const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+  const std::string element = vgpu::describe_element(access, lane);
+  json data{{"kind", access.kind == vgpu::AccessKind::read    ? "reads"
+                     : access.kind == vgpu::AccessKind::write ? "writes"
+                                                              : "updates"},
+            {"object", element.substr(0, element.rfind(", "))},
+            {"block", access.place.block},
+            {"thread", access.place.warp * vgpu::kWarpLanes + lane},
+            {"before", ""}};
+  const std::uint64_t base = access.space == ptx::Space::shared ? 0 : access.allocation->address;
+  const bool is_whole = access.space != ptx::Space::local && rule.offset >= base &&
+                        rule.offset + rule.bytes <= base + access.allocation->bytes;
+  if (!is_whole) return data;
+  const std::byte* const begin = access.allocation->data + (rule.offset - base);
+  const std::vector<std::byte> before(begin, begin + rule.bytes);
+  data["before"] = hex_of(before.data(), before.size());
+  if (access.kind == vgpu::AccessKind::write && access.element_bytes != 0) {
+    const std::vector<std::byte> after = bytes_after(access, rule, lanes, before);
+    data["after"] = hex_of(after.data(), after.size());
+  }
+  return data;
+}
+
+}  // namespace
+
+DebugAgent::DebugAgent(std::string path, std::function<void()> in_copy)
+    : path_(std::move(path)), in_copy_(std::move(in_copy)), link_(path_), process_(::getpid()) {
+  send({{"event", "hello"}, {"role", "process"}, {"pid", process_}, {"position", 0}});
+  serve();
+}
+
+void DebugAgent::send(const json& message) {
+  if (is_off_) return;
+  if (!link_.send(message.dump(-1, ' ', false, json::error_handler_t::replace))) {
+    std::_Exit(kEndedByDebugger);
+  }
+}
+
+std::uint32_t DebugAgent::number_of(const vgpu::Program& program) {
+  return numbers_.try_emplace(&program, static_cast<std::uint32_t>(numbers_.size())).first->second;
+}
+
+void DebugAgent::on_step(const vgpu::InstrStep& step) {
+  if (is_off_) return;
+  ++position_;
+  step_ = step;
+  if (step.program != program_) {
+    program_ = step.program;
+    number_of(*program_);
+    rules_.enter(*program_);
+  }
+  if (position_ >= look_at_) look();
+  if (is_off_) return;
+  if (follow_ && follow_->has_left && position_ != seen_) return stop(stop_for("left"));
+  if (rules_.has_marks(step.pc) || follow_) consider(step);
+}
+
+// Called now and then, and where a run is to end.
+void DebugAgent::look() {
+  const auto now = Clock::now();
+  if (now >= checkpoint_at_) make_checkpoint();
+  while (until_ == position_) stop(stop_for("position"));
+  if (!is_off_ && link_.has_line(0)) {
+    const std::optional<std::string> line = link_.receive();
+    if (!line) std::_Exit(kEndedByDebugger);
+    stop(stop_for("pause"));
+  }
+  look_at_ = position_ + kLookEvery;
+  if (until_ > position_) look_at_ = std::min(look_at_, until_);
+}
+
+void DebugAgent::make_checkpoint() {
+  const auto begin = Clock::now();
+  const FilePlaces places = FilePlaces::now();
+  const pid_t copy = fork_copy();
+  if (copy == 0) return wait_as_checkpoint(places);
+  const auto end = Clock::now();
+  checkpoint_at_ = end + std::max<Clock::duration>(kCheckpointEvery, kForkShare * (end - begin));
+  send({{"event", "checkpoint"}, {"position", position_}, {"made", copy > 0}});
+}
+
+// Returns in copies that run on from here.
+void DebugAgent::wait_as_checkpoint(const FilePlaces& places) {
+  is_copy_ = true;
+  process_ = ::getpid();
+  in_copy_();
+  const auto hello = [this](const char* role) {
+    link_ = DebugLink(path_);
+    send({{"event", "hello"}, {"role", role}, {"pid", ::getpid()}, {"position", position_}});
+  };
+  hello("checkpoint");
+  while (true) {
+    if (!link_.receive()) std::_Exit(0);
+    if (fork_copy() != 0) continue;
+    process_ = ::getpid();
+    in_copy_();
+    places.open_again(-1);
+    hello("copy");
+    checkpoint_at_ = Clock::now() + kCheckpointEvery;
+    return serve();
+  }
+}
+
+void DebugAgent::stop(json message) {
+  message["last"] = last_;
+  if (!last_hit_.empty()) message["hit"] = json::parse(last_hit_);
+  if (follow_) {
+    message["step_began"] = follow_->last;
+    message["is_first_seen"] = follow_->is_last_first;
+  }
+  message["lines"] = rules_.lines();
+  send(message);
+  serve();
+}
+
+void DebugAgent::serve() {
+  while (!is_off_) {
+    const std::optional<std::string> line = link_.receive();
+    if (!line) std::_Exit(is_copy_ ? 0 : kEndedByDebugger);
+    const json question = json::parse(*line);
+    const std::string what = question.at("do");
+    if (what == "run") return begin_run(question);
+    if (what == "pause") continue;
+    if (what == "free") {
+      is_off_ = true;
+      link_.close();
+      return;
+    }
+    try {
+      send({{"answer", answer_to(question)}});
+    } catch (const NotThere& reason) {
+      send({{"error", reason.what()}});
+    }
+  }
+}
+
+json DebugAgent::answer_to(const json& question) {
+  const std::string what = question.at("do");
+  if (what == "program") {
+    for (const auto& [program, number] : numbers_) {
+      if (number == question.at("number")) return describe_program(*program);
+    }
+    throw NotThere("no such kernel has run");
+  }
+  if (what == "lines") {
+    rules_.set(question.at("rules"));
+    return rules_.lines();
+  }
+  if (step_.launch == nullptr) throw NotThere("no kernel is running");
+  if (what == "key") return key_of(question);
+  return answer(question, ThreadStates(step_));
+}
+
+json DebugAgent::key_of(const json& question) {
+  const FragmentPlace place =
+      ThreadStates(step_).fragment_of({question.at("block"), question.at("thread")});
+  const StepKey key = rules_.lines_of(*step_.program).key_of(*place.fragment, place.pc);
+  return {{"program", number_of(*step_.program)},
+          {"depth", key.depth},
+          {"file", key.file},
+          {"line", key.line}};
+}
+
+void DebugAgent::begin_run(const json& request) {
+  until_ = request.at("until");
+  records_ = request.at("records");
+  rules_.set(request.at("rules"));
+  follow_.reset();
+  side_.reset();
+  if (request.contains("follow")) {
+    const json& wanted = request["follow"];
+    Follow follow;
+    follow.kind = static_cast<Follow::Kind>(wanted.at("kind").get<int>());
+    follow.thread = {wanted.at("block"), wanted.at("thread")};
+    for (const auto& [program, number] : numbers_) {
+      if (number == wanted.at("program")) follow.from.program = program;
+    }
+    follow.from.depth = wanted.at("depth");
+    follow.from.file = wanted.at("file");
+    follow.from.line = wanted.at("line");
+    follow_ = follow;
+  }
+  if (request.contains("side")) {
+    const json& wanted = request["side"];
+    side_ = Side{{wanted.at("block"), wanted.at("thread")}, wanted.at("pc"), wanted.at("object")};
+  }
+  last_ = 0;
+  last_hit_.clear();
+  watches_accesses_ = rules_.watches_data() || side_.has_value();
+  seen_ = request.at("test_here") ? 0 : position_;
+  seen_data_ = request.at("data_seen") ? position_ : 0;
+  seen_findings_ = request.at("findings_seen");
+  look_at_ = 0;
+}
+
+json DebugAgent::stop_for(const char* reason) {
+  json message{{"event", "stop"}, {"reason", reason}, {"position", position_}};
+  if (step_.launch == nullptr) return message;
+  message["place"] = {{"program", number_of(*step_.program)},
+                      {"launch", step_.launch->request->index},
+                      {"grid", dim3_json(step_.launch->request->grid)},
+                      {"block_extents", dim3_json(step_.launch->request->block)},
+                      {"block", step_.place.block},
+                      {"warp", step_.place.warp},
+                      {"pc", step_.pc},
+                      {"together", step_.mask},
+                      {"active", step_.active}};
+  return message;
+}
+
+void DebugAgent::consider(const vgpu::InstrStep& step) {
+  if (follow_ && step.place.block == follow_->thread.block &&
+      step.place.warp == follow_->thread.warp() &&
+      (step.mask >> follow_->thread.lane() & 1u) != 0) {
+    const StepKey key =
+        rules_.lines_of(*step.program).key_of(step.warp->fragments[step.fragment], step.pc);
+    if (records_) {
+      follow_->pass(key, position_);
+    } else if (position_ != seen_ && follow_->ends_at(key)) {
+      return stop(stop_for("step"));
+    }
+    follow_->has_left = leaves(step, follow_->thread.lane());
+  }
+  if (position_ == seen_ || !rules_.has_marks(step.pc)) return;
+  hit("breakpoint", rules_.at(step.pc), nullptr);
+}
+
+// Conditions are the debugger's, so a place with one is always told.
+void DebugAgent::hit(const char* reason, const std::vector<const StopRule*>& rules, json data) {
+  const bool is_conditional = std::ranges::any_of(rules, &StopRule::is_conditional);
+  json numbers = json::array();
+  for (const StopRule* const rule : rules) numbers.push_back(rule->number);
+  json what{{"reason", reason}, {"rules", std::move(numbers)}, {"data", std::move(data)}};
+  if (records_ && !is_conditional) {
+    // What the host does after a launch is seen before the next step.
+    last_ = position_ + (step_.launch == nullptr ? 1 : 0);
+    last_hit_ = what.dump(-1, ' ', false, json::error_handler_t::replace);
+    return;
+  }
+  json message = stop_for(reason);
+  message["now"] = std::move(what);
+  stop(std::move(message));
+}
+
+void DebugAgent::on_access(const vgpu::Access& access) {
+  if (is_off_ || !watches_accesses_ || step_.launch == nullptr) return;
+  if (side_ && access.pc == side_->pc && access.place.block == side_->thread.block &&
+      access.place.warp == side_->thread.warp() &&
+      (access.mask >> side_->thread.lane() & 1u) != 0) {
+    const std::string element = vgpu::describe_element(access, side_->thread.lane());
+    if (element.substr(0, element.rfind(", ")) ==
+        side_->object.substr(0, side_->object.rfind(", "))) {
+      last_ = position_;
+    }
+  }
+  if (position_ == seen_data_ || !rules_.watches_data()) return;
+  std::vector<const StopRule*> rules;
+  json data;
+  for (const StopRule& rule : rules_.all()) {
+    const std::uint32_t lanes = StopRules::touching(rule, access);
+    if (lanes == 0) continue;
+    if (rules.empty()) data = data_of(access, rule, lanes);
+    rules.push_back(&rule);
+  }
+  if (!rules.empty()) hit("data", rules, std::move(data));
+}
+
+// A copy or a fill.
+void DebugAgent::on_host_access(const vgpu::HostAccess& access) {
+  if (is_off_ || !access.write || !rules_.watches_data()) return;
+  const std::uint64_t begin = access.allocation->address + access.offset;
+  std::vector<const StopRule*> rules;
+  for (const StopRule& rule : rules_.all()) {
+    const bool is_meant = rule.kind == StopRule::Kind::data && rule.writes &&
+                          rule.space == ptx::Space::global && rule.offset < begin + access.bytes &&
+                          begin < rule.offset + rule.bytes;
+    if (is_meant) rules.push_back(&rule);
+  }
+  if (rules.empty()) return;
+  hit("data", rules,
+      {{"kind", "the host writes"},
+       {"object", access.call.empty() ? "" : std::string(access.call)},
+       {"block", 0},
+       {"thread", 0},
+       {"before", ""}});
+}
+
+void DebugAgent::on_sync(const vgpu::Sync& sync) {
+  if (sync.kind == vgpu::Sync::Kind::kernel_start && ::getpid() != process_) {
+    is_off_ = true;  // the program has forked, and this is its child
+    link_.close();
+  }
+  if (sync.kind == vgpu::Sync::Kind::kernel_end) step_.launch = nullptr;
+}
+
+void DebugAgent::found(const vgpu::Finding& finding) {
+  if (is_off_) return;
+  const std::uint64_t index = findings_++;
+  json sides = json::array();
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    json about{{"position", 0}};
+    if (step_.launch != nullptr && !side.ptx.empty()) {
+      const std::uint32_t thread = step_.launch->request->block.linear(side.thread);
+      const std::uint32_t block = step_.launch->request->grid.linear(side.block);
+      about["block"] = block;
+      about["thread"] = thread;
+      const bool is_here = step_.pc == side.instruction && step_.place.block == block &&
+                           step_.place.warp == thread / vgpu::kWarpLanes &&
+                           (step_.active >> thread % vgpu::kWarpLanes & 1u) != 0;
+      if (is_here) about["position"] = position_;
+    }
+    sides.push_back(std::move(about));
+  }
+  const json message{{"event", "finding"},
+                     {"index", index},
+                     {"position", position_},
+                     {"record", to_text({.process = 0, .what = FindingRecord{index, finding}})},
+                     {"sides", std::move(sides)}};
+  send(message);
+  if (index < seen_findings_ && !records_) return;
+  const std::vector<const StopRule*> rules = rules_.of_findings();
+  if (!rules.empty()) hit("finding", rules, {{"finding", index}});
+}
+
+void DebugAgent::end() {
+  if (is_off_ || std::exchange(has_ended_, true)) return;
+  step_.launch = nullptr;
+  ++position_;
+  while (!is_off_) {
+    stop(stop_for("end"));
+  }
+}
+
+}  // namespace warpcheck::cudart

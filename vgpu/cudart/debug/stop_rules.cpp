@@ -1,0 +1,264 @@
+#include "vgpu/cudart/debug/stop_rules.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/program/library_headers.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+bool is_path_end(std::string_view path, std::string_view end) {
+  if (!path.ends_with(end)) return false;
+  return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
+}
+
+ptx::Space space_of(const std::string& name) {
+  if (name == "shared") return ptx::Space::shared;
+  return name == "local" ? ptx::Space::local : ptx::Space::global;
+}
+
+StopRule rule_of(const nlohmann::json& text) {
+  StopRule rule;
+  rule.number = text.at("number");
+  rule.kind = static_cast<StopRule::Kind>(text.at("kind").get<int>());
+  rule.is_conditional = text.at("conditional");
+  rule.file = text.at("file");
+  rule.line = text.at("line");
+  rule.kernel = text.at("kernel");
+  rule.space = space_of(text.at("space"));
+  rule.thread = {text.at("block").get<std::uint32_t>(), text.at("thread").get<std::uint32_t>()};
+  rule.offset = text.at("offset");
+  rule.bytes = text.at("bytes");
+  rule.reads = text.at("reads");
+  rule.writes = text.at("writes");
+  return rule;
+}
+
+// The bytes of a lane's access, as offsets that rules have.
+std::uint64_t offset_of(const vgpu::Access& access, unsigned lane) {
+  const std::uint64_t offset = access.offset[lane];
+  if (access.space == ptx::Space::local) {
+    return offset / (4 * vgpu::kWarpLanes) * 4 + offset % 4;
+  }
+  return access.space == ptx::Space::shared ? offset : access.allocation->address + offset;
+}
+
+}  // namespace
+
+ProgramLines::ProgramLines(const vgpu::Program& program) : program_(program) {
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    chains_.push_back(chain_of(program, pc));
+  }
+  for (const std::string& file : program.files) {
+    is_users_.push_back(!vgpu::is_library_header(file));
+  }
+}
+
+StepKey ProgramLines::key_of(const vgpu::Fragment& fragment, std::uint32_t pc) const {
+  const ptx::SourceLocation& at = program_.user_location(pc);
+  StepKey key{&program_, 0, at.file, at.line};
+  const auto add = [&](const std::vector<ptx::SourceLocation>& chain, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t file = chain[i].file;
+      if (file >= is_users_.size() || is_users_[file]) ++key.depth;
+    }
+  };
+  const std::vector<ptx::SourceLocation>* outer = nullptr;
+  const auto own = [&](const std::vector<ptx::SourceLocation>& chain) {
+    return outer == nullptr ? chain.size() : chain.size() - common_end(chain, *outer);
+  };
+  for (const vgpu::Return& back : fragment.callers) {
+    const std::vector<ptx::SourceLocation>& chain = chains_[back.pc - 1];
+    add(chain, own(chain));
+    outer = &chain;
+  }
+  add(chains_[pc], own(chains_[pc]));
+  return key;
+}
+
+bool ProgramLines::has(std::uint32_t pc, const std::vector<bool>& files, std::uint32_t line) const {
+  return std::ranges::any_of(chains_[pc], [&](const ptx::SourceLocation& at) {
+    return at.line == line && at.file < files.size() && files[at.file];
+  });
+}
+
+// The next line with code, of a function that has code before and after it.
+std::uint32_t ProgramLines::next_line(const std::vector<bool>& files, std::uint32_t line) const {
+  std::uint32_t next = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t first = next, after = next;
+  for (std::uint32_t pc = 0, function = 0; pc < chains_.size(); ++pc) {
+    if (const std::uint32_t number = program_.function_of(pc); number != function) {
+      function = number;
+      first = after = std::numeric_limits<std::uint32_t>::max();
+    }
+    for (const ptx::SourceLocation& at : chains_[pc]) {
+      if (at.file >= files.size() || !files[at.file] || at.line == 0) continue;
+      first = std::min(first, at.line);
+      if (at.line > line) after = std::min(after, at.line);
+    }
+    if (first < line) next = std::min(next, after);
+  }
+  return next == std::numeric_limits<std::uint32_t>::max() ? 0 : next;
+}
+
+ProgramLines::Starts ProgramLines::starts_of(const std::string& file, std::uint32_t line) const {
+  std::vector<bool> files;
+  for (const std::string& known : program_.files) {
+    files.push_back(is_path_end(known, file) || is_path_end(file, known));
+  }
+  Starts starts;
+  if (std::ranges::find(files, true) == files.end()) return starts;
+  const auto collect = [&] {
+    for (std::uint32_t pc = 0; pc < chains_.size(); ++pc) {
+      if (!has(pc, files, line)) continue;
+      const bool continues = pc != 0 && has(pc - 1, files, line) &&
+                             program_.function_of(pc) == program_.function_of(pc - 1);
+      if (!continues) starts.pcs.push_back(pc);
+    }
+  };
+  collect();
+  if (starts.pcs.empty()) {
+    line = next_line(files, line);
+    if (line != 0) collect();
+  }
+  starts.line = starts.pcs.empty() ? 0 : line;
+  return starts;
+}
+
+bool Follow::ends_at(const StepKey& key) const {
+  switch (kind) {
+    case Kind::instruction: return true;
+    case Kind::line_into: return !key.is_line_of(from);
+    case Kind::line_over: return key.depth <= from.depth && !key.is_line_of(from);
+    case Kind::out: return key.depth < from.depth;
+  }
+  return true;
+}
+
+void Follow::pass(const StepKey& key, std::uint64_t position) {
+  const bool is_first = !before;
+  switch (kind) {
+    case Kind::instruction: break;
+    case Kind::line_into:
+      if (before && key.is_line_of(*before)) return;
+      break;
+    case Kind::line_over:
+      if (key.depth > from.depth) return;
+      if (before && key.is_line_of(*before)) return;
+      break;
+    case Kind::out:
+      if (key.depth >= from.depth) return;
+      break;
+  }
+  before = key;
+  last = position;
+  is_last_first = is_first && (kind == Kind::line_into || kind == Kind::line_over);
+}
+
+void StopRules::set(const nlohmann::json& rules) {
+  std::string text = rules.dump();
+  if (text == text_) return;
+  text_ = std::move(text);
+  rules_.clear();
+  lines_.clear();
+  watches_data_ = false;
+  for (const nlohmann::json& rule : rules) rules_.push_back(rule_of(rule));
+  for (const StopRule& rule : rules_) watches_data_ |= rule.kind == StopRule::Kind::data;
+  const vgpu::Program* const program = std::exchange(program_, nullptr);
+  for (const auto& [known, lines] : programs_) {
+    if (known != program) enter(*known);
+  }
+  if (program != nullptr) enter(*program);
+}
+
+const ProgramLines& StopRules::lines_of(const vgpu::Program& program) {
+  std::unique_ptr<ProgramLines>& lines = programs_[&program];
+  if (lines == nullptr) lines = std::make_unique<ProgramLines>(program);
+  return *lines;
+}
+
+void StopRules::enter(const vgpu::Program& program) {
+  program_ = &program;
+  marks_.assign(program.code.size(), 0);
+  at_.clear();
+  const ProgramLines& lines = lines_of(program);
+  const std::string name = vgpu::kernel_name(program.kernel);
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    const StopRule& rule = rules_[i];
+    std::vector<std::uint32_t> pcs;
+    if (rule.kind == StopRule::Kind::line) {
+      const ProgramLines::Starts starts = lines.starts_of(rule.file, rule.line);
+      pcs = starts.pcs;
+      if (starts.line != 0) lines_[rule.number] = starts.line;
+    } else if (rule.kind == StopRule::Kind::kernel) {
+      const bool is_meant = name.find(rule.kernel) != std::string::npos ||
+                            program.kernel.find(rule.kernel) != std::string::npos;
+      if (is_meant) pcs = {0};
+      if (is_meant) lines_[rule.number] = program.user_location(0).line;
+    }
+    for (const std::uint32_t pc : pcs) {
+      marks_[pc] = 1;
+      at_[pc].push_back(i);
+    }
+  }
+}
+
+std::vector<const StopRule*> StopRules::at(std::uint32_t pc) const {
+  std::vector<const StopRule*> rules;
+  const auto found = at_.find(pc);
+  if (found == at_.end()) return rules;
+  for (const std::size_t i : found->second) rules.push_back(&rules_[i]);
+  return rules;
+}
+
+std::vector<const StopRule*> StopRules::of_findings() const {
+  std::vector<const StopRule*> rules;
+  for (const StopRule& rule : rules_) {
+    if (rule.kind == StopRule::Kind::finding) rules.push_back(&rule);
+  }
+  return rules;
+}
+
+bool StopRules::may_touch(const vgpu::Allocation& allocation, std::uint32_t block) const {
+  return std::ranges::any_of(rules_, [&](const StopRule& rule) {
+    if (rule.kind != StopRule::Kind::data) return false;
+    if (allocation.space == ptx::Space::shared || allocation.space == ptx::Space::local) {
+      return rule.space == allocation.space && rule.thread.block == block;
+    }
+    return rule.space == ptx::Space::global &&
+           rule.offset < allocation.address + allocation.bytes &&
+           rule.offset + rule.bytes > allocation.address;
+  });
+}
+
+std::uint32_t StopRules::touching(const StopRule& rule, const vgpu::Access& access) {
+  if (rule.kind != StopRule::Kind::data) return 0;
+  const bool is_read = access.kind == vgpu::AccessKind::read;
+  if (is_read ? !rule.reads : !rule.writes) return 0;
+  const bool is_private = access.space == ptx::Space::shared || access.space == ptx::Space::local;
+  if (is_private != (rule.space != ptx::Space::global)) return 0;
+  if (is_private && (rule.space != access.space || rule.thread.block != access.place.block)) {
+    return 0;
+  }
+  std::uint32_t lanes = access.mask;
+  if (access.space == ptx::Space::local) {
+    if (rule.thread.warp() != access.place.warp) return 0;
+    lanes &= 1u << rule.thread.lane();
+  }
+  std::uint32_t touching = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint64_t begin = offset_of(access, lane);
+    if (begin < rule.offset + rule.bytes && rule.offset < begin + access.bytes) {
+      touching |= 1u << lane;
+    }
+  }
+  return touching;
+}
+
+}  // namespace warpcheck::cudart

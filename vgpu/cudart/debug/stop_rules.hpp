@@ -1,0 +1,119 @@
+// Where a debugged run stops: breakpoints in the code, at data, and steps of one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "vgpu/cudart/debug/thread_state.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::cudart {
+
+// A breakpoint, as the debugger sends it.
+struct StopRule {
+  enum class Kind : std::uint8_t { line, kernel, finding, data };
+  int number = 0;
+  Kind kind = Kind::line;
+  bool is_conditional = false;  // the debugger decides at each hit
+  std::string file;             // line
+  std::uint32_t line = 0;
+  std::string kernel;  // kernel: is contained in its name
+  // data; shared: of the block, local: of the thread
+  ptx::Space space = ptx::Space::global;
+  DebugThread thread;
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+  bool reads = false, writes = true;
+};
+
+// What a step of one thread is compared with.
+struct StepKey {
+  const vgpu::Program* program = nullptr;
+  std::uint32_t depth = 0;  // user functions around it, called or inlined
+  std::uint32_t file = ptx::kNone, line = 0;
+  [[nodiscard]] bool is_line_of(const StepKey& other) const {
+    return program == other.program && file == other.file && line == other.line;
+  }
+};
+
+// The lines of a program, which are asked for at each step of a thread.
+class ProgramLines {
+ public:
+  explicit ProgramLines(const vgpu::Program& program);
+  [[nodiscard]] StepKey key_of(const vgpu::Fragment& fragment, std::uint32_t pc) const;
+  // Returns the pcs at which a run of code of the line begins, also of code that is inlined there;
+  // and the line, which is the next one with code in the function if it has none itself.
+  //   file: a path that a recorded path is, or ends with after a "/", or the other way round
+  struct Starts {
+    std::vector<std::uint32_t> pcs;
+    std::uint32_t line = 0;  // 0: the program has no code there
+  };
+  [[nodiscard]] Starts starts_of(const std::string& file, std::uint32_t line) const;
+
+ private:
+  [[nodiscard]] bool has(std::uint32_t pc, const std::vector<bool>& files,
+                         std::uint32_t line) const;
+  [[nodiscard]] std::uint32_t next_line(const std::vector<bool>& files, std::uint32_t line) const;
+
+  const vgpu::Program& program_;
+  std::vector<std::vector<ptx::SourceLocation>> chains_;  // by pc
+  std::vector<bool> is_users_;                            // by file
+};
+
+// A step of one thread, followed while the program runs.
+struct Follow {
+  enum class Kind : std::uint8_t { instruction, line_into, line_over, out };
+  Kind kind = Kind::instruction;
+  DebugThread thread;
+  StepKey from;
+  // Going back: the position at which the latest step before began; 0: none was seen.
+  std::uint64_t last = 0;
+  // That is where the thread was seen first, so the step may have begun earlier.
+  bool is_last_first = false;
+  std::optional<StepKey> before;  // of the thread's previous instruction
+  bool has_left = false;          // going forward: the thread leaves the kernel
+
+  // The thread is about to execute an instruction.  Returns whether the step ends there, going
+  // forward.
+  [[nodiscard]] bool ends_at(const StepKey& key) const;
+  // The same going back: notes where lines and calls begin.
+  void pass(const StepKey& key, std::uint64_t position);
+};
+
+class StopRules {
+ public:
+  void set(const nlohmann::json& rules);
+  // A program runs now.
+  void enter(const vgpu::Program& program);
+  [[nodiscard]] bool has_marks(std::uint32_t pc) const { return marks_[pc] != 0; }
+  // Returns the rules that apply at the pc.
+  [[nodiscard]] std::vector<const StopRule*> at(std::uint32_t pc) const;
+  [[nodiscard]] std::vector<const StopRule*> of_findings() const;
+  [[nodiscard]] bool watches_data() const { return watches_data_; }
+  // Returns whether an access to the allocation by the block may concern a rule.
+  [[nodiscard]] bool may_touch(const vgpu::Allocation& allocation, std::uint32_t block) const;
+  // Returns the lanes whose access concerns a rule.
+  [[nodiscard]] static std::uint32_t touching(const StopRule& rule, const vgpu::Access& access);
+  [[nodiscard]] const std::vector<StopRule>& all() const { return rules_; }
+  // The lines with code that the line rules have in the programs so far: {number: line}.
+  [[nodiscard]] const std::map<int, std::uint32_t>& lines() const { return lines_; }
+  const ProgramLines& lines_of(const vgpu::Program& program);
+
+ private:
+  std::vector<StopRule> rules_;
+  std::string text_;  // of rules_
+  const vgpu::Program* program_ = nullptr;
+  std::vector<std::uint8_t> marks_;                       // by pc of the program
+  std::map<std::uint32_t, std::vector<std::size_t>> at_;  // by pc: indices into rules_
+  std::map<int, std::uint32_t> lines_;
+  bool watches_data_ = false;
+  std::map<const vgpu::Program*, std::unique_ptr<ProgramLines>> programs_;
+};
+
+}  // namespace warpcheck::cudart
