@@ -132,17 +132,6 @@ RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   return {strategy, arguments.seed + further};
 }
 
-void require_our_runtime(const ProgramFile& program) {
-  const auto refuse = [&](std::string_view why) {
-    throw ProgramError(fmt::format("{}: {}", program.path, why));
-  };
-  if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
-  const std::string& needed = program.needed_library;
-  if (!needed.empty() && needed != "libcudart.so.13" && needed != "libcudart.so.12") {
-    refuse(fmt::format("it needs {}; supported are libcudart.so.13 and libcudart.so.12", needed));
-  }
-}
-
 ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& report) {
   using Owner = ExecStatus::Owner;
   if (!report.refusals.empty()) return {arguments.unsupported_exit_code, Owner::refusals};

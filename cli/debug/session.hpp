@@ -1,10 +1,10 @@
 // A debugging session: runs a case or a program under the debugger, forwards and backwards.
 //
 // Two processes: the front end, which has this class and is a terminal prompt or a server of the
-// Debug Adapter Protocol, and the debuggee, whose agent (vgpu/cudart/debug) stops inside an observer
-// and answers.  A run is deterministic, so a position, the number of a warp instruction of the
-// whole run, names a state: at position n, instruction n is about to be executed.  The agent forks
-// checkpoints while it runs; going back to a position runs the nearest one forward to it.
+// Debug Adapter Protocol, and the debuggee, whose agent (vgpu/cudart/debug) stops inside an
+// observer and answers.  A run is deterministic, so a position, the number of a warp instruction of
+// the whole run, names a state: at position n, instruction n is about to be executed.  The agent
+// forks checkpoints while it runs; going back to a position runs the nearest one forward to it.
 //
 // A thread is CUDA's: a block and a thread.  Its warp executes the instructions; the lanes that are
 // at an instruction together are "active" in a Stop.
@@ -118,18 +118,18 @@ enum class StopReason : std::uint8_t {
 
 // The access at which a data breakpoint stops.
 struct DataAccess {
-  std::string kind;               // "reads", "writes", "updates" (an atomic), "the host writes"
-  std::string object;             // "share[5]"
-  Thread thread;                  // the first of those that access the range
-  std::vector<std::byte> before;  // the bytes of the range, before
-  std::optional<std::vector<std::byte>> after;  // after a write; none: not known in advance
+  std::string kind;                 // "reads", "writes", "updates" (an atomic), "the host writes"
+  std::string object;               // "share[5]"
+  Thread thread{};                  // the first of those that access the range
+  std::vector<std::byte> before{};  // the bytes of the range, before
+  std::optional<std::vector<std::byte>> after{};  // after a write; none: not known in advance
 };
 
 struct FoundFinding {
   std::size_t index = 0;  // from 0, in the order in which they are made
   vgpu::Finding finding;
-  std::uint64_t position = 0;                 // of the instruction that shows it
-  std::vector<std::uint64_t> side_positions;  // beside finding.accesses; 0: not known
+  std::uint64_t position = 0;                   // of the instruction that shows it
+  std::vector<std::uint64_t> side_positions{};  // beside finding.accesses; 0: not known
 };
 
 struct Stop {
@@ -199,7 +199,7 @@ struct LaneState {
   };
   Kind kind = Kind::ready;
   std::uint32_t barrier = 0;  // at_barrier: its number
-  CodeLocation at;            // not for exited
+  CodeLocation at{};          // not for exited
 };
 
 // Lanes of a warp in the same state at the same place.
@@ -211,14 +211,14 @@ struct LaneGroup {
 struct WarpState {
   std::uint32_t warp = 0;   // in its block
   std::uint32_t lanes = 0;  // that exist
-  std::vector<LaneGroup> groups;
+  std::vector<LaneGroup> groups{};
 };
 
 // A block that is resident: it has begun and not ended.
 struct BlockState {
   Dim3 block{0, 0, 0};
   std::uint32_t barriers_passed = 0;
-  std::vector<WarpState> warps;
+  std::vector<WarpState> warps{};
 };
 
 // The kernel that runs.

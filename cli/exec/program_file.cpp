@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -285,6 +286,17 @@ ProgramFile find_program(const std::string& name) {
   require_no_static_library(program, program.path, elf);
   NeededLibraries(program).look_into(program.path, elf);
   return program;
+}
+
+void require_our_runtime(const ProgramFile& program) {
+  const auto refuse = [&](std::string_view why) {
+    throw ProgramError(fmt::format("{}: {}", program.path, why));
+  };
+  if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
+  const std::string& needed = program.needed_library;
+  if (!needed.empty() && needed != "libcudart.so.13" && needed != "libcudart.so.12") {
+    refuse(fmt::format("it needs {}; supported are libcudart.so.13 and libcudart.so.12", needed));
+  }
 }
 
 std::string drop_in_directory() {

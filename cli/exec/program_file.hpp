@@ -35,6 +35,9 @@ struct ProgramFile {
 // there is none, it is not executable, or it is neither an x86-64 ELF file nor a script.
 [[nodiscard]] ProgramFile find_program(const std::string& name);
 
+// Throws ProgramError if the program cannot run on the virtual GPU.
+void require_our_runtime(const ProgramFile& program);
+
 // The directory of libcudart.so.13, libcudart.so.12, libcudart_static.a and
 // libwarpcheck_redirect.so: lib/warpcheck next to this program (in a build directory), or the
 // installed one, relative to this program.  Throws ProgramError if they are in neither.

@@ -65,32 +65,6 @@ void add_settings_of_frameworks(std::vector<std::string>& environment,
   }
 }
 
-std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
-                                           const std::string& libraries) {
-  // Prepended to the user's lists: for shared runtimes, and for static ones.
-  std::array<std::pair<std::string_view, std::string>, 2> lists{
-      {{"LD_LIBRARY_PATH=", libraries},
-       {"LD_AUDIT=", fmt::format("{}/{}", libraries, kRedirectLibrary)}}};
-  const std::string variable = std::string(cudart::kExecVariable) + "=";
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const auto list =
-        std::ranges::find_if(lists, [&](const auto& each) { return text.starts_with(each.first); });
-    if (list != lists.end()) {
-      const std::string_view known = text.substr(list->first.size());
-      if (!known.empty()) list->second += fmt::format(":{}", known);
-    } else if (!text.starts_with(variable)) {
-      environment.emplace_back(text);
-    }
-  }
-  for (const auto& [name, value] : lists) environment.push_back(std::string(name) + value);
-  add_settings_of_frameworks(environment, libraries);
-  if (settings.heap != 0) fill_heap(environment, settings.heap);
-  environment.push_back(variable + to_text(settings));
-  return environment;
-}
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -117,6 +91,32 @@ bool redirect(int to, const char* path, int flags) {
 }
 
 }  // namespace
+
+std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
+                                             const std::string& libraries) {
+  // Prepended to the user's lists: for shared runtimes, and for static ones.
+  std::array<std::pair<std::string_view, std::string>, 2> lists{
+      {{"LD_LIBRARY_PATH=", libraries},
+       {"LD_AUDIT=", fmt::format("{}/{}", libraries, kRedirectLibrary)}}};
+  const std::string variable = std::string(cudart::kExecVariable) + "=";
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto list =
+        std::ranges::find_if(lists, [&](const auto& each) { return text.starts_with(each.first); });
+    if (list != lists.end()) {
+      const std::string_view known = text.substr(list->first.size());
+      if (!known.empty()) list->second += fmt::format(":{}", known);
+    } else if (!text.starts_with(variable)) {
+      environment.emplace_back(text);
+    }
+  }
+  for (const auto& [name, value] : lists) environment.push_back(std::string(name) + value);
+  add_settings_of_frameworks(environment, libraries);
+  if (settings.heap != 0) fill_heap(environment, settings.heap);
+  environment.push_back(variable + to_text(settings));
+  return environment;
+}
 
 ProgramRunner::ProgramRunner(Supervisor& supervisor, std::string path,
                              std::vector<std::string> arguments, std::string libraries,
@@ -163,7 +163,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
 
 // By fork(), because posix_spawn() supports neither foreign process groups nor PR_SET_PDEATHSIG.
 pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path& silent_output) {
-  std::vector<std::string> words = words_, environment = child_environment(settings, libraries_);
+  std::vector<std::string> words = words_, environment = program_environment(settings, libraries_);
   const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(environment);
   const bool is_silent = !silent_output.empty();
   const bool has_input = input_ != nullptr && (!is_silent || input_->is_repeatable());

@@ -35,6 +35,11 @@ struct ProgramRun {
   std::filesystem::path records_file{};   // the logs and kept bytes are next to it
 };
 
+// The environment of a program: that of this process, our libraries, and the settings.
+//   libraries: as for ProgramRunner
+std::vector<std::string> program_environment(const cudart::ExecSettings& settings,
+                                             const std::string& libraries);
+
 // Reads the records of all processes of a run so far. is_whole: all processes have ended by
 // themselves; else the last line may be incomplete, because it is being written or its process was
 // killed.

@@ -1,0 +1,176 @@
+// The breakpoints of a session.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <utility>
+
+#include "cli/debug/session_impl.hpp"
+
+namespace warpcheck::debug {
+namespace {
+
+using nlohmann::json;
+
+constexpr unsigned kWarpLanes = 32;
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::shared: return "shared";
+    case Space::local: return "local";
+    case Space::constant: return "constant";
+    case Space::parameter: return "parameter";
+    case Space::global: break;
+  }
+  return "global";
+}
+
+std::vector<std::byte> bytes_of(const std::string& hex) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    unsigned value = 0;
+    std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+    bytes.push_back(static_cast<std::byte>(value));
+  }
+  return bytes;
+}
+
+BreakpointState& point_of(std::vector<BreakpointState>& points, int number) {
+  const auto found = std::ranges::find(points, number, &BreakpointState::number);
+  if (found == points.end()) throw DebugError(fmt::format("there is no breakpoint {}", number));
+  return *found;
+}
+
+}  // namespace
+
+int DebugSession::add_breakpoint(Breakpoint breakpoint) {
+  using Kind = Breakpoint::Kind;
+  if (breakpoint.kind == Kind::data && breakpoint.bytes == 0) {
+    throw DebugError("a data breakpoint needs at least one byte");
+  }
+  BreakpointState point{.number = impl_->next_number++, .breakpoint = std::move(breakpoint)};
+  point.is_verified = point.breakpoint.kind == Kind::data || point.breakpoint.kind == Kind::finding;
+  impl_->points.push_back(std::move(point));
+  impl_->verify();
+  return impl_->points.back().number;
+}
+
+void DebugSession::remove_breakpoint(int number) {
+  const BreakpointState& point = point_of(impl_->points, number);
+  impl_->points.erase(impl_->points.begin() + (&point - impl_->points.data()));
+}
+
+void DebugSession::enable_breakpoint(int number, bool is_enabled) {
+  point_of(impl_->points, number).breakpoint.is_enabled = is_enabled;
+}
+
+void DebugSession::set_condition(int number, std::function<bool(const Stop&)> condition) {
+  point_of(impl_->points, number).breakpoint.condition = std::move(condition);
+}
+
+void DebugSession::set_ignore(int number, std::uint64_t hits) {
+  point_of(impl_->points, number).breakpoint.ignore = hits;
+}
+
+std::vector<BreakpointState> DebugSession::breakpoints() { return impl_->points; }
+
+// Learns where the running kernel has code for them.
+void DebugSession::Impl::verify() {
+  if (place.is_null()) return;
+  note_lines({{"lines", debuggee.ask(here(), {{"do", "lines"}, {"rules", rules()}})}});
+}
+
+json DebugSession::Impl::rules() const {
+  json all = json::array();
+  for (const BreakpointState& point : points) {
+    const Breakpoint& one = point.breakpoint;
+    if (!one.is_enabled) continue;
+    Linear thread;
+    if (one.kind == Breakpoint::Kind::data) thread = linear_of(one.place.thread);
+    all.push_back({{"number", point.number},
+                   {"kind", static_cast<int>(one.kind)},
+                   {"conditional", one.condition != nullptr},
+                   {"file", one.file},
+                   {"line", one.line},
+                   {"kernel", one.kernel},
+                   {"space", name_of(one.place.space)},
+                   {"block", thread.block},
+                   {"thread", thread.thread},
+                   {"offset", one.place.offset},
+                   {"bytes", one.bytes},
+                   {"reads", one.reads},
+                   {"writes", one.writes}});
+  }
+  return all;
+}
+
+void DebugSession::Impl::describe_hit(const json& hit) {
+  const std::string reason = hit.at("reason");
+  stop.reason = reason == "data"      ? StopReason::data_breakpoint
+                : reason == "finding" ? StopReason::finding
+                                      : StopReason::breakpoint;
+  stop.breakpoints = hit.at("rules").get<std::vector<int>>();
+  const json& data = hit.at("data");
+  if (stop.reason == StopReason::finding) {
+    const auto index = data.at("finding").get<std::size_t>();
+    if (index < findings.size()) stop.finding = findings[index];
+  } else if (stop.reason == StopReason::data_breakpoint) {
+    DataAccess access{.kind = data.at("kind"), .object = data.at("object")};
+    access.thread = thread_of(data.at("block"), data.at("thread"));
+    access.before = bytes_of(data.at("before"));
+    if (data.contains("after")) access.after = bytes_of(data["after"]);
+    stop.data = std::move(access);
+  }
+}
+
+// Of the threads that are there, the condition is asked for the focus first.
+bool DebugSession::Impl::accepts(const json& hit, bool counts) {
+  describe_hit(hit);
+  if (stop.data && stop.has_location) stop.focus = stop.data->thread;
+  std::vector<Thread> threads{stop.focus};
+  if (stop.reason == StopReason::breakpoint) {
+    const Linear focus = linear_of(stop.focus);
+    const std::uint32_t block = place.at("block");
+    for (std::uint32_t lanes = stop.active != 0 ? stop.active : stop.together; lanes != 0;
+         lanes &= lanes - 1) {
+      const std::uint32_t thread =
+          stop.warp * kWarpLanes + static_cast<std::uint32_t>(std::countr_zero(lanes));
+      if (thread != focus.thread) threads.push_back(thread_of(block, thread));
+    }
+  }
+  std::optional<Thread> chosen;
+  std::vector<int> accepted;
+  for (const int number : std::exchange(stop.breakpoints, {})) {
+    const auto at = std::ranges::find(points, number, &BreakpointState::number);
+    if (at == points.end()) continue;
+    std::optional<Thread> thread;
+    for (const Thread& each : threads) {
+      stop.focus = each;
+      const auto condition = at->breakpoint.condition;  // may change the breakpoints
+      if (condition && !condition(stop)) continue;
+      thread = each;
+      break;
+    }
+    if (!thread) continue;
+    if (counts) {
+      ++at->hits;
+      if (at->breakpoint.ignore != 0) {
+        --at->breakpoint.ignore;
+        continue;
+      }
+    }
+    if (!chosen) chosen = thread;
+    accepted.push_back(number);
+  }
+  stop.focus = chosen.value_or(threads.front());
+  for (const int number : accepted) {
+    stop.breakpoints.push_back(number);
+    if (counts && point_of(points, number).breakpoint.is_temporary) {
+      std::erase_if(points, [&](const BreakpointState& each) { return each.number == number; });
+    }
+  }
+  return !accepted.empty();
+}
+
+}  // namespace warpcheck::debug

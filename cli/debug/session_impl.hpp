@@ -1,0 +1,104 @@
+// What the files of DebugSession share.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/debug/debuggee.hpp"
+#include "cli/debug/session.hpp"
+
+namespace warpcheck::debug {
+
+// A kernel of the debuggee; by its number, which the agent has given it.
+struct KnownKernel {
+  KernelText text;
+  // By pc: the source locations, the innermost one first, with the places where it was inlined, and
+  // the calls that lead to it as far as they are the same for all callers.
+  std::vector<std::vector<CodeLocation>> chains;
+};
+
+struct DebugSession::Impl {
+  explicit Impl(Target its_target) : target(std::move(its_target)), debuggee(target) {}
+
+  // A thread by its linear numbers.
+  struct Linear {
+    std::uint32_t block = 0, thread = 0;
+  };
+  // What is asked of a run beside its end.
+  struct Run {
+    std::uint64_t until = 0;  // 0: no such position
+    bool has_rules = true;    // breakpoints
+    bool test_here = false;   // they apply at the present position, too
+    bool is_search = false;   // notes the latest place instead of stopping
+    nlohmann::json follow{};  // null: no step is followed
+    nlohmann::json side{};    // null: no side of a finding is looked for
+  };
+  // Where a search has found a place.
+  struct Place {
+    std::uint64_t position = 0;  // 0: nowhere
+    nlohmann::json hit{};        // what is there
+  };
+
+  // The process that stands at the present position.
+  [[nodiscard]] Process& here() {
+    return debuggee.copy() != nullptr ? *debuggee.copy() : debuggee.original();
+  }
+  [[nodiscard]] bool is_in_past() { return debuggee.copy() != nullptr; }
+
+  // session.cpp
+  void start();
+  const Stop& run_on(Run run);
+  const Stop& step_forward(StepKind kind);
+  const Stop& step_backward(StepKind kind);
+  const Stop& go_to(std::uint64_t position);
+  const Stop& go_to_last_of(const Place& place);
+  const Stop& arrive_at_original();
+  std::optional<nlohmann::json> run(Process& process, const Run& run);
+  std::uint64_t find_side(const FoundFinding& finding, std::size_t side);
+  Place search(std::uint64_t from, std::uint64_t until, Run run);
+  nlohmann::json follow_of(StepKind kind);
+  // Takes over where a process has stopped.
+  const Stop& set_stop(const std::optional<nlohmann::json>& message);
+  void note_lines(const nlohmann::json& message);
+
+  // session_breakpoints.cpp
+  [[nodiscard]] nlohmann::json rules() const;
+  // Whether a stop at breakpoints is one for the user; sets Stop::breakpoints, the focus, data and
+  // finding.
+  //   counts: hits, and removes temporary ones
+  bool accepts(const nlohmann::json& hit, bool counts);
+  void describe_hit(const nlohmann::json& hit);
+  void verify();
+
+  // session_queries.cpp
+  KnownKernel& kernel(std::uint32_t number);
+  [[nodiscard]] nlohmann::json question(const char* what, const Thread& thread);
+  [[nodiscard]] Linear linear_of(const Thread& thread) const;
+  [[nodiscard]] Thread thread_of(std::uint32_t block, std::uint32_t thread) const;
+  void set_location(const nlohmann::json& place);
+  void found(const nlohmann::json& message);
+
+  Target target;
+  Debuggee debuggee;
+  Stop stop;
+  nlohmann::json place;            // of the stop; null: no kernel runs there
+  std::uint32_t program = 0;       // the number of the kernel there
+  nlohmann::json original_stop{};  // the message with which the original process has stopped
+  bool has_ended = false;          // the original process
+  bool copy_has_moved = false;     // by a search: it is not at the present position
+  std::uint64_t end = 0;           // the position of the end, if it has
+  std::vector<BreakpointState> points;
+  int next_number = 1;
+  std::vector<FoundFinding> findings;
+  // Beside findings, for each side: its thread and pc, if it is one of the device.
+  std::vector<nlohmann::json> sides;
+  std::map<std::uint32_t, KnownKernel> kernels;
+};
+
+}  // namespace warpcheck::debug
