@@ -41,9 +41,12 @@ class ModuleDescription {
                                                       std::string_view function) const;
   // The parameters of a kernel, as its mangled name and the text describe them: "param 0".
   [[nodiscard]] std::vector<Declared> parameters_of(std::string_view function) const;
+  // The variables of the module, and the shared ones of the function.
+  [[nodiscard]] std::vector<Declared> variables_of(std::string_view function) const;
 
  private:
-  [[nodiscard]] const Type* type_of(const ptx::Variable& variable) const;
+  // element: nullptr: the type of its elements that the text gives
+  [[nodiscard]] Declared declared(const ptx::Variable& variable, const Type* element) const;
 
   std::unique_ptr<const DebugInfo> debug_info_;
   std::string problem_;

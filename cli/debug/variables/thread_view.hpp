@@ -20,7 +20,8 @@ namespace warpcheck::debug {
 // The value of a register.
 struct RegisterBits {
   std::uint64_t bits = 0;
-  std::uint64_t unwritten = 0;  // bits that the thread has not written
+  std::uint64_t unwritten = 0;      // bits that the thread has not written
+  ptx::Type type = ptx::Type::b64;  // as the text declares the register
 };
 
 struct MemoryBytes {

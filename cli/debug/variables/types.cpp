@@ -43,8 +43,11 @@ const std::initializer_list<Basic>& basics() {
 }  // namespace
 
 const Type& stripped(const Type& type) {
+  constexpr int kDepthMax = 64;  // damaged debug information may name a type by itself
   const Type* at = &type;
-  while (at->kind == Kind::alias && at->target != nullptr) at = at->target;
+  for (int i = 0; i < kDepthMax && at->kind == Kind::alias && at->target != nullptr; ++i) {
+    at = at->target;
+  }
   return *at;
 }
 
@@ -86,6 +89,40 @@ BasicTypes::BasicTypes() {
     type.bytes = basic.bytes;
     type.name = *basic.names.begin();
     for (const std::string_view name : basic.names) names_.emplace(name, &type);
+  }
+  // Of threadIdx and the like.
+  Type& triple = types_.emplace_back();
+  triple.kind = Kind::structure;
+  triple.name = "uint3";
+  triple.bytes = 12;
+  for (const char name : {'x', 'y', 'z'}) {
+    triple.members.push_back(
+        {std::string(1, name), &get("unsigned int"), 4 * triple.members.size()});
+  }
+  names_.emplace(triple.name, &triple);
+}
+
+const Type& BasicTypes::opaque(std::string_view name) {
+  const auto known = names_.find(name);
+  if (known != names_.end()) return *known->second;
+  Type& type = types_.emplace_back();
+  type.name = name;
+  names_.emplace(name, &type);
+  return type;
+}
+
+const Type& BasicTypes::of_ptx(ptx::Type type) const {
+  if (type == ptx::Type::pred) return get("bool");
+  if (type == ptx::Type::f16) return get("half");
+  if (type == ptx::Type::bf16) return get("bfloat16");
+  if (type == ptx::Type::f32) return get("float");
+  if (type == ptx::Type::f64) return get("double");
+  const bool is_signed = ptx::is_signed(type);
+  switch (ptx::bytes_of(type)) {
+    case 1: return get(is_signed ? "signed char" : "unsigned char");
+    case 2: return get(is_signed ? "short" : "unsigned short");
+    case 4: return get(is_signed ? "int" : "unsigned int");
+    default: return get(is_signed ? "long long" : "unsigned long long");
   }
 }
 

@@ -69,11 +69,15 @@ bool is_aggregate(const Type& type);   // has children: array, structure, union
 class BasicTypes {
  public:
   BasicTypes();
-  // name: "int", "unsigned long long", "float", "half" ...  nullptr: there is none of that name.
+  // name: "int", "unsigned long long", "half", "uint3" ...  nullptr: there is none of that name.
   [[nodiscard]] const Type* find(std::string_view name) const;
   [[nodiscard]] const Type& get(std::string_view name) const { return *find(name); }
   const Type& pointer_to(const Type& target, ptx::Space space = ptx::Space::generic);
   const Type& array_of(const Type& element, std::uint64_t count);
+  // A type of which only the name is known.
+  const Type& opaque(std::string_view name);
+  // "float" for .f32; raw bits are an unsigned integer.
+  const Type& of_ptx(ptx::Type type) const;
 
  private:
   std::deque<Type> types_;

@@ -1,0 +1,137 @@
+#include "cli/debug/variables/module_description.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/debug/variables/accessed_types.hpp"
+#include "cli/debug/variables/expression.hpp"
+#include "vgpu/ptx/demangle.hpp"
+
+namespace warpcheck::debug {
+namespace {
+
+// Returns "kernel(int*)::share" for a mangled name.
+std::string full_name(const std::string& name) { return ptx::demangle(name).value_or(name); }
+
+// The name behind the last scope.
+std::string_view last_name(std::string_view full) {
+  const std::size_t scope = full.rfind("::");
+  return scope == std::string_view::npos ? full : full.substr(scope + 2);
+}
+
+// Returns the types of the parameters in "void kernel<int>(int*, float const*)".
+std::vector<std::string> parameter_types(std::string_view signature) {
+  std::vector<std::string> types;
+  if (!signature.ends_with(')')) return types;
+  signature.remove_suffix(1);
+  int depth = 0;
+  std::size_t end = signature.size();
+  for (std::size_t i = signature.size(); i-- > 0;) {
+    const char c = signature[i];
+    if (c == ')' || c == '>' || c == ']') ++depth;
+    const bool opens = c == '(' || c == '<' || c == '[';
+    if (depth == 0 && (c == ',' || c == '(')) {
+      std::string_view type = signature.substr(i + 1, end - i - 1);
+      type.remove_prefix(std::min(type.find_first_not_of(' '), type.size()));
+      if (!type.empty()) types.emplace(types.begin(), type);
+      end = i;
+    }
+    if (opens && depth-- == 0) break;
+  }
+  return types;
+}
+
+}  // namespace
+
+ModuleDescription::ModuleDescription(std::string_view text, std::string_view name) {
+  try {
+    debug_info_ = std::make_unique<DebugInfo>(text, name);
+    if (!debug_info_->has_variables()) debug_info_.reset();
+  } catch (const DebugInfoError& error) {
+    problem_ = error.what();
+  }
+  try {
+    module_ = ptx::parse(text, name);
+  } catch (const ptx::ParseError& error) {
+    problem_ = error.what();
+  }
+}
+
+const Type* ModuleDescription::find_type(std::string_view name) const {
+  if (const Type* const basic = basic_types_->find(name)) return basic;
+  return debug_info_ ? debug_info_->find_type(name) : nullptr;
+}
+
+ModuleDescription::Declared ModuleDescription::declared(const ptx::Variable& variable,
+                                                        const Type* element) const {
+  Declared result;
+  result.name = variable.name;
+  result.shown = full_name(variable.name);
+  if (element == nullptr) element = &basic_types_->of_ptx(variable.element);
+  const std::uint64_t count = variable.bytes / element->bytes;
+  const bool is_one = variable.bytes == element->bytes;
+  result.type = is_one ? element : &basic_types_->array_of(*element, count);
+  return result;
+}
+
+std::vector<ModuleDescription::Declared> ModuleDescription::variables_of(
+    std::string_view function) const {
+  std::vector<Declared> all;
+  const ptx::Function* const code = module_.find_function(function);
+  std::map<std::string, ptx::Type> accessed;
+  if (code != nullptr) accessed = accessed_types(module_, *code);
+  const auto add = [&](const ptx::Variable& variable) {
+    const auto access = accessed.find(variable.name);
+    const bool is_bytes = variable.element == ptx::Type::b8;
+    const bool is_accessed = is_bytes && access != accessed.end() &&
+                             ptx::bytes_of(access->second) != 0 &&
+                             variable.bytes % ptx::bytes_of(access->second) == 0;
+    const Type* const element = is_accessed ? &basic_types_->of_ptx(access->second) : nullptr;
+    all.push_back(declared(variable, element));
+  };
+  if (code != nullptr) {
+    for (const ptx::Variable& variable : code->locals) {
+      if (variable.space == ptx::Space::shared) add(variable);
+    }
+  }
+  for (const ptx::Variable& variable : module_.variables) add(variable);
+  return all;
+}
+
+std::optional<ModuleDescription::Declared> ModuleDescription::find_declared(
+    std::string_view name, std::string_view function) const {
+  for (Declared& each : variables_of(function)) {
+    if (each.name == name || each.shown == name || last_name(each.shown) == name) {
+      each.shown = last_name(each.shown);
+      return std::move(each);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<ModuleDescription::Declared> ModuleDescription::parameters_of(
+    std::string_view function) const {
+  std::vector<Declared> parameters;
+  const ptx::Function* const code = module_.find_function(function);
+  if (code == nullptr || !code->is_entry) return parameters;
+  const std::vector<std::string> types = parameter_types(full_name(code->name));
+  const bool is_described = types.size() == code->parameters.size();
+  for (std::size_t i = 0; i < code->parameters.size(); ++i) {
+    Declared parameter = declared(code->parameters[i], nullptr);
+    parameter.shown = fmt::format("param {}", i);
+    const Type* const type = is_described ? parse_type(types[i], *this) : nullptr;
+    const bool fits = type != nullptr && stripped(type).bytes == code->parameters[i].bytes;
+    if (fits) parameter.type = type;
+    // A pointer to a type of which the text knows no more than the name.
+    if (!fits && is_described && types[i].ends_with('*')) {
+      const std::string_view target = std::string_view(types[i]).substr(0, types[i].size() - 1);
+      parameter.type = &basic_types_->pointer_to(basic_types_->opaque(target));
+    }
+    parameters.push_back(std::move(parameter));
+  }
+  return parameters;
+}
+
+}  // namespace warpcheck::debug
