@@ -58,10 +58,10 @@ class Inspector {
   };
   Range range_of(std::string_view expression, const At& at);
 
-  // What the lanes of the thread's warp hold of an expression.  No text: the thread does not exist,
-  // or has left the kernel, or is elsewhere, which `why` says.
+  // What the lanes of the thread's warp hold of an expression, each where it stands.
   struct LaneValue {
-    std::string text, why;
+    std::string text;  // empty: `note` says why there is no value: "has left the kernel"
+    std::string note;  // of a lane that stands at another line: where
   };
   std::array<LaneValue, 32> lanes(std::string_view expression, const At& at,
                                   Format format = Format::natural);
