@@ -42,7 +42,8 @@ Dim3 thread_of(std::uint32_t linear, const Dim3& block) {
 // A frame of a thread with its variables.
 struct FrameAt {
   FrameAt(DebugSession& session, const ModuleDescription& module, const Inspector::At& at)
-      : thread(session, at.thread, at.frame), variables(module, thread, thread.inlined()) {}
+      : thread(session, at.thread, at.frame),
+        variables(module, thread, thread.inlined(), !thread.frame().is_inlined) {}
   SessionThread thread;
   FrameVariables variables;
 };

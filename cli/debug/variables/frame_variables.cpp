@@ -44,12 +44,17 @@ Value register_value(const Type* type, const std::string& name, const ThreadView
 }
 
 // The scopes of frame number `inlined`: each inlined function ends one.
-std::vector<Scope> scopes_of_frame(std::vector<Scope> all, std::size_t inlined) {
+std::vector<Scope> scopes_of_frame(std::vector<Scope> all, std::size_t inlined, bool is_outermost) {
   std::vector<Scope> scopes;
   for (Scope& scope : all) {
-    const bool is_last = scope.kind != Scope::Kind::block;
+    const bool ends_frame = scope.kind != Scope::Kind::block;
     if (inlined == 0) scopes.push_back(std::move(scope));
-    if (is_last && inlined-- == 0) break;
+    if (!ends_frame) continue;
+    if (inlined != 0) {
+      --inlined;
+    } else if (!is_outermost) {
+      break;
+    }
   }
   return scopes;
 }
@@ -57,10 +62,10 @@ std::vector<Scope> scopes_of_frame(std::vector<Scope> all, std::size_t inlined) 
 }  // namespace
 
 FrameVariables::FrameVariables(const ModuleDescription& module, const ThreadView& thread,
-                               std::size_t inlined)
+                               std::size_t inlined, bool is_outermost)
     : module_(module), thread_(thread) {
   if (const DebugInfo* const info = module.debug_info()) {
-    scopes_ = scopes_of_frame(info->scopes_at(thread.position().ptx_line), inlined);
+    scopes_ = scopes_of_frame(info->scopes_at(thread.position().ptx_line), inlined, is_outermost);
   }
 }
 
@@ -121,24 +126,24 @@ std::vector<NamedValue> FrameVariables::arguments() const {
     }
     return arguments;
   }
-  for (const Variable& variable : scopes_.back().variables) {
-    if (variable.is_parameter) arguments.push_back(value_of(variable));
-  }
-  return arguments;
+  return of_scopes(true);
 }
 
-std::vector<NamedValue> FrameVariables::locals() const {
-  std::vector<NamedValue> locals;
+std::vector<NamedValue> FrameVariables::locals() const { return of_scopes(false); }
+
+std::vector<NamedValue> FrameVariables::of_scopes(bool parameters) const {
+  std::vector<NamedValue> values;
   std::set<std::string> names;
   for (const Scope& scope : scopes_) {
     for (const Variable& variable : scope.variables) {
-      if (variable.is_parameter) continue;
-      locals.push_back(value_of(variable));
+      const bool is_hidden = !names.insert(variable.name).second;
+      if (variable.is_parameter != parameters) continue;
+      values.push_back(value_of(variable));
       // An expression would name the variable that hides it.
-      if (!names.insert(variable.name).second) locals.back().expression.clear();
+      if (is_hidden) values.back().expression.clear();
     }
   }
-  return locals;
+  return values;
 }
 
 std::vector<NamedValue> FrameVariables::globals() const {

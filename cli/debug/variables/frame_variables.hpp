@@ -16,9 +16,12 @@ namespace warpcheck::debug {
 class FrameVariables {
  public:
   // inlined: of the frames that share the thread's registers at this place, the number of this one;
-  // 0 is the innermost.  Both objects must outlive this one.
-  FrameVariables(const ModuleDescription& module, const ThreadView& thread,
-                 std::size_t inlined = 0);
+  // 0 is the innermost.
+  // is_outermost: it is the last of them.  It has the variables of all functions around it, because
+  // unoptimised PTX does not say for each line where it was inlined, so a frame may stand for
+  // several functions.  Both objects must outlive this one.
+  FrameVariables(const ModuleDescription& module, const ThreadView& thread, std::size_t inlined = 0,
+                 bool is_outermost = true);
 
   [[nodiscard]] const ModuleDescription& module() const { return module_; }
   [[nodiscard]] const ThreadView& thread() const { return thread_; }
@@ -35,6 +38,7 @@ class FrameVariables {
   [[nodiscard]] std::string why_unknown(std::string_view name) const;
 
  private:
+  [[nodiscard]] std::vector<NamedValue> of_scopes(bool parameters) const;
   [[nodiscard]] NamedValue value_of(const Variable& variable) const;
   [[nodiscard]] NamedValue value_of(const ModuleDescription::Declared& declared) const;
 

@@ -145,6 +145,24 @@ TEST(FrameVariables, ListsArgumentsAndLocals) {
   EXPECT_EQ(std::ranges::count(locals, std::string("t|")), 1);  // hidden by the first
 }
 
+// A frame may stand for an inlined function and the one around it.
+TEST(FrameVariables, InlinedFunctions) {
+  AtMark at("inlined");
+  at.thread.set(at["base"], 5);
+  at.thread.set(at["t"], 6);
+  const auto names = [&](std::size_t inlined, bool is_outermost) {
+    const FrameVariables frame(at.module, at.thread, inlined, is_outermost);
+    Strings all;
+    for (const NamedValue& each : frame.arguments()) all.push_back(each.name);
+    return all;
+  };
+  EXPECT_EQ(names(0, false), (Strings{"base"}));
+  EXPECT_EQ(names(0, true).size(), 7u);
+  EXPECT_EQ(names(1, true), (Strings{"points", "input", "n", "scale", "quad", "by_value"}));
+  EXPECT_EQ(shown(at, "base"), "5");
+  EXPECT_EQ(shown(at, "t"), "6");
+}
+
 // Optimised code: parameters by the signature, shared and global variables by what PTX says.
 TEST(FrameVariables, OptimizedCode) {
   AtMark at("all", optimized_ptx());
