@@ -165,16 +165,16 @@ enum class Direction : std::uint8_t { forward, backward };
 struct Breakpoint {
   enum class Kind : std::uint8_t { line, kernel, finding, data };
   Kind kind = Kind::line;
-  std::string file;  // line: a path that the recorded path is, or ends with after a "/"
+  std::string file{};  // line: a path that the recorded path is, or ends with after a "/"
   std::uint32_t line = 0;
-  std::string kernel;  // kernel: is contained in its name; its first instruction of each warp
+  std::string kernel{};  // kernel: is contained in its name; its first instruction of each warp
   // data: bytes from `place`.  Local memory: of that thread.  Shared: of that block.
-  Place place;
+  Place place{};
   std::uint32_t bytes = 4;
   bool reads = false, writes = true;
   // Asked in the front end for each active thread at a candidate stop, which may query the session,
   // and whose focus is that thread; true: stop there.  Empty: always.
-  std::function<bool(const Stop& stop)> condition;
+  std::function<bool(const Stop& stop)> condition{};
   std::uint64_t ignore = 0;   // so many hits are passed by
   bool is_temporary = false;  // removed at its first stop
   bool is_enabled = true;

@@ -1,0 +1,227 @@
+#include "cli/debug/prompt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/debug/prompt_words.hpp"
+#include "vgpu/text/nearest_word.hpp"
+
+namespace warpcheck::debug {
+namespace {
+
+std::string_view what_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::entry: return "the run begins";
+    case StopReason::step:
+    case StopReason::position: return "";
+    case StopReason::breakpoint: return "breakpoint";
+    case StopReason::data_breakpoint: return "watchpoint";
+    case StopReason::finding: return "finding";
+    case StopReason::pause: return "paused";
+    case StopReason::end: return "the run has ended";
+  }
+  return "";
+}
+
+std::string value_of(const std::vector<std::byte>& bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = std::min<std::size_t>(bytes.size(), 8); i-- > 0;) {
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  }
+  return value < 1u << 16 ? fmt::format("{}", value) : fmt::format("{:#x}", value);
+}
+
+std::string text_of_data(const DataAccess& data) {
+  std::string text = fmt::format("{} {}", data.kind, data.object);
+  if (!data.before.empty()) text += ": " + value_of(data.before);
+  if (data.after) text += " -> " + value_of(*data.after);
+  return text;
+}
+
+std::string text_of_finding(const FoundFinding& found) {
+  std::string text = fmt::format("finding {}: {}\n", found.index + 1, title_of(found.finding));
+  for (std::size_t i = 0; i < found.finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = found.finding.accesses[i];
+    if (side.ptx.empty()) {
+      text += fmt::format("  ({}) {}\n", i + 1, side.role);
+      continue;
+    }
+    text += fmt::format("  ({}) {} by block {} thread {} at {}:{} (go there: finding {} {})\n",
+                        i + 1, side.role, text_of(side.block), text_of(side.thread),
+                        file_name(side.file), side.line, found.index + 1, i + 1);
+  }
+  return text + fmt::format("  {}\n", found.finding.message);
+}
+
+}  // namespace
+
+std::string title_of(const vgpu::Finding& finding) {
+  const std::string space = finding.space.empty() ? "" : " on " + finding.space + " memory";
+  return fmt::format("{}{}{}{}", vgpu::name_of(finding.kind), space,
+                     finding.object.empty() ? "" : " ", finding.object);
+}
+
+std::string text_of_stop(const Stop& stop) {
+  std::string text;
+  for (const int number : stop.breakpoints) {
+    text += fmt::format("{} {}\n", what_of(stop.reason), number);
+  }
+  if (stop.breakpoints.empty() && !what_of(stop.reason).empty()) {
+    text += fmt::format("{}\n", what_of(stop.reason));
+  }
+  if (stop.is_at_beginning && stop.reason != StopReason::entry) text += "the run begins\n";
+  if (stop.finding) text += text_of_finding(*stop.finding);
+  if (stop.data) {
+    text += stop.data->kind == "the host writes"
+                ? fmt::format("the host writes it ({})\n", stop.data->object)
+                : fmt::format("thread {} {}\n", text_of(stop.data->thread.thread),
+                              text_of_data(*stop.data));
+  }
+  if (!stop.note.empty()) text += stop.note + "\n";
+  if (!stop.has_location) {
+    if (stop.reason == StopReason::end && stop.exit_status != 0) {
+      text += fmt::format("its exit status is {}\n", stop.exit_status);
+    }
+    return text + fmt::format("position {} of {}\n", stop.position, stop.position_max);
+  }
+  text += fmt::format("position {} of {}: {} block {} thread {}, warp {} lanes {}", stop.position,
+                      stop.position_max, stop.kernel, text_of(stop.focus.block),
+                      text_of(stop.focus.thread), stop.warp, lanes_text(stop.together));
+  if (stop.active != stop.together) text += fmt::format(", active {}", lanes_text(stop.active));
+  return text + fmt::format("\n{}:{}  {}\n    => {}  {}\n", file_name(stop.at.file), stop.at.line,
+                            first_word(source_line(stop.at.file, stop.at.line)).word + " " +
+                                first_word(source_line(stop.at.file, stop.at.line)).rest,
+                            stop.at.pc, stop.at.instruction);
+}
+
+Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> write)
+    : session_(session), inspector_(session), write_(std::move(write)) {}
+
+void Prompt::show_stop() {
+  frame_ = 0;
+  listed_ = 0;
+  write_(text_of_stop(session_.stop()));
+}
+
+const std::vector<Prompt::Command>& Prompt::commands() {
+  static const std::vector<Command> all{
+      {{"continue", "c"}, "continue", "Run to the next stop", &Prompt::run_on},
+      {{"reverse-continue", "rc"},
+       "reverse-continue",
+       "Run back to the latest stop before",
+       &Prompt::reverse_continue},
+      {{"step", "s"}, "step [N]", "To another line, also in a called function", &Prompt::step},
+      {{"next", "n"}, "next [N]", "To another line of this function", &Prompt::next},
+      {{"stepi", "si"}, "stepi [N]", "To the thread's next instruction", &Prompt::stepi},
+      {{"finish", "fin"}, "finish", "To the caller of this function", &Prompt::finish},
+      {{"reverse-step", "rs"}, "reverse-step [N]", "As step, backwards", &Prompt::reverse_step},
+      {{"reverse-next", "rn"}, "reverse-next [N]", "As next, backwards", &Prompt::reverse_next},
+      {{"reverse-stepi", "rsi"},
+       "reverse-stepi [N]",
+       "As stepi, backwards",
+       &Prompt::reverse_stepi},
+      {{"reverse-finish"},
+       "reverse-finish",
+       "To the call of this function",
+       &Prompt::reverse_finish},
+      {{"goto", "g"}, "goto POSITION|start|end", "To a position of the run", &Prompt::go},
+      {{"finding"},
+       "finding [N [SIDE]]",
+       "To a side of a finding; alone: list them",
+       &Prompt::finding},
+      {{"break", "b"}, "break FILE:LINE|LINE|KERNEL [if EXPR]", "Stop there", &Prompt::break_at},
+      {{"tbreak", "tb"}, "tbreak FILE:LINE|KERNEL [if EXPR]", "Stop there once", &Prompt::tbreak},
+      {{"watch"}, "watch EXPR", "Stop at writes of EXPR", &Prompt::watch},
+      {{"rwatch"}, "rwatch EXPR", "Stop at reads of EXPR", &Prompt::rwatch},
+      {{"awatch"}, "awatch EXPR", "Stop at reads and writes of EXPR", &Prompt::awatch},
+      {{"catch"}, "catch finding", "Stop where a finding is made", &Prompt::catch_findings},
+      {{"condition"},
+       "condition N [EXPR]",
+       "Stop at breakpoint N only if EXPR",
+       &Prompt::condition},
+      {{"ignore"}, "ignore N COUNT", "Pass so many hits of breakpoint N by", &Prompt::ignore},
+      {{"delete", "d"}, "delete N", "Remove breakpoint N", &Prompt::remove},
+      {{"enable"}, "enable N", "Enable breakpoint N", &Prompt::enable},
+      {{"disable"}, "disable N", "Disable breakpoint N", &Prompt::disable},
+      {{"info", "i"},
+       "info threads|warps|registers|findings|breakpoints|locals|checkpoints",
+       "Show them",
+       &Prompt::info},
+      {{"focus", "block", "thread", "lane"},
+       "block B, thread T, lane L",
+       "Choose the thread; also: block B thread T",
+       &Prompt::focus},
+      {{"backtrace", "bt", "where"}, "backtrace", "The thread's stack", &Prompt::backtrace},
+      {{"frame", "f"}, "frame [N]", "Choose a frame of the stack", &Prompt::frame},
+      {{"up"}, "up", "Choose the caller's frame", &Prompt::up},
+      {{"down"}, "down", "Choose the called frame", &Prompt::down},
+      {{"print", "p"}, "print[/d|x|f|t] EXPR", "The value of EXPR, or of %r1", &Prompt::print},
+      {{"lanes"}, "lanes EXPR", "What each lane of the warp holds of EXPR", &Prompt::lanes},
+      {{"ptype"}, "ptype EXPR|TYPE", "The type", &Prompt::ptype},
+      {{"x"},
+       "x[/COUNT][d|x|f|h][1|2|4|8] PLACE",
+       "Memory: shared 16, global 0x.., &EXPR",
+       &Prompt::examine},
+      {{"list", "l"}, "list [LINE]", "The source", &Prompt::list},
+      {{"disassemble"}, "disassemble", "The instructions around", &Prompt::disassemble},
+      {{"help", "h"}, "help [COMMAND]", "This", &Prompt::help},
+      {{"quit", "q"}, "quit", "End the debuggee", &Prompt::quit}};
+  return all;
+}
+
+// A unique beginning is enough.
+const Prompt::Command& Prompt::command_of(std::string_view word) {
+  std::vector<const Command*> begun;
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) {
+    for (const char* const name : command.names) {
+      if (name == word) return command;
+      names.emplace_back(name);
+    }
+    const bool begins = std::ranges::any_of(
+        command.names, [&](const char* name) { return std::string_view(name).starts_with(word); });
+    if (begins) begun.push_back(&command);
+  }
+  if (begun.size() == 1) return *begun.front();
+  if (begun.size() > 1) {
+    std::string all;
+    for (const Command* const each : begun) {
+      all += (all.empty() ? "" : ", ") + std::string(each->names.front());
+    }
+    throw DebugError(fmt::format("'{}' may be: {}", word, all));
+  }
+  throw DebugError(fmt::format("unknown command '{}'; all are listed by: help", word));
+}
+
+std::vector<std::string> Prompt::commands_with(std::string_view beginning) {
+  std::vector<std::string> words;
+  for (const Command& command : commands()) {
+    for (const char* const name : command.names) {
+      if (std::string_view(name).starts_with(beginning)) words.emplace_back(name);
+    }
+  }
+  return words;
+}
+
+bool Prompt::execute(std::string_view line) {
+  const std::string whole = first_word(line).word.empty() ? last_ : std::string(line);
+  auto [word, rest] = first_word(whole);
+  if (word.empty() || word.starts_with("#")) return true;
+  last_ = whole;
+  try {
+    const std::size_t slash = word.find('/');  // print/x
+    if (slash != std::string::npos) {
+      rest = word.substr(slash) + (rest.empty() ? "" : " " + rest);
+      word.resize(slash);
+    }
+    const Command& command = command_of(word);
+    const bool is_focus = command.run == &Prompt::focus;
+    (this->*command.run)(is_focus ? word + " " + rest : rest);
+  } catch (const DebugError& error) {
+    write_(fmt::format("error: {}\n", error.what()));
+  }
+  return !has_quit_;
+}
+
+}  // namespace warpcheck::debug

@@ -1,0 +1,169 @@
+// The commands of the prompt for breakpoints.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/debug/prompt.hpp"
+#include "cli/debug/prompt_words.hpp"
+
+namespace warpcheck::debug {
+namespace {
+
+bool is_number(std::string_view word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "PLACE if EXPR"
+struct PlaceAndCondition {
+  std::string place, condition;
+};
+PlaceAndCondition split(const std::string& rest) {
+  const auto [word, after] = first_word(rest);
+  const auto [keyword, condition] = first_word(after);
+  if (after.empty()) return {word, ""};
+  if (keyword != "if" || condition.empty()) {
+    throw DebugError(fmt::format("expected 'if EXPR' after {}, not '{}'", word, after));
+  }
+  return {word, condition};
+}
+
+}  // namespace
+
+void Prompt::add_break(const std::string& rest, bool is_temporary) {
+  const auto [place, condition] = split(rest);
+  Breakpoint point;
+  point.is_temporary = is_temporary;
+  const std::size_t colon = place.rfind(':');
+  const bool has_line = colon != std::string::npos && is_number(place.substr(colon + 1));
+  if (is_number(place) || place.empty()) {
+    if (!session_.stop().has_location) throw DebugError("no kernel is running: name FILE:LINE");
+    point.file = session_.stop().at.file;
+    point.line = place.empty() ? session_.stop().at.line
+                               : static_cast<std::uint32_t>(number_of(place, "a line"));
+  } else if (has_line) {
+    point.file = place.substr(0, colon);
+    point.line = static_cast<std::uint32_t>(number_of(place.substr(colon + 1), "a line"));
+  } else {
+    point.kind = Breakpoint::Kind::kernel;
+    point.kernel = place;
+  }
+  if (!condition.empty()) point.condition = inspector_.condition(condition);
+  const int number = session_.add_breakpoint(std::move(point));
+  if (!condition.empty()) conditions_[number] = condition;
+  for (const BreakpointState& each : session_.breakpoints()) {
+    if (each.number == number) write_(describe(each));
+  }
+}
+
+void Prompt::break_at(const std::string& rest) { add_break(rest, false); }
+void Prompt::tbreak(const std::string& rest) { add_break(rest, true); }
+
+// A place of memory by name, or as "shared 16 4": a space, an offset, and a number of bytes.
+void Prompt::add_watch(const std::string& rest, bool reads, bool writes) {
+  if (rest.empty())
+    throw DebugError("what shall be watched? watch share[5], or: watch shared 20 4");
+  Breakpoint point{.kind = Breakpoint::Kind::data};
+  point.reads = reads;
+  point.writes = writes;
+  const std::vector<std::string> words = words_of(rest);
+  const bool is_raw =
+      words.size() >= 2 && (words[0] == "shared" || words[0] == "global" || words[0] == "local");
+  if (is_raw) {
+    point.place.space = words[0] == "shared"   ? Space::shared
+                        : words[0] == "global" ? Space::global
+                                               : Space::local;
+    point.place.offset = number_of(words[1], "the place");
+    point.place.thread = session_.stop().focus;
+    point.bytes =
+        words.size() < 3 ? 4 : static_cast<std::uint32_t>(number_of(words[2], "the size"));
+  } else {
+    const Inspector::Range range = inspector_.range_of(rest, here());
+    point.place = range.place;
+    point.bytes = static_cast<std::uint32_t>(range.bytes);
+  }
+  const int number = session_.add_breakpoint(std::move(point));
+  watched_[number] = rest;
+  for (const BreakpointState& each : session_.breakpoints()) {
+    if (each.number == number) write_(describe(each));
+  }
+}
+
+void Prompt::watch(const std::string& rest) { add_watch(rest, false, true); }
+void Prompt::rwatch(const std::string& rest) { add_watch(rest, true, false); }
+void Prompt::awatch(const std::string& rest) { add_watch(rest, true, true); }
+
+void Prompt::catch_findings(const std::string& rest) {
+  if (rest != "finding" && rest != "findings") throw DebugError("only findings: catch finding");
+  const int number = session_.add_breakpoint({.kind = Breakpoint::Kind::finding});
+  write_(fmt::format("catchpoint {}: findings\n", number));
+}
+
+void Prompt::condition(const std::string& rest) {
+  const auto [word, expression] = first_word(rest);
+  const int number = static_cast<int>(number_of(word, "a breakpoint"));
+  if (expression.empty()) {
+    session_.set_condition(number, {});
+    conditions_.erase(number);
+    return write_(fmt::format("breakpoint {} stops always\n", number));
+  }
+  session_.set_condition(number, inspector_.condition(expression));
+  conditions_[number] = expression;
+}
+
+void Prompt::ignore(const std::string& rest) {
+  const auto [word, count] = first_word(rest);
+  session_.set_ignore(static_cast<int>(number_of(word, "a breakpoint")),
+                      number_of(count, "the number of hits"));
+}
+
+void Prompt::remove(const std::string& rest) {
+  session_.remove_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")));
+}
+void Prompt::enable(const std::string& rest) {
+  session_.enable_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")), true);
+}
+void Prompt::disable(const std::string& rest) {
+  session_.enable_breakpoint(static_cast<int>(number_of(rest, "a breakpoint")), false);
+}
+
+std::string Prompt::describe(const BreakpointState& point) const {
+  const Breakpoint& one = point.breakpoint;
+  std::string text = fmt::format(
+      "{} {}: ", one.is_temporary ? "temporary breakpoint" : "breakpoint", point.number);
+  switch (one.kind) {
+    case Breakpoint::Kind::finding:
+      text = fmt::format("catchpoint {}: findings", point.number);
+      break;
+    case Breakpoint::Kind::data: {
+      const auto watched = watched_.find(point.number);
+      text = fmt::format("watchpoint {}: {} of {}", point.number,
+                         one.reads && one.writes ? "reads and writes"
+                         : one.reads             ? "reads"
+                                                 : "writes",
+                         watched == watched_.end() ? "memory" : watched->second);
+      break;
+    }
+    case Breakpoint::Kind::kernel: text += one.kernel; break;
+    case Breakpoint::Kind::line:
+      text += fmt::format("{}:{}", file_name(one.file), one.line);
+      if (point.is_verified && point.actual_line != one.line) {
+        text += fmt::format(", where there is no code: at line {}", point.actual_line);
+      }
+      break;
+  }
+  if (!point.is_verified) text += ", not in the kernels so far";
+  if (const auto condition = conditions_.find(point.number); condition != conditions_.end()) {
+    text += " if " + condition->second;
+  }
+  if (!one.is_enabled) text += ", disabled";
+  if (point.hits != 0) text += fmt::format(", hit {} times", point.hits);
+  return text + "\n";
+}
+
+void Prompt::show_breakpoints() {
+  const std::vector<BreakpointState> all = session_.breakpoints();
+  if (all.empty()) write_("no breakpoints\n");
+  for (const BreakpointState& each : all) write_(describe(each));
+}
+
+}  // namespace warpcheck::debug

@@ -1,0 +1,79 @@
+// The commands of the prompt that run the debuggee.
+#include <fmt/format.h>
+
+#include "cli/debug/prompt.hpp"
+#include "cli/debug/prompt_words.hpp"
+
+namespace warpcheck::debug {
+
+void Prompt::run_on(const std::string& rest) {
+  if (!rest.empty()) throw DebugError("continue takes nothing; to pass hits by: ignore N COUNT");
+  session_.continue_forward();
+  show_stop();
+}
+
+void Prompt::reverse_continue(const std::string& rest) {
+  if (!rest.empty()) throw DebugError("reverse-continue takes nothing");
+  session_.reverse_continue();
+  show_stop();
+}
+
+void Prompt::steps(const std::string& rest, StepKind kind, Direction direction) {
+  std::uint64_t count = rest.empty() ? 1 : number_of(rest, "the number of steps");
+  while (count-- != 0) {
+    const Stop& stop = session_.step(kind, direction);
+    if (stop.reason != StopReason::step) break;
+  }
+  show_stop();
+}
+
+void Prompt::step(const std::string& rest) { steps(rest, StepKind::line_into, Direction::forward); }
+void Prompt::next(const std::string& rest) { steps(rest, StepKind::line_over, Direction::forward); }
+void Prompt::stepi(const std::string& rest) {
+  steps(rest, StepKind::instruction, Direction::forward);
+}
+void Prompt::finish(const std::string& rest) { steps(rest, StepKind::out, Direction::forward); }
+void Prompt::reverse_step(const std::string& rest) {
+  steps(rest, StepKind::line_into, Direction::backward);
+}
+void Prompt::reverse_next(const std::string& rest) {
+  steps(rest, StepKind::line_over, Direction::backward);
+}
+void Prompt::reverse_stepi(const std::string& rest) {
+  steps(rest, StepKind::instruction, Direction::backward);
+}
+void Prompt::reverse_finish(const std::string& rest) {
+  steps(rest, StepKind::out, Direction::backward);
+}
+
+void Prompt::go(const std::string& rest) {
+  const std::uint64_t position = rest == "end"
+                                     ? session_.stop().position_max
+                                     : number_of(rest == "start" ? "1" : rest, "a position");
+  session_.go_to(position);
+  show_stop();
+}
+
+void Prompt::finding(const std::string& rest) {
+  const std::vector<std::string> words = words_of(rest);
+  if (words.empty()) return show_findings();
+  const std::uint64_t number = number_of(words[0], "a finding");
+  const std::uint64_t side = words.size() < 2 ? 1 : number_of(words[1], "a side");
+  if (number == 0) throw DebugError("findings are numbered from 1; see: info findings");
+  session_.go_to_finding(number - 1, static_cast<unsigned>(side));
+  show_stop();
+}
+
+void Prompt::quit(const std::string&) { has_quit_ = true; }
+
+void Prompt::help(const std::string& rest) {
+  if (!rest.empty()) {
+    const Command& command = command_of(rest);
+    return write_(fmt::format("{}\n    {}\n", command.usage, command.help));
+  }
+  for (const Command& command : commands()) {
+    write_(fmt::format("{:<34} {}\n", command.usage, command.help));
+  }
+}
+
+}  // namespace warpcheck::debug
