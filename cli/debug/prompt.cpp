@@ -65,7 +65,7 @@ std::string title_of(const vgpu::Finding& finding) {
 std::string text_of_stop(const Stop& stop) {
   std::string text;
   for (const int number : stop.breakpoints) {
-    text += fmt::format("{} {}\n", what_of(stop.reason), number);
+    if (!stop.finding) text += fmt::format("{} {}\n", what_of(stop.reason), number);
   }
   if (stop.breakpoints.empty() && !what_of(stop.reason).empty()) {
     text += fmt::format("{}\n", what_of(stop.reason));

@@ -236,10 +236,11 @@ void Prompt::lanes(const std::string& rest) {
   if (expression.empty()) throw DebugError("lanes of what? an expression: lanes t");
   const auto values = inspector_.lanes(expression, here(), format);
   for (std::size_t lane = 0; lane < values.size(); ++lane) {
-    const Inspector::LaneValue& value = values[lane];
-    if (!value.text.empty()) write_(fmt::format("lane {:>2}: {}\n", lane, value.text));
-    if (value.text.empty() && !value.why.empty()) {
-      write_(fmt::format("lane {:>2}: ({})\n", lane, value.why));
+    const auto& [text, note] = values[lane];
+    if (!text.empty()) {
+      write_(fmt::format("lane {:>2}: {}{}\n", lane, text, note.empty() ? "" : "  (" + note + ")"));
+    } else if (!note.empty()) {
+      write_(fmt::format("lane {:>2}: ({})\n", lane, note));
     }
   }
 }
