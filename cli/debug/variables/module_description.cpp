@@ -21,6 +21,19 @@ std::string_view last_name(std::string_view full) {
   return scope == std::string_view::npos ? full : full.substr(scope + 2);
 }
 
+// nvcc writes .u32 and .b32 for int, too.  As nothing tells them apart, integers are shown signed.
+ptx::Type shown_type(ptx::Type type) {
+  switch (type) {
+    case ptx::Type::u16:
+    case ptx::Type::b16: return ptx::Type::s16;
+    case ptx::Type::u32:
+    case ptx::Type::b32: return ptx::Type::s32;
+    case ptx::Type::u64:
+    case ptx::Type::b64: return ptx::Type::s64;
+    default: return type;
+  }
+}
+
 // Returns the types of the parameters in "void kernel<int>(int*, float const*)".
 std::vector<std::string> parameter_types(std::string_view signature) {
   std::vector<std::string> types;
@@ -69,16 +82,18 @@ ModuleDescription::Declared ModuleDescription::declared(const ptx::Variable& var
   Declared result;
   result.name = variable.name;
   result.shown = full_name(variable.name);
-  if (element == nullptr) element = &basic_types_->of_ptx(variable.element);
+  if (element == nullptr) element = &basic_types_->of_ptx(shown_type(variable.element));
   const std::uint64_t count = variable.bytes / element->bytes;
   const bool is_one = variable.bytes == element->bytes;
   result.type = is_one ? element : &basic_types_->array_of(*element, count);
   return result;
 }
 
-std::vector<ModuleDescription::Declared> ModuleDescription::variables_of(
+const std::vector<ModuleDescription::Declared>& ModuleDescription::variables_of(
     std::string_view function) const {
-  std::vector<Declared> all;
+  const auto [known, is_new] = variables_.try_emplace(std::string(function));
+  std::vector<Declared>& all = known->second;
+  if (!is_new) return all;
   const ptx::Function* const code = module_.find_function(function);
   std::map<std::string, ptx::Type> accessed;
   if (code != nullptr) accessed = accessed_types(module_, *code);
@@ -88,7 +103,8 @@ std::vector<ModuleDescription::Declared> ModuleDescription::variables_of(
     const bool is_accessed = is_bytes && access != accessed.end() &&
                              ptx::bytes_of(access->second) != 0 &&
                              variable.bytes % ptx::bytes_of(access->second) == 0;
-    const Type* const element = is_accessed ? &basic_types_->of_ptx(access->second) : nullptr;
+    const Type* const element =
+        is_accessed ? &basic_types_->of_ptx(shown_type(access->second)) : nullptr;
     all.push_back(declared(variable, element));
   };
   if (code != nullptr) {
@@ -102,11 +118,11 @@ std::vector<ModuleDescription::Declared> ModuleDescription::variables_of(
 
 std::optional<ModuleDescription::Declared> ModuleDescription::find_declared(
     std::string_view name, std::string_view function) const {
-  for (Declared& each : variables_of(function)) {
-    if (each.name == name || each.shown == name || last_name(each.shown) == name) {
-      each.shown = last_name(each.shown);
-      return std::move(each);
-    }
+  for (const Declared& each : variables_of(function)) {
+    if (each.name != name && each.shown != name && last_name(each.shown) != name) continue;
+    Declared found = each;
+    found.shown = last_name(each.shown);
+    return found;
   }
   return std::nullopt;
 }

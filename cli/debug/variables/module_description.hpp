@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +44,7 @@ class ModuleDescription {
   // The parameters of a kernel, as its mangled name and the text describe them: "param 0".
   [[nodiscard]] std::vector<Declared> parameters_of(std::string_view function) const;
   // The variables of the module, and the shared ones of the function.
-  [[nodiscard]] std::vector<Declared> variables_of(std::string_view function) const;
+  [[nodiscard]] const std::vector<Declared>& variables_of(std::string_view function) const;
 
  private:
   // element: nullptr: the type of its elements that the text gives
@@ -52,6 +54,7 @@ class ModuleDescription {
   std::string problem_;
   std::unique_ptr<BasicTypes> basic_types_ = std::make_unique<BasicTypes>();
   ptx::Module module_;
+  mutable std::map<std::string, std::vector<Declared>, std::less<>> variables_;  // by function
 };
 
 }  // namespace warpcheck::debug

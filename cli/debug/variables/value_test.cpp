@@ -187,6 +187,9 @@ TEST(FrameVariables, OptimizedCode) {
   EXPECT_EQ(frame.arguments()[2].expression, "*(@param int*)0x10");
   EXPECT_EQ(frame.find("share")->value.type->name, "float[64]");
   EXPECT_EQ(shown(at, "share").substr(0, 20), "{<not written>, 1.5,");
+  EXPECT_EQ(frame.find("counter")->value.type->name, "int");
+  EXPECT_EQ(frame.find("dynamic")->value.type->name, "int[]");
+  EXPECT_EQ(frame.find("total")->value.type->name, "long long");
   EXPECT_EQ(shown(at, "counter"), "7");
   EXPECT_EQ(shown(at, "n"),
             "`n` is not described in the optimised build; `info registers` shows the registers, "
