@@ -55,10 +55,13 @@ std::string text_of(Dwarf_Die& die, unsigned name) {
   return text == nullptr ? std::string() : text;
 }
 
-// nvcc writes names inside of namespaces and classes mangled.
+// nvcc writes names inside of namespaces and classes mangled, and puts what is local to the
+// translation unit into a namespace of its own.
 std::string readable(std::string name) {
   if (!name.starts_with("_Z")) return name;
-  return ptx::demangle(name).value_or(name);
+  name = ptx::demangle(name).value_or(name);
+  const std::size_t end = name.starts_with("_INTERNAL_") ? name.find("::") : std::string::npos;
+  return end == std::string::npos ? name : name.substr(end + 2);
 }
 
 std::string linkage_name_of(Dwarf_Die& die) {

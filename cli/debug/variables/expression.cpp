@@ -251,19 +251,6 @@ Value Evaluation::index(const Node& node) {
   return dereferenced(node, moved);
 }
 
-// A member by its name, also of a base or of an anonymous member; nothing: there is none.
-std::optional<Value> find_member(const Value& value, std::string_view name) {
-  const Type& type = stripped(value.type);
-  for (const Member& member : type.members) {
-    if (member.name == name) return debug::member_of(value, member);
-  }
-  for (const Member& member : type.members) {
-    if (!member.is_base && !member.name.empty()) continue;
-    if (auto found = find_member(debug::member_of(value, member), name)) return found;
-  }
-  return std::nullopt;
-}
-
 Value Evaluation::member(const Node& node) {
   Value whole = referred(of(*node.a), frame_.thread());
   const Kind kind = stripped(whole.type).kind;

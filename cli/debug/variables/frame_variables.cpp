@@ -21,6 +21,11 @@ bool is_inside(const Variable& variable, std::string_view function) {
   return variable.linkage_name.starts_with("_ZZ" + std::string(function.substr(2)));
 }
 
+// Libraries have variables of their own, which would hide those of the program in a list.
+bool is_of_library(std::string_view name) {
+  return name.starts_with("cuda::") || name.starts_with("thrust::") || name.starts_with("cub::");
+}
+
 Value absent_value(const Type* type, std::string reason) {
   Value value;
   value.type = type;
@@ -140,7 +145,8 @@ std::vector<NamedValue> FrameVariables::of_scopes(bool parameters) const {
       if (variable.is_parameter != parameters) continue;
       values.push_back(value_of(variable));
       // An expression would name the variable that hides it.
-      if (is_hidden) values.back().expression.clear();
+      if (is_hidden || variable.name.empty()) values.back().expression.clear();
+      if (variable.name.empty()) values.back().name = "(unnamed)";
     }
   }
   return values;
@@ -151,7 +157,9 @@ std::vector<NamedValue> FrameVariables::globals() const {
   const std::string function = thread_.position().function;
   if (const DebugInfo* const info = module_.debug_info()) {
     for (const Variable& variable : info->globals()) {
-      if (!variable.linkage_name.starts_with("_ZZ")) globals.push_back(value_of(variable));
+      const bool is_listed =
+          !variable.linkage_name.starts_with("_ZZ") && !is_of_library(variable.name);
+      if (is_listed) globals.push_back(value_of(variable));
     }
     return globals;
   }
@@ -164,12 +172,32 @@ std::vector<NamedValue> FrameVariables::globals() const {
   return globals;
 }
 
-std::optional<NamedValue> FrameVariables::find(std::string_view name) const {
+// In a member function, a name may be that of a member.
+std::optional<NamedValue> FrameVariables::find_member_of_this(std::string_view name) const {
+  constexpr std::string_view kThis = "this";
+  const std::optional<NamedValue> object = name == kThis ? std::nullopt : find_local(kThis);
+  if (!object || stripped(object->value.type).kind != Type::Kind::pointer) return std::nullopt;
+  try {
+    std::optional<Value> member = find_member(pointed_at(object->value, thread_), name);
+    if (!member) return std::nullopt;
+    return NamedValue{std::string(name), std::string(name), *std::move(member)};
+  } catch (const Unreadable&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<NamedValue> FrameVariables::find_local(std::string_view name) const {
   for (const Scope& scope : scopes_) {
     for (const Variable& variable : scope.variables) {
       if (variable.name == name) return value_of(variable);
     }
   }
+  return std::nullopt;
+}
+
+std::optional<NamedValue> FrameVariables::find(std::string_view name) const {
+  if (std::optional<NamedValue> found = find_local(name)) return found;
+  if (std::optional<NamedValue> found = find_member_of_this(name)) return found;
   const std::string function = thread_.position().function;
   if (const DebugInfo* const info = module_.debug_info()) {
     const auto& globals = info->globals();

@@ -38,6 +38,8 @@ class FrameVariables {
   [[nodiscard]] std::string why_unknown(std::string_view name) const;
 
  private:
+  [[nodiscard]] std::optional<NamedValue> find_local(std::string_view name) const;
+  [[nodiscard]] std::optional<NamedValue> find_member_of_this(std::string_view name) const;
   [[nodiscard]] std::vector<NamedValue> of_scopes(bool parameters) const;
   [[nodiscard]] NamedValue value_of(const Variable& variable) const;
   [[nodiscard]] NamedValue value_of(const ModuleDescription::Declared& declared) const;

@@ -26,25 +26,6 @@ std::string primary(const std::string& expression) {
   return is_simple ? expression : "(" + expression + ")";
 }
 
-// What a pointer points at; its address is that of the pointer.
-Value pointed_at(const Value& pointer, const ThreadView& thread) {
-  Value target;
-  const Type& type = stripped(pointer.type);
-  target.type = type.target;
-  const MemoryBytes bytes = bytes_of(pointer, thread);
-  std::uint64_t address = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(bytes.bytes.size(), 8); ++i) {
-    address |= std::to_integer<std::uint64_t>(bytes.bytes[i]) << (8 * i);
-  }
-  if (std::ranges::find(bytes.unwritten, true) != bytes.unwritten.end()) {
-    target.reason = "the pointer is not written";
-    return target;
-  }
-  target.place = Value::Place::memory;
-  target.address = {type.space, address};
-  return target;
-}
-
 Value absent(const Type* type, std::string reason) {
   Value value;
   value.type = type;
@@ -81,6 +62,24 @@ MemoryBytes bytes_of(const Value& value, const ThreadView& thread) {
   return bytes == 0 ? MemoryBytes{} : thread.memory(value.address, bytes);
 }
 
+Value pointed_at(const Value& pointer, const ThreadView& thread) {
+  Value target;
+  const Type& type = stripped(pointer.type);
+  target.type = type.target;
+  const MemoryBytes bytes = bytes_of(pointer, thread);
+  std::uint64_t address = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(bytes.bytes.size(), 8); ++i) {
+    address |= std::to_integer<std::uint64_t>(bytes.bytes[i]) << (8 * i);
+  }
+  if (std::ranges::find(bytes.unwritten, true) != bytes.unwritten.end()) {
+    target.reason = "the pointer is not written";
+    return target;
+  }
+  target.place = Value::Place::memory;
+  target.address = {type.space, address};
+  return target;
+}
+
 Value referred(const Value& value, const ThreadView& thread) {
   if (stripped(value.type).kind != Kind::reference) return value;
   try {
@@ -105,6 +104,18 @@ Value member_of(const Value& value, const Member& member) {
   part.bytes.assign(value.bytes.begin() + from, value.bytes.begin() + to);
   part.unwritten.assign(value.unwritten.begin() + from, value.unwritten.begin() + to);
   return part;
+}
+
+std::optional<Value> find_member(const Value& value, std::string_view name) {
+  const Type& type = stripped(value.type);
+  for (const Member& member : type.members) {
+    if (member.name == name) return member_of(value, member);
+  }
+  for (const Member& member : type.members) {
+    if (!member.is_base && !member.name.empty()) continue;
+    if (auto found = find_member(member_of(value, member), name)) return found;
+  }
+  return std::nullopt;
 }
 
 Value element_of(const Value& value, std::uint64_t index) {

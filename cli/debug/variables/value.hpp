@@ -68,6 +68,12 @@ MemoryBytes bytes_of(const Value& value, const ThreadView& thread);
 // What a reference refers to; another value is returned as it is.
 Value referred(const Value& value, const ThreadView& thread);
 
+// What a pointer points at.  Throws Unreadable if the pointer cannot be read.
+Value pointed_at(const Value& pointer, const ThreadView& thread);
+
+// A member by its name, also of a base or of an anonymous member; nothing: there is none.
+std::optional<Value> find_member(const Value& value, std::string_view name);
+
 // A member, or an element, of a value.
 Value member_of(const Value& value, const Member& member);
 Value element_of(const Value& value, std::uint64_t index);

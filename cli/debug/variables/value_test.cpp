@@ -163,6 +163,14 @@ TEST(FrameVariables, InlinedFunctions) {
   EXPECT_EQ(shown(at, "t"), "6");
 }
 
+TEST(FrameVariables, MembersOfThis) {
+  AtMark at("method");
+  at.thread.set(at["this"], FakeThread::kLocal + 32);
+  at.thread.write({ptx::Space::local, 32}, 12);
+  EXPECT_EQ(shown(at, "taken"), "12");
+  EXPECT_EQ(children(at, "this"), (Strings{"taken = 12 (this->taken)"}));
+}
+
 // Optimised code: parameters by the signature, shared and global variables by what PTX says.
 TEST(FrameVariables, OptimizedCode) {
   AtMark at("all", optimized_ptx());

@@ -23,6 +23,14 @@ struct Link {
   Link* next;
 };
 
+struct Steps {
+  int taken;
+  __device__ __noinline__ int take(int more) {
+    taken += more;
+    return taken;  // mark: method
+  }
+};
+
 __device__ int counter = 7;
 __constant__ float table[4] = {1, 2, 3, 4};
 namespace deep {
@@ -79,6 +87,8 @@ __global__ void kernel(Point* points, const float* input, int n, __half scale, f
   const int& alias = local[3];
   int* where = &local[2];
   link.next = &link;
+  Steps steps{t};
+  counter += steps.take(n);
   p.x = sum_of(p.x, share[63 - t]) + grid[1][2] + quad.x + by_value.y;  // mark: all
   if (n > 3) points[t] = p;
   dynamic[t] = letter + alias + *where + static_cast<int>(mode) + word.bits + link.next->value +
