@@ -166,6 +166,7 @@ std::string text_of(Operator op) {
     case Operator::bit_or: return "|";
     case Operator::logical_and: return "&&";
     case Operator::logical_or: return "||";
+    case Operator::repeat: return "@";
     case Operator::logical_not: return "!";
     case Operator::complement: return "~";
   }

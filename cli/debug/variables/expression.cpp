@@ -41,6 +41,7 @@ class Evaluation {
   Value member(const Node& node);
   Value binary(const Node& node);
   Value logical(const Node& node);
+  Value repeated(const Node& node);
   Value pointer_sum(const Node& node, const Scalar& pointer, const Scalar& offset);
   Value pointer_difference(const Node& node, const Scalar& a, const Scalar& b);
   Value pointer_comparison(const Node& node, const Scalar& a, const Scalar& b);
@@ -281,6 +282,7 @@ std::uint64_t Evaluation::size_of_target(const Node& node, const Type& pointer) 
 
 Value Evaluation::binary(const Node& node) {
   if (node.op == Operator::logical_and || node.op == Operator::logical_or) return logical(node);
+  if (node.op == Operator::repeat) return repeated(node);
   const Scalar a = number(*node.a), b = number(*node.b);
   if (is_pointer(a) || is_pointer(b)) {
     const bool compares = node.op >= Operator::less && node.op <= Operator::not_equal;
@@ -302,6 +304,25 @@ Value Evaluation::binary(const Node& node) {
   } catch (const ArithmeticError& error) {
     fail(node, error.what());
   }
+}
+
+// a @ n
+Value Evaluation::repeated(const Node& node) {
+  Value first = referred(of(*node.a), frame_.thread());
+  const Scalar count = number(*node.b);
+  constexpr std::uint64_t kCountMax = 1 << 28;
+  if (first.place != Value::Place::memory || first.bit_count != 0) {
+    fail(*node.a, fmt::format("`{}` is not in memory, so nothing follows it", text_of(*node.a)));
+  }
+  if (!is_integral(stripped(count.type)) || count.is_unwritten || count.bits == 0 ||
+      count.bits > kCountMax) {
+    fail(*node.b, fmt::format("expected a number of elements from 1 to {}", kCountMax));
+  }
+  if (stripped(first.type).bytes == 0) {
+    fail(*node.a, fmt::format("the size of {} is not known", first.type->name));
+  }
+  first.type = &types_.array_of(*first.type, count.bits);
+  return first;
 }
 
 Value Evaluation::logical(const Node& node) {

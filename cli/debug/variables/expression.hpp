@@ -4,7 +4,8 @@
 //            gridDim, warpSize
 //   postfix  e[i]  e.member  e->member
 //   unary    + - ! ~ * & (type)e sizeof(type) sizeof e
-//   binary   * / % + - << >> < <= > >= == != & ^ | && ||, and c ? a : b
+//   binary   a @ n (the n elements from a on, as in gdb), * / % + - << >> < <= > >= == != & ^ | &&
+//   ||, and c ? a : b
 //
 // A pointer's type may name a space for raw addresses: *(@shared float*)0x40.  Conversions are
 // those of C (C11, 6.3): promotions, then usual arithmetic conversions; half and bfloat16 compute

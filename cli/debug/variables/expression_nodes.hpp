@@ -17,6 +17,7 @@ enum class Operator : std::uint8_t {
   multiply, divide, remainder, add, subtract, shift_left, shift_right,
   less, less_equal, greater, greater_equal, equal, not_equal,
   bit_and, bit_xor, bit_or, logical_and, logical_or,
+  repeat,  // a @ n: the array of n elements that begins at a, as in gdb
   plus, negate, logical_not, complement, dereference, address_of,
 };
 // clang-format on

@@ -38,6 +38,7 @@ constexpr std::array kBinary = {
     BinaryOperator{"!=", Operator::not_equal, 6},
     BinaryOperator{"&&", Operator::logical_and, 2},
     BinaryOperator{"||", Operator::logical_or, 1},
+    BinaryOperator{"@", Operator::repeat, 11},
     BinaryOperator{"*", Operator::multiply, 10},
     BinaryOperator{"/", Operator::divide, 10},
     BinaryOperator{"%", Operator::remainder, 10},

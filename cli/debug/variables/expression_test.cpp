@@ -195,6 +195,20 @@ TEST(Expression, PointersAndStructures) {
   EXPECT_EQ(result_of(at, "points && !points == false"), "bool true");
 }
 
+TEST(Expression, ElementsFromAPlaceOn) {
+  AtMark at("all");
+  at.thread.set(at["input"], std::uint64_t{0x100});
+  for (unsigned i = 0; i < 3; ++i) {
+    at.thread.write({ptx::Space::global, 0x100 + 4 * i}, static_cast<float>(i));
+  }
+  EXPECT_EQ(result_of(at, "*input @ 3"), "const float[3] {0, 1, 2}");
+  EXPECT_EQ(result_of(at, "input[1]@2"), "const float[2] {1, 2}");
+  EXPECT_EQ(result_of(at, "(*input@3)[2] * 2"), "float 4");
+  EXPECT_EQ(result_of(at, "*input @ 0"),
+            "column 10: expected a number of elements from 1 to 268435456");
+  EXPECT_EQ(result_of(at, "t @ 2"), "column 1: `t` is not in memory, so nothing follows it");
+}
+
 // A pointer of the program is generic; an address of this language has a space.
 TEST(Expression, SpacesOfPointers) {
   AtMark at("all");
