@@ -60,7 +60,7 @@ int braces(std::string_view line) {
 // A top-level item of a module, such as a function with its body.
 struct Item {
   std::size_t begin = 0, end = 0;  // lines
-  bool is_function = false, has_body = false;
+  bool is_function = false, is_section = false, has_body = false;
 };
 
 std::vector<Item> items_of(const Lines& lines) {
@@ -72,12 +72,12 @@ std::vector<Item> items_of(const Lines& lines) {
     if (depth == 0 && open.begin == i) {
       open.is_function = text.find(".entry") != std::string_view::npos ||
                          text.find(".func") != std::string_view::npos;
+      open.is_section = text.starts_with(".section");
     }
     depth += braces(text);
     open.has_body |= open.is_function && depth > 0;
-    const bool ends =
-        depth == 0 && (!open.is_function || text.ends_with(';') || text.ends_with('}'));
-    if (!ends) continue;
+    const bool is_long = open.is_function || open.is_section;
+    if (depth != 0 || (is_long && !text.ends_with(';') && !text.ends_with('}'))) continue;
     open.end = i + 1;
     items.push_back(open);
     open = {.begin = i + 1};

@@ -77,12 +77,18 @@ constexpr const char* kModule = R"(
 $L__BB1_2:
 	ret;
 }
+	.section	.debug_str
+	{
+$L__info_string0:
+.b8 95,90,0
+	}
 )";
 
 TEST(MarkedForShrinking, EveryRemovalOfOneRegionIsStillAModule) {
   const std::string marked = marked_for_shrinking(kModule, "k");
   EXPECT_EQ(marked.find("other"), std::string::npos);
   EXPECT_EQ(marked.find(".loc"), std::string::npos);
+  EXPECT_EQ(marked.find("info_string"), std::string::npos);
   std::size_t parsed = 0;
   const std::string small = ptx::shrink(marked, 100, [&](const std::string& text) {
     const ptx::Module module = ptx::parse(without_marks(text), "smaller");
