@@ -5,6 +5,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -14,6 +15,8 @@ import verdict_tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAMS = ROOT / "vgpu/cudart/programs"
+LIBRARIES = ROOT / "vgpu/libraries"
+SCRIPTS = ROOT / "ci/exec"
 COMMAND = pathlib.Path(__file__).parent / "verdicts"
 SOURCE = ["s[0] = 1;  // first", "x = s[0];", "  s[0]  = 1;", "y = " + 20 * "long + " + "1;"]
 
@@ -111,6 +114,10 @@ class VerdictTables(unittest.TestCase):
         suites = {"litmus", "litmus_80", "litmus_90", "hunt", "check", "defects", "contenders", "linked"}
         for prefix, folder in (("programs", PROGRAMS), ("verdicts", PROGRAMS / "verdicts")):
             suites |= {f"{prefix}_{path.parent.name}" for path in folder.glob("*/*.cu")}
+        suites |= {f"exec_{name}" for path in SCRIPTS.rglob("*_test.py")
+                   for name in re.findall(r'Verdicts\("(\w+)"\)', path.read_text())}
+        suites |= {f"library_{path.parent.parent.name}" for path in LIBRARIES.glob("*/programs/*.cu")}
+        suites.add("frameworks")
         tables = {path.stem: path.read_text().splitlines() for path in self.saved.glob("*.txt")}
         self.assertEqual(set(tables) - suites, set())
         self.assertTrue({"litmus", "hunt", "check", "defects", "contenders", "linked"} < set(tables))

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, LIBRARIES, Source, run
+from exec_testing import HERE, LIBRARIES, Source, Verdicts, run, run_with_findings
 
 HEADERS, TOOLKIT = sys.argv[4:6]
 PROGRAM = Source("driver_programs.cpp", "programs.cpp")
+VERDICTS_SEEN = Verdicts("driver")
 ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": TOOLKIT}
 PTX = """.version 7.0
 .target sm_75
@@ -65,6 +66,10 @@ def setUpModule():
                     f"-L{TOOLKIT}/stubs", "-lcuda", f"-L{TOOLKIT}", "-lnvrtc"], check=True, cwd=HERE)
 
 
+def tearDownModule():
+    VERDICTS_SEEN.check()
+
+
 def kernel_line(text):
     """The line of the kernels' source, which begins where the string does."""
     lines = PROGRAM.text[PROGRAM.text.index('R"(') + 3:].splitlines()
@@ -73,7 +78,7 @@ def kernel_line(text):
 
 class DriverTest(unittest.TestCase):
     def mode(self, *words, status=0):
-        result = run("--", "./driver", *words, env=ENVIRONMENT)
+        result, _ = run_with_findings("./driver", words, VERDICTS_SEEN, env=ENVIRONMENT)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 

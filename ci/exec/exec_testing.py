@@ -83,12 +83,13 @@ class Verdicts:
         assert not problems, "\n".join(problems)
 
 
-def run_with_findings(program, mode, verdicts=None, options=()):
-    """The status and output of a program's mode, and its findings."""
+def run_with_findings(program, mode="", verdicts=None, options=(), **more):
+    """The result of a program's mode, and its findings, which become rows of `verdicts`."""
     report = HERE / "report.json"
     report.unlink(missing_ok=True)
-    result = run("--json", str(report), *options, "--", program, *([mode] if mode else []))
+    words = [mode] if isinstance(mode, str) else list(mode)
+    result = run("--json", str(report), *options, "--", program, *filter(None, words), **more)
     findings = json.loads(report.read_text())["findings"]
     if verdicts:
-        verdicts.add(pathlib.Path(program).name, " ".join([mode, *options]).strip(), findings)
+        verdicts.add(pathlib.Path(program).name, " ".join([*words, *options]).strip(), findings)
     return result, findings

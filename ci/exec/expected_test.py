@@ -8,7 +8,7 @@ import sys
 import unittest
 import xml.etree.ElementTree
 
-from exec_testing import HERE, SOURCES, WARPCHECK, Source, build, run
+from exec_testing import HERE, SOURCES, WARPCHECK, Source, Verdicts, build, run, run_with_findings
 
 SOURCE = Source("expected_programs.cu", "expected.cu")
 RACE = """data-race shared
@@ -24,8 +24,15 @@ OVERRUN = """out-of-bounds global
 BECAUSE = "  because the example is meant to\n"
 
 
+VERDICTS_SEEN = Verdicts("expected")
+
+
 def setUpModule():
     build("expected.cu", "expected", "-g")
+
+
+def tearDownModule():
+    VERDICTS_SEEN.check()
 
 
 class Expected(unittest.TestCase):
@@ -142,7 +149,8 @@ etree.XMLSchema(etree.parse(f"{schemas}/junit.xsd")).assertValid(etree.parse(jun
         self.assertIn("nowhere.expect", result.stderr)
 
     def test_a_file_is_made_from_a_run(self):
-        result = run("--write-expect", "known.expect", "--", "./expected", "race", "overrun", "same", "call")
+        result, _ = run_with_findings("./expected", ["race", "overrun", "same", "call"], VERDICTS_SEEN,
+                                      ["--write-expect", "known.expect"])
         self.assertEqual(result.returncode, 66)
         self.assertIn("========= 4 expectations written to known.expect\n", result.stderr)
         written = self.file.read_text()

@@ -12,13 +12,18 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, LIBRARIES, NVCC, WARPCHECK, Source, build, run, run_with_findings
+from exec_testing import HERE, LIBRARIES, NVCC, WARPCHECK, Source, Verdicts, build, run, run_with_findings
 
 SOURCE = Source("calls/failed.cu", "failed.cu")
+VERDICTS_SEEN = Verdicts("runtime")
 
 
 def setUpModule():
     build("failed.cu", "program", "-cudart", "shared")
+
+
+def tearDownModule():
+    VERDICTS_SEEN.check()
 
 
 def places(finding):
@@ -27,7 +32,7 @@ def places(finding):
 
 def findings(program, mode):
     """The findings of a run with 4 GiB of device memory."""
-    return run_with_findings(program, mode, options=("--memory", "4G"))[1]
+    return run_with_findings(program, mode, VERDICTS_SEEN, ("--memory", "4G"))[1]
 
 
 class OtherBuilds(unittest.TestCase):

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, LIBRARIES, NVCC, Source, run
+from exec_testing import HERE, LIBRARIES, NVCC, Source, Verdicts, run, run_with_findings
 
 INCLUDE = f"-I{sys.argv[4]}"
 TOOLKIT_LIBRARIES = pathlib.Path(sys.argv[5])
 SOURCE = Source("static_programs.cu", "programs.cu")
+VERDICTS_SEEN = Verdicts("static_runtime")
 
 # One object is used for programs at fixed and at any addresses, and for a library.
 OPTIONS = ["-arch=compute_75", "-lineinfo"]
@@ -172,6 +173,10 @@ def setUpModule():
     compile_c(OPENER, "opener", "-ldl")
 
 
+def tearDownModule():
+    VERDICTS_SEEN.check()
+
+
 class StaticTest(unittest.TestCase):
     OUTPUT = "1 device\nscaled by 3\nright\n"
 
@@ -202,12 +207,12 @@ class Programs(StaticTest):
     def test_is_right_and_silent_however_it_is_linked(self):
         for name in ("program", "fixed", "separate", "shared"):
             with self.subTest(name):
-                self.assert_silent(run("--", f"./{name}"))
+                self.assert_silent(run_with_findings(f"./{name}", verdicts=VERDICTS_SEEN)[0])
 
     def test_what_is_wrong_is_found_at_its_line(self):
         for name in ("program", "fixed", "separate"):
             with self.subTest(name):
-                result = run("--", f"./{name}", "wrong")
+                result, _ = run_with_findings(f"./{name}", "wrong", VERDICTS_SEEN)
                 self.assertEqual(result.stdout, self.OUTPUT)
                 self.assertEqual(result.returncode, 66)
                 self.assertIn(
@@ -221,7 +226,7 @@ class Programs(StaticTest):
     def test_a_kernel_that_is_launched_first_by_a_destructor(self):
         for name in ("program", "shared"):
             with self.subTest(name):
-                result = run("--", f"./{name}", "at-end")
+                result, _ = run_with_findings(f"./{name}", "at-end", VERDICTS_SEEN)
                 self.assertEqual(result.stdout,
                                  self.OUTPUT + "launched at the end\ncudaSuccess\n")
                 self.assertIn("========= no findings; 2 launches of 2 kernels\n", result.stderr)

@@ -2,7 +2,8 @@
 
 A program says itself, told `right`, whether what it got is right, and must call every function that is
 not refused (DONE lists them); each of its defects must be found at the line that is marked with its
-name (`//~ name` in the line before), and the twins without them (`clean`) are silent.
+name (`//~ name` in the line before), and the twins without them (`clean`) are silent.  What each run
+shows is in a table (docs/develop/verdicts.md).
 """
 
 import json
@@ -12,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "ci"))
+import verdict_tables
 
 FOUND, UNSUPPORTED = 66, 2
 
@@ -31,19 +35,24 @@ class Programs:
         cls.warpcheck, nvcc, cls.nm, cls.done = sys.argv[1:5]
         cls.room = tempfile.TemporaryDirectory()
         cls.here = pathlib.Path(cls.room.name)
+        cls.table = verdict_tables.Table(f"library_{cls.LIBRARY}", cls.warpcheck)
         subprocess.run([nvcc, "-std=c++17", "-arch=compute_75", "-g", "-lineinfo", "-w", cls.SOURCE,
                         "-o", cls.here / "program", f"-l{cls.LIBRARY}"], check=True)
 
     @classmethod
     def tearDownClass(cls):
         cls.room.cleanup()
+        problems = cls.table.problems(set(cls.table.rows))
+        assert not problems, "\n".join(problems)
 
     def run_program(self, mode):
         report = self.here / "report.json"
         report.unlink(missing_ok=True)
         result = subprocess.run([self.warpcheck, "exec", "--json", report, "--", "./program", mode],
                                 cwd=self.here, capture_output=True, text=True, timeout=300)
-        return result, json.loads(report.read_text())["findings"]
+        findings = json.loads(report.read_text())["findings"]
+        self.table.add(self.SOURCE.stem, mode, findings, verdict_tables.sources_of(self.SOURCE))
+        return result, findings
 
     def test_every_function_gives_what_its_definition_says(self):
         result, findings = self.run_program("right")

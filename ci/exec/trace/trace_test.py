@@ -9,14 +9,19 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
-from exec_testing import HERE, WARPCHECK, Source, build, run
+from exec_testing import HERE, WARPCHECK, Source, Verdicts, build, run, run_with_findings
 
 SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
 TRACE = HERE / "run.trace"
+VERDICTS_SEEN = Verdicts("trace")
 
 
 def setUpModule():
     build("trace_programs.cu", "program", "-cudart", "shared")
+
+
+def tearDownModule():
+    VERDICTS_SEEN.check()
 
 
 def traced(*options, mode=()):
@@ -31,7 +36,7 @@ def steps(lines):
 
 class Traces(unittest.TestCase):
     def test_the_program_and_its_report_are_the_same(self):
-        plain = run("--", "./program")
+        plain, _ = run_with_findings("./program", verdicts=VERDICTS_SEEN)
         result, lines = traced()
         self.assertEqual(plain.returncode, 66)
         self.assertEqual((result.returncode, result.stdout), (plain.returncode, plain.stdout))

@@ -20,6 +20,8 @@ PROGRAMS = HERE / "programs"
 RECORDINGS = HERE.parent / "recordings"
 sys.path.insert(0, str(HERE.parent))
 from compare_recordings import differing, lines_of  # noqa: E402
+sys.path.append(str(HERE.parents[2] / "ci"))
+import verdict_tables  # noqa: E402
 LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
                            text=True).stdout.strip()
 DEFECTS = PROGRAMS / "defects.cu"
@@ -131,6 +133,7 @@ class CuBlas(unittest.TestCase):
     def setUpClass(cls):
         cls.room = tempfile.TemporaryDirectory()
         cls.here = pathlib.Path(cls.room.name)
+        cls.table = verdict_tables.Table("library_cublas", WARPCHECK)
         # Linked as nvcc does by default: the runtime is inside, cuBLAS is shared.
         subprocess.run([NVCC, "-arch=compute_75", "-g", "-lineinfo", DEFECTS, "-o",
                         cls.here / "defects", "-lcublas", "-lcublasLt"], check=True)
@@ -138,13 +141,21 @@ class CuBlas(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.room.cleanup()
+        problems = cls.table.problems(set(cls.table.rows))
+        assert not problems, "\n".join(problems)
 
     def run_program(self, *command):
         report = self.here / "report.json"
         report.unlink(missing_ok=True)
         result = subprocess.run([WARPCHECK, "exec", "--json", report, "--", *command], cwd=self.here,
                                 capture_output=True, text=True, timeout=300)
-        return result, json.loads(report.read_text()) if report.exists() else None
+        if not report.exists():
+            return result, None
+        found = json.loads(report.read_text())
+        program, *mode = command
+        self.table.add(pathlib.Path(program).name, " ".join(mode), found["findings"],
+                       verdict_tables.sources_of(DEFECTS))
+        return result, found
 
     def compile(self, text, name, *options):
         subprocess.run([CXX, "-x", "c", "-", "-o", self.here / name, "-Wl,--no-as-needed", "-x",

@@ -5,7 +5,8 @@ of this folder computes what it should, and nothing is found; with the argument 
 of the kind that its header names (`# expect: KIND; MESSAGE`), at lines marked `#~`, or `//~` in a source
 of its own.  Lines of a kernel that the program has as a text count from the beginning of the text.
 
-`# exec: OPTION...` are options of `exec`.
+`# exec: OPTION...` are options of `exec`.  What both runs show is in docs/develop/verdicts/frameworks.txt, of
+programs that PYTHON has run.
 
 A program whose frameworks (`# needs: NAME...`) PYTHON does not have is named, and the status is 2.
 """
@@ -21,6 +22,9 @@ import tempfile
 
 WARPCHECK, PYTHON = sys.argv[1:3]
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[3] / "ci"))
+import verdict_tables
+
 FOUND, REFUSED = 66, 2
 EXTENSIONS = tempfile.TemporaryDirectory()  # an extension is built once for both of its runs
 
@@ -31,6 +35,7 @@ class Program:
         self.needs = self.head("needs").split()
         self.kind, self.message = self.head("expect").split("; ", 1)
         self.options = self.head("exec").split()
+        self.verdicts = {}  # of each run, by its words
 
     def head(self, word):
         found = re.search(rf"^# {word}: ?(.*)$", self.text, re.MULTILINE)
@@ -67,7 +72,9 @@ class Program:
                 capture_output=True, text=True, timeout=600, cwd=directory, check=False,
                 env={"TRITON_CACHE_DIR": f"{directory}/triton", "TORCH_EXTENSIONS_DIR": EXTENSIONS.name,
                      **os.environ})
-            return result, json.loads(report.read_text())["findings"] if report.exists() else []
+            findings = json.loads(report.read_text())["findings"] if report.exists() else []
+            self.verdicts[" ".join(words)] = findings
+            return result, findings
 
     def problems(self):
         result, findings = self.run()
@@ -99,6 +106,12 @@ def main():
     with concurrent.futures.ThreadPoolExecutor() as pool:
         for found in pool.map(lambda each: list(each.problems()), programs):
             problems += found
+    table = verdict_tables.Table("frameworks", WARPCHECK)
+    for each in programs:
+        sources = verdict_tables.sources_of(*HERE.glob(f"{each.name}.*"))
+        for variant, findings in each.verdicts.items():
+            table.add(each.name, variant, findings, sources)
+    problems += table.problems({path.stem for path in HERE.glob("*.py")} - {pathlib.Path(__file__).stem})
     for name, missing in refused.items():
         if missing:
             print(f"{name}: {PYTHON} has no {', '.join(missing)}")
