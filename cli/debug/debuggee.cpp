@@ -196,7 +196,7 @@ void Debuggee::accept_one() {
   process.position = hello.at("position");
   const std::string role = hello.at("role");
   if (role == "checkpoint") {
-    announced_ -= std::min<std::size_t>(announced_, 1);
+    ++arrived_;
     const auto at =
         std::ranges::upper_bound(checkpoints_, process.position, {}, &Process::position);
     checkpoints_.insert(at, std::move(process));
@@ -317,12 +317,12 @@ std::optional<json> Debuggee::wait_for_stop(Process& process) {
 
 void Debuggee::expect_connections() {
   constexpr int kArriveMs = 2'000;
-  while (announced_ != 0) {
+  while (arrived_ < announced_) {
     pollfd wanted{listener_, POLLIN, 0};
     if (::poll(&wanted, 1, kArriveMs) <= 0) break;
     accept_one();
   }
-  announced_ = 0;
+  announced_ = arrived_;
 }
 
 std::vector<std::uint64_t> Debuggee::checkpoints() {

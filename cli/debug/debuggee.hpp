@@ -90,7 +90,9 @@ class Debuggee {
   bool is_connected_ = false;
   std::optional<Process> copy_, arriving_;
   std::vector<Process> checkpoints_;  // by position
-  std::size_t announced_ = 0;         // checkpoints that are about to connect
+  // How many checkpoints processes have announced, and how many have connected: the one comes
+  // before or after the other.
+  std::size_t announced_ = 0, arrived_ = 0;
   std::size_t thinned_ = 0;           // how many there were after thin()
   std::function<void(const nlohmann::json&)> on_finding_;
   std::uint64_t last_told_ = 0;

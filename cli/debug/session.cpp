@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/debug/session_impl.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::debug {
 
@@ -63,7 +64,7 @@ const Stop& DebugSession::go_to_finding(std::size_t index, unsigned side) {
 }
 
 std::string DebugSession::checkpoints() {
-  return fmt::format("{} checkpoints, {} MiB", impl_->debuggee.checkpoints().size(),
+  return fmt::format("{}, {} MiB", counted(impl_->debuggee.checkpoints().size(), "checkpoint"),
                      impl_->debuggee.checkpoint_bytes() >> 20);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -107,7 +108,9 @@ void DebugAgent::on_step(const vgpu::InstrStep& step) {
   }
   if (position_ >= look_at_) look();
   if (is_off_) return;
-  if (follow_ && follow_->has_left && position_ != seen_) return stop(stop_for("left"));
+  if (follow_ && follow_->has_left && !records_ && position_ != seen_) {
+    return stop(stop_for("left"));
+  }
   if (rules_.has_marks(step.pc) || follow_) consider(step);
 }
 
@@ -158,6 +161,7 @@ void DebugAgent::wait_as_checkpoint(const FilePlaces& places) {
 }
 
 void DebugAgent::stop(json message) {
+  if (!is_copy_) std::fflush(stdout);  // the user sees what has been written so far
   message["last"] = last_;
   if (!last_hit_.empty()) message["hit"] = json::parse(last_hit_);
   if (follow_) {
