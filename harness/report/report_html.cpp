@@ -370,7 +370,8 @@ class Page {
     const std::string path = shell_word(report.replay_path);
     add(parent, "h4", "Again");
     add(parent, "pre",
-        fmt::format("{0} replay {1}\n{0} export {1} -o finding.cu", project().program, path),
+        fmt::format("{0} replay {1}\n{0} export {1} -o finding.cu\n{0} debug {1}",
+                    project().program, path),
         "commands");
   }
 

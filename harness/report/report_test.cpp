@@ -51,6 +51,7 @@ TEST(ReportText, ReadsAsDocumented) {
     no barrier orders (1) and (2)
   mismatch: out[32] = 2, reference 1
   input: n=33, values[30]=1, rest 0; launch {grid 1, block 33}; schedule: default (0 decisions)
+debug: warpcheck debug fuzz/cases/fake_scan_published/3f9a.case
 replay: warpcheck replay fuzz/cases/fake_scan_published/3f9a.case
 )");
 }

@@ -146,8 +146,8 @@ std::string report_text(const Report& report) {
       fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input), settings,
                   settings.empty() ? "" : "; ", schedule_text(report.verdict.schedule));
   if (!report.replay_path.empty()) {
-    text +=
-        fmt::format("replay: {} replay {}\n", project().program, shell_word(report.replay_path));
+    text += fmt::format("debug: {0} debug {1}\nreplay: {0} replay {1}\n", project().program,
+                        shell_word(report.replay_path));
   }
   return text;
 }

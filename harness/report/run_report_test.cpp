@@ -109,6 +109,7 @@ TEST(ReportJunit, HasASuiteForEachPairAndACaseForEachClaim) {
    <failure message="FAIL: mismatch" type="mismatch">FAIL fake_scan_published
   mismatch: out[2] = 2, reference 1
   input: n=3, values[1]=1, rest 0; launch {grid 1, block 3}; schedule: default (0 decisions)
+debug: warpcheck debug cases/a.case
 replay: warpcheck replay cases/a.case
 </failure>
   </testcase>
@@ -242,7 +243,8 @@ TEST(ReportHtml, BreaksLongLinesWhenItIsPrinted) {
 TEST(ReportHtml, SaysWhereASourceFileIsNotThere) {
   const std::string page = report_html(run_of(report_of({race_at("scan", 14)})));
   EXPECT_NE(page.find("kernels/my scan.cu: the file is not here"), std::string::npos);
-  EXPECT_NE(page.find("warpcheck replay cases/a.case\nwarpcheck export cases/a.case -o finding.cu"),
+  EXPECT_NE(page.find("warpcheck replay cases/a.case\nwarpcheck export cases/a.case -o finding.cu\n"
+                      "warpcheck debug cases/a.case"),
             std::string::npos);
 }
 
