@@ -44,13 +44,13 @@ const Stop& DebugSession::reverse_continue() {
 const Stop& DebugSession::go_to_finding(std::size_t index, unsigned side) {
   Impl& impl = *impl_;
   if (index >= impl.findings.size()) {
-    throw DebugError(fmt::format("there are {} findings so far, no finding {}",
-                                 impl.findings.size(), index + 1));
+    throw DebugError(
+        fmt::format("no finding {}: so far there are {}", index + 1, impl.findings.size()));
   }
   FoundFinding& found = impl.findings[index];
   const std::vector<vgpu::AccessSide>& sides = found.finding.accesses;
   if (side == 0 || side > sides.size()) {
-    throw DebugError(fmt::format("the finding has {} sides, no side {}", sides.size(), side));
+    throw DebugError(fmt::format("the finding has no side {}: it has {}", side, sides.size()));
   }
   const vgpu::AccessSide& wanted = sides[side - 1];
   if (wanted.ptx.empty()) {
@@ -110,14 +110,13 @@ const Stop& DebugSession::Impl::run_on(Run wanted) {
     wanted.test_here = false;
     debuggee.thin(stop.position);
     const bool has_arrived =
-        is_past && (!message || message->at("position").get<std::uint64_t>() >= furthest) &&
-        (!message || message->at("reason") == "position" || message->at("reason") == "end");
+        is_past && (!message || message->at("position").get<std::uint64_t>() >= furthest);
     if (has_arrived) {
-      arrive_at_original();
-      if (stop.reason != StopReason::position) return stop;
-      if (wanted.until == furthest) return stop;
-      wanted.test_here = true;
-      continue;
+      const bool is_there =
+          !message || message->at("reason") == "position" || message->at("reason") == "end";
+      if (is_there && arrive_at_original()) return stop;
+      debuggee.drop_copy();
+      if (is_there) continue;
     }
     set_stop(message);
     if (!message || !message->contains("now")) return stop;
@@ -125,18 +124,21 @@ const Stop& DebugSession::Impl::run_on(Run wanted) {
   }
 }
 
-// The original process waits where it has stopped.  A stop at a step or a pause is none for those
-// who come from the past.
-const Stop& DebugSession::Impl::arrive_at_original() {
+// The original process waits where it has stopped.  Returns whether those who come from the past
+// stop there, too: at the end, and where it has stopped within an instruction.
+bool DebugSession::Impl::arrive_at_original() {
   debuggee.drop_copy();
-  if (has_ended && debuggee.original().is_gone) return set_stop(std::nullopt);
-  set_stop(original_stop);
-  if (original_stop.contains("now")) {
-    describe_hit(original_stop["now"]);
-  } else if (stop.reason != StopReason::end) {
-    stop.reason = StopReason::position;
+  if (has_ended && debuggee.original().is_gone) {
+    set_stop(std::nullopt);
+    return true;
   }
-  return stop;
+  set_stop(original_stop);
+  if (stop.reason == StopReason::end) return true;
+  const bool is_within =
+      stop.reason == StopReason::finding || stop.reason == StopReason::data_breakpoint;
+  if (is_within && accepts(original_stop.at("now"), true)) return true;
+  stop.reason = StopReason::position;
+  return false;
 }
 
 const Stop& DebugSession::Impl::go_to(std::uint64_t position) {
@@ -148,7 +150,7 @@ const Stop& DebugSession::Impl::go_to(std::uint64_t position) {
     return stop;
   }
   if (position >= furthest) {
-    if (is_in_past()) arrive_at_original();
+    if (is_in_past()) static_cast<void>(arrive_at_original());
     if (position == furthest || stop.reason == StopReason::end) return stop;
     return set_stop(run(here(), {.until = position, .has_rules = false}));
   }

@@ -58,7 +58,7 @@ struct DebugSession::Impl {
   const Stop& step_backward(StepKind kind);
   const Stop& go_to(std::uint64_t position);
   const Stop& go_to_last_of(const Place& place);
-  const Stop& arrive_at_original();
+  bool arrive_at_original();
   std::optional<nlohmann::json> run(Process& process, const Run& run);
   std::uint64_t find_side(const FoundFinding& finding, std::size_t side);
   Place search(std::uint64_t from, std::uint64_t until, Run run);

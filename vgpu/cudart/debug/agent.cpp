@@ -112,20 +112,19 @@ void DebugAgent::on_step(const vgpu::InstrStep& step) {
     return stop(stop_for("left"));
   }
   if (rules_.has_marks(step.pc) || follow_) consider(step);
+  while (until_ == position_) stop(stop_for("position"));
 }
 
-// Called now and then, and where a run is to end.
+// Called now and then.
 void DebugAgent::look() {
   const auto now = Clock::now();
   if (now >= checkpoint_at_) make_checkpoint();
-  while (until_ == position_) stop(stop_for("position"));
   if (!is_off_ && link_.has_line(0)) {
     const std::optional<std::string> line = link_.receive();
     if (!line) std::_Exit(kEndedByDebugger);
     stop(stop_for("pause"));
   }
   look_at_ = position_ + kLookEvery;
-  if (until_ > position_) look_at_ = std::min(look_at_, until_);
 }
 
 void DebugAgent::make_checkpoint() {
@@ -269,6 +268,7 @@ json DebugAgent::stop_for(const char* reason) {
 }
 
 void DebugAgent::consider(const vgpu::InstrStep& step) {
+  if (records_ && position_ == until_) return;  // a search ends before
   if (follow_ && step.place.block == follow_->thread.block &&
       step.place.warp == follow_->thread.warp() &&
       (step.mask >> follow_->thread.lane() & 1u) != 0) {
@@ -292,8 +292,9 @@ void DebugAgent::hit(const char* reason, const std::vector<const StopRule*>& rul
   for (const StopRule* const rule : rules) numbers.push_back(rule->number);
   json what{{"reason", reason}, {"rules", std::move(numbers)}, {"data", std::move(data)}};
   if (records_ && !is_conditional) {
-    // What the host does after a launch is seen before the next step.
-    last_ = position_ + (step_.launch == nullptr ? 1 : 0);
+    // What the host has written after a launch is seen before the next step.
+    const bool is_of_host = step_.launch == nullptr && std::string_view(reason) == "data";
+    last_ = is_of_host && position_ + 1 != until_ ? position_ + 1 : position_;
     last_hit_ = what.dump(-1, ' ', false, json::error_handler_t::replace);
     return;
   }

@@ -1,0 +1,157 @@
+// `warpcheck debug` as a user types it: sessions with a case and with a program.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli/shell_test_fixture.hpp"
+
+namespace {
+
+constexpr const char* kCase =
+    WARPCHECK_SOURCE_DIR "/fuzz/cases/scan_hillis_steele_published/cc66.case";
+
+class PromptTest : public ShellTest {
+ protected:
+  // What a session prints after each of its commands; the first entry is what it prints before.
+  std::vector<std::string> session(const std::string& target,
+                                   const std::vector<std::string>& commands) const {
+    std::ofstream script(directory_ / "script");
+    constexpr const char* kMark = "zz";  // no command has this name
+    for (const std::string& command : commands) script << kMark << '\n' << command << '\n';
+    script << kMark << "\nquit\n";
+    script.close();
+    const Outcome outcome = run("debug " + target + " < script");
+    EXPECT_EQ(outcome.status, 0) << outcome.out;
+    const std::string mark =
+        std::string("error: unknown command '") + kMark + "'; all are listed by: help\n";
+    std::vector<std::string> answers;
+    std::size_t begin = 0;
+    for (std::size_t end; (end = outcome.out.find(mark, begin)) != std::string::npos;) {
+      answers.push_back(outcome.out.substr(begin, end - begin));
+      begin = end + mark.size();
+    }
+    answers.resize(commands.size() + 1);
+    return answers;
+  }
+  static bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  }
+};
+
+#define EXPECT_HAS(text, part) EXPECT_TRUE(has(text, part)) << text
+
+TEST_F(PromptTest, TheRaceOfTheScanIsUnderstoodInTenCommands) {
+  const auto said = session(kCase, {"continue", "finding 1 1", "print %r18", "x/dw shared 4",
+                                    "stepi", "x/dw shared 4", "thread 2", "print %r18"});
+  EXPECT_HAS(said[0], "the run begins\nposition 1 of 1: ");
+  EXPECT_HAS(said[1], "finding 1: data-race on shared memory share[1], 4 bytes\n");
+  EXPECT_HAS(said[1], "position 34 of 34: ");
+  // Thread 1 is about to write share[1], in the round with distance 1.
+  EXPECT_HAS(said[2], "position 28 of 34: ");
+  EXPECT_HAS(said[2], "thread (1,0,0), warp 0 lanes 1\n");
+  EXPECT_HAS(said[2], "st.shared.u32 [%r2], %r16\n");
+  EXPECT_EQ(said[3], "%r18     b32   1 (0x1)\n");
+  EXPECT_EQ(said[4], "0x4: 0\n");
+  EXPECT_HAS(said[5], "position 29 of 34: ");
+  EXPECT_EQ(said[6], "0x4: 1\n");
+  // Thread 2 has not read it, in the same round.
+  EXPECT_HAS(said[7], "ld.shared.u32 %r14, [%r2]\n");
+  EXPECT_EQ(said[8], "%r18     b32   1 (0x1)\n");
+}
+
+TEST_F(PromptTest, WhoWroteThisLastIsAskedBackwards) {
+  const auto said = session(kCase, {"continue", "watch shared 4 4", "reverse-continue",
+                                    "reverse-continue", "reverse-continue", "continue"});
+  EXPECT_HAS(said[3], "thread (1,0,0) writes share[1]: 0 -> 1\nposition 28 of 34: ");
+  EXPECT_HAS(said[4], "thread (1,0,0) writes share[1]: ");
+  EXPECT_HAS(said[4], " -> 0\n");
+  EXPECT_HAS(said[5], "the run begins\nposition 1 of 34: ");
+  EXPECT_HAS(said[6], " -> 0\n");
+}
+
+TEST_F(PromptTest, StepsBackLeadToWhereStepsCameFrom) {
+  const auto said = session(kCase, {"stepi 5", "reverse-stepi", "stepi", "reverse-stepi 5",
+                                    "break 14", "continue", "continue", "next", "reverse-next"});
+  EXPECT_HAS(said[1], "position 6 of 6: ");
+  EXPECT_HAS(said[2], "position 5 of 6: ");
+  EXPECT_EQ(said[3], said[1]);
+  EXPECT_HAS(said[4], "position 1 of 6: ");
+  EXPECT_HAS(said[6], "breakpoint 2\nposition 19 of 19: ");
+  EXPECT_HAS(said[7], "finding 1: ");
+  EXPECT_HAS(said[9], "scan_hillis_steele.cu:14  ");
+}
+
+TEST_F(PromptTest, ConditionsChooseTheThread) {
+  const auto said = session(kCase, {"break scan_hillis_steele.cu:14 if threadIdx.x == 2",
+                                    "continue", "print threadIdx.x", "info breakpoints"});
+  EXPECT_HAS(said[2], "breakpoint 2\n");
+  EXPECT_HAS(said[2], "thread (2,0,0), warp 0 lanes 0-2\n");
+  EXPECT_EQ(said[3], "2\n");
+  EXPECT_EQ(said[4],
+            "catchpoint 1: findings\n"
+            "breakpoint 2: scan_hillis_steele.cu:14 if threadIdx.x == 2, hit 1 times\n");
+}
+
+TEST_F(PromptTest, ThreadsAreShownWithTheirStates) {
+  const auto said = session(kCase, {"continue", "info warps", "thread 1", "info threads"});
+  EXPECT_EQ(said[2],
+            "block (0,0,0), 1 barriers passed\n"
+            "* warp 0: lanes 0-1 waits at barrier 0; lanes 2 can run\n");
+  EXPECT_HAS(said[3], "block (0,0,0) thread (1,0,0)\nscan_hillis_steele.cu:13  ");
+  EXPECT_HAS(said[4],
+             "* block (0,0,0) thread (0,0,0) to (1,0,0)  warp 0 lanes 0-1: waits at barrier 0");
+}
+
+TEST_F(PromptTest, TheEndIsToldAndGoingBackWorksThere) {
+  const auto said =
+      session(kCase, {"continue", "continue", "continue", "reverse-continue", "reverse-continue"});
+  EXPECT_HAS(said[2], "finding 2: mismatch\n");
+  EXPECT_HAS(said[3], "the run has ended\n");
+  EXPECT_HAS(said[4], "finding 2: mismatch\n");
+  EXPECT_HAS(said[5], "finding 1: data-race");
+}
+
+TEST_F(PromptTest, WrongInputIsAnErrorThatSaysWhatToDo) {
+  const auto said = session(kCase, {"foo", "print %r99", "finding 7", "goto x", "thread 77",
+                                    "block 5", "info foo", "delete 8", "break 14 unless"});
+  EXPECT_EQ(said[1], "error: unknown command 'foo'; all are listed by: help\n");
+  EXPECT_EQ(said[2], "error: no register %r99; see: info registers\n");
+  EXPECT_EQ(said[3], "error: no finding 7: so far there are 0\n");
+  EXPECT_EQ(said[4], "error: a position must be a number, not 'x'\n");
+  EXPECT_EQ(said[5], "error: there is no thread 77: there are (3,1,1)\n");
+  EXPECT_EQ(said[6], "error: there is no block 5: there are (1,1,1)\n");
+  EXPECT_HAS(said[7], "error: info threads, warps, ");
+  EXPECT_EQ(said[8], "error: there is no breakpoint 8\n");
+  EXPECT_EQ(said[9], "error: expected 'if EXPR' after 14, not 'unless'\n");
+  expect_one_line_error(run("debug no_such.case"), "no_such.case");
+  expect_one_line_error(run("debug -- ./no_such_program"), "no_such_program");
+}
+
+#ifdef WARPCHECK_DEBUGGED_PROGRAM
+TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
+  const auto said =
+      session("-- " WARPCHECK_DEBUGGED_PROGRAM,
+              {"break second", "continue", "continue", "reverse-continue", "watch shared 20 4",
+               "reverse-continue", "goto end", "print %r1", "reverse-stepi"});
+  EXPECT_HAS(said[0], "begin\n");
+  EXPECT_HAS(said[2], "between\n");
+  EXPECT_HAS(said[2], "breakpoint 2\n");
+  EXPECT_HAS(said[2], ": second block (0,0,0) thread (0,0,0), warp 0 lanes 0-31\n");
+  EXPECT_HAS(said[3], "sum 4\n");
+  EXPECT_HAS(said[3], "the run has ended\n");
+  EXPECT_HAS(said[4], "breakpoint 2\n");
+  EXPECT_FALSE(has(said[4], "between")) << said[4];
+  EXPECT_HAS(said[6], "thread (5,0,0) writes share[5]: ");
+  EXPECT_HAS(said[6], ": first block (0,0,0) thread (5,0,0)");
+  EXPECT_HAS(said[7], "the run has ended\n");
+  EXPECT_EQ(said[8], "error: no kernel is running\n");
+  EXPECT_HAS(said[9], ": second block (0,0,0) thread (5,0,0)");
+  std::string all;
+  for (const std::string& text : said) all += text;
+  EXPECT_EQ(all.find("sum 4"), all.rfind("sum 4"));
+}
+#endif
+
+}  // namespace
