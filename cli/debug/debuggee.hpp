@@ -93,7 +93,7 @@ class Debuggee {
   // How many checkpoints processes have announced, and how many have connected: the one comes
   // before or after the other.
   std::size_t announced_ = 0, arrived_ = 0;
-  std::size_t thinned_ = 0;           // how many there were after thin()
+  std::size_t thinned_ = 0;  // how many there were after thin()
   std::function<void(const nlohmann::json&)> on_finding_;
   std::uint64_t last_told_ = 0;
   int status_ = 0;

@@ -235,7 +235,9 @@ void Prompt::lanes(const std::string& rest) {
   const auto [format, expression] = formatted(rest);
   if (expression.empty()) throw DebugError("lanes of what? an expression: lanes t");
   const auto values = inspector_.lanes(expression, here(), format);
-  for (std::size_t lane = 0; lane < values.size(); ++lane) {
+  const Stop& stop = session_.stop();
+  const std::uint32_t first = stop.block.linear(stop.focus.thread) / kWarpLanes * kWarpLanes;
+  for (std::size_t lane = 0; lane < values.size() && first + lane < stop.block.count(); ++lane) {
     const auto& [text, note] = values[lane];
     if (!text.empty()) {
       write_(fmt::format("lane {:>2}: {}{}\n", lane, text, note.empty() ? "" : "  (" + note + ")"));
