@@ -161,6 +161,11 @@ constexpr auto kAdvice = std::to_array<AdviceForLack>({
      "A call of the CUDA runtime failed, so there is no result to compare: look at its "
      "error "
      "first."},
+    {Lack::other_device,
+     "Another device gives another result from the same memory. If the assembler's optimisation is "
+     "the cause, show its makers the smaller kernel, and build the file with -Xptxas -O1 "
+     "meanwhile; "
+     "if it is the order of threads or a freedom of PTX, compare within an error bound."},
 });
 
 template <typename Rows, typename Key>
@@ -172,7 +177,7 @@ consteval bool in_order(const Rows& rows, Key key) {
 }
 static_assert(in_order(kHelp, &FindingHelp::kind));
 static_assert(in_order(kAdvice, &AdviceForLack::lack));
-static_assert(kAdvice.back().lack == Lack::output, "the last Lack");
+static_assert(kAdvice.back().lack == Lack::other_device, "the last Lack");
 
 // A barrier does not help between blocks, except between those of a cluster.
 std::string_view advice_for_atomicity(const vgpu::Finding& finding) {

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 27> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 28> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -56,6 +56,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 27> kLackNames{{
     {Lack::separate_memory, "separate-memory"},
     {Lack::coherent_read, "coherent-read"},
     {Lack::output, "output"},
+    {Lack::other_device, "other-device"},
 }};
 
 template <typename Names, typename Value>

@@ -51,6 +51,7 @@ enum class Lack : std::uint8_t {
   separate_memory,    // of the source and the target of a copy
   coherent_read,      // (2) need not see what the same launch writes
   output,             // the kernel's output: a runtime call failed
+  other_device,       // the result of a real device, which is another one
 };
 
 std::string_view name_of(FindingKind kind);                     // "data-race"

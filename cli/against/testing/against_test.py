@@ -49,6 +49,7 @@ class Against(unittest.TestCase):
         self.assertEqual((first["kind"], first["severity"], first["kernel"]), ("mismatch", "error", "square"))
         self.assertEqual([(side["role"], side["line"], side["thread"]) for side in first["accesses"]],
                          [("write", LINE, [3, 0, 0])])
+        self.assertEqual(first["lack"], "other-device")
         self.assertTrue(first["object"].startswith("element 3 of the allocation of 400 bytes at 0x"), first["object"])
         self.assertEqual(first["message"],
                          "launch 1: 0x00000009 here, 0x0000000a on fake, sm_90, driver for CUDA 13.0; 1 element differs; "

@@ -115,6 +115,7 @@ LaunchComparison::Answer LaunchComparison::compare(const LaunchImage& before,
   vgpu::Finding finding;
   finding.kind = vgpu::FindingKind::mismatch;
   finding.space = "global";
+  finding.lack = vgpu::Lack::other_device;
   finding.severity = origin.is_allowed ? vgpu::Severity::note : vgpu::Severity::error;
   finding.kernel = vgpu::kernel_name(before.kernel);
   finding.object = place_text(image, offset, element_);
