@@ -17,12 +17,12 @@ constexpr std::uint64_t kLookAdvanceOfBlock = 1u << 13;
 
 Blocks::~Blocks() {
   for (const auto& slot : slots_) {
-    if (slot->shared != nullptr) launch_.memory.release_private(slot->shared);
-    if (slot->reserved_shared != nullptr) launch_.memory.release_private(slot->reserved_shared);
+    if (slot->shared != nullptr) launch_.memory().release_private(slot->shared);
+    if (slot->reserved_shared != nullptr) launch_.memory().release_private(slot->reserved_shared);
     for (const Warp& warp : slot->warps) {
-      if (warp.local != nullptr) launch_.memory.release_private(warp.local);
+      if (warp.local != nullptr) launch_.memory().release_private(warp.local);
       for (const Warp::LocalPiece& piece : warp.local_beyond) {
-        launch_.memory.release_private(piece.allocation);
+        launch_.memory().release_private(piece.allocation);
       }
     }
   }
@@ -36,29 +36,29 @@ void Blocks::begin_launch() {
 }
 
 void Blocks::admit() {
-  if (launch_.request->share != nullptr) return admit_share();
+  if (launch_.request().share != nullptr) return admit_share();
   const auto size = std::size_t{dependencies_.clusters.size()};
   const auto fits = [&] {
-    return launch_.request->cooperative ||
-           launch_.resident.size() + admitted_.size() * size < launch_.limits.resident_blocks;
+    return launch_.request().cooperative ||
+           launch_.resident().size() + admitted_.size() * size < launch_.limits().resident_blocks;
   };
-  while (next_ < launch_.block_count && fits()) {
+  while (next_ < launch_.block_count() && fits()) {
     admitted_.push_back(next_);
     do {
       ++next_;
-    } while (size > 1 && next_ < launch_.block_count &&
+    } while (size > 1 && next_ < launch_.block_count() &&
              dependencies_.clusters.first_of(next_) != next_);
   }
 }
 
 // Admits one block at a time, because another machine may have nothing to do.
 void Blocks::admit_share() {
-  if (!launch_.resident.empty() || !admitted_.empty()) return;
-  if (const auto block = launch_.request->share->take()) admitted_.push_back(*block);
+  if (!launch_.resident().empty() || !admitted_.empty()) return;
+  if (const auto block = launch_.request().share->take()) admitted_.push_back(*block);
 }
 
 std::uint32_t Blocks::not_begun() const {
-  return launch_.block_count - next_ +
+  return launch_.block_count() - next_ +
          static_cast<std::uint32_t>(admitted_.size()) * dependencies_.clusters.size();
 }
 
@@ -67,8 +67,8 @@ Slot& Blocks::begin(std::uint32_t block) {
   const std::uint32_t first = dependencies_.clusters.first_of(block);
   admitted_.erase(std::ranges::lower_bound(admitted_, first));
   const std::uint32_t size = dependencies_.clusters.size();
-  if (launch_.program->uses_clusters) {
-    dependencies_.cluster_barriers.begin_cluster(first, size * launch_.threads);
+  if (launch_.program().uses_clusters) {
+    dependencies_.cluster_barriers.begin_cluster(first, size * launch_.threads());
   }
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     Slot& slot = dispatch(dependencies_.clusters.block_of_rank(first, rank));
@@ -91,12 +91,12 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   slot.occupied = true;
   slot.serial = ++dispatched_;
   slot.block = block;
-  slot.position = launch_.request->grid.position_of(block);
+  slot.position = launch_.request().grid.position_of(block);
   slot.phase = 0;
-  slot.live_lanes = launch_.threads;
+  slot.live_lanes = launch_.threads();
   slot.waiting_lanes = 0;
   slot.exit_pc = ptx::kNone;
-  if (launch_.program->has_named_barriers) {
+  if (launch_.program().has_named_barriers) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
   slot.objects.clear();
@@ -104,28 +104,26 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   slot.turn_steps = slot.steps = 0;
   slot.looks.begin(0, kLookAdvanceOfBlock, LookAccount::kShareOfBlock);
   slot.repeats_itself = false;
-  slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits.quantum;
+  slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits().quantum;
   slot.ready_warps = launch_.all_warps();
   const std::uint32_t shared_bytes =
-      launch_.request->dynamic_shared_bytes == 0
-          ? launch_.program->static_shared_bytes
-          : launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;
-  slot.shared = launch_.memory.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
-  slot.shared->symbols = launch_.program->shared_symbols;
-  if (launch_.program->uses_reserved_shared) dependencies_.clusters.renew_reserved_shared(slot);
+      launch_.request().dynamic_shared_bytes == 0
+          ? launch_.program().static_shared_bytes
+          : launch_.program().dynamic_shared_offset + launch_.request().dynamic_shared_bytes;
+  slot.shared = launch_.memory().renew_private(slot.shared, shared_bytes, ptx::Space::shared);
+  slot.shared->symbols = launch_.program().shared_symbols;
+  if (launch_.program().uses_reserved_shared) dependencies_.clusters.renew_reserved_shared(slot);
 
   Sync sync;
   sync.kind = Sync::Kind::block_start;
-  sync.program = launch_.program;
+  sync.program = &launch_.program();
   sync.place = {block, 0, slot.index, 0};
   sync.shared = slot.shared;
   launch_.notify_of_block(sync);
 
-  slot.warps.resize(std::max<std::size_t>(slot.warps.size(), launch_.warps_per_block));
-  const auto after = std::find_if(launch_.resident.begin(), launch_.resident.end(),
-                                  [&](const Slot* other) { return other->block > block; });
-  launch_.resident.insert(after, &slot);
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  slot.warps.resize(std::max<std::size_t>(slot.warps.size(), launch_.warps_per_block()));
+  launch_.add_resident(slot);
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     slot.warps[index].index = index;
     start_warp(slot, slot.warps[index]);
   }
@@ -136,21 +134,21 @@ Slot& Blocks::dispatch(std::uint32_t block) {
 // program may rely on more, and for each block if variables of the user are unwritten.  What an
 // earlier block has left there depends on the schedule, and an unwritten variable is no schedule.
 void Blocks::begin_registers(Warp& warp) const {
-  const std::size_t words = launch_.program->words_max * std::size_t{kWordRowBytes};
-  const std::size_t wides = launch_.program->wides_max * std::size_t{kWideRowBytes};
-  if (launch_.native == nullptr || launch_.native->reads_unwritten_registers()) {
+  const std::size_t words = launch_.program().words_max * std::size_t{kWordRowBytes};
+  const std::size_t wides = launch_.program().wides_max * std::size_t{kWideRowBytes};
+  if (launch_.native() == nullptr || launch_.native()->reads_unwritten_registers()) {
     warp.words.reset(words);
     warp.wides.reset(wides);
   } else {
     warp.words.grow(words);
     warp.wides.grow(wides);
   }
-  warp.predicates.reset(launch_.program->predicates_max * std::size_t{4});
+  warp.predicates.reset(launch_.program().predicates_max * std::size_t{4});
 }
 
 void Blocks::start_warp(Slot& slot, Warp& warp) {
   const std::uint32_t first = warp.index * kWarpLanes;
-  const std::uint32_t count = std::min(kWarpLanes, launch_.threads - first);
+  const std::uint32_t count = std::min(kWarpLanes, launch_.threads() - first);
   warp.lanes = count == kWarpLanes ? ~0u : (1u << count) - 1;
   warp.live = warp.lanes;
   warp.accesses = 0;
@@ -165,9 +163,9 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.waits_for_time = warp.has_paused = false;
   warp.places = Warp::Places::unknown;
   warp.fragments.assign(
-      {.pc = launch_.program->functions.front().entry, .mask = warp.lanes, .callers = {}});
-  if (warp.run != launch_.number || !launch_.program->unwritten_registers.empty()) {
-    warp.run = launch_.number;
+      {.pc = launch_.program().functions.front().entry, .mask = warp.lanes, .callers = {}});
+  if (warp.run != launch_.number() || !launch_.program().unwritten_registers.empty()) {
+    warp.run = launch_.number();
     begin_registers(warp);
   }
   warp.undefined.clear();
@@ -177,8 +175,8 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.cluster_arrived = 0;
   dependencies_.stacks.start(warp);
   const WarpId id{slot.block, warp.index};
-  warp.ask_at = launch_.strategy->next_access(launch_.request->index, id, 0);
-  warp.ask_at_fence = launch_.strategy->next_fence(launch_.request->index, id, 0);
+  warp.ask_at = launch_.strategy().next_access(launch_.request().index, id, 0);
+  warp.ask_at_fence = launch_.strategy().next_fence(launch_.request().index, id, 0);
 }
 
 std::optional<std::uint32_t> Blocks::cancel() {
@@ -193,16 +191,16 @@ std::optional<std::uint32_t> Blocks::cancel() {
 void Blocks::end(Slot& slot) {
   Sync sync;
   sync.kind = Sync::Kind::block_end;
-  sync.program = launch_.program;
+  sync.program = &launch_.program();
   sync.place = {slot.block, 0, slot.index, slot.phase};
   sync.shared = slot.shared;
   sync.has_ended = slot.live_lanes == 0;
   launch_.notify_of_block(sync);
   ++ended_;
-  if (launch_.request->share != nullptr) launch_.request->share->count_end();
+  if (launch_.request().share != nullptr) launch_.request().share->count_end();
   slot.occupied = false;
   slot.ready_warps = 0;
-  launch_.resident.erase(std::find(launch_.resident.begin(), launch_.resident.end(), &slot));
+  launch_.remove_resident(slot);
   dependencies_.watch.forget(slot);
   admit();
 }

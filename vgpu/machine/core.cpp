@@ -72,23 +72,18 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
     return outcome;
   }
   begin(launch, model, strategy, observers, limits, want_edges);
-  launch_.notify_of_launch(sync);
-  std::erase_if(launch_.observers.of_collectives, [&](const Observer* observer) {
-    return !observer->watches_collectives_of(*launch.program);
-  });
-
+  launch_.notify_of_begin(sync);
   const Outcome::End end = loop();
   rounds_.end_launch();
-  if (launch_.outcome.end == Outcome::End::completed) launch_.outcome.end = end;
-  for (Slot* slot : std::vector<Slot*>(launch_.resident)) blocks_.end(*slot);
+  for (Slot* slot : std::vector<Slot*>(launch_.resident())) blocks_.end(*slot);
 
   sync.kind = Sync::Kind::kernel_end;
-  launch_.notify_of_launch(sync);
+  launch_.notify_of_end(sync);
   workspace_.end_launch();
   if (launch.program->native != nullptr) {
-    launch.program->native->count(lanes_of_code(), launch_.outcome.steps);
+    launch.program->native->count(lanes_of_code(), launch_.steps());
   }
-  return std::move(launch_.outcome);
+  return launch_.finish(end);
 }
 
 // An observer of the last launch may have thrown an exception, so no state can be relied on.
@@ -96,7 +91,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  const ObserverList& observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
   const bool keeps_objects = provenance_objects_.begin_launch();
-  launch_.observers.begin(observers, want_edges, launch, provenance_objects_.may_read_own_writes());
+  launch_.begin_observers(observers, want_edges, provenance_objects_.may_read_own_writes());
   passed_barriers_.begin_launch();
   block_watch_.begin_launch();
   blocks_.begin_launch();
@@ -108,38 +103,39 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   time_waits_.begin_launch();
   workspace_.begin_launch();
   rounds_.begin_launch();
-  strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);
+  strategy.begin(launch.index, launch_.block_count(), launch_.warps_per_block());
   choose_code();
 }
 
 // Decides whether the launch begins with its program's machine code, and after how many steps the
 // program is compiled.
 void Core::choose_code() {
-  const NativeTier* const tier = launch_.program->native.get();
-  launch_.native = launch_.native_some = nullptr;
+  const NativeTier* const tier = launch_.program().native.get();
+  launch_.use_native(nullptr);
+  launch_.use_native_some(nullptr);
   compile_at_ = kNoLimit;
-  const Observers& observers = launch_.observers;
+  const Observers& observers = launch_.observers();
   // Machine code moves whole rows, does not ask the strategy at fences, and reports no steps.
-  if (launch_.request->weak_memory != nullptr || observers.following.values) return;
+  if (launch_.request().weak_memory != nullptr || observers.following.values) return;
   if (observers.watch_steps) return;
-  if (launch_.strategy->decides_fences(launch_.request->index)) return;
-  if (tier == nullptr || launch_.limits.compile == Compile::never) return;
-  const bool at_once = launch_.limits.compile == Compile::at_once;
+  if (launch_.strategy().decides_fences(launch_.request().index)) return;
+  if (tier == nullptr || launch_.limits().compile == Compile::never) return;
+  const bool at_once = launch_.limits().compile == Compile::at_once;
   if (at_once) native_runs_.compile_for_some();
-  launch_.native_some = tier->code(Lanes::some);
+  launch_.use_native_some(tier->code(Lanes::some));
   if (tier->code(lanes_of_code()) != nullptr || at_once) return compile();
   compile_at_ = tier->steps_left(lanes_of_code());
 }
 
 void Core::compile() {
   compile_at_ = kNoLimit;
-  launch_.native = launch_.program->native->make(*launch_.program, lanes_of_code(),
-                                                 FragmentLoop::native_calls());
+  launch_.use_native(launch_.program().native->make(launch_.program(), lanes_of_code(),
+                                                    FragmentLoop::native_calls()));
 }
 
 // Returns the kind of machine code for warps with all lanes.
 Lanes Core::lanes_of_code() const {
-  const Dim3& block = launch_.request->block;
+  const Dim3& block = launch_.request().block;
   const bool in_row = block.x % kWarpLanes == 0 || (block.y == 1 && block.z == 1);
   return in_row ? Lanes::in_row : Lanes::all;
 }
@@ -153,8 +149,8 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
     return polls_.run(slot, warp);
   }
   const std::uint64_t until_watch = slot.watch_at - std::min(slot.watch_at, slot.turn_steps);
-  const std::uint64_t until = std::min({launch_.limits.steps_max, compile_at_, progress_.looks_at(),
-                                        launch_.outcome.steps + until_watch});
+  const std::uint64_t until = std::min({launch_.limits().steps_max, compile_at_,
+                                        progress_.looks_at(), launch_.steps() + until_watch});
   return warps_.run_in_turn(slot, number, until);
 }
 
@@ -162,19 +158,17 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
 // GPU stops at the first one.  Here the launch continues, so that one run reports all findings.
 bool Core::faults_for_ever(const Slot& slot, const Warp& warp) {
   const std::uint64_t faults_max =
-      std::clamp(launch_.limits.steps_max / kStepsOfFault, kFaultsMin, kFaultsOfLaunch);
-  if (launch_.outcome.faults < faults_max) return false;
+      std::clamp(launch_.limits().steps_max / kStepsOfFault, kFaultsMin, kFaultsOfLaunch);
+  if (launch_.outcome().faults < faults_max) return false;
   if (warp.faults < std::min(kFaultsOfWarp, faults_max)) return false;
   if (warp.fragments.empty()) return false;
   const std::string detail = fmt::format(
       "the kernel was stopped here, after {} outside of memory or misaligned; a GPU stops "
       "at the first one",
-      counted(launch_.outcome.faults, "access"));
+      counted(launch_.outcome().faults, "access"));
   const Fragment& fragment = warp.fragments.front();
-  Trap trap{launch_.program, launch_.place_of(slot, warp), fragment.pc,
-            fragment.mask,   Trap::Cause::faults,          detail};
-  launch_.notify([&](Observer& observer) { observer.on_trap(trap); });
-  launch_.outcome.cause = trap.cause;
+  launch_.halt({&launch_.program(), launch_.place_of(slot, warp), fragment.pc, fragment.mask,
+                Trap::Cause::faults, detail});
   return true;
 }
 
@@ -188,18 +182,18 @@ Outcome::End Core::loop() {
     Slot* slot = launch_.slot_of(next.block);
     if (slot == nullptr) slot = &blocks_.begin(next.block);
     slot->polling_warps &= ~(1u << next.warp);
-    const std::uint64_t steps_before = launch_.outcome.steps;
+    const std::uint64_t steps_before = launch_.steps();
     const Stop stop = run_turns(*slot, next.warp);
     Warp& warp = slot->warps[next.warp];
-    slot->turn_steps += launch_.outcome.steps - steps_before;
-    slot->steps += launch_.outcome.steps - steps_before;
+    slot->turn_steps += launch_.steps() - steps_before;
+    slot->steps += launch_.steps() - steps_before;
     if (stop == Stop::halted || faults_for_ever(*slot, warp)) return Outcome::End::trap;
     if (launch_.is_enough()) return Outcome::End::enough;
-    if (launch_.outcome.steps >= launch_.limits.steps_max) {
+    if (launch_.steps() >= launch_.limits().steps_max) {
       return progress_.end_at_step_limit(*slot, warp);
     }
-    if (is_given_up(*launch_.request)) return Outcome::End::given_up;
-    if (launch_.outcome.steps >= compile_at_) [[unlikely]]
+    if (is_given_up(launch_.request())) return Outcome::End::given_up;
+    if (launch_.steps() >= compile_at_) [[unlikely]]
       compile();
     if (turns_.all_poll_in_vain()) progress_.look_soon();
     const bool must_look = progress_.must_look();

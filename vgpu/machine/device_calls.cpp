@@ -21,14 +21,14 @@ DeviceAnswer DeviceCalls::answer(const RunningFragment& run, const DeviceCall& c
     case DeviceFunction::__cudaCDP2Free: heap_.free(run, lane, call.arguments[0]); return {};
     default: break;
   }
-  if (launch_.request->device_runtime == nullptr) {
-    throw Refusal(std::string(launch_.program->kernel) + ": nobody answers the device runtime");
+  if (launch_.request().device_runtime == nullptr) {
+    throw Refusal(std::string(launch_.program().kernel) + ": nobody answers the device runtime");
   }
-  return launch_.request->device_runtime->answer(call);
+  return launch_.request().device_runtime->answer(call);
 }
 
 void DeviceCalls::call(RunningFragment& run, const Instr& instr, std::uint32_t active) {
-  const DeviceCallInstr& asked = launch_.program->device_calls[instr.device_call];
+  const DeviceCallInstr& asked = launch_.program().device_calls[instr.device_call];
   const auto bytes_at = [&](const Ref& ref, unsigned lane) {
     const std::size_t bytes = ref.bank == Bank::wide ? 8 : 4;
     return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset + lane * bytes;
@@ -42,7 +42,7 @@ void DeviceCalls::call(RunningFragment& run, const Instr& instr, std::uint32_t a
       launch_.use_of_undefined(run, UndefinedUse::Kind::address, argument, active);
     }
     for (const Ref& to : {asked.result, asked.stored}) {
-      run.warp.undefined.set(run.frame, to, {}, active, *launch_.program);
+      run.warp.undefined.set(run.frame, to, {}, active, launch_.program());
     }
   }
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
@@ -57,7 +57,7 @@ void DeviceCalls::call(RunningFragment& run, const Instr& instr, std::uint32_t a
     put(asked.result, lane, given.result);
     put(asked.stored, lane, given.stored);
     if (given.launched == 0) continue;
-    const DeviceLaunch event{launch_.program, launch_.place_of(run.slot, run.warp), run.pc, lane,
+    const DeviceLaunch event{&launch_.program(), launch_.place_of(run.slot, run.warp), run.pc, lane,
                              given.launched};
     launch_.notify([&](Observer& observer) { observer.on_device_launch(event); });
   }

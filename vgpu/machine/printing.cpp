@@ -29,7 +29,7 @@ std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std:
       continue;
     }
     const bool in_shared = at - kSharedWindow < kWindowBytes;
-    const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory.object_at(at);
+    const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory().object_at(at);
     const std::uint64_t offset =
         at - (in_shared || memory == nullptr ? kSharedWindow : memory->address);
     if (memory == nullptr || offset >= memory->bytes) break;
@@ -39,14 +39,14 @@ std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std:
   }
   if (done < to.size()) {
     Fault fault;
-    fault.program = launch_.program;
+    fault.program = &launch_.program();
     fault.place = launch_.place_of(run.slot, run.warp);
     fault.pc = run.pc;
     fault.lane = lane;
     fault.space = ptx::Space::global;
     fault.bytes = 1;
     fault.address = address + done;
-    fault.nearest = launch_.memory.nearest(fault.address);
+    fault.nearest = launch_.memory().nearest(fault.address);
     const bool freed = fault.nearest != nullptr && !fault.nearest->live &&
                        fault.address - fault.nearest->address < fault.nearest->bytes;
     fault.kind = freed ? Fault::Kind::use_after_free : Fault::Kind::out_of_bounds;
@@ -74,7 +74,7 @@ Step Printing::print(RunningFragment& run, std::size_t index, const Instr& instr
   const Ref& to = instr[PrintOperand::result];
   if (warp.undefined.any()) {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[PrintOperand::format], mask);
-    warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
+    warp.undefined.set(run.frame, to, {}, mask, launch_.program());
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -94,10 +94,10 @@ Step Printing::print(RunningFragment& run, std::size_t index, const Instr& instr
       try {
         printed = format_printf(read_string(run, lane, format), arguments);
       } catch (const Refusal& refusal) {
-        return launch_.refuse(fmt::format("{}: {}", launch_.program->kernel, refusal.what()));
+        return launch_.refuse(fmt::format("{}: {}", launch_.program().kernel, refusal.what()));
       }
       const Print event{
-          launch_.program,     launch_.place_of(run.slot, warp), run.pc, lane, false, printed.text,
+          &launch_.program(),  launch_.place_of(run.slot, warp), run.pc, lane, false, printed.text,
           printed.record_bytes};
       launch_.notify([&](Observer& observer) { observer.on_print(event); });
     }
@@ -125,7 +125,7 @@ Step Printing::fail_assertion(RunningFragment& run, std::size_t index, const Ins
         text(AssertionOperand::function), place.block.x, place.block.y, place.block.z,
         place.thread.x, place.thread.y, place.thread.z, failed);
     const Print event{
-        launch_.program, launch_.place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
+        &launch_.program(), launch_.place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
     launch_.notify([&](Observer& observer) { observer.on_print(event); });
   }
   return launch_.halt(run, mask, Trap::Cause::assertion, "assertion failed: " + condition);

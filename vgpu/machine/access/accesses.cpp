@@ -44,10 +44,10 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
 
 // Plans do not depend on the launch, except on whether it has weak memory.
 bool Accesses::begin_launch() {
-  const bool is_weak = launch_.request->weak_memory != nullptr;
-  const std::shared_ptr<NativeTier>& of = launch_.program->native;
+  const bool is_weak = launch_.request().weak_memory != nullptr;
+  const std::shared_ptr<NativeTier>& of = launch_.program().native;
   if (!is_weak && of != nullptr && of == plans_are_of_) return true;
-  plans_.assign(launch_.program->code.size(), {});
+  plans_.assign(launch_.program().code.size(), {});
   plans_are_of_ = is_weak ? nullptr : of;
   return false;
 }
@@ -65,7 +65,7 @@ bool Accesses::execute_at_site(RunningFragment& run, const Instr& instr, std::ui
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   Plan& plan = plans_[run.pc];
   if (plan.kind == Plan::Kind::unknown) [[unlikely]] {
-    const bool is_weak = launch_.request->weak_memory != nullptr;
+    const bool is_weak = launch_.request().weak_memory != nullptr;
     plan = is_weak ? Plan{.kind = Plan::Kind::other} : plan_of(instr);
   }
   if (plan.skips != 0) {
@@ -91,7 +91,7 @@ bool Accesses::find_at_site(const RunningFragment& run, const Instr& instr, cons
   if (pattern == Pattern::scattered) {
     const auto limit = static_cast<std::uint32_t>(site.begin + site.lane_room + plan.bytes);
     row.offsets = offsets_.data();
-    return launch_.rows.scan(addresses, limit, plan.bytes, active, offsets_.data()).inside;
+    return launch_.rows().scan(addresses, limit, plan.bytes, active, offsets_.data()).inside;
   }
   const auto lead = static_cast<unsigned>(__builtin_ctz(active));
   const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
@@ -150,7 +150,7 @@ void Accesses::execute_row(RunningFragment& run, const Instr& instr, const Plan&
   if (current_.is_watched() && !current_.report(run, instr, row, {0, 1})) [[unlikely]] {
     return move_elements(run, instr, *row.allocation, scan_of(row.pattern), row.mask);
   }
-  const MemoryRowFunctions& rows = launch_.rows;
+  const MemoryRowFunctions& rows = launch_.rows();
   std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
   if (row.pattern == Pattern::scattered) {
     const RowMove move{.data = row.allocation->data,
@@ -177,8 +177,8 @@ void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
   target.space = site.space;
   current_.access.offset = offsets;
   const auto* const row = reinterpret_cast<const std::byte*>(offsets.data());
-  const Pattern pattern = launch_.rows.pattern_of_words(row, site.bytes, ~0u);
-  perform(run, launch_.program->code[pc], target, scan_of(pattern), ~0u);
+  const Pattern pattern = launch_.rows().pattern_of_words(row, site.bytes, ~0u);
+  perform(run, launch_.program().code[pc], target, scan_of(pattern), ~0u);
 }
 
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -201,11 +201,12 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
     std::uint32_t group = active;
     RowScan scan;
     if (target.allocation != nullptr) {
-      scan = launch_.rows.scan(row, target.limit, bytes, active, current_.access.offset.data());
+      scan = launch_.rows().scan(row, target.limit, bytes, active, current_.access.offset.data());
       if (!scan.inside) [[unlikely]] {
         group = Targets::lanes_inside(row, target, bytes, active);
         if (group != 0)
-          scan = launch_.rows.scan(row, target.limit, bytes, group, current_.access.offset.data());
+          scan =
+              launch_.rows().scan(row, target.limit, bytes, group, current_.access.offset.data());
       }
     }
     if (target.allocation != nullptr && ((group >> lead) & 1) == 0 &&
@@ -250,11 +251,11 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
   current_.access.allocation = target.allocation;
   current_.access.undefined = 0;
   if (instr.kind == InstrKind::atomic && has_elements(instr.modifiers)) [[unlikely]] {
-    if (launch_.observers.weak_memory != nullptr) launch_.observers.weak_memory->forget_past();
+    if (launch_.observers().weak_memory != nullptr) launch_.observers().weak_memory->forget_past();
     atomics_.perform_elements(run, instr, target, mask);
     return;
   }
-  if (launch_.observers.weak_memory != nullptr && is_weak_memory_of(target)) [[unlikely]] {
+  if (launch_.observers().weak_memory != nullptr && is_weak_memory_of(target)) [[unlikely]] {
     current_.describe(run, instr, *target.allocation, target.space, pattern_in(scan), width * count,
                       mask, {0, count});
     return perform_weakly(run, instr, *target.allocation, scan);
@@ -311,12 +312,12 @@ void Accesses::move_elements(RunningFragment& run, const Instr& instr, const All
     move.row = row_of(run.banks, ref);
     move.wide_row = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
     if (instr.kind == InstrKind::load) {
-      launch_.rows.load(move);
+      launch_.rows().load(move);
       if (current_.access.undefined != 0 || run.warp.undefined.any()) {
         current_.give_undefined(run, instr, ref, element, mask);
       }
     } else {
-      launch_.rows.store(move);
+      launch_.rows().store(move);
     }
   }
 }
@@ -324,9 +325,9 @@ void Accesses::move_elements(RunningFragment& run, const Instr& instr, const All
 void Accesses::zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const auto zero = [&](const Ref& ref) {
     if (ref.bank == Bank::none) return;
-    launch_.rows.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, mask);
+    launch_.rows().broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, mask);
     if (run.warp.undefined.any())
-      run.warp.undefined.set(run.frame, ref, {}, mask, *launch_.program);
+      run.warp.undefined.set(run.frame, ref, {}, mask, launch_.program());
   };
   const bool is_quad = instr.modifiers.type == ptx::Type::b128;
   if (instr.kind == InstrKind::load) {

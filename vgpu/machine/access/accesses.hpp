@@ -48,14 +48,14 @@ class Accesses {
     const AccessSite& site = targets_.sites()[pc];
     if (pattern == Pattern::scattered) {
       // Code for stores does not ask whether all lanes have the same address.
-      pattern = launch_.rows.pattern_of_words(reinterpret_cast<const std::byte*>(offsets.data()),
-                                              site.bytes, ~0u);
+      pattern = launch_.rows().pattern_of_words(reinterpret_cast<const std::byte*>(offsets.data()),
+                                                site.bytes, ~0u);
       offset = offsets.front() - site.begin;
     }
     RowAccess row = row_at_site(run, pc, pattern, ~0u);
     row.first += static_cast<std::uint32_t>(offset);
     row.offsets = offsets.data();
-    const Instr& instr = launch_.program->code[pc];
+    const Instr& instr = launch_.program().code[pc];
     if (current_.report(run, instr, row, {0, instr.modifiers.vector})) [[likely]]
       return true;
     move_elements(run, instr, *row.allocation, scan_of(pattern), row.mask);
@@ -98,7 +98,7 @@ class Accesses {
   static Plan plan_of(const Instr& instr);
   [[nodiscard]] Pattern pattern_of(const Plan& plan, const std::byte* addresses,
                                    std::uint32_t active) const {
-    const MemoryRowFunctions& rows = launch_.rows;
+    const MemoryRowFunctions& rows = launch_.rows();
     return plan.wide_address ? rows.pattern_of_wides(addresses, plan.bytes, active)
                              : rows.pattern_of_words(addresses, plan.bytes, active);
   }

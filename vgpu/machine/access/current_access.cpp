@@ -81,7 +81,7 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
                                    std::uint32_t element, std::uint32_t mask) {
   const UndefinedLanes value = access.undefined_in(element);
   if ((value.mask & mask) == 0)
-    return run.warp.undefined.set(run.frame, ref, {}, mask, *launch_.program);
+    return run.warp.undefined.set(run.frame, ref, {}, mask, launch_.program());
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
   const unsigned unused = 64 - 8 * bytes;
   LaneBits bits{};
@@ -96,7 +96,7 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
           static_cast<std::uint64_t>(static_cast<std::int64_t>(bits[lane] << unused) >> unused);
     }
   }
-  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program, values);
+  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, launch_.program(), values);
   // Weak reads of local memory are mostly a compiler's, which keeps variables there (-G).
   if (access.space != ptx::Space::local || access.order != ptx::Order::weak) {
     run.warp.undefined.note_read(value.origin, value.mask & mask, access.allocation, access.offset);
@@ -108,7 +108,7 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
                              std::uint32_t mask, const Elements& elements,
                              const std::byte* written) {
   access.allocation = &allocation;
-  access.program = launch_.program;
+  access.program = &launch_.program();
   access.place = launch_.place_of(run.slot, run.warp);
   access.pc = run.pc;
   access.registers = &run.banks;
@@ -128,7 +128,7 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
   access.of_values = {};
   access.unwritten = 0;
   const bool asks_swaps =
-      launch_.program->synchronizes_threads || launch_.observers.weak_memory != nullptr;
+      launch_.program().synchronizes_threads || launch_.observers().weak_memory != nullptr;
   const bool is_whole = bytes >= ptx::bytes_of(instr.modifiers.type);
   if (asks_swaps && is_whole && instr.modifiers.atom_op == ptx::AtomOp::cas) {
     access.unwritten = lanes_that_compare_unequal(run, instr, access, mask);
@@ -169,9 +169,9 @@ void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const All
 // finds, and memory as it is before a store.
 //   row: `first` has not taken it, and the others may; null: it is none
 void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
-  UndefinedMemory* const memory = launch_.observers.undefined_memory;
+  UndefinedMemory* const memory = launch_.observers().undefined_memory;
   const bool stores = access.kind == AccessKind::write;
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  const std::vector<Observer*>& observers = launch_.observers().of_accesses;
   // If all observers have taken the row, it is memory that has not.
   const bool may_pass = row != nullptr && first < observers.size();
   const auto passes = [&] { return may_pass && memory->passes(*row); };
@@ -190,7 +190,7 @@ bool CurrentAccess::report_whole(RunningFragment& run, const Instr& instr, const
     std::copy_n(row.offsets, kWarpLanes, access.offset.begin());
   } else {
     const bool strided = row.pattern == Pattern::strided;
-    launch_.rows.count_up(access.offset.data(), row.first, strided ? row.bytes : 0);
+    launch_.rows().count_up(access.offset.data(), row.first, strided ? row.bytes : 0);
   }
   describe(run, instr, *row.allocation, row.space, row.pattern, row.bytes, row.mask, elements);
   report_from(first, &row);

@@ -39,11 +39,11 @@ class CurrentAccess {
   // as an Access.  Returns false if loaded bits are undefined, or else need to be marked.
   [[gnu::always_inline]] bool report(RunningFragment& run, const Instr& instr, const RowAccess& row,
                                      const Elements& elements) {
-    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+    const std::vector<Observer*>& observers = launch_.observers().of_accesses;
     std::size_t first = 0;
     while (first < observers.size() && observers[first]->takes_row(row)) ++first;
     if (first == observers.size()) [[likely]] {
-      UndefinedMemory* const memory = launch_.observers.undefined_memory;
+      UndefinedMemory* const memory = launch_.observers().undefined_memory;
       if (memory == nullptr || memory->passes(row)) [[likely]]
         return true;
     }
@@ -58,7 +58,7 @@ class CurrentAccess {
   [[nodiscard]] std::uint32_t guessed_lanes(const RunningFragment& run, const Instr& instr,
                                             std::uint32_t mask) const;
 
-  [[nodiscard]] bool is_watched() const { return launch_.observers.watch_accesses(); }
+  [[nodiscard]] bool is_watched() const { return launch_.observers().watch_accesses(); }
 
   Access access;  // a member, because it is too large to build for each access
 

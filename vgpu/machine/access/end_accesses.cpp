@@ -41,7 +41,7 @@ void Accesses::perform_at_end(RunningFragment& run, const Instr& instr, const Ta
                        static_cast<std::uint64_t>(instr.displacement), 0};
   const auto begin = static_cast<std::uint32_t>(address_of(row, lane) - target.base);
   const std::uint32_t inside = target.limit - begin;
-  if (launch_.observers.weak_memory != nullptr) launch_.observers.weak_memory->forget_past();
+  if (launch_.observers().weak_memory != nullptr) launch_.observers().weak_memory->forget_past();
   LaneBits undefined{};
   std::uint32_t origin = ptx::kNone;
   current_.access.allocation = target.allocation;
@@ -62,7 +62,7 @@ void Accesses::perform_at_end(RunningFragment& run, const Instr& instr, const Ta
     origin = current_.access.origin;
   }
   std::byte* data = target.allocation->data + begin;
-  BlockShare* const share = launch_.request->share;
+  BlockShare* const share = launch_.request().share;
   if (instr.kind == InstrKind::atomic && share != nullptr && target.space == ptx::Space::global) {
     constexpr std::uint32_t kPage = ReductionPages::kPageBytes;
     data = share->reductions().page_of(*target.allocation, begin / kPage, run.pc);
@@ -78,16 +78,16 @@ void Accesses::perform_at_end(RunningFragment& run, const Instr& instr, const Ta
     Atomics::calculate(run, instr, cell.data(), kAtBegin.data(), mask);
     std::memcpy(data, cell.data(), inside);
   } else if (to.bank != Bank::none) {
-    launch_.rows.load({.data = cell.data(),
-                       .offsets = kAtBegin.data(),
-                       .mask = mask,
-                       .row = row_of(run.banks, to),
-                       .wide_row = to.bank == Bank::wide,
-                       .width = static_cast<std::uint8_t>(bytes),
-                       .is_signed = ptx::is_signed(instr.modifiers.type)});
+    launch_.rows().load({.data = cell.data(),
+                         .offsets = kAtBegin.data(),
+                         .mask = mask,
+                         .row = row_of(run.banks, to),
+                         .wide_row = to.bank == Bank::wide,
+                         .width = static_cast<std::uint8_t>(bytes),
+                         .is_signed = ptx::is_signed(instr.modifiers.type)});
   }
   if (to.bank == Bank::none || (origin == ptx::kNone && !run.warp.undefined.any())) return;
-  run.warp.undefined.set_bits(run.frame, to, undefined, origin, mask, *launch_.program);
+  run.warp.undefined.set_bits(run.frame, to, undefined, origin, mask, launch_.program());
 }
 
 }  // namespace warpcheck::vgpu

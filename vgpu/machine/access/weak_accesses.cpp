@@ -11,7 +11,7 @@ void Accesses::perform_weakly(RunningFragment& run, const Instr& instr,
                               const Allocation& allocation, const RowScan& scan) {
   Access& access = current_.access;
   const std::uint32_t mask = access.mask;
-  WeakMemory& memory = *launch_.observers.weak_memory;
+  WeakMemory& memory = *launch_.observers().weak_memory;
   if (access.asynchronous) {
     current_.report();
     memory.pass(access);
@@ -19,14 +19,14 @@ void Accesses::perform_weakly(RunningFragment& run, const Instr& instr,
   }
   PastPoint point = memory.begin(access);
   if (point.lanes != 0) {
-    point.launch = launch_.request->index;
+    point.launch = launch_.request().index;
     point.at = {run.slot.block, run.warp.index};
     point.index = run.warp.accesses - 1;
-    const std::optional<PastChoice> choice = launch_.strategy->choose_past(point);
+    const std::optional<PastChoice> choice = launch_.strategy().choose_past(point);
     if (choice && (choice->lanes & point.lanes) != 0 && choice->writes != 0) {
       const PastChoice fits{choice->lanes & point.lanes, std::min(choice->writes, point.depth)};
-      launch_.outcome.decisions.push_back({point.launch, point.at, Decision::Point::past,
-                                           point.index, fits.lanes, WarpId{fits.writes, 0}});
+      launch_.record({point.launch, point.at, Decision::Point::past, point.index, fits.lanes,
+                      WarpId{fits.writes, 0}});
       memory.choose(access, fits);
     }
   }

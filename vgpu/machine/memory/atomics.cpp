@@ -466,7 +466,7 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {
     const std::lock_guard lock(*shared_by);
     function(rows);
-  } else if (BlockShare* const share = launch_.request->share; share != nullptr && is_global) {
+  } else if (BlockShare* const share = launch_.request().share; share != nullptr && is_global) {
     run_in_pages(function, rows, current_.access, share->reductions());
   } else if (current_.access.allocation->is_mapped()) {
     run_atomically_with_host(function, rows, ptx::bytes_of(instr.modifiers.type));
@@ -521,7 +521,7 @@ void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const T
     UndefinedLanes both = run.warp.undefined.get(run.frame, destination);
     if ((both.mask & mask) == 0) both.origin = first.origin;
     if (part != 0) both.mask |= first.mask & mask;
-    run.warp.undefined.set(run.frame, destination, both, mask, *launch_.program);
+    run.warp.undefined.set(run.frame, destination, both, mask, launch_.program());
   }
   current_.access.offset = lane_offset;
 }

@@ -60,7 +60,7 @@ void BulkCopies::cancel_blocks(RunningFragment& run, const Instr& instr, std::ui
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::array<std::uint32_t, kUnitBytes / 4> words{};
     if (const std::optional<std::uint32_t> first = blocks_.cancel()) {
-      const Dim3 place = launch_.request->grid.position_of(*first);
+      const Dim3 place = launch_.request().grid.position_of(*first);
       words = {place.x, place.y, place.z, 1};
     }
     const Ref& rows = instr[BulkOperand::rows];
@@ -70,7 +70,7 @@ void BulkCopies::cancel_blocks(RunningFragment& run, const Instr& instr, std::ui
     }
     const Ref& blocks = instr[BulkOperand::blocks];
     if (blocks.bank != Bank::none) {
-      const std::uint32_t all = (1u << launch_.request->cluster.count()) - 1;
+      const std::uint32_t all = (1u << launch_.request().cluster.count()) - 1;
       std::memcpy(row_of(run.banks, blocks) + lane * sizeof all, &all, sizeof all);
     }
     for_each_target(run, instr, lane, [&](const Instr& one) { respond(run, one, lane); });
@@ -105,7 +105,7 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
     if (bytes % kUnitBytes == 0) continue;
     return launch_.refuse(fmt::format("'{}' of {}, which is no multiple of {}",
-                                      launch_.program->source_of(run.pc).text,
+                                      launch_.program().source_of(run.pc).text,
                                       counted(bytes, "byte"), kUnitBytes));
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {

@@ -69,8 +69,8 @@ void Copies::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes
   const std::int64_t start = load.displacement;
   for (std::uint32_t word = 0; word < words; ++word) {
     const Ref to = row_after(rows, word);
-    launch_.rows.broadcast(row_of(run.banks, to), false, 0, lanes);
-    run.warp.undefined.set(run.frame, to, {}, lanes, *launch_.program);
+    launch_.rows().broadcast(row_of(run.banks, to), false, 0, lanes);
+    run.warp.undefined.set(run.frame, to, {}, lanes, launch_.program());
     if (bytes >= 4 * (word + 1)) {
       load.modifiers.type = ptx::Type::b32;
       load.displacement = start + 4 * word;
@@ -104,7 +104,7 @@ void Copies::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std:
   }
   const bool is_new = (byte.mask & lanes) != 0;
   const std::uint32_t origin = is_new ? byte.origin : undefined.get(run.frame, to).origin;
-  undefined.set_bits(run.frame, to, bits, origin, lanes, *launch_.program);
+  undefined.set_bits(run.frame, to, bits, origin, lanes, launch_.program());
 }
 
 // A weak write of undefined values (PTX ISA 9.0, 9.7.9.19), 128 bytes per lane.
@@ -134,18 +134,18 @@ void Copies::commit_or_wait(const RunningFragment& run, const Instr& instr,
                             std::uint32_t active) const {
   const WarpPlace place = launch_.place_of(run.slot, run.warp);
   if (instr.opcode == ptx::Opcode::tensormap_) {
-    CopyWait wait{.program = launch_.program, .place = place, .pc = run.pc, .mask = active};
+    CopyWait wait{.program = &launch_.program(), .place = place, .pc = run.pc, .mask = active};
     wait.of_warp = true;
     return launch_.notify([&](Observer& observer) { observer.on_copy_wait(wait); });
   }
   const bool waits = instr.modifiers.copy_op != ptx::CopyOp::commit_group;
   const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
   if (commits) {
-    const CopyCommit commit{launch_.program, place, run.pc, active, instr.modifiers.bulk};
+    const CopyCommit commit{&launch_.program(), place, run.pc, active, instr.modifiers.bulk};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });
   }
   if (!waits) return;
-  CopyWait wait{launch_.program,     place, run.pc, active, 0, instr.modifiers.bulk,
+  CopyWait wait{&launch_.program(),  place, run.pc, active, 0, instr.modifiers.bulk,
                 instr.modifiers.read};
   if (instr.modifiers.copy_op == ptx::CopyOp::wait_group) {
     wait.groups_left = word_of(run.banks, instr[CopyGroupOperand::groups_left],

@@ -12,7 +12,7 @@ void DeviceHeap::call(RunningFragment& run, const Instr& instr, std::uint32_t ac
   if (run.warp.undefined.any()) [[unlikely]] {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[HeapOperand::argument],
                              active);
-    run.warp.undefined.set(run.frame, instr[HeapOperand::result], {}, active, *launch_.program);
+    run.warp.undefined.set(run.frame, instr[HeapOperand::result], {}, active, launch_.program());
   }
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -28,7 +28,7 @@ void DeviceHeap::call(RunningFragment& run, const Instr& instr, std::uint32_t ac
 }
 
 std::uint64_t DeviceHeap::allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes) {
-  Allocation* const allocation = launch_.memory.allocate_on_heap(bytes, launch_.request->device);
+  Allocation* const allocation = launch_.memory().allocate_on_heap(bytes, launch_.request().device);
   if (allocation == nullptr) return 0;
   allocation->allocated_at = place_with_line(run, lane);
   launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation); });
@@ -38,7 +38,7 @@ std::uint64_t DeviceHeap::allocate(const RunningFragment& run, unsigned lane, st
 void DeviceHeap::free(const RunningFragment& run, unsigned lane, std::uint64_t address) {
   if (address == 0) return;
   const CodePlace place = place_with_line(run, lane);
-  auto* const nearest = const_cast<Allocation*>(launch_.memory.nearest(address));
+  auto* const nearest = const_cast<Allocation*>(launch_.memory().nearest(address));
   const bool is_valid =
       nearest != nullptr && nearest->on_heap() && nearest->live && nearest->address == address;
   if (!is_valid) {
@@ -48,18 +48,18 @@ void DeviceHeap::free(const RunningFragment& run, unsigned lane, std::uint64_t a
     launch_.notify([&](Observer& observer) { observer.on_invalid_free(invalid); });
     return;
   }
-  const HeapFree event{launch_.program, launch_.place_of(run.slot, run.warp), place.pc, lane,
+  const HeapFree event{&launch_.program(), launch_.place_of(run.slot, run.warp), place.pc, lane,
                        nearest};
   launch_.notify([&](Observer& observer) { observer.on_heap_free(event); });
   launch_.notify([&](Observer& observer) { observer.on_free(*nearest); });
   nearest->freed_at = place;
   targets_.forget(nearest);
-  launch_.memory.free(nearest);
+  launch_.memory().free(nearest);
 }
 
 CodePlace DeviceHeap::place_with_line(const RunningFragment& run, unsigned lane) const {
   CodePlace place = launch_.code_place(run, lane);
-  const Program& program = *launch_.program;
+  const Program& program = launch_.program();
   const auto has_line = [&](std::uint32_t pc) {
     return program.source_of(pc).location.file < program.files.size();
   };

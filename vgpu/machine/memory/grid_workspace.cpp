@@ -9,9 +9,9 @@ namespace warpcheck::vgpu {
 void GridWorkspace::begin_launch() {
   constexpr std::uint32_t kBytes = 64;
   allocation_ = nullptr;  // the last launch may have been given up
-  if (!launch_.request->cooperative || !launch_.program->has_grid_workspace) return;
+  if (!launch_.request().cooperative || !launch_.program().has_grid_workspace) return;
   allocation_ =
-      launch_.memory.allocate(kBytes, ptx::Space::global, std::string(kGridWorkspaceName));
+      launch_.memory().allocate(kBytes, ptx::Space::global, std::string(kGridWorkspaceName));
   if (allocation_ == nullptr) return;  // then the program finds no workspace, and traps
   std::fill_n(allocation_->data, kBytes, std::byte{0});
   launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation_); });
@@ -25,7 +25,7 @@ void GridWorkspace::begin_launch() {
 void GridWorkspace::end_launch() {
   if (allocation_ == nullptr) return;
   launch_.notify([&](Observer& observer) { observer.on_free(*allocation_); });
-  launch_.memory.free(std::exchange(allocation_, nullptr));
+  launch_.memory().free(std::exchange(allocation_, nullptr));
 }
 
 }  // namespace warpcheck::vgpu

@@ -72,9 +72,9 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
       const std::uint32_t further = element * width + half * 4;
       if (is_uniform) {
         row.first = interleaved(lead + further);
-        launch_.rows.count_up(at.data(), row.first, 4);
+        launch_.rows().count_up(at.data(), row.first, 4);
       } else {
-        launch_.rows.interleave(lane_offset.data(), further, mask, at.data());
+        launch_.rows().interleave(lane_offset.data(), further, mask, at.data());
       }
       const CurrentAccess::Elements elements{element, 1, half * 4};
       report(run, instr, row, elements);
@@ -97,12 +97,12 @@ void LocalMemory::perform_wide_atomic(RunningFragment& run, const Instr& instr,
   std::array<std::uint64_t, kWarpLanes> cells{};
   auto* const bytes = reinterpret_cast<std::byte*>(cells.data());
   Places cell_offset;
-  launch_.rows.count_up(cell_offset.data(), 0, sizeof cells[0]);
+  launch_.rows().count_up(cell_offset.data(), 0, sizeof cells[0]);
   std::array<Places, 2> at;
   LaneBits undefined{};
   std::uint32_t origin = ptx::kNone;
   for (std::uint32_t half = 0; half < 2; ++half) {
-    launch_.rows.interleave(lane_offset.data(), 4 * half, mask, at[half].data());
+    launch_.rows().interleave(lane_offset.data(), 4 * half, mask, at[half].data());
     const RowAccess row{.allocation = target.allocation,
                         .place = launch_.place_of(run.slot, run.warp),
                         .pc = run.pc,
@@ -132,7 +132,7 @@ void LocalMemory::perform_wide_atomic(RunningFragment& run, const Instr& instr,
   });
   const Ref& old = instr[AtomicOperand::old];
   if (old.bank == Bank::none || (origin == ptx::kNone && !run.warp.undefined.any())) return;
-  run.warp.undefined.set_bits(run.frame, old, undefined, origin, mask, *launch_.program);
+  run.warp.undefined.set_bits(run.frame, old, undefined, origin, mask, launch_.program());
 }
 
 // Reports a word of each lane.
@@ -172,7 +172,7 @@ void LocalMemory::move(RunningFragment& run, const Instr& instr, const RowAccess
                        .wide_row = ref.bank == Bank::wide,
                        .width = row.bytes,
                        .is_signed = ptx::is_signed(instr.modifiers.type)};
-    is_load ? launch_.rows.load(move) : launch_.rows.store(move);
+    is_load ? launch_.rows().load(move) : launch_.rows().store(move);
   }
   if (is_load && (current_.access.undefined != 0 || run.warp.undefined.any())) {
     give_undefined_word(run, instr, ref, elements.byte / 4, row.mask);
@@ -194,7 +194,7 @@ void LocalMemory::give_undefined_word(RunningFragment& run, const Instr& instr, 
   const bool is_low = half == 1 && current_.access.undefined == 0;
   const std::uint32_t origin =
       is_low ? undefined.get(run.frame, ref).origin : current_.access.origin;
-  undefined.set_bits(run.frame, ref, bits, origin, mask, *launch_.program);
+  undefined.set_bits(run.frame, ref, bits, origin, mask, launch_.program());
 }
 
 }  // namespace warpcheck::vgpu

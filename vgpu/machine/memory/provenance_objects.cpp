@@ -40,46 +40,46 @@ void ProvenanceObjects::count_objects(const RootSum& sum) {
 
 // Returns the object whose address the root holds; nothing: it holds no address.
 ProvenanceObject ProvenanceObjects::object_of(const Root& root) const {
-  const Launch& launch = *launch_.request;
+  const Launch& launch = launch_.request();
   ProvenanceObject object;
   std::uint64_t address = 0;
   if (root.kind == Root::Kind::shared) {
     const std::uint32_t dynamic_end =
-        launch_.program->dynamic_shared_offset + launch.dynamic_shared_bytes;
-    object.symbol = &launch_.program->shared_symbols[root.index];
+        launch_.program().dynamic_shared_offset + launch.dynamic_shared_bytes;
+    object.symbol = &launch_.program().shared_symbols[root.index];
     object.begin = object.symbol->offset;
     object.end = object.symbol->bytes == 0 ? dynamic_end : object.begin + object.symbol->bytes;
     return object;
   }
   if (root.kind == Root::Kind::variable) {
-    const AddressPatch& patch = launch_.program->patches[root.index];
+    const AddressPatch& patch = launch_.program().patches[root.index];
     if (!patch.wide) return object;
-    std::memcpy(&address, launch_.program->constants.data() + patch.constant_offset,
+    std::memcpy(&address, launch_.program().constants.data() + patch.constant_offset,
                 sizeof address);
     object.allocation =
-        launch_.memory.object_at(address - static_cast<std::uint64_t>(patch.addend));
+        launch_.memory().object_at(address - static_cast<std::uint64_t>(patch.addend));
     return object;
   }
   if (root.index + sizeof address > launch.parameters.size()) return object;
   std::memcpy(&address, launch.parameters.data() + root.index, sizeof address);
-  object.allocation = launch_.memory.object_at(address);
+  object.allocation = launch_.memory().object_at(address);
   if (object.allocation == nullptr)
-    object.allocation = launch_.memory.object_at(address - 1);  // the address of its end
+    object.allocation = launch_.memory().object_at(address - 1);  // the address of its end
   // Programs form one array from several adjacent mappings.
   if (object.allocation != nullptr && object.allocation->of_virtual) return {};
   object.is_sure = object.allocation != nullptr && object.allocation->address == address;
   // It may also be the end of the region before.
   if (object.is_sure && object.allocation->is_region) [[unlikely]] {
-    const Allocation* const before = launch_.memory.object_at(address - 1);
+    const Allocation* const before = launch_.memory().object_at(address - 1);
     object.is_sure = before == nullptr || !before->is_region;
   }
   return object;
 }
 
 bool ProvenanceObjects::may_read_own_writes() const {
-  return std::ranges::any_of(launch_.program->noncoherent_loads, [&](std::uint16_t load) {
+  return std::ranges::any_of(launch_.program().noncoherent_loads, [&](std::uint16_t load) {
     const Allocation* const read = meant_[load].allocation;
-    return std::ranges::any_of(launch_.program->global_writes, [&](std::uint16_t write) {
+    return std::ranges::any_of(launch_.program().global_writes, [&](std::uint16_t write) {
       if (meant_[write].symbol != nullptr) return false;
       const Allocation* const written = meant_[write].allocation;
       return read == nullptr || written == nullptr || read == written;
@@ -88,7 +88,7 @@ bool ProvenanceObjects::may_read_own_writes() const {
 }
 
 bool ProvenanceObjects::begin_launch() {
-  const Program& program = *launch_.program;
+  const Program& program = launch_.program();
   objects_.clear();
   for (const Root& root : program.roots) objects_.push_back(object_of(root));
   // Most launches of a trial are those of the trial before, with memory at the same addresses.
@@ -108,7 +108,7 @@ bool ProvenanceObjects::begin_launch() {
 
 void ProvenanceObjects::find_meant() {
   meant_.clear();
-  for (const Provenance& provenance : launch_.program->provenances) {
+  for (const Provenance& provenance : launch_.program().provenances) {
     meant_.push_back(object_of(provenance));
   }
 }

@@ -35,15 +35,15 @@ Target local_target(const Warp& warp, std::uint64_t base, std::uint64_t address)
 }
 
 Targets::~Targets() {
-  if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
+  if (parameters_ != nullptr) launch_.memory().release_private(parameters_);
 }
 
 // Sites in shared memory are the same in every launch of a program with the same amount of dynamic
 // shared memory, so they stay valid for all trials.  Others stay valid if they are filled again.
 void Targets::forget_sites(bool keeps_sites) {
-  const std::shared_ptr<const NativeTier>& of = launch_.program->native;
-  const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;
-  const bool keeps_shared = keeps_sites && launch_.request->rights == nullptr && of != nullptr &&
+  const std::shared_ptr<const NativeTier>& of = launch_.program().native;
+  const std::uint32_t dynamic_bytes = launch_.request().dynamic_shared_bytes;
+  const bool keeps_shared = keeps_sites && launch_.request().rights == nullptr && of != nullptr &&
                             of == sites_are_of_ && dynamic_bytes == sites_dynamic_shared_bytes_;
   if (!keeps_shared) {
     sites_are_of_ = of;
@@ -72,7 +72,7 @@ bool Targets::is_still_there(const AccessSite& site) const {
 // Returns whether nothing but the launch, which runs on one machine, changes the allocation.
 bool Targets::is_exclusive(const Allocation& allocation) const {
   const bool has_memory_alone =
-      launch_.request->share == nullptr && launch_.request->beside == nullptr;
+      launch_.request().share == nullptr && launch_.request().beside == nullptr;
   return has_memory_alone && !allocation.changes_by_itself();
 }
 
@@ -80,7 +80,7 @@ bool Targets::is_exclusive(const Allocation& allocation) const {
 // if it goes to the allocation that is now where the last launch's access went.  Then fills it.
 bool Targets::keeps_site(std::uint32_t pc) {
   const AccessSite& site = sites_[pc];
-  const Instr& instr = launch_.program->code[pc];
+  const Instr& instr = launch_.program().code[pc];
   const ProvenanceObject* const meant =
       instr.provenance == 0 ? nullptr : &provenance_objects_.of(instr.provenance);
   if (meant != nullptr && meant->is_sure && meant->allocation != nullptr &&
@@ -140,13 +140,13 @@ bool Targets::fill_site(std::uint32_t pc, const Instr& instr, std::uint32_t lane
 }
 
 void Targets::begin_launch(bool keeps_sites) {
-  last_.assign(launch_.program->code.size(), nullptr);
+  last_.assign(launch_.program().code.size(), nullptr);
   forget_sites(keeps_sites);
-  const std::span<const std::byte> parameters = launch_.request->parameters;
+  const std::span<const std::byte> parameters = launch_.request().parameters;
   const auto bytes = static_cast<std::uint32_t>(parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {
-    if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
-    parameters_ = launch_.memory.allocate_private(bytes, Space::param);
+    if (parameters_ != nullptr) launch_.memory().release_private(parameters_);
+    parameters_ = launch_.memory().allocate_private(bytes, Space::param);
     parameters_->read_only = true;
     parameters_->name = "parameters";
   }
@@ -204,23 +204,23 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
 
 // Returns the allocation, or the part of one, that the launch may use; null: there is none.
 Allocation* Targets::global_at(std::uint64_t address) const {
-  Allocation* const found = launch_.memory.find(address);
+  Allocation* const found = launch_.memory().find(address);
   if (found == nullptr || !launch_.may_use(*found)) return nullptr;
   return found->part_at(address - found->address);
 }
 
 bool Targets::is_restricted(const Allocation& found) const {
-  return found.object().regions != nullptr || launch_.request->rights != nullptr;
+  return found.object().regions != nullptr || launch_.request().rights != nullptr;
 }
 
 bool Targets::has_right(const Instr& instr, const Allocation* region,
                         const Allocation& found) const {
-  if (launch_.request->rights == nullptr) return true;
+  if (launch_.request().rights == nullptr) return true;
   const AccessKind kind = access_kind_of(instr);
   const std::uint8_t needed = kind == AccessKind::read    ? AccessRights::kRead
                               : kind == AccessKind::write ? AccessRights::kWrite
                                                           : AccessRights::kAtomic;
-  return (launch_.request->rights->of(region, found) & needed) != 0;
+  return (launch_.request().rights->of(region, found) & needed) != 0;
 }
 
 Target Targets::restricted_target(Allocation& found, const Instr& instr,
@@ -255,7 +255,7 @@ std::uint32_t Targets::lanes_inside(const AddressRow& row, const Target& target,
 void Targets::fault(const RunningFragment& run, const Instr& instr, const Target& target,
                     std::uint64_t address, unsigned lane, std::uint32_t bytes) const {
   Fault fault;
-  fault.program = launch_.program;
+  fault.program = &launch_.program();
   fault.place = launch_.place_of(run.slot, run.warp);
   fault.pc = run.pc;
   fault.lane = lane;
@@ -266,7 +266,7 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   if (target.allocation != nullptr) fault.nearest = &target.allocation->object();
   const bool is_arena = target.space == Space::global || target.space == Space::constant;
   if (!is_arena) fault.address -= target.base;
-  if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory.nearest(address);
+  if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory().nearest(address);
   const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
   const std::uint64_t offset = fault.address - base;
   const std::uint64_t begin =
@@ -291,7 +291,7 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   } else if (fault.nearest != nullptr && fault.nearest->live && !launch_.may_use(*fault.nearest) &&
              fault.nearest->contains(fault.address, bytes)) {
     fault.kind = Fault::Kind::no_peer_access;
-    fault.device = launch_.request->device;
+    fault.device = launch_.request().device;
   } else if (offset % bytes != 0 && offset >= begin && offset < limit) {
     fault.kind = Fault::Kind::misaligned;
   } else if (offset >= begin && bytes <= limit && offset <= limit - bytes) {
@@ -300,13 +300,13 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   } else {
     fault.kind = Fault::Kind::out_of_bounds;
     if (target.allocation == nullptr && is_arena) {
-      fault.nearest = launch_.memory.closest(fault.address);
+      fault.nearest = launch_.memory().closest(fault.address);
     }
     const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
     if (has_rank && target.base != 0) clusters_.explain(run, target, fault);
   }
   ++run.warp.faults;
-  ++launch_.outcome.faults;
+  launch_.count_fault();
   launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
 }
 

@@ -6,8 +6,8 @@
 namespace warpcheck::vgpu {
 
 bool BlockWatch::ends_turn(Slot& slot) {
-  const std::uint64_t quantum = launch_.limits.quantum;
-  if (slot.turn_steps >= kQuantaOfTurn * quantum * launch_.warps_per_block) {
+  const std::uint64_t quantum = launch_.limits().quantum;
+  if (slot.turn_steps >= kQuantaOfTurn * quantum * launch_.warps_per_block()) {
     if (watched_ == &slot) end();
     return true;
   }
@@ -31,13 +31,12 @@ bool BlockWatch::ends_turn(Slot& slot) {
 void BlockWatch::begin(Slot& slot) {
   constexpr std::uint64_t kAccessesMin = 2'048, kStepsPerAccess = 256;
   watch_.begin(slot.block, std::max(kAccessesMin, slot.turn_steps / kStepsPerAccess));
-  launch_.observers.of_accesses.push_back(&watch_);
+  launch_.add_watch(watch_);
   watched_ = &slot;
 }
 
 void BlockWatch::end() {
-  if (std::exchange(watched_, nullptr) != nullptr)
-    std::erase(launch_.observers.of_accesses, &watch_);
+  if (std::exchange(watched_, nullptr) != nullptr) launch_.remove_watch(watch_);
 }
 
 }  // namespace warpcheck::vgpu

@@ -87,31 +87,13 @@ class Hash {
 Lookahead::Lookahead(const Dependencies& dependencies, std::uint64_t most)
     : dependencies_(dependencies),
       launch_(dependencies.launch),
-      saved_(dependencies.launch),
+      snapshot_(dependencies.launch, dependencies.cluster_barriers, observers_),
       cost_(most) {
   only_this_.add(*this);
-  observers_ = std::exchange(launch_.observers, {});
-  launch_.observers.list = &only_this_;
-  launch_.observers.of_accesses = {this};
-  launch_.observers.undefined_memory = this;
-  outcome_ = std::exchange(launch_.outcome, {});
-  launch_.outcome.steps = outcome_.steps;
-  clusters_ = dependencies_.cluster_barriers.states();
-  time_ahead_ = launch_.time_ahead;
+  observers_.list = &only_this_;
+  observers_.of_accesses = {this};
+  observers_.undefined_memory = this;
   cost_.count(LookCost::kOfState);
-}
-
-Lookahead::~Lookahead() {
-  put_back();
-  launch_.observers = std::move(observers_);
-  launch_.outcome = std::move(outcome_);
-}
-
-void Lookahead::put_back() {
-  launch_.time_ahead = time_ahead_;
-  changes_.undo(0);
-  saved_.put_back();
-  dependencies_.cluster_barriers.put_back(clusters_);
 }
 
 // Saves warps of a block.  False: that would cost more than the look may cost.
@@ -121,7 +103,7 @@ bool Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) 
   const std::uint64_t units = warps * LookCost::kOfState + bytes / LookCost::kBytesCopied;
   if (!cost_.affords(units)) return false;
   cost_.count(units);
-  saved_.save(slot, first_warp, warps);
+  snapshot_.save(slot, first_warp, warps);
   return true;
 }
 
@@ -147,7 +129,7 @@ void Lookahead::on_access(const Access& access) {
   if (access.kind == AccessKind::read) return;
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     cost_.count(LookCost::kOfChange);
-    changes_.add(access, static_cast<unsigned>(std::countr_zero(rest)));
+    snapshot_.changes().add(access, static_cast<unsigned>(std::countr_zero(rest)));
   }
 }
 
@@ -194,9 +176,10 @@ void Lookahead::write(const Access& access) {
 Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) {
   cost_.count(LookCost::kOfState);
   cost_.count_copied(bytes_of(warp));
-  WarpState state{warp.fragments,   warp.words,           warp.wides, warp.predicates,
-                  changes_.state(), warp.cluster_arrived, {}};
-  if (launch_.program->has_named_barriers) {
+  WarpState state{
+      warp.fragments,       warp.words, warp.wides, warp.predicates, snapshot_.changes().state(),
+      warp.cluster_arrived, {}};
+  if (launch_.program().has_named_barriers) {
     state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
   }
   return state;
@@ -212,7 +195,7 @@ bool Lookahead::is_at(const WarpState& state, const Warp& warp) {
 }
 
 bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) {
-  if (!is_at(state, warp) || changes_.hash() != state.memory.hash) return false;
+  if (!is_at(state, warp) || snapshot_.changes().hash() != state.memory.hash) return false;
   cost_.count_copied(bytes_of(warp));
   if (state.cluster_arrived != warp.cluster_arrived) return false;
   if (!are_same_bytes(state.words, warp.words) || !are_same_bytes(state.wides, warp.wides) ||
@@ -227,16 +210,16 @@ bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) {
 }
 
 bool Lookahead::are_undone(const MemoryChanges::State& since) {
-  if (changes_.hash() != since.hash) return false;
-  cost_.count((changes_.count() - since.changes) * LookCost::kOfChange);
-  return changes_.are_undone(since);
+  if (snapshot_.changes().hash() != since.hash) return false;
+  cost_.count((snapshot_.changes().count() - since.changes) * LookCost::kOfChange);
+  return snapshot_.changes().are_undone(since);
 }
 
 std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) {
   Hash hash;
   for (const Slot* slot : unit) {
     hash.add(slot->ready_warps);
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       const Warp& warp = slot->warps[index];
       cost_.count_hashed(bytes_of(warp));
       for (const Fragment& fragment : warp.fragments) {
@@ -261,7 +244,7 @@ std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) {
 
 // Returns what an instruction does that no round may contain, or that cannot be undone.
 Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const {
-  const Instr& instr = launch_.program->code[fragment.pc];
+  const Instr& instr = launch_.program().code[fragment.pc];
   switch (instr.kind) {
     case InstrKind::exit:
     case InstrKind::trap:
@@ -283,14 +266,14 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
       return is_one_of_many ? Fate::unknown : Fate::runs;
     }
     case InstrKind::texture:
-      if (launch_.program->texture_instrs[instr.texture].operation !=
+      if (launch_.program().texture_instrs[instr.texture].operation !=
           TextureInstr::Operation::store) {
         return Fate::runs;
       }
       break;
     case InstrKind::store:
     case InstrKind::atomic:  // other machines would see it
-      if (launch_.request->share == nullptr || instr.modifiers.space == ptx::Space::shared ||
+      if (launch_.request().share == nullptr || instr.modifiers.space == ptx::Space::shared ||
           instr.modifiers.space == ptx::Space::local) {
         return Fate::runs;
       }
@@ -298,7 +281,7 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
     default: return Fate::runs;
   }
   if (instr.guard.bank == Bank::none) return Fate::acts;
-  const LaneBanks banks = banks_of(*launch_.program, warp, fragment);
+  const LaneBanks banks = banks_of(launch_.program(), warp, fragment);
   return guarded_lanes(banks, instr, fragment.mask) != 0 ? Fate::acts : Fate::runs;
 }
 
@@ -313,30 +296,30 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   }
   const Fate act = act_of(slot, warp, warp.fragments[index]);
   if (act != Fate::runs) return act;
-  if (polled_.are_noted() && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
+  if (polled_.are_noted() && concerns_others(launch_.program().code[warp.fragments[index].pc])) {
     return Fate::unknown;
   }
   if (is_following_ && !may_execute(slot, warp, warp.fragments[index])) return Fate::unknown;
   const std::uint32_t ready = slot.ready_warps;
-  const std::size_t changes = changes_.count();
-  const Instr& instr = launch_.program->code[warp.fragments[index].pc];
+  const std::size_t changes = snapshot_.changes().count();
+  const Instr& instr = launch_.program().code[warp.fragments[index].pc];
   const FrameRows frame = frame_of(warp.fragments[index]);
   const std::uint32_t lanes = warp.fragments[index].mask;
   warp.ask_at = warp.ask_at_fence = UINT64_MAX;
   warp.quantum_left = 0;
   warp.quantum_rest = 0;
-  launch_.quantum_left = 1;
+  launch_.quantum().begin(1);
   const Stop stop = dependencies_.warps.run(slot, warp);
   ++steps_;
   if (reads_time(instr)) {
     reads_time_ = true;
     if (is_following_) {
-      warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, *launch_.program);
+      warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, launch_.program());
     }
   }
-  changes_.settle(changes);
+  snapshot_.changes().settle(changes);
   if (stop == Stop::halted || has_effect_) return Fate::acts;
-  if (changes_.count() > kChangesMax) return Fate::unknown;
+  if (snapshot_.changes().count() > kChangesMax) return Fate::unknown;
   if (!warp.is_ready()) slot.ready_warps &= ~(1u << warp.index);
   if ((slot.ready_warps & ~ready) != 0) return Fate::releases;
   return warp.is_ready() ? Fate::runs : Fate::waits;
@@ -347,14 +330,14 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   reads_time_ = false;
   const WarpState start = state_of(slot, warp);
   WarpState seen = start;
-  const std::size_t foreign = changes_.foreign();
+  const std::size_t foreign = snapshot_.changes().foreign();
   const std::uint64_t steps_with_changes =
-      std::max(kStepsWithChanges, outcome_.steps / kStepsPerStepWithChanges);
+      std::max(kStepsWithChanges, snapshot_.steps() / kStepsPerStepWithChanges);
   const std::uint64_t steps_exact =
-      std::clamp(outcome_.steps / kStepsPerStepExact, kStepsExactMin, kStepsExact);
+      std::clamp(snapshot_.steps() / kStepsPerStepExact, kStepsExactMin, kStepsExact);
   for (std::uint64_t steps = 1; steps <= steps_exact; ++steps) {
     const Fate fate = step(slot, warp);
-    const bool changed = changes_.foreign() != foreign;
+    const bool changed = snapshot_.changes().foreign() != foreign;
     if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;
     // A warp that writes must return to its initial state, with all changes undone.  A warp that
     // has read the time never returns to the same state.
@@ -365,9 +348,10 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
     if (changed ? steps >= steps_with_changes : reads_time_ && steps >= kStepsWithTime) break;
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
-  if (changes_.foreign() != foreign) return Fate::acts;
+  if (snapshot_.changes().foreign() != foreign) return Fate::acts;
   Fate fate = run_indifferently(slot, warp);
-  if (fate == Fate::unknown && changes_.foreign() == foreign) fate = run_periodically(slot, warp);
+  if (fate == Fate::unknown && snapshot_.changes().foreign() == foreign)
+    fate = run_periodically(slot, warp);
   return fate == Fate::unknown ? run_fragments_alone(slot, warp) : fate;
 }
 
@@ -375,12 +359,12 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
 // cluster.
 Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
   for (Slot* slot : unit) {
-    if (!save(*slot, 0, launch_.warps_per_block)) return Fate::unknown;
+    if (!save(*slot, 0, launch_.warps_per_block())) return Fate::unknown;
   }
   const bool was_ready =
       std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
   const std::uint64_t steps_before = steps_;
-  const std::uint64_t steps_max = std::max(kStepsOfBlock, outcome_.steps / kStepsPerStepOfBlock);
+  const std::uint64_t steps_max = std::max(kStepsOfBlock, snapshot_.steps() / kStepsPerStepOfBlock);
   std::vector<std::uint32_t> settled(unit.size(), 0);
   std::vector<std::pair<std::uint64_t, MemoryChanges::State>> releases;
   while (true) {
@@ -404,21 +388,21 @@ Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
     const auto before = std::ranges::find(releases, hash, &decltype(releases)::value_type::first);
     if (before != releases.end() && are_undone(before->second)) return Fate::spins;
     if (releases.size() == kReleasesMax) return Fate::unknown;
-    releases.emplace_back(hash, changes_.state());
+    releases.emplace_back(hash, snapshot_.changes().state());
   }
 }
 
 Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
-  std::vector<Slot*> order = launch_.resident;
+  std::vector<Slot*> order = launch_.resident();
   const auto first = std::ranges::find(order, first_block, &Slot::block);
   if (first != order.end()) std::rotate(order.begin(), first, order.end());
   std::set<std::uint32_t> clusters_seen;
   for (Slot* slot : order) {
     std::vector<Slot*> unit{slot};
-    if (launch_.program->uses_clusters) {
+    if (launch_.program().uses_clusters) {
       if (!clusters_seen.insert(slot->cluster).second) continue;
       unit.clear();
-      std::ranges::copy_if(launch_.resident, std::back_inserter(unit),
+      std::ranges::copy_if(launch_.resident(), std::back_inserter(unit),
                            [&](const Slot* other) { return other->cluster == slot->cluster; });
     }
     const Fate fate = look_at_unit(unit);
@@ -427,7 +411,7 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
     return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
   }
   if (!repeats_ && !launch_reads_.is_empty()) return Prospect::polls;
-  if (reads_host_memory_ && launch_.request->host_runs) return Prospect::goes_on;
+  if (reads_host_memory_ && launch_.request().host_runs) return Prospect::goes_on;
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }
 
@@ -440,7 +424,7 @@ void Lookahead::describe(const Read& read, Waiting& waiting) const {
   waiting.bytes = read.bytes;
   std::memcpy(&waiting.value, read.allocation->data + read.offset,
               std::min<std::size_t>(read.bytes, sizeof waiting.value));
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     const bool is_object = std::ranges::any_of(slot->objects, [&](const BarrierObjectState& one) {
       return one.allocation == read.allocation && one.offset == read.offset;
     });
@@ -470,7 +454,7 @@ void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& w
     one.place = launch_.place_of(slot, warp);
     one.pc = fragment.pc;
     one.lanes = fragment.mask;
-    if (launch_.model == WarpModel::lockstep && i != next) {
+    if (launch_.model() == WarpModel::lockstep && i != next) {
       one.kind = Waiting::Kind::rejoin;
     } else {
       describe(reads_[&warp][static_cast<std::size_t>(std::countr_zero(fragment.mask))], one);
@@ -480,18 +464,18 @@ void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& w
 }
 
 void Lookahead::list(std::vector<Waiting>& waiting) {
-  for (Slot* slot : launch_.resident) {
+  for (Slot* slot : launch_.resident()) {
     dependencies_.waiting_threads.list(*slot, waiting);
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       list_polls(*slot, slot->warps[index], waiting);
     }
   }
 }
 
 void Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
-  save(slot, 0, launch_.warps_per_block);
+  save(slot, 0, launch_.warps_per_block());
   if (run_until_settled(slot, warp) == Fate::spins) return list_polls(slot, warp, waiting);
-  put_back();
+  snapshot_.restore();
   for (const Fragment& fragment : warp.fragments) {
     if (fragment.state != Fragment::State::ready) continue;
     Waiting one;

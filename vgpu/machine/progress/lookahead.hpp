@@ -34,7 +34,7 @@
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/progress/memory_changes.hpp"
 #include "vgpu/machine/progress/noted_reads.hpp"
-#include "vgpu/machine/progress/saved_blocks.hpp"
+#include "vgpu/machine/progress/snapshot.hpp"
 #include "vgpu/machine/progress/strong_writes.hpp"
 #include "vgpu/machine/progress/waiting_threads.hpp"
 #include "vgpu/machine/running_launch.hpp"
@@ -72,10 +72,9 @@ class Lookahead final : public Observer, private UndefinedMemory {
     const StrongWrites& strong_writes;
     const WaitingThreads& waiting_threads;
   };
-  // Replaces the launch's observers until it is destroyed.
+  // The launch is again what it was when this is destroyed.
   //   most: what it may cost, in units of LookCost; it ends without a result if it needs more
   explicit Lookahead(const Dependencies& dependencies, std::uint64_t most = LookCost::kNoLimit);
-  ~Lookahead() override;
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
@@ -165,7 +164,6 @@ class Lookahead final : public Observer, private UndefinedMemory {
   [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp);
   [[nodiscard]] bool are_undone(const MemoryChanges::State& since);
   [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit);
-  void put_back();
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
 
@@ -198,8 +196,9 @@ class Lookahead final : public Observer, private UndefinedMemory {
 
   Dependencies dependencies_;
   RunningLaunch& launch_;
-  SavedBlocks saved_;
-  MemoryChanges changes_;
+  ObserverList only_this_;
+  Observers observers_;  // only this
+  Snapshot snapshot_;
   std::map<const Warp*, Reads> reads_;
   Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;
@@ -225,13 +224,6 @@ class Lookahead final : public Observer, private UndefinedMemory {
   std::vector<Fragment> branches_;  // the forks whose ways are being run
   std::uint64_t steps_of_ways_ = 0;
   std::set<LocalWord> indifferent_words_;
-
-  // The launch's own observers.
-  Observers observers_;
-  ObserverList only_this_;
-  Outcome outcome_;
-  std::uint64_t time_ahead_ = 0;
-  ClusterBarriers::States clusters_;
 };
 
 }  // namespace warpcheck::vgpu

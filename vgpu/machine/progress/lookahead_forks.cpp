@@ -199,7 +199,7 @@ bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
   const Diamond& diamond = found->second;
   std::size_t nodes = 0;
   if (is_new) {
-    found->second = diamond_of(*launch_.program, fragment.function, fragment.pc, nodes);
+    found->second = diamond_of(launch_.program(), fragment.function, fragment.pc, nodes);
     cost_.count(nodes * LookCost::kOfEntry);
   }
   if (diamond.meets_at == ptx::kNone) return false;
@@ -226,8 +226,8 @@ bool Lookahead::open_fork(Slot& slot, Warp& warp, const Fragment& fragment) {
 // faster and faster, so that few rounds of it are executed.
 void Lookahead::pass_time() {
   constexpr std::uint64_t kAheadMax = std::uint64_t{1} << 31;
-  const std::uint64_t ahead = launch_.time_ahead - time_ahead_;
-  if (ahead < kAheadMax) launch_.time_ahead += ahead + kTimeOfVisit;
+  const std::uint64_t ahead = launch_.time_ahead() - snapshot_.time_ahead();
+  if (ahead < kAheadMax) launch_.pass_time(ahead + kTimeOfVisit);
 }
 
 // Runs both ways of a fork, for all its lanes, and adds the words of local memory that they write.
@@ -248,15 +248,15 @@ bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
   for (const std::uint32_t way : {0u, ~0u}) {
     if (!meet) break;
     warp.fragments.assign(branch);
-    set_guard(*launch_.program, warp, branch, way);
+    set_guard(launch_.program(), warp, branch, way);
     meet = run_way(slot, warp, fork);
-    changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
+    snapshot_.changes().for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
       for (std::uint32_t byte = 0; byte < change.bytes; byte += 4) {
         fork.words.emplace(change.allocation, (change.offset + byte) / 4);
       }
     });
     fork.words.insert(indifferent_words_.begin(), indifferent_words_.end());
-    changes_.undo(before.memory.changes);
+    snapshot_.changes().undo(before.memory.changes);
     warp.fragments = before.fragments;
     warp.words = before.words;
     warp.wides = before.wides;
@@ -274,7 +274,7 @@ bool Lookahead::run_ways(Slot& slot, Warp& warp, Fragment branch, Fork& fork) {
 
 // Runs the warp's only fragment, at a fork, until all its lanes are where the ways meet.
 bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
-  const std::size_t foreign = changes_.foreign();
+  const std::size_t foreign = snapshot_.changes().foreign();
   bool branches = true;  // the fork's own branch is next, which is no fork here
   for (std::uint64_t steps = 0; steps < kStepsOfWay; ++steps) {
     if (++steps_of_ways_ > kStepsOfWays) return false;
@@ -287,7 +287,8 @@ bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
     is_following_ = !std::exchange(branches, false);
     const Fate fate = step(slot, warp);
     is_following_ = true;
-    if (fate != Fate::runs || changes_.foreign() != foreign || has_strayed_) return false;
+    if (fate != Fate::runs || snapshot_.changes().foreign() != foreign || has_strayed_)
+      return false;
     close_forks(warp);
   }
   return false;
@@ -296,7 +297,7 @@ bool Lookahead::run_way(Slot& slot, Warp& warp, const Fork& fork) {
 // Drops the lanes whose next instruction is a failed assertion.
 void Lookahead::leave_assertions(Warp& warp) {
   warp.fragments.remove_if([&](const Fragment& fragment) {
-    if (launch_.program->code[fragment.pc].kind != InstrKind::assertion) return false;
+    if (launch_.program().code[fragment.pc].kind != InstrKind::assertion) return false;
     for (Fork& fork : forks_) fork.lanes &= ~fragment.mask;
     return true;
   });
@@ -311,7 +312,7 @@ bool Lookahead::close_forks(Warp& warp) {
       if (fragment.pc != fork.meets_at || fragment.callers != fork.callers) continue;
       const std::uint32_t here = fork.lanes & fragment.mask;
       for (const Ref& ref : fork.registers) {
-        warp.undefined.set(fork.frame, ref, {here, 0}, here, *launch_.program);
+        warp.undefined.set(fork.frame, ref, {here, 0}, here, launch_.program());
       }
       indifferent_words_.insert(fork.words.begin(), fork.words.end());
       fork.lanes &= ~here;

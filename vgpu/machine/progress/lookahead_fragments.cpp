@@ -12,7 +12,7 @@ namespace warpcheck::vgpu {
 
 // Runs every ready fragment alone, if there are several.
 Lookahead::Fate Lookahead::run_fragments_alone(Slot& slot, Warp& warp) {
-  if (launch_.model == WarpModel::lockstep || warp.fragments.count_ready() < 2) {
+  if (launch_.model() == WarpModel::lockstep || warp.fragments.count_ready() < 2) {
     return Fate::unknown;
   }
   const Fragments fragments = std::move(warp.fragments);

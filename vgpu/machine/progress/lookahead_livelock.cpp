@@ -22,22 +22,22 @@ constexpr std::uint64_t kStepsBeforeState = 4;
 }  // namespace
 
 Prospect Lookahead::look_for_livelock() {
-  put_back();
-  for (Slot* slot : launch_.resident) {
-    if (!save(*slot, 0, launch_.warps_per_block)) return Prospect::goes_on;
+  snapshot_.restore();
+  for (Slot* slot : launch_.resident()) {
+    if (!save(*slot, 0, launch_.warps_per_block())) return Prospect::goes_on;
   }
   const std::uint64_t steps_before = steps_;
   std::vector<std::uint64_t> rounds;
   while (steps_ - steps_before < kStepsOfLaunch) {
-    rounds.push_back(hash_of(launch_.resident) ^ changes_.hash());
-    for (Slot* slot : launch_.resident) {
+    rounds.push_back(hash_of(launch_.resident()) ^ snapshot_.changes().hash());
+    for (Slot* slot : launch_.resident()) {
       for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(rest));
         const Fate fate = run_until_idle(*slot, slot->warps[index]);
         if (fate == Fate::acts || fate == Fate::unknown) return Prospect::goes_on;
       }
     }
-    const std::uint64_t hash = hash_of(launch_.resident) ^ changes_.hash();
+    const std::uint64_t hash = hash_of(launch_.resident()) ^ snapshot_.changes().hash();
     if (std::ranges::find(rounds, hash) != rounds.end()) return Prospect::repeats;
   }
   return Prospect::goes_on;
@@ -49,12 +49,12 @@ Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   std::optional<WarpState> seen;  // since it last changed memory
   std::uint64_t since = 0;        // in steps
   for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
-    const std::size_t foreign = changes_.foreign();
+    const std::size_t foreign = snapshot_.changes().foreign();
     const Fate fate = step(slot, warp);
     if (fate != Fate::runs) return fate;
     if (reads_time_) return Fate::unknown;
     ++since;
-    if (changes_.foreign() != foreign) {
+    if (snapshot_.changes().foreign() != foreign) {
       seen.reset();
       since = 0;
     } else if (seen && is_in(*seen, slot, warp)) {

@@ -72,13 +72,13 @@ std::size_t common_period(const std::vector<std::vector<std::uint64_t>>& visits)
 // Called after run_indifferently() has found nothing.
 Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
   const WarpState head = state_of(slot, warp);
-  const std::size_t foreign = changes_.foreign();
+  const std::size_t foreign = snapshot_.changes().foreign();
   const std::uint64_t steps_max =
-      std::min(reads_time_ ? kStepsMaxWithTime : kStepsMax, outcome_.steps / kStepsPerStep);
+      std::min(reads_time_ ? kStepsMaxWithTime : kStepsMax, snapshot_.steps() / kStepsPerStep);
   std::vector<std::vector<std::uint64_t>> visits;
   for (std::uint64_t steps = 1; steps <= steps_max; ++steps) {
     const Fate fate = step(slot, warp);
-    if (changes_.foreign() != foreign) return Fate::acts;
+    if (snapshot_.changes().foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (!is_at(head, warp)) continue;
     std::vector<std::uint64_t>& rows = visits.emplace_back();

@@ -78,11 +78,11 @@ Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
 // Fate::spins.  When the first fork closes, the head moves to that place, because the head must not
 // lie inside a fork; so it does again when it turns out to lie inside another one.
 Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
-  const std::size_t foreign = changes_.foreign();
+  const std::size_t foreign = snapshot_.changes().foreign();
   std::size_t visits = 0;
   for (std::uint64_t steps = 0; steps < steps_of_round_; ++steps) {
     const Fate fate = step(slot, warp);
-    if (changes_.foreign() != foreign) return Fate::acts;
+    if (snapshot_.changes().foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (has_strayed_) return Fate::unknown;
     const bool closes = close_forks(warp);
@@ -104,23 +104,23 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
 bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   bool spreads = false;
   cost_.count_copied(before.words.bytes() + before.wides.bytes() + before.predicates.bytes());
-  cost_.count((changes_.count() - before.memory.changes) * 2 * LookCost::kOfEntry);
+  cost_.count((snapshot_.changes().count() - before.memory.changes) * 2 * LookCost::kOfEntry);
   const auto mark = [&](const Ref& ref, std::uint32_t lanes) {
     const std::uint32_t marked = warp.undefined.get({}, ref).mask;
     if ((lanes & ~marked) == 0) return;
     spreads = true;
-    warp.undefined.set({}, ref, {lanes, 0}, lanes, *launch_.program);
+    warp.undefined.set({}, ref, {lanes, 0}, lanes, launch_.program());
   };
   for_each_difference(Bank::word, before.words, warp.words, mark);
   for_each_difference(Bank::wide, before.wides, warp.wides, mark);
   for_each_difference(Bank::predicate, before.predicates, warp.predicates, mark);
   std::unordered_map<const std::byte*, std::byte> old;  // of local memory that was written
-  changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
+  snapshot_.changes().for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
     for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
       old.emplace(change.at + byte, change.old[byte]);
     }
   });
-  changes_.for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
+  snapshot_.changes().for_each(before.memory.changes, [&](const MemoryChanges::Change& change) {
     for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
       const std::byte* const at = change.at + byte;
       if (*at == old.at(at)) continue;
@@ -147,7 +147,7 @@ Lookahead::Marks Lookahead::marks_of(const Warp& warp) {
 // register.
 bool Lookahead::may_execute(Slot& slot, Warp& warp, const Fragment& fragment) {
   if (!warp.undefined.any()) return true;
-  const Instr& instr = launch_.program->code[fragment.pc];
+  const Instr& instr = launch_.program().code[fragment.pc];
   const auto is_marked = [&](const Ref& ref) {
     return (warp.undefined.get(frame_of(fragment), ref).mask & fragment.mask) != 0;
   };

@@ -36,14 +36,14 @@ constexpr std::uint64_t kRepeatingSteps = 8'000'000;
 }  // namespace
 
 void Progress::begin_launch() {
-  look_at_ = launch_.limits.look_after;
+  look_at_ = launch_.limits().look_after;
   account_.begin(0, kAdvance, LookAccount::kShareOfLaunch);
   blocks_ended_at_look_ = 0;
   looks_ = repeating_looks_ = 0;
   goes_on_ = false;
   looked_at_ = 0;
   restless_block_ = 0;
-  DeviceRuntime* const runtime = launch_.request->device_runtime;
+  DeviceRuntime* const runtime = launch_.request().device_runtime;
   concurrent_work_ = runtime == nullptr ? nullptr : runtime->concurrent_work();
   soonest_look_ = interval_ = 0;
   reads_ = Reads::not_known;
@@ -52,14 +52,14 @@ void Progress::begin_launch() {
 
 bool Progress::release_stuck(Slot& slot) {
   return dependencies_.meetings.release_stuck(slot) ||
-         (launch_.program->has_named_barriers && dependencies_.named_barriers.release_stuck(slot));
+         (launch_.program().has_named_barriers && dependencies_.named_barriers.release_stuck(slot));
 }
 
 bool Progress::unblock(Slot& slot) {
   if (release_stuck(slot)) return true;
   std::vector<Waiting> waiting;
   dependencies_.waiting_threads.list(slot, waiting);
-  for (Slot* other : launch_.resident) {
+  for (Slot* other : launch_.resident()) {
     const bool is_sibling = other != &slot && other->cluster == slot.cluster;
     if (!is_sibling || other->ready_warps != 0) continue;
     if (release_stuck(*other)) return true;
@@ -67,16 +67,16 @@ bool Progress::unblock(Slot& slot) {
   }
   dependencies_.waiting_threads.complete(waiting);
   Deadlock deadlock;
-  deadlock.program = launch_.program;
+  deadlock.program = &launch_.program();
   deadlock.waiting = waiting;
-  deadlock.steps = launch_.outcome.steps;
+  deadlock.steps = launch_.steps();
   launch_.notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
   return false;
 }
 
 // Returns whether every warp that can run was found to poll when it was last tested.
 bool Progress::all_seem_to_poll() const {
-  return std::ranges::all_of(launch_.resident, [](const Slot* slot) {
+  return std::ranges::all_of(launch_.resident(), [](const Slot* slot) {
     if (slot->repeats_itself) return true;
     for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
       const auto number = static_cast<std::size_t>(std::countr_zero(rest));
@@ -87,12 +87,12 @@ bool Progress::all_seem_to_poll() const {
 }
 
 bool Progress::cannot_end() {
-  if (launch_.request->share != nullptr) {
+  if (launch_.request().share != nullptr) {
     give_up_share_of_waiting_block();
-    look_at_ = launch_.outcome.steps + launch_.limits.look_after;
+    look_at_ = launch_.steps() + launch_.limits().look_after;
     return false;
   }
-  const std::uint64_t now = launch_.outcome.steps;
+  const std::uint64_t now = launch_.steps();
   // A look that is likely to have a result may cost more than was paid.
   const bool is_likely = !account_.is_overdrawn(now) && all_seem_to_poll();
   if (is_told_ && !is_likely && !account_.may_look(now)) {
@@ -116,8 +116,8 @@ bool Progress::cannot_end() {
 // wait for a block that has not begun, or reads what another machine writes: in either case, one
 // machine must run the launch.
 void Progress::give_up_share_of_waiting_block() {
-  if (launch_.resident.empty()) return;
-  const Slot& slot = *launch_.resident.front();
+  if (launch_.resident().empty()) return;
+  const Slot& slot = *launch_.resident().front();
   bool waits = slot.steps >= kStepsOfShareMax;
   if (!waits && slot.steps >= kStepsOfShareThatRepeats) {
     waits = true;
@@ -127,13 +127,13 @@ void Progress::give_up_share_of_waiting_block() {
     }
   }
   if (!waits) {
-    const std::uint64_t paid = account_.left(launch_.outcome.steps);
+    const std::uint64_t paid = account_.left(launch_.steps());
     Lookahead ahead(dependencies_.lookahead, all_seem_to_poll() ? LookCost::kNoLimit : paid);
     const Prospect prospect = ahead.look_at_launch(slot.block);
     waits = prospect != Prospect::goes_on && prospect != Prospect::unknown;
     if (!waits) account_.spend(ahead.cost());
   }
-  if (waits) launch_.request->share->grid().give_up();
+  if (waits) launch_.request().share->grid().give_up();
 }
 
 //   cost: of the last look, in steps
@@ -141,12 +141,12 @@ void Progress::choose_next_look(std::uint64_t cost) {
   const std::uint64_t most = is_told_ ? kStepsBeforeOthers : kStepsBetweenLooksMax;
   const std::uint64_t next = is_told_ ? 0 : account_.next_look();
   const std::uint64_t usual =
-      std::max({std::uint64_t{launch_.limits.look_after}, std::min(launch_.outcome.steps / 4, most),
-                next - std::min(next, launch_.outcome.steps)});
+      std::max({std::uint64_t{launch_.limits().look_after}, std::min(launch_.steps() / 4, most),
+                next - std::min(next, launch_.steps())});
   if (interval_ != 0) interval_ = std::min(2 * interval_, usual);
   const std::uint64_t after_wait = std::max(interval_, kStepsPerStepAfterWait * cost);
-  soonest_look_ = launch_.outcome.steps + std::max(kStepsAfterWait, kStepsPerStepAfterWait * cost);
-  look_at_ = launch_.outcome.steps + (interval_ == 0 ? usual : std::min(usual, after_wait));
+  soonest_look_ = launch_.steps() + std::max(kStepsAfterWait, kStepsPerStepAfterWait * cost);
+  look_at_ = launch_.steps() + (interval_ == 0 ? usual : std::min(usual, after_wait));
 }
 
 // Returns whether the launch may read what concurrent work writes while it runs: host memory, or
@@ -154,7 +154,7 @@ void Progress::choose_next_look(std::uint64_t cost) {
 bool Progress::may_be_told_something(const Lookahead& ahead) {
   if (ahead.reads_host_memory()) return true;
   if (reads_ == Reads::not_known) {
-    const bool strongly = std::ranges::any_of(launch_.program->code, [](const Instr& instr) {
+    const bool strongly = std::ranges::any_of(launch_.program().code, [](const Instr& instr) {
       return instr.kind == InstrKind::load && instr.modifiers.order != ptx::Order::weak &&
              instr.modifiers.space != ptx::Space::shared;
     });
@@ -169,9 +169,9 @@ bool Progress::may_be_told_something(const Lookahead& ahead) {
 bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   std::vector<Waiting> waiting;
   Deadlock deadlock;
-  deadlock.program = launch_.program;
+  deadlock.program = &launch_.program();
   deadlock.of_launch = true;
-  deadlock.steps = launch_.outcome.steps;
+  deadlock.steps = launch_.steps();
   deadlock.blocks_not_started = dependencies_.blocks.not_begun();
   ConcurrentWork* const others = concurrent_work_;
   std::vector<PolledBytes> polled;
@@ -195,7 +195,7 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
     if (polls) polled = ahead.read_bytes();
     const bool was_told = is_told_ && cost.is_used_up();
     is_told_ = others != nullptr && !polls && (was_told || may_be_told_something(ahead));
-    if (deadlock.repeats && deadlock.host_waits && launch_.request->host_runs) {
+    if (deadlock.repeats && deadlock.host_waits && launch_.request().host_runs) {
       prospect = Prospect::goes_on;
       deadlock.repeats = false;
     }
@@ -207,17 +207,17 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
     if (may_be_deadlock) ahead.list(waiting);
   }
   if (is_told_) others->let_others_run();
-  looked_at_ = launch_.outcome.steps;
+  looked_at_ = launch_.steps();
   goes_on_ = is_complete && waiting.empty() && !deadlock.repeats;
   const bool may_admit = !waiting.empty() || deadlock.repeats;
   if ((may_admit && admit_more()) || waiting.empty()) {
     account_.spend(cost);
-    launch_.outcome.look_units += cost.units();
+    launch_.charge_look(cost);
     return false;
   }
   if (polls && others->wait_for_change(polled, deadlock.host_waits)) {
     interval_ = kStepsAfterWait;
-    account_.begin(launch_.outcome.steps, kAdvance, LookAccount::kShareOfLaunch);
+    account_.begin(launch_.steps(), kAdvance, LookAccount::kShareOfLaunch);
     return false;
   }
   dependencies_.waiting_threads.complete(waiting);
@@ -230,11 +230,11 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
 // have not begun, as many are admitted as the device holds: persistent kernels with barriers of
 // their own rely on that.
 bool Progress::admit_more() {
-  DeviceRuntime* const runtime = launch_.request->device_runtime;
+  DeviceRuntime* const runtime = launch_.request().device_runtime;
   if (runtime == nullptr || dependencies_.blocks.not_begun() == 0) return false;
   const std::uint32_t blocks = runtime->size().blocks;
-  if (blocks <= launch_.limits.resident_blocks) return false;
-  launch_.limits.resident_blocks = blocks;
+  if (blocks <= launch_.limits().resident_blocks) return false;
+  launch_.allow_resident(blocks);
   dependencies_.blocks.admit();
   repeating_looks_ = 0;
   return true;
@@ -245,19 +245,19 @@ Outcome::End Progress::end_at_step_limit(Slot& slot, Warp& warp) {
   std::uint64_t steps = 0;
   if (look_ahead(cost, steps)) return Outcome::End::deadlock;
   StepLimit limit;
-  limit.program = launch_.program;
+  limit.program = &launch_.program();
   limit.place = launch_.place_of(slot, warp);
   if (!warp.fragments.empty()) {
     limit.pc = warp.fragments.front().pc;
     limit.lane = static_cast<unsigned>(std::countr_zero(warp.fragments.front().mask));
   }
-  limit.steps = launch_.outcome.steps;
+  limit.steps = launch_.steps();
   limit.blocks_not_started = dependencies_.blocks.not_begun();
   std::vector<Waiting> waiting;
-  for (const Slot* resident : launch_.resident)
+  for (const Slot* resident : launch_.resident())
     dependencies_.waiting_threads.list(*resident, waiting);
   std::size_t listed = 0;
-  for (Slot* resident : launch_.resident) {
+  for (Slot* resident : launch_.resident()) {
     const std::uint32_t ready = resident->ready_warps;
     for (std::uint32_t rest = ready; rest != 0 && listed < kWarpsListed; rest &= rest - 1) {
       Lookahead ahead(dependencies_.lookahead);

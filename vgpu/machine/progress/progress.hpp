@@ -41,19 +41,19 @@ class Progress {
   // looks_at(): the number of steps of the launch at which cannot_end() is due. must_look():
   // whether it is due.
   [[nodiscard]] std::uint64_t looks_at() const { return look_at_; }
-  [[nodiscard]] bool must_look() const { return launch_.outcome.steps >= look_at_; }
+  [[nodiscard]] bool must_look() const { return launch_.steps() >= look_at_; }
   // Returns whether the launch is deadlocked, and reports it.
   bool cannot_end();
   // Returns whether the last look-ahead was complete, and found that the launch may go on.
   [[nodiscard]] bool goes_on() const { return goes_on_; }
   // Called when all warps that could run poll in vain.
   void look_soon() {
-    const bool is_shared = launch_.request->share != nullptr;
+    const bool is_shared = launch_.request().share != nullptr;
     if (concurrent_work_ != nullptr || is_shared) look_at_ = std::min(look_at_, soonest_look_);
   }
   // Called when the next look-ahead is worth what it costs.
   void look_when_paid() {
-    const std::uint64_t soon = looked_at_ + launch_.limits.look_after;
+    const std::uint64_t soon = looked_at_ + launch_.limits().look_after;
     look_at_ = std::min(look_at_, std::max(account_.next_look(), soon));
   }
   // Called when the launch has used up its steps.  It may be deadlocked nevertheless.

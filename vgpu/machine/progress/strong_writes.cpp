@@ -9,7 +9,7 @@ void StrongWrites::note(const RunningFragment& run, const Access& access, std::u
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     const std::uint32_t offset = access.offset[lane];
     writes_[index_of(access.allocation, offset)] = {
-        launch_.number, access.allocation, offset, run.slot.block, run.warp.index, lane, run.pc};
+        launch_.number(), access.allocation, offset, run.slot.block, run.warp.index, lane, run.pc};
   }
 }
 
@@ -31,7 +31,7 @@ const StrongWrites::Write* StrongWrites::find(const Allocation* allocation,
                                               std::uint32_t offset) const {
   const Write& write = writes_[index_of(allocation, offset)];
   const bool is_it =
-      write.launch == launch_.number && write.allocation == allocation && write.offset == offset;
+      write.launch == launch_.number() && write.allocation == allocation && write.offset == offset;
   return is_it ? &write : nullptr;
 }
 

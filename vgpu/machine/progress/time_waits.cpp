@@ -36,7 +36,7 @@ void TimeWaits::end_turn(Warp& warp, Stop stop, std::uint64_t steps) {
 std::uint64_t TimeWaits::advance_max() const {
   std::uint64_t most = 0;
   bool is_limited = false;
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
       const auto number = static_cast<std::uint32_t>(std::countr_zero(rest));
       const Warp& warp = slot->warps[number];
@@ -51,21 +51,21 @@ std::uint64_t TimeWaits::advance_max() const {
 
 void TimeWaits::end_round(bool may_begin) {
   const std::uint64_t most = may_begin ? 0 : advance_max();
-  for (Slot* slot : launch_.resident) {
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (Slot* slot : launch_.resident()) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       slot->warps[index].has_paused = false;
     }
   }
   wants_look_ = most != 0 && needs_look_ && !may_pass_;
   needs_look_ = false;
-  const std::uint64_t now = launch_.outcome.steps + launch_.time_ahead;
+  const std::uint64_t now = launch_.steps() + launch_.time_ahead();
   if (most == 0 || now > kTimeMax) {
     is_waiting_ = may_pass_ = false;
     return;
   }
   if (!is_waiting_) since_ = now;
   is_waiting_ = true;
-  if (!wants_look_) launch_.time_ahead += std::min(most, (now - since_) / kShare);
+  if (!wants_look_) launch_.pass_time(std::min(most, (now - since_) / kShare));
 }
 
 }  // namespace warpcheck::vgpu

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 
 void WaitingThreads::list(const Slot& slot, std::vector<Waiting>& waiting) const {
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     const Warp& warp = slot.warps[index];
     for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
       const Fragment& fragment = warp.fragments[i];
@@ -19,7 +19,7 @@ void WaitingThreads::list(const Slot& slot, std::vector<Waiting>& waiting) const
         one.number = fragment.barrier;
         one.arrived = slot.waiting_lanes;
         one.expected = slot.live_lanes;
-        if (launch_.program->has_named_barriers) {
+        if (launch_.program().has_named_barriers) {
           one.arrived = 0;
           for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {
             one.arrived += arrival.complete
@@ -48,7 +48,7 @@ void WaitingThreads::list(const Slot& slot, std::vector<Waiting>& waiting) const
 }
 
 void WaitingThreads::list_exited(const Slot& slot, std::vector<Waiting>& waiting) const {
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     const Warp& warp = slot.warps[index];
     Waiting one;
     one.kind = Waiting::Kind::exited;
@@ -61,7 +61,7 @@ void WaitingThreads::list_exited(const Slot& slot, std::vector<Waiting>& waiting
 
 void WaitingThreads::complete(std::vector<Waiting>& waiting) const {
   std::vector<Waiting> exited;
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     if (std::ranges::any_of(waiting,
                             [&](const Waiting& one) { return one.place.block == slot->block; })) {
       list_exited(*slot, exited);

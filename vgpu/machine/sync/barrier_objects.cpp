@@ -97,7 +97,7 @@ bool BarrierObjects::execute(RunningFragment& run, const Instr& instr, std::uint
       continue;
     }
     const RowScan scan =
-        launch_.rows.scan(row, target.limit, kObjectBytes, group, current_.access.offset.data());
+        launch_.rows().scan(row, target.limit, kObjectBytes, group, current_.access.offset.data());
     announce(run, instr, target, scan, group);
     perform(run, instr, group);
     active &= ~group;
@@ -145,7 +145,7 @@ void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint
   const bool reads = !is_written_anew(instr);
   if (undefined != 0 && reads) {
     const UndefinedUse use{UndefinedUse::Kind::branch,
-                           launch_.program,
+                           &launch_.program(),
                            launch_.place_of(run.slot, run.warp),
                            run.pc,
                            undefined,
@@ -160,7 +160,7 @@ void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     BarrierObject event;
-    event.program = launch_.program;
+    event.program = &launch_.program();
     event.place = launch_.place_of(run.slot, run.warp);
     event.pc = run.pc;
     event.allocation = current_.access.allocation;
@@ -183,7 +183,7 @@ void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint
   const Ref& to = instr[ObjectOperand::result];
   if (to.bank != Bank::none && run.warp.undefined.any()) {
     run.warp.undefined.set(run.frame, to, {undefined, current_.access.origin}, mask,
-                           *launch_.program);
+                           launch_.program());
   }
 }
 

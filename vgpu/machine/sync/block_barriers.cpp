@@ -41,12 +41,12 @@ void BlockBarriers::complete_if_all_wait(Slot& slot) {
 bool BlockBarriers::release_together(Slot& slot) {
   if (slot.exit_pc != ptx::kNone || slot.warps.front().fragments.empty()) return false;
   const std::uint32_t pc = slot.warps.front().fragments.front().pc;
-  if (launch_.program->code[pc].modifiers.red) return false;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  if (launch_.program().code[pc].modifiers.red) return false;
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     const Fragments& fragments = slot.warps[index].fragments;
     if (fragments.size() != 1 || fragments.front().pc != pc) return false;
   }
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     slot.warps[index].fragments.front().resume();
   }
   slot.ready_warps = launch_.all_warps();
@@ -63,7 +63,7 @@ void BlockBarriers::complete_together(Slot& slot) {
 std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
                                                              std::uint32_t number) const {
   std::vector<Waiter> waiters;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     for (Fragment& fragment : slot.warps[index].fragments) {
       if (fragment.state == Fragment::State::at_barrier && fragment.barrier == number) {
         waiters.emplace_back(&slot.warps[index], &fragment);
@@ -76,14 +76,14 @@ std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
 void BlockBarriers::release(Slot& slot) {
   ++slot.phase;
   std::vector<Waiter> reducing;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     for (Fragment& fragment : slot.warps[index].fragments) {
-      const bool reduces = launch_.program->code[fragment.pc].modifiers.red;
+      const bool reduces = launch_.program().code[fragment.pc].modifiers.red;
       if (reduces) reducing.emplace_back(&slot.warps[index], &fragment);
     }
   }
   if (!reducing.empty()) reduce(reducing);
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     Warp& warp = slot.warps[index];
     for (Fragment& fragment : warp.fragments) {
       fragment.resume();
@@ -94,9 +94,9 @@ void BlockBarriers::release(Slot& slot) {
 }
 
 void BlockBarriers::tell_release(const Slot& slot) {
-  launch_.came_last = true;
-  if (launch_.observers.list->of_blocks().empty()) return;
-  release_.program = launch_.program;
+  launch_.note_last();
+  if (launch_.observers().list->of_blocks().empty()) return;
+  release_.program = &launch_.program();
   release_.place = {slot.block, 0, slot.index, slot.phase};
   release_.shared = slot.shared;
   launch_.notify_of_block(release_);
@@ -106,9 +106,9 @@ void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {
   std::uint32_t count = 0, threads = 0;
   UndefinedLanes undefined;
   for (const auto& [warp, fragment] : waiters) {
-    const Instr& instr = launch_.program->code[fragment->pc];
+    const Instr& instr = launch_.program().code[fragment->pc];
     if (!instr.modifiers.red) continue;
-    const std::uint32_t predicate = read_predicate(banks_of(*launch_.program, *warp, *fragment),
+    const std::uint32_t predicate = read_predicate(banks_of(launch_.program(), *warp, *fragment),
                                                    instr[BarrierOperand::predicate]);
     count += static_cast<std::uint32_t>(std::popcount(predicate & fragment->mask));
     threads += static_cast<std::uint32_t>(std::popcount(fragment->mask));
@@ -117,12 +117,12 @@ void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {
     if ((value.mask & fragment->mask) != 0) undefined = {~0u, value.origin};
   }
   for (const auto& [warp, fragment] : waiters) {
-    const Instr& instr = launch_.program->code[fragment->pc];
+    const Instr& instr = launch_.program().code[fragment->pc];
     const Ref& to = instr[BarrierOperand::result];
     if (!instr.modifiers.red || to.bank == Bank::none) continue;
-    std::byte* const row = row_of(banks_of(*launch_.program, *warp, *fragment), to);
+    std::byte* const row = row_of(banks_of(launch_.program(), *warp, *fragment), to);
     if (instr.modifiers.popc) {
-      launch_.rows.broadcast(row, to.bank == Bank::wide, count, fragment->mask);
+      launch_.rows().broadcast(row, to.bank == Bank::wide, count, fragment->mask);
     } else {
       const bool is_and = instr.modifiers.bool_op == ptx::BoolOp::and_;
       const bool result = is_and ? count == threads : count != 0;
@@ -131,7 +131,7 @@ void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {
       bits = (bits & ~fragment->mask) | (result ? fragment->mask : 0u);
       std::memcpy(row, &bits, sizeof bits);
     }
-    warp->undefined.set(frame_of(*fragment), to, undefined, fragment->mask, *launch_.program);
+    warp->undefined.set(frame_of(*fragment), to, undefined, fragment->mask, launch_.program());
   }
 }
 
@@ -139,9 +139,9 @@ void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {
 // execute the same instruction, in the same call and the same iteration of a loop.
 bool BlockBarriers::wait_apart(const Slot& slot, const Warp& warp, const Fragment& one,
                                const Fragment& other) const {
-  if (!launch_.program->code[one.pc].modifiers.aligned) return false;
+  if (!launch_.program().code[one.pc].modifiers.aligned) return false;
   if (one.callers != other.callers) return true;
-  PassedBarriers* const passed = launch_.observers.passed_barriers;
+  PassedBarriers* const passed = launch_.observers().passed_barriers;
   return passed != nullptr && passed->differ(slot, warp, one.pc, one.mask, other.mask);
 }
 
@@ -150,10 +150,10 @@ bool BlockBarriers::wait_apart(const Slot& slot, const Warp& warp, const Fragmen
 std::optional<Reason> BlockBarriers::difference(const Fragment& one, const Fragment& other) const {
   if (other.barrier != one.barrier) return Reason::different_barriers;
   if (other.pc == one.pc) return std::nullopt;
-  const ptx::Modifiers& m = launch_.program->code[one.pc].modifiers;
-  const ptx::Modifiers& n = launch_.program->code[other.pc].modifiers;
+  const ptx::Modifiers& m = launch_.program().code[one.pc].modifiers;
+  const ptx::Modifiers& n = launch_.program().code[other.pc].modifiers;
   if (m.red != n.red) return Reason::different_uses;
-  const bool differ = (m.aligned || n.aligned) && !are_copies(*launch_.program, one.pc, other.pc);
+  const bool differ = (m.aligned || n.aligned) && !are_copies(launch_.program(), one.pc, other.pc);
   return differ ? std::optional(Reason::different_barriers) : std::nullopt;
 }
 
@@ -173,7 +173,7 @@ bool BlockBarriers::find_difference(const Slot& slot, BarrierDivergence& diverge
     divergence.other_lane = static_cast<unsigned>(std::countr_zero(other.mask));
   };
   bool found = false;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     const Warp& warp = slot.warps[index];
     for (const Fragment& fragment : warp.fragments) {
       const Fragment& beside = warp.fragments.front();
@@ -203,7 +203,7 @@ bool BlockBarriers::find_difference(const Slot& slot, BarrierDivergence& diverge
 
 bool BlockBarriers::is_one_number(const Slot& slot) const {
   std::optional<std::uint32_t> number;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     for (const Fragment& fragment : slot.warps[index].fragments) {
       if (number.value_or(fragment.barrier) != fragment.barrier) return false;
       number = fragment.barrier;
@@ -220,7 +220,7 @@ bool BlockBarriers::report_divergence(const Slot& slot, bool is_passed_by) {
     return is_passed_by;
   } else if (!find_left_role(slot, divergence)) {
     const Warp* const warp =
-        std::find_if(slot.warps.data(), slot.warps.data() + launch_.warps_per_block,
+        std::find_if(slot.warps.data(), slot.warps.data() + launch_.warps_per_block(),
                      [](const Warp& one) { return !one.fragments.empty(); });
     divergence.reason = Reason::exited;
     divergence.place = launch_.place_of(slot, *warp);
@@ -230,7 +230,7 @@ bool BlockBarriers::report_divergence(const Slot& slot, bool is_passed_by) {
     divergence.other_warp = slot.exit_warp;
     divergence.other_lane = slot.exit_lane;
   }
-  divergence.program = launch_.program;
+  divergence.program = &launch_.program();
   launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
   return true;
 }
@@ -238,7 +238,7 @@ bool BlockBarriers::report_divergence(const Slot& slot, bool is_passed_by) {
 // Whole warps have met at different barriers.
 void BlockBarriers::note_roles(const Slot& slot) {
   Roles roles{slot.serial, {}};
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     roles.pcs.push_back(slot.warps[index].fragments.front().pc);
   }
   if (roles_.size() <= slot.index) roles_.resize(slot.index + std::size_t{1});
@@ -250,10 +250,10 @@ void BlockBarriers::note_roles(const Slot& slot) {
 bool BlockBarriers::find_left_role(const Slot& slot, BarrierDivergence& divergence) const {
   if (roles_.size() <= slot.index || roles_[slot.index].serial != slot.serial) return false;
   const std::vector<std::uint32_t>& pcs = roles_[slot.index].pcs;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     for (const Fragment& fragment : slot.warps[index].fragments) {
       if (fragment.pc == pcs[index]) continue;
-      for (std::uint32_t other = 0; other < launch_.warps_per_block; ++other) {
+      for (std::uint32_t other = 0; other < launch_.warps_per_block(); ++other) {
         if (slot.warps[other].live != 0 || pcs[other] != fragment.pc) continue;
         divergence.reason = Reason::different_barriers;
         divergence.place = launch_.place_of(slot, slot.warps[index]);
@@ -270,12 +270,12 @@ bool BlockBarriers::find_left_role(const Slot& slot, BarrierDivergence& divergen
 
 bool BlockBarriers::report_passed_by(const Slot& slot, const std::vector<Waiter>& waiters,
                                      const std::vector<WarpLanes>* arrived) const {
-  if (launch_.observers.passed_barriers == nullptr || slot.exit_pc == ptx::kNone) return false;
+  if (launch_.observers().passed_barriers == nullptr || slot.exit_pc == ptx::kNone) return false;
   std::vector<PassedBarriers::Waiter> waiting;
   for (const auto& [warp, fragment] : waiters) {
     waiting.push_back({&slot, warp, fragment->pc, fragment->mask});
   }
-  return launch_.observers.passed_barriers->report(PassedBarriers::Kind::block, waiting, arrived);
+  return launch_.observers().passed_barriers->report(PassedBarriers::Kind::block, waiting, arrived);
 }
 
 }  // namespace warpcheck::vgpu

@@ -57,8 +57,8 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
 
 void ClusterBarriers::tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind,
                            std::uint32_t lanes, std::uint64_t phase, bool relaxed) const {
-  const ClusterBarrier event{kind,  launch_.program, launch_.place_of(slot, warp),
-                             lanes, phase,           relaxed};
+  const ClusterBarrier event{kind,   &launch_.program(), launch_.place_of(slot, warp), lanes, phase,
+                             relaxed};
   launch_.notify([&](Observer& observer) { observer.on_cluster_barrier(event); });
 }
 
@@ -66,9 +66,9 @@ void ClusterBarriers::tell(const Slot& slot, const Warp& warp, ClusterBarrier::K
 void ClusterBarriers::report_passed_by(std::uint32_t first,
                                        const PassedBarriers::Waiter& last) const {
   std::vector<PassedBarriers::Waiter> waiters;
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     if (slot->cluster != first) continue;
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       for (const Fragment& fragment : slot->warps[index].fragments) {
         if (fragment.state != Fragment::State::at_cluster_barrier) continue;
         waiters.push_back({slot, &slot->warps[index], fragment.pc, fragment.mask});
@@ -76,20 +76,20 @@ void ClusterBarriers::report_passed_by(std::uint32_t first,
     }
   }
   if (last.slot != nullptr) waiters.push_back(last);
-  launch_.observers.passed_barriers->report(PassedBarriers::Kind::cluster, waiters);
+  launch_.observers().passed_barriers->report(PassedBarriers::Kind::cluster, waiters);
 }
 
 //   last: the lanes that have arrived last, if any
 void ClusterBarriers::complete(std::uint32_t first, const PassedBarriers::Waiter& last) {
   State& cluster = states_[first];
   if (cluster.live_lanes == 0 || cluster.arrived_lanes != cluster.live_lanes) return;
-  if (launch_.observers.passed_barriers != nullptr) report_passed_by(first, last);
+  if (launch_.observers().passed_barriers != nullptr) report_passed_by(first, last);
   const std::uint64_t phase = cluster.phase++;
   cluster.arrived_lanes = 0;
-  launch_.came_last = true;
-  for (Slot* slot : launch_.resident) {
+  launch_.note_last();
+  for (Slot* slot : launch_.resident()) {
     if (slot->cluster != first) continue;
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       Warp& warp = slot->warps[index];
       for (Fragment& fragment : warp.fragments) {
         if (fragment.state != Fragment::State::at_cluster_barrier) continue;
@@ -111,22 +111,22 @@ void ClusterBarriers::leave(Slot& slot, Warp& warp, std::uint32_t lanes) {
     if (warp.cluster_phase[lane] == cluster.phase) arrived |= 1u << lane;
   }
   cluster.arrived_lanes -= lane_count(arrived);
-  if (launch_.observers.passed_barriers != nullptr) {
-    launch_.observers.passed_barriers->forgive_at_cluster(slot, warp, arrived);
+  if (launch_.observers().passed_barriers != nullptr) {
+    launch_.observers().passed_barriers->forgive_at_cluster(slot, warp, arrived);
   }
   warp.cluster_arrived &= ~lanes;
   complete(slot.cluster, {});
 }
 
 bool ClusterBarriers::waits(const Slot& slot) const {
-  if (!launch_.program->uses_clusters) return false;
+  if (!launch_.program().uses_clusters) return false;
   bool waits = false;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     waits |= std::ranges::any_of(slot.warps[index].fragments, [](const Fragment& fragment) {
       return fragment.state == Fragment::State::at_cluster_barrier;
     });
   }
-  return waits && std::ranges::any_of(launch_.resident, [&](const Slot* other) {
+  return waits && std::ranges::any_of(launch_.resident(), [&](const Slot* other) {
            return other->cluster == slot.cluster && other->ready_warps != 0;
          });
 }

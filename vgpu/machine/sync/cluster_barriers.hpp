@@ -40,7 +40,7 @@ class ClusterBarriers {
 
   [[nodiscard]] const State& state_of(std::uint32_t first) const { return states_.at(first); }
   [[nodiscard]] const States& states() const { return states_; }
-  void put_back(const States& states) { states_ = states; }
+  void restore(const States& states) { states_ = states; }
 
  private:
   void tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind, std::uint32_t lanes,

@@ -16,7 +16,7 @@ class Clusters {
 
   // Returns the number of blocks in a cluster; 1: the launch has no clusters.
   [[nodiscard]] std::uint32_t size() const {
-    return launch_.has_clusters() ? static_cast<std::uint32_t>(launch_.request->cluster.count())
+    return launch_.has_clusters() ? static_cast<std::uint32_t>(launch_.request().cluster.count())
                                   : 1;
   }
   // Returns the block with rank 0 in a block's cluster; without clusters, the block itself.

@@ -49,8 +49,10 @@ void NamedBarriers::arrive(RunningFragment& run, std::size_t index, const Instr&
     arrival->waiting |= same;
   } else {  // the lanes' later actions come after the arrival
     const WarpLanes party{warp.index, same};
-    const Meeting early{
-        launch_.program, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
+    const Meeting early{&launch_.program(),
+                        {run.slot.block, number, run.slot.index, run.slot.phase},
+                        {&party, 1},
+                        {}};
     launch_.notify([&](Observer& observer) { observer.on_meeting(early); });
   }
   count_arrival(run.slot, warp, number);
@@ -71,13 +73,13 @@ void NamedBarriers::check_use(RunningFragment& run, const Instr& instr, NamedBar
   if (barrier.misused) return;
   const bool other_use = barrier.reduces != instr.modifiers.red;
   const auto threads = [&](std::uint32_t named) {
-    return named == 0 ? launch_.warps_per_block * kWarpLanes : named;
+    return named == 0 ? launch_.warps_per_block() * kWarpLanes : named;
   };
   if (threads(barrier.count) == threads(count) && !other_use) return;
   barrier.misused = true;
   BarrierDivergence divergence;
   divergence.reason = other_use ? Reason::different_uses : Reason::different_counts;
-  divergence.program = launch_.program;
+  divergence.program = &launch_.program();
   divergence.place = launch_.place_of(run.slot, run.slot.warps[barrier.first_warp]);
   divergence.pc = barrier.first_pc;
   divergence.lane = barrier.first_lane;
@@ -100,7 +102,7 @@ void NamedBarriers::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) 
   for (Fragment& fragment : warp.fragments) {
     const bool is_here =
         fragment.state == Fragment::State::at_barrier && fragment.barrier == number;
-    if (!is_here || !launch_.program->code[fragment.pc].modifiers.arrive) continue;
+    if (!is_here || !launch_.program().code[fragment.pc].modifiers.arrive) continue;
     fragment.resume();
   }
   if (is_complete(slot, barrier)) complete(slot, number);
@@ -114,7 +116,7 @@ bool NamedBarriers::is_complete(const Slot& slot, const NamedBarrier& barrier) c
     warps |= 1u << arrival.warp;
   }
   if (barrier.count != 0) return arrived >= barrier.count;
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     if (slot.warps[index].live != 0 && (warps >> index & 1u) == 0) return false;
   }
   return warps != 0;
@@ -137,13 +139,13 @@ void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   const bool is_passed_by =
       block_barriers_.report_passed_by(slot, waiters, barrier.count == 0 ? nullptr : &arrived);
   // Threads that have exited count only for barriers of all threads.
-  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads)) {
+  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads())) {
     if (barrier.count == 0 && !barrier.misused) {
       block_barriers_.report_divergence(slot, is_passed_by);
     }
     return block_barriers_.release(slot);
   }
-  launch_.came_last = true;
+  launch_.note_last();
   block_barriers_.reduce(waiters);
   for (const auto& [warp, fragment] : waiters) {
     fragment->resume();
@@ -151,7 +153,7 @@ void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   }
   if (released.empty()) return;
   const Meeting meeting{
-      launch_.program, {slot.block, number, slot.index, slot.phase}, arrived, released};
+      &launch_.program(), {slot.block, number, slot.index, slot.phase}, arrived, released};
   launch_.notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
@@ -160,7 +162,7 @@ void NamedBarriers::recount(Slot& slot) {
   for (std::uint32_t number = 0; number < slot.barriers.size(); ++number) {
     NamedBarrier& barrier = slot.barriers[number];
     if (barrier.arrivals.empty()) continue;
-    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
       if (slot.warps[index].live != 0) count_arrival(slot, slot.warps[index], number);
     }
     if (!barrier.arrivals.empty() && is_complete(slot, barrier)) complete(slot, number);

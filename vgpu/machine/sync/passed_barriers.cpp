@@ -10,8 +10,8 @@ namespace warpcheck::vgpu {
 using EdgeMark = PassingEdges::Mark;
 
 void PassedBarriers::begin_launch() {
-  edges_ = launch_.program->passing_edges.get();
-  launch_.observers.passed_barriers = edges_ == nullptr ? nullptr : this;
+  edges_ = launch_.program().passing_edges.get();
+  launch_.count_crossings_by(edges_ == nullptr ? nullptr : this);
   blocks_.clear();
 }
 
@@ -20,7 +20,7 @@ PassedBarriers::OfBlock& PassedBarriers::of(const Slot& slot) {
   OfBlock& block = blocks_[slot.index];
   if (block.serial != slot.serial) {
     block.serial = slot.serial;
-    block.warps.resize(launch_.warps_per_block);
+    block.warps.resize(launch_.warps_per_block());
     for (std::vector<Entry>& entries : block.warps) entries.clear();
     block.left.clear();
     block.told = 0;
@@ -102,7 +102,7 @@ void PassedBarriers::act(std::vector<Entry>& entries, const EdgeMark& mark, std:
 }
 
 void PassedBarriers::exit(const Slot& slot, const Warp& warp, std::uint32_t lanes) {
-  const bool uses_clusters = launch_.program->uses_clusters;
+  const bool uses_clusters = launch_.program().uses_clusters;
   const bool is_last = slot.live_lanes == lane_count(lanes);  // of the block
   if (is_last && !uses_clusters) return;
   OfBlock& block = of(slot);
@@ -176,7 +176,7 @@ void PassedBarriers::look_for(Kind kind, const Waiter& waiter, const Slot& slot,
 bool PassedBarriers::report(Kind kind, std::span<const Waiter> waiters,
                             const std::vector<WarpLanes>* arrived) {
   std::vector<const Slot*> slots;
-  for (const Slot* const slot : launch_.resident) {
+  for (const Slot* const slot : launch_.resident()) {
     const bool is_concerned = std::ranges::any_of(waiters, [&](const Waiter& waiter) {
       return kind == Kind::cluster ? waiter.slot->cluster == slot->cluster : waiter.slot == slot;
     });
@@ -234,7 +234,7 @@ bool PassedBarriers::differ(const Slot& slot, const Warp& warp, std::uint32_t pc
 void PassedBarriers::tell(const Waiter& waiter, const Passer& passer) const {
   BarrierDivergence divergence;
   divergence.reason = BarrierDivergence::Reason::passed_by;
-  divergence.program = launch_.program;
+  divergence.program = &launch_.program();
   divergence.place = launch_.place_of(*waiter.slot, *waiter.warp);
   divergence.pc = waiter.pc;
   divergence.lane = static_cast<unsigned>(std::countr_zero(waiter.lanes));

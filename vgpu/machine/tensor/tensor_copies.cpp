@@ -87,7 +87,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
   }
   if (m.reduce && map->atomic_type(m.atom_op) == Type::none) {
     return launch_.refuse(fmt::format("'{}' of elements that have no such operation",
-                                      launch_.program->source_of(run.pc).text));
+                                      launch_.program().source_of(run.pc).text));
   }
   if (const std::string wrong = wrong_place(run, instr, *map, lane); !wrong.empty()) {
     return launch_.halt(run, 1u << lane, Trap::Cause::no_object, wrong);
@@ -103,7 +103,7 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
       tile.offset[i] = static_cast<std::uint16_t>(word_of(run.banks, row, lane));
     }
     tile.shared = address_in(run, one[TensorOperand::shared], lane);
-    tile.tensor = launch_.memory.object_at(map->address);
+    tile.tensor = launch_.memory().object_at(map->address);
     const Ref& object = one[TensorOperand::object];
     dependencies_.bulk_copies.begin_asynchronous(run, object, lane, true);
     move_tile(run, tile);
@@ -311,8 +311,8 @@ void TensorCopies::fill_piece(RunningFragment& run, const Tile& tile, const Piec
   const Instr store = part(run, tile, InstrKind::store, type_of(piece.bytes), 1, piece.shared);
   const Ref& row = store[MemoryOperand::value];
   const std::uint32_t lanes = 1u << tile.lane;
-  launch_.rows.broadcast(row_of(run.banks, row), row.bank == Bank::wide, tile.map.fill(), lanes);
-  run.warp.undefined.set(run.frame, row, {}, lanes, *launch_.program);
+  launch_.rows().broadcast(row_of(run.banks, row), row.bank == Bank::wide, tile.map.fill(), lanes);
+  run.warp.undefined.set(run.frame, row, {}, lanes, launch_.program());
   dependencies_.accesses.execute(run, store, lanes);
 }
 

@@ -72,16 +72,16 @@ std::uint32_t closed_by_all(const Warp& warp) {
 
 bool must_wait_for_warpgroup(const RunningLaunch& launch, const Slot& slot, Warp& warp,
                              const Fragment& fragment) {
-  const Instr& instr = launch.program->code[fragment.pc];
+  const Instr& instr = launch.program().code[fragment.pc];
   if (instr.kind != InstrKind::group_pending) return false;
   if (instr.modifiers.copy_op != CopyOp::wait_group) return false;
   const auto lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
-  const LaneBanks banks = banks_of(*launch.program, warp, fragment);
+  const LaneBanks banks = banks_of(launch.program(), warp, fragment);
   const std::uint32_t groups_left = word_of(banks, instr[GroupOperand::groups_left], lane);
   const std::uint32_t closed = warp.closed_products[lane];
   if (closed <= groups_left) return false;
   const std::uint32_t first = warp.index / kGroupWarps * kGroupWarps;
-  const std::uint32_t end = std::min(first + kGroupWarps, launch.warps_per_block);
+  const std::uint32_t end = std::min(first + kGroupWarps, launch.warps_per_block());
   for (std::uint32_t other = first; other < end; ++other) {
     if (closed_by_all(slot.warps[other]) < closed - groups_left) return true;
   }
@@ -95,7 +95,7 @@ Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t la
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (Descriptor{lane_value(run, descriptor, lane)}.base_offset() == 0) continue;
     return launch_.refuse(fmt::format("'{}' by a descriptor with a base offset",
-                                      launch_.program->source_of(run.pc).text));
+                                      launch_.program().source_of(run.pc).text));
   }
   current_.begin_asynchronous(true);
   const std::uint32_t registers = group_load_of(instr).registers();
@@ -163,14 +163,14 @@ void Warpgroups::join(RunningFragment& run, const Ref& low, const Ref& high,
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     bits[lane] |= (above[lane] & ones_of(2)) << kHalf;
   }
-  undefined.set_bits(run.frame, low, bits, added.origin, lanes, *launch_.program);
+  undefined.set_bits(run.frame, low, bits, added.origin, lanes, launch_.program());
 }
 
 void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const WarpPlace place = launch_.place_of(run.slot, run.warp);
   if (instr.modifiers.copy_op == CopyOp::none) return begin_pending(run, instr, lanes);
   if (instr.modifiers.copy_op == CopyOp::commit_group) {
-    const CopyCommit commit{launch_.program, place, run.pc, lanes, false};
+    const CopyCommit commit{&launch_.program(), place, run.pc, lanes, false};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       ++run.warp.closed_products[static_cast<unsigned>(std::countr_zero(rest))];
@@ -179,7 +179,7 @@ void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::ui
   }
   const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
   const std::uint32_t groups_left = word_of(run.banks, instr[GroupOperand::groups_left], lane);
-  const CopyWait waited{launch_.program, place, run.pc, lanes, groups_left, false, false};
+  const CopyWait waited{&launch_.program(), place, run.pc, lanes, groups_left, false, false};
   launch_.notify([&](Observer& observer) { observer.on_copy_wait(waited); });
   wait(run, groups_left, lanes);
 }
@@ -192,10 +192,10 @@ void Warpgroups::begin_pending(RunningFragment& run, const Instr& instr,
     const Ref row = row_after(instr[GroupOperand::rows], i);
     const UndefinedLanes before = undefined.get(run.frame, row);
     const bool was_pending = before.origin != ptx::kNone &&
-                             launch_.program->code[before.origin].kind == InstrKind::group_pending;
+                             launch_.program().code[before.origin].kind == InstrKind::group_pending;
     const std::uint32_t unwritten = was_pending ? 0 : before.mask;
     undefined.set(run.frame, row, {lanes & ~unwritten, run.pc}, lanes & ~unwritten,
-                  *launch_.program);
+                  launch_.program());
   }
   for (std::uint32_t rest = lanes; rest != 0;) {
     const std::uint32_t group =

@@ -29,7 +29,7 @@ Textures::Textures(RunningLaunch& launch, const Targets& targets, CurrentAccess&
 Textures::~Textures() = default;
 
 Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  const TextureInstr& texture = launch_.program->texture_instrs[instr.texture];
+  const TextureInstr& texture = launch_.program().texture_instrs[instr.texture];
   if (run.warp.undefined.any()) [[unlikely]] {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.layer, lanes);
@@ -41,7 +41,7 @@ Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t l
     std::byte* const row = row_of(run.banks, texture.is_resident);
     const std::uint32_t value = read_predicate(run.banks, texture.is_resident) | lanes;
     std::memcpy(row, &value, sizeof value);
-    run.warp.undefined.set(run.frame, texture.is_resident, {}, lanes, *launch_.program);
+    run.warp.undefined.set(run.frame, texture.is_resident, {}, lanes, launch_.program());
   }
   for (std::uint32_t rest = lanes; rest != 0;) {
     const auto lead = static_cast<unsigned>(std::countr_zero(rest));
@@ -55,9 +55,9 @@ Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t l
     const bool of_surface =
         texture.operation == Operation::load || texture.operation == Operation::store;
     const TextureTable::Object* const object =
-        launch_.request->textures == nullptr
+        launch_.request().textures == nullptr
             ? nullptr
-            : launch_.request->textures->find(handle, launch_.request->asked_as);
+            : launch_.request().textures->find(handle, launch_.request().asked_as);
     if (object != nullptr && std::holds_alternative<TextureTable::Destroyed>(*object)) {
       destroyed_object(run, texture, lead);
       zero_values(run, texture, group);
@@ -79,7 +79,7 @@ void Textures::destroyed_object(const RunningFragment& run, const TextureInstr& 
                                 unsigned lane) const {
   Fault fault;
   fault.kind = Fault::Kind::destroyed_object;
-  fault.program = launch_.program;
+  fault.program = &launch_.program();
   fault.place = launch_.place_of(run.slot, run.warp);
   fault.pc = run.pc;
   fault.lane = lane;
@@ -95,8 +95,8 @@ void Textures::zero_values(RunningFragment& run, const TextureInstr& instr,
   for (std::size_t i = 0; i < instr.count; ++i) {
     const Ref& ref = instr.values[i];
     if (ref.bank == Bank::none) continue;
-    launch_.rows.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, lanes);
-    run.warp.undefined.set(run.frame, ref, {}, lanes, *launch_.program);
+    launch_.rows().broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, lanes);
+    run.warp.undefined.set(run.frame, ref, {}, lanes, launch_.program());
   }
 }
 
@@ -217,7 +217,7 @@ void Textures::announce(RunningFragment& run, const TexelFormat& format, Allocat
     access.offset[static_cast<unsigned>(std::countr_zero(rest))] = lead;
   }
   const auto* const offsets = reinterpret_cast<const std::byte*>(access.offset.data());
-  const Pattern pattern = launch_.rows.pattern_of_words(offsets, bytes, group);
+  const Pattern pattern = launch_.rows().pattern_of_words(offsets, bytes, group);
   const Target target{&memory, memory.space, memory.address, memory.limit()};
   current_.describe(run, load, *target.allocation, target.space, pattern, bytes, group,
                     {0, format.channels});
@@ -286,7 +286,7 @@ void Textures::write_values(RunningFragment& run, const TextureInstr& instr, con
     }
     if (undefined.mask != 0 || run.warp.undefined.any()) {
       run.warp.undefined.set(run.frame, to, {undefined.mask, undefined.origin}, lanes,
-                             *launch_.program);
+                             launch_.program());
     }
   }
 }
@@ -391,7 +391,7 @@ void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, con
     const UndefinedLanes undefined =
         channel < texture.format.channels ? fetch.undefined[channel] : UndefinedLanes{};
     if (undefined.mask != 0 || run.warp.undefined.any()) {
-      run.warp.undefined.set(run.frame, to, undefined, lanes, *launch_.program);
+      run.warp.undefined.set(run.frame, to, undefined, lanes, launch_.program());
     }
   }
 }

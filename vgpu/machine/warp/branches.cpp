@@ -22,7 +22,7 @@ Step jump_by_table(RunningLaunch& launch, const RunningFragment& run, std::size_
   if (run.warp.undefined.any()) {
     launch.use_of_undefined(run, UndefinedUse::Kind::branch, operand, fragments[index].mask);
   }
-  const std::vector<std::uint32_t>& table = launch.program->jump_tables[instr.table];
+  const std::vector<std::uint32_t>& table = launch.program().jump_tables[instr.table];
   for (std::uint32_t rest = fragments[index].mask;;) {
     const std::uint32_t group = lanes_of_same_value(run, operand, rest);
     const std::uint64_t number =

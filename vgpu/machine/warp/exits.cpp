@@ -24,10 +24,10 @@ Step Exits::leave(RunningFragment& run, std::size_t index, const Instr& instr,
     case InstrKind::stack: return dependencies_.stacks.move(run, index, instr);
     case InstrKind::print: return dependencies_.printing.print(run, index, instr);
     case InstrKind::assertion: return dependencies_.printing.fail_assertion(run, index, instr);
-    case InstrKind::refusal: return launch_.refuse(launch_.program->refusals[instr.refusal]);
+    case InstrKind::refusal: return launch_.refuse(launch_.program().refusals[instr.refusal]);
     case InstrKind::exit: exit(run, index, lanes); return Step::again;
     case InstrKind::barrier:
-      if (launch_.program->has_named_barriers) {
+      if (launch_.program().has_named_barriers) {
         dependencies_.named_barriers.arrive(run, index, instr, lanes);
       } else {
         dependencies_.block_barriers.arrive(run, index, lanes);
@@ -76,7 +76,7 @@ void Exits::note_exit(const RunningFragment& run, std::uint32_t lanes) {
 void Exits::exit_together(RunningFragment& run) const {
   Slot& slot = run.slot;
   note_exit(run, run.mask);
-  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
     slot.warps[index].live = 0;
     slot.warps[index].fragments.clear();
   }
@@ -86,20 +86,20 @@ void Exits::exit_together(RunningFragment& run) const {
 void Exits::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
-  if (launch_.observers.passed_barriers != nullptr) {
-    launch_.observers.passed_barriers->exit(slot, warp, lanes);
+  if (launch_.observers().passed_barriers != nullptr) {
+    launch_.observers().passed_barriers->exit(slot, warp, lanes);
   }
   warp.live &= ~lanes;
   note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);
   warp.fragments.remove(index);
   dependencies_.meetings.recheck(slot, warp);
-  if (launch_.program->has_named_barriers) {
+  if (launch_.program().has_named_barriers) {
     dependencies_.named_barriers.recount(slot);
   } else {
     dependencies_.block_barriers.complete_if_all_wait(slot);
   }
-  if (launch_.program->uses_clusters) dependencies_.cluster_barriers.leave(slot, warp, lanes);
+  if (launch_.program().uses_clusters) dependencies_.cluster_barriers.leave(slot, warp, lanes);
 }
 
 }  // namespace warpcheck::vgpu

@@ -38,7 +38,7 @@ void follow_texture(const RunningLaunch& launch, const RunningFragment& run,
 void tell_unfollowed(const RunningLaunch& launch, const RunningFragment& run, std::uint32_t lanes) {
   UndefinedUse use;
   use.kind = UndefinedUse::Kind::instruction;
-  use.program = launch.program;
+  use.program = &launch.program();
   use.place = launch.place_of(run.slot, run.warp);
   use.pc = use.origin = run.pc;
   use.lanes = lanes;
@@ -74,7 +74,7 @@ void follow_values(const RunningLaunch& launch, const RunningFragment& run, cons
     case InstrKind::trap:
     case InstrKind::nop: return;
     case InstrKind::texture:
-      return follow_texture(launch, run, launch.program->texture_instrs[instr.texture], active);
+      return follow_texture(launch, run, launch.program().texture_instrs[instr.texture], active);
     case InstrKind::warp_sync:
     case InstrKind::barrier:
     case InstrKind::copy:
@@ -90,7 +90,7 @@ void follow_values(const RunningLaunch& launch, const RunningFragment& run, cons
 void mark_results(const RunningLaunch& launch, RunningFragment& run, const Instr& instr,
                   std::uint32_t lanes) {
   roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
-    run.warp.undefined.set(run.frame, ref, {lanes, run.pc}, lanes, *launch.program);
+    run.warp.undefined.set(run.frame, ref, {lanes, run.pc}, lanes, launch.program());
   });
 }
 

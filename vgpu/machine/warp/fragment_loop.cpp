@@ -20,10 +20,10 @@ inline std::uint32_t FragmentLoop::active_lanes(const RunningFragment& run, cons
 
 inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (run.warp.undefined.any()) [[unlikely]] {
-    run.warp.undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
+    run.warp.undefined.propagate(run.frame, run.banks, instr, active, launch_.program());
   }
   instr.compute(run.banks, instr, active);
-  if (launch_.observers.following.order && instr.kind == InstrKind::warp) [[unlikely]]
+  if (launch_.observers().following.order && instr.kind == InstrKind::warp) [[unlikely]]
     mark_results(launch_, run, instr, active);
 }
 
@@ -31,7 +31,7 @@ inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std:
 // of another fragment or at the end of the quantum.  Returns how many were executed.
 inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const Instr* code,
                                                    std::uint32_t limit) {
-  const std::uint32_t count_max = std::min(limit - run.pc, launch_.quantum_left);
+  const std::uint32_t count_max = std::min(limit - run.pc, launch_.quantum().left());
   const Instr* instr = code + run.pc;
   std::uint32_t count = 0;
   do {
@@ -41,7 +41,7 @@ inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const I
   } while (count != count_max && instr->kind == InstrKind::compute &&
            instr->guard.bank == Bank::none);
   run.pc += count;
-  launch_.quantum_left -= count;
+  launch_.quantum().use(count);
   return count;
 }
 
@@ -56,27 +56,28 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
 }
 
 Step FragmentLoop::run(Slot& slot, Warp& warp, Fragments::Choice next) {
-  Turn turn{.run = {slot, warp, *launch_.program, warp.fragments[next.index]}, .index = next.index};
+  Turn turn{.run = {slot, warp, launch_.program(), warp.fragments[next.index]},
+            .index = next.index};
   turn.lanes = lane_count(turn.run.mask);
   turn.native = dependencies_.native_runs.code_for(turn.run.mask);
-  launch_.quantum_left_before = launch_.quantum_left;
+  launch_.quantum().begin_run();
   if (turn.native != nullptr) turn.frame = &dependencies_.native_frames.of_fragment(turn.run);
-  const Step step = launch_.observers.watch_steps ? run_until<true>(turn, next.limit)
-                                                  : run_until<false>(turn, next.limit);
-  if (turn.native == nullptr && launch_.native != nullptr) [[unlikely]]
-    dependencies_.native_runs.count_some(launch_.quantum_left_before - launch_.quantum_left);
-  dependencies_.native_runs.finish(turn.lane_steps);
+  const Step step = launch_.observers().watch_steps ? run_until<true>(turn, next.limit)
+                                                    : run_until<false>(turn, next.limit);
+  if (turn.native == nullptr && launch_.native() != nullptr) [[unlikely]]
+    dependencies_.native_runs.count_some(launch_.quantum().used());
+  launch_.count_run(turn.lane_steps);
   return step;
 }
 
 bool FragmentLoop::run_in_native(Slot& slot, Warp& warp, Fragments::Choice next) {
-  if (launch_.native_some == nullptr || launch_.quantum_left == 0) return false;
-  RunningFragment run{slot, warp, *launch_.program, warp.fragments[next.index]};
-  launch_.quantum_left_before = launch_.quantum_left;
+  if (launch_.native_some() == nullptr || launch_.quantum().left() == 0) return false;
+  RunningFragment run{slot, warp, launch_.program(), warp.fragments[next.index]};
+  launch_.quantum().begin_run();
   std::uint64_t lane_steps = 0;
   const bool has_run = dependencies_.native_runs.run_fragments(
       dependencies_.native_frames.of_fragment(run), run, next, lane_steps);
-  dependencies_.native_runs.finish(lane_steps);
+  launch_.count_run(lane_steps);
   return has_run;
 }
 
@@ -84,9 +85,9 @@ template <bool watched>
 inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
   RunningFragment& run = turn.run;
   Warp& warp = run.warp;
-  const Instr* const code = launch_.program->code.data();
+  const Instr* const code = launch_.program().code.data();
   while (run.pc < limit) {
-    if (launch_.quantum_left == 0) {
+    if (launch_.quantum().left() == 0) {
       park(turn);
       return warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[turn.index]);
     }
@@ -102,9 +103,9 @@ inline Step FragmentLoop::run_until(Turn& turn, std::uint32_t limit) {
     }
     const std::uint32_t active =
         instr.guard.bank == Bank::none ? run.mask : active_lanes(run, instr);
-    if (launch_.observers.following.values) [[unlikely]]
+    if (launch_.observers().following.values) [[unlikely]]
       follow_values(launch_, run, instr, active);
-    --launch_.quantum_left;
+    launch_.quantum().use();
     turn.lane_steps += active == run.mask ? turn.lanes : lane_count(active);
     if constexpr (watched) {
       if (const std::optional<Step> end = execute_watched(turn, instr, active)) return *end;
@@ -135,7 +136,7 @@ std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr
   }
   if (is_postponed) return execute_next(turn, instr, active);
   const std::uint32_t pc = run.pc;
-  const InstrStep step{.program = launch_.program,
+  const InstrStep step{.program = &launch_.program(),
                        .place = launch_.place_of(run.slot, run.warp),
                        .pc = pc,
                        .mask = run.mask,
@@ -145,10 +146,11 @@ std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr
                        .slot = &run.slot,
                        .warp = &run.warp,
                        .fragment = turn.index};
-  for (Observer* const observer : launch_.observers.list->of_steps()) observer->on_step(step);
+  for (Observer* const observer : launch_.observers().list->of_steps()) observer->on_step(step);
   const std::optional<Step> end = execute_next(turn, instr, active);
   if (!end || run.pc != pc) {
-    for (Observer* const observer : launch_.observers.list->of_steps()) observer->on_step_end(step);
+    for (Observer* const observer : launch_.observers().list->of_steps())
+      observer->on_step_end(step);
   }
   return end;
 }
@@ -167,7 +169,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       break;
     case InstrKind::special:
       dependencies_.scalars.read_special(run, instr, active);
-      if (launch_.observers.following.order && depends_on_order(instr.special)) [[unlikely]]
+      if (launch_.observers().following.order && depends_on_order(instr.special)) [[unlikely]]
         mark_results(launch_, run, instr, active);
       break;
     case InstrKind::local_address:
@@ -228,7 +230,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
 
 // Asks the strategy before an access or a fence, which has not been executed yet.
 Step FragmentLoop::postpone(Turn& turn, std::uint32_t active, Decision::Point kind) {
-  ++launch_.quantum_left;
+  launch_.quantum().give_back();
   turn.lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
   park(turn);
   return dependencies_.turns.ask(turn.run, turn.index, active, kind);
@@ -271,7 +273,7 @@ std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& inst
 void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                          std::uint32_t lanes) const {
   const bool controls_grids = instr.opcode == ptx::Opcode::griddepcontrol_;
-  const Fence event{launch_.program,
+  const Fence event{&launch_.program(),
                     launch_.place_of(run.slot, run.warp),
                     run.pc,
                     lanes,

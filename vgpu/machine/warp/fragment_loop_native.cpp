@@ -34,8 +34,7 @@ NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::u
   FragmentLoop& loop = *frame->loop;
   RunningFragment& run = *frame->run;
   run.pc = pc;
-  loop.launch_.quantum_left = frame->quantum_left + after;
-  loop.launch_.quantum_left_before = frame->quantum_before;
+  loop.launch_.quantum().set(frame->quantum_left + after, frame->quantum_before);
   const NativeStep step = loop.execute(run, frame->code[pc], active);
   if (step == NativeStep::leave_before) {
     frame->lane_steps -= static_cast<std::uint64_t>(std::popcount(active));

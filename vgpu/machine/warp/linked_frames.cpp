@@ -7,7 +7,7 @@
 namespace warpcheck::vgpu {
 
 bool LinkedFrames::at_entry(const Slot& slot) const {
-  const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+  const std::vector<Observer*>& watching = launch_.observers().of_accesses;
   const bool fits = slot_ == &slot && are_of_kernel_ && noted_for_ == watching.data() &&
                     noted_for_count_ == watching.size();
   return fits && std::all_of(of_warps_.begin(), of_warps_.begin() + count_,
@@ -19,10 +19,10 @@ bool LinkedFrames::at_entry(const Slot& slot) const {
 void LinkedFrames::link(Slot& slot, NativeRound& round) {
   unlink();
   slot_ = &slot;
-  noted_for_ = launch_.observers.of_accesses.data();
-  noted_for_count_ = launch_.observers.of_accesses.size();
+  noted_for_ = launch_.observers().of_accesses.data();
+  noted_for_count_ = launch_.observers().of_accesses.size();
   are_of_kernel_ = true;
-  count_ = launch_.warps_per_block;
+  count_ = launch_.warps_per_block();
   full_ = slot.warps[count_ - 1].lanes == ~0u ? count_ : count_ - 1;
   first_ = 0;
   for (std::uint32_t index = 0; index < count_; ++index) {

@@ -27,7 +27,7 @@ class LinkedFrames {
   // Adds the executed instructions to the launch's.
   void end_launch() {
     unlink();
-    launch_.outcome.lane_steps += lane_steps_;
+    launch_.count_lane_steps(lane_steps_);
   }
   [[nodiscard]] bool are_of(const Slot& slot) const { return slot_ == &slot; }
   // Returns whether the frames serve the block in `slot`.  It has then just begun: none of its

@@ -6,11 +6,11 @@ namespace warpcheck::vgpu {
 
 // Sets the parts of a frame that depend on the launch only.
 void NativeFrames::begin_launch(NativeFrame& frame) const {
-  frame.code = launch_.program->code.data();
+  frame.code = launch_.program().code.data();
   frame.sites = accesses_.sites();
-  frame.parameters = launch_.request->parameters.data();
-  frame.block = &launch_.request->block;
-  frame.grid = &launch_.request->grid;
+  frame.parameters = launch_.request().parameters.data();
+  frame.block = &launch_.request().block;
+  frame.grid = &launch_.request().grid;
   frame.loop = &loop_;
 }
 
@@ -26,7 +26,7 @@ void NativeFrames::begin_block(NativeFrame& frame, RunningFragment& run) const {
 }
 
 void NativeFrames::begin_notes(NativeFrame& frame, const RunningFragment& run) const {
-  const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+  const std::vector<Observer*>& watching = launch_.observers().of_accesses;
   frame.noted_for = watching.data();
   frame.noted_for_count = watching.size();
   RowNotes notes;
@@ -34,7 +34,7 @@ void NativeFrames::begin_notes(NativeFrame& frame, const RunningFragment& run) c
       watching, [&](Observer* observer) { return observer->lends_notes(run.slot.index, notes); });
   frame.all_settled.settled = frame.shared_memory;
   frame.notes = lend_all ? notes.rows : nullptr;
-  const UndefinedMemory* const undefined = launch_.observers.undefined_memory;
+  const UndefinedMemory* const undefined = launch_.observers().undefined_memory;
   const NotedStates* const states = undefined != nullptr ? undefined->noted_states() : nullptr;
   if (undefined != nullptr && states == nullptr) frame.notes = nullptr;
   frame.states = states != nullptr ? states : &frame.all_settled;
@@ -45,14 +45,14 @@ NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fra
   const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
   while (of_warps_.size() <= at) of_warps_.push_back(std::make_unique<OfWarp>());
   OfWarp& of_warp = *of_warps_[at];
-  of_warp.launch = launch_.number;
+  of_warp.launch = launch_.number();
   of_warp.words = warp.words.data();
   of_warp.wides = warp.wides.data();
   of_warp.predicates = warp.predicates.data();
   of_warp.word_base = fragment.word_base;
   of_warp.wide_base = fragment.wide_base;
   of_warp.predicate_base = fragment.predicate_base;
-  of_warp.run.emplace(slot, warp, *launch_.program, fragment);
+  of_warp.run.emplace(slot, warp, launch_.program(), fragment);
   begin_launch(of_warp.frame);
   begin_block(of_warp.frame, *of_warp.run);
   of_warp.frame.noted_for = nullptr;

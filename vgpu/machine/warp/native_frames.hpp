@@ -48,15 +48,15 @@ class NativeFrames {
   };
   OfWarp& of_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
-    if (at < of_warps_.size() && of_warps_[at]->is_of(launch_.number, slot, warp, fragment))
+    if (at < of_warps_.size() && of_warps_[at]->is_of(launch_.number(), slot, warp, fragment))
         [[likely]]
       return *of_warps_[at];
     return begin_warp(slot, warp, fragment);
   }
   // Returns the frame of a fragment, valid until the next call.
   [[gnu::always_inline]] NativeFrame& of_fragment(RunningFragment& run) {
-    if (frame_is_of_ != launch_.number) [[unlikely]] {
-      frame_is_of_ = launch_.number;
+    if (frame_is_of_ != launch_.number()) [[unlikely]] {
+      frame_is_of_ = launch_.number();
       begin_launch(frame_);
     }
     begin_block(frame_, run);
@@ -67,7 +67,7 @@ class NativeFrames {
   // lanes are together; and the observers' notes for rows.
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
     begin_observed(frame);
-    const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+    const std::vector<Observer*>& watching = launch_.observers().of_accesses;
     const bool are_known =
         frame.noted_for == watching.data() && frame.noted_for_count == watching.size();
     if (!are_known) [[unlikely]]
@@ -82,8 +82,8 @@ class NativeFrames {
   void begin_launch(NativeFrame& frame) const;
   void begin_block(NativeFrame& frame, RunningFragment& run) const;
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame) const {
-    frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
-    frame.is_watched = launch_.observers.watch_accesses() ? 1 : 0;
+    frame.wants_edges = launch_.observers().want_edges ? 1 : 0;
+    frame.is_watched = launch_.observers().watch_accesses() ? 1 : 0;
   }
   void begin_notes(NativeFrame& frame, const RunningFragment& run) const;
 

@@ -15,13 +15,13 @@ namespace warpcheck::vgpu {
   if (!may_diverge(instr) || frame.quantum_left == 0 || run.warp.undefined.any()) return false;
   const bool is_guarded = instr.guard.bank != Bank::none;
   if (instr.kind == InstrKind::jump_table) {
-    if (is_guarded || !is_within_table(*launch_.program, run, instr)) return false;
+    if (is_guarded || !is_within_table(launch_.program(), run, instr)) return false;
     --frame.quantum_left;
     frame.lane_steps += lane_count(run.mask);
     jump_by_table(launch_, run, index, instr);
     return true;
   }
-  if (!is_guarded || launch_.native_some == nullptr) return false;
+  if (!is_guarded || launch_.native_some() == nullptr) return false;
   const std::uint32_t taken = guarded_lanes(run.banks, instr, run.mask);
   if (taken == 0 || taken == run.mask || instr.target == run.pc + 1) return false;
   --frame.quantum_left;
@@ -41,7 +41,7 @@ NativeRuns::Divergence NativeRuns::run_diverging(NativeFrame& frame, RunningFrag
 bool NativeRuns::run_fragments(NativeFrame& frame, RunningFragment& run, Fragments::Choice next,
                                std::uint64_t& lane_steps) {
   if (!run.warp.fragments.several_share_frame()) return false;
-  const std::uint32_t quantum_left = launch_.quantum_left;
+  const std::uint32_t quantum_left = launch_.quantum().left();
   begin_counts(frame, run);
   run_until_reconverged(frame, run, next);
   end_counts(frame, run, lane_steps);
@@ -73,22 +73,22 @@ bool NativeRuns::run_until_reconverged(NativeFrame& frame, RunningFragment& run,
 // Counts steps of partial fragments that were interpreted although the launch has machine code for
 // full ones.
 void NativeRuns::count_some(std::uint64_t steps) {
-  NativeTier& tier = *launch_.program->native;
+  NativeTier& tier = *launch_.program().native;
   tier.count(Lanes::some, steps);
   if (tier.steps_left(Lanes::some) == 0) compile_for_some();
 }
 
 bool NativeRuns::has_become_defined(RunningFragment& run) const {
-  if (launch_.native == nullptr || launch_.observers.is_looked_at()) return false;
+  if (launch_.native() == nullptr || launch_.observers().is_looked_at()) return false;
   run.warp.undefined.forget_dead(~run.warp.live, run.mask, [&](Bank bank, std::uint32_t row) {
-    return !launch_.native->is_live(run.pc, bank, row);
+    return !launch_.native()->is_live(run.pc, bank, row);
   });
   return !run.warp.undefined.any();
 }
 
 void NativeRuns::compile_for_some() {
-  launch_.native_some =
-      launch_.program->native->make(*launch_.program, Lanes::some, FragmentLoop::native_calls());
+  launch_.use_native_some(
+      launch_.program().native->make(launch_.program(), Lanes::some, FragmentLoop::native_calls()));
 }
 
 }  // namespace warpcheck::vgpu

@@ -19,7 +19,7 @@ class NativeRuns {
 
   // Returns the machine code for these lanes; null: there is none.
   [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
-    return mask == ~0u ? launch_.native : launch_.native_some;
+    return mask == ~0u ? launch_.native() : launch_.native_some();
   }
   // Returns whether the fragment can continue in this machine code.
   [[nodiscard]] bool can_enter(const NativeCode* code, RunningFragment& run) const {
@@ -32,7 +32,7 @@ class NativeRuns {
   // Runs machine code in a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run(NativeFrame& frame, const NativeCode& code, RunningFragment& run,
                                   std::uint32_t limit, std::uint64_t& lane_steps) {
-    const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it too
+    const std::uint32_t quantum_left = launch_.quantum().left();  // calls change it too
     begin_counts(frame, run);
     frame.limit = limit;
     enter(frame, code, run);
@@ -60,11 +60,6 @@ class NativeRuns {
   //   run: the fragment that is next
   bool run_fragments(NativeFrame& frame, RunningFragment& run, Fragments::Choice next,
                      std::uint64_t& lane_steps);
-  // Counts the steps of a turn.
-  void finish(std::uint64_t lane_steps) {
-    launch_.outcome.lane_steps += lane_steps;
-    launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
-  }
   void count_some(std::uint64_t steps);
   void compile_for_some();
 
@@ -75,11 +70,11 @@ class NativeRuns {
   void begin_counts(NativeFrame& frame, const RunningFragment& run) const {
     frame.accesses_left = run.warp.ask_at - run.warp.accesses;
     frame.unguarded = frame.lane_steps = 0;
-    frame.quantum_left = launch_.quantum_left;
-    frame.quantum_before = launch_.quantum_left_before;
+    frame.quantum_left = launch_.quantum().left();
+    frame.quantum_before = launch_.quantum().before();
   }
   void end_counts(NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps) {
-    launch_.quantum_left = frame.quantum_left;
+    launch_.quantum().begin(frame.quantum_left);
     run.warp.accesses = run.warp.ask_at - frame.accesses_left;
     count_unguarded(frame, run.mask);
     lane_steps += frame.lane_steps;

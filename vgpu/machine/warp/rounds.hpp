@@ -50,11 +50,11 @@ class Rounds {
   [[nodiscard]] bool ends_turn(const Instr& instr) const {
     return instr.guard.bank == Bank::none &&
            (instr.kind == InstrKind::exit ||
-            (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers));
+            (instr.kind == InstrKind::barrier && !launch_.program().has_named_barriers));
   }
   // Executes such an instruction.
   RoundEnd depart(RunningFragment& run) {
-    const Instr& instr = launch_.program->code[run.pc];
+    const Instr& instr = launch_.program().code[run.pc];
     if (instr.kind == InstrKind::barrier) {
       exits_.arrive(run);
       return RoundEnd::arrived;
@@ -88,7 +88,7 @@ inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   Fragment& fragment = warp.fragments.front();  // moves if lanes diverge
   const NativeCode* const native = runs_.code_for(fragment.mask);
   const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
-                       native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+                       native->begins_at(fragment.pc) && launch_.quantum().left() != 0 &&
                        !warp.undefined.any();
   if (!can_run) return RoundEnd::none;
   fragment.held = false;
@@ -97,22 +97,22 @@ inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   NativeFrame& frame = of_warp.frame;
   run.pc = fragment.pc;
   run.mask = fragment.mask;
-  launch_.quantum_left_before = launch_.quantum_left;
+  launch_.quantum().begin_run();
   std::uint64_t lane_steps = 0;
   frames_.begin_noted(frame, run);
   if (runs_.run_together(frame, run, lane_steps)) [[unlikely]] {
-    runs_.finish(lane_steps);
+    launch_.count_run(lane_steps);
     return RoundEnd::none;
   }
   const Instr& instr = frame.code[run.pc];
   warp.fragments.front().pc = run.pc;
   RoundEnd end = RoundEnd::none;
-  if (ends_turn(instr) && launch_.quantum_left != 0) {
+  if (ends_turn(instr) && launch_.quantum().left() != 0) {
     end = depart(run);
-    --launch_.quantum_left;
+    launch_.quantum().use();
     lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
   }
-  runs_.finish(lane_steps);
+  launch_.count_run(lane_steps);
   return end;
 }
 

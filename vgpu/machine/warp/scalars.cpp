@@ -10,9 +10,9 @@ namespace warpcheck::vgpu {
 namespace {
 
 std::uint32_t multiprocessors_of(const RunningLaunch& launch) {
-  const DeviceRuntime* const runtime = launch.request->device_runtime;
+  const DeviceRuntime* const runtime = launch.request().device_runtime;
   const std::uint32_t count = runtime == nullptr ? 0 : runtime->size().multiprocessors;
-  return count != 0 ? count : launch.limits.resident_blocks;
+  return count != 0 ? count : launch.limits().resident_blocks;
 }
 
 }  // namespace
@@ -24,23 +24,24 @@ void Scalars::move(RunningFragment& run, const Instr& instr, std::uint32_t activ
   if (instr.kind == InstrKind::param) {
     value = 0;
     const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-    std::memcpy(&value, launch_.request->parameters.data() + instr.parameter_offset, bytes);
+    std::memcpy(&value, launch_.request().parameters.data() + instr.parameter_offset, bytes);
     if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
       const unsigned unused = 64 - 8 * bytes;
       value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
     }
   }
   const Ref& to = instr[ScalarOperand::result];
-  launch_.rows.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                         to.bank == Bank::wide, value, active);
-  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, active, *launch_.program);
+  launch_.rows().broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                           to.bank == Bank::wide, value, active);
+  if (run.warp.undefined.any())
+    run.warp.undefined.set(run.frame, to, {}, active, launch_.program());
 }
 
 void Scalars::number_threads() const {
-  const Dim3& block = launch_.request->block;
+  const Dim3& block = launch_.request().block;
   block_ = block;
-  threads_.resize(launch_.warps_per_block * kThreadWords);
-  for (std::uint32_t warp = 0; warp < launch_.warps_per_block; ++warp) {
+  threads_.resize(launch_.warps_per_block() * kThreadWords);
+  for (std::uint32_t warp = 0; warp < launch_.warps_per_block(); ++warp) {
     for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
       const std::uint32_t thread = warp * kWarpLanes + lane;
       std::uint32_t* const of_lane = threads_.data() + warp * kThreadWords + lane;
@@ -55,7 +56,7 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
   const Ref& to = instr[ScalarOperand::result];
   std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
   const bool wide = to.bank == Bank::wide;
-  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
+  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, launch_.program());
   const auto each = [&](auto value_of_lane) {
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -65,7 +66,7 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
   };
   const auto count_up = [&](std::uint32_t from) {
     if (wide || mask != ~0u) return each([&](unsigned l) { return from + l; });
-    launch_.rows.count_up(reinterpret_cast<std::uint32_t*>(row), from, 1);
+    launch_.rows().count_up(reinterpret_cast<std::uint32_t*>(row), from, 1);
   };
   const auto place = [&](std::size_t dimension) {
     const std::uint32_t* const numbers =
@@ -87,18 +88,18 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     case SpecialRegister::is_explicit_cluster: {
       std::uint32_t bits = 0;
       std::memcpy(&bits, row, sizeof bits);
-      bits = launch_.request->explicit_cluster ? bits | mask : bits & ~mask;
+      bits = launch_.request().explicit_cluster ? bits | mask : bits & ~mask;
       std::memcpy(row, &bits, sizeof bits);
       return;
     }
-    default: launch_.rows.broadcast(row, wide, value_of(run, instr.special), mask);
+    default: launch_.rows().broadcast(row, wide, value_of(run, instr.special), mask);
   }
 }
 
 // Returns the value of a special register that is the same for all lanes of a warp.
 std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister special) const {
-  const Dim3& block = launch_.request->block;
-  const Dim3& grid = launch_.request->grid;
+  const Dim3& block = launch_.request().block;
+  const Dim3& grid = launch_.request().grid;
   switch (special) {
     case SpecialRegister::ntid_x: return block.x;
     case SpecialRegister::ntid_y: return block.y;
@@ -113,7 +114,7 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::nwarpid: return 32;
     case SpecialRegister::smid: return run.slot.index % multiprocessors_of(launch_);
     case SpecialRegister::nsmid: return multiprocessors_of(launch_);
-    case SpecialRegister::gridid: return launch_.request->index;
+    case SpecialRegister::gridid: return launch_.request().index;
     // Time is the number of warp instructions of the launch, including this one, and what has been
     // left out while all warps waited for time (progress/time_waits.hpp).  It depends only on the
     // case, every reading is later than the readings before it, and all warps read the same clock.
@@ -123,9 +124,9 @@ std::uint64_t Scalars::value_of(const RunningFragment& run, SpecialRegister spec
     case SpecialRegister::globaltimer_lo: ++run.warp.time_reads; return launch_.time();
     case SpecialRegister::clock_hi:
     case SpecialRegister::globaltimer_hi: ++run.warp.time_reads; return launch_.time() >> 32;
-    case SpecialRegister::dynamic_smem_size: return launch_.request->dynamic_shared_bytes;
+    case SpecialRegister::dynamic_smem_size: return launch_.request().dynamic_shared_bytes;
     case SpecialRegister::total_smem_size:
-      return launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;
+      return launch_.program().dynamic_shared_offset + launch_.request().dynamic_shared_bytes;
     case SpecialRegister::envreg1: return workspace_.address() >> 32;
     case SpecialRegister::envreg2: return workspace_.address();
     case SpecialRegister::warp_size: return kWarpLanes;

@@ -24,7 +24,7 @@ class Scalars {
   // The rows of %tid.x, .y and .z for each warp of a block.
   static constexpr std::size_t kThreadWords = std::size_t{3} * kWarpLanes;
   [[nodiscard]] const std::uint32_t* threads() const {
-    if (threads_.empty() || block_ != launch_.request->block) [[unlikely]]
+    if (threads_.empty() || block_ != launch_.request().block) [[unlikely]]
       number_threads();
     return threads_.data();
   }

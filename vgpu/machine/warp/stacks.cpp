@@ -19,12 +19,12 @@ constexpr std::uint32_t kFirstPieceBytes = 256;
 
 std::uint32_t Stacks::limit() const {
   const std::uint32_t most = static_cast<std::uint32_t>(kWindowBytes);
-  return std::min(most, std::max(launch_.program->local_bytes_max, launch_.request->stack_bytes));
+  return std::min(most, std::max(launch_.program().local_bytes_max, launch_.request().stack_bytes));
 }
 
 void Stacks::drop_pieces(Warp& warp) {
   for (const Warp::LocalPiece& piece : warp.local_beyond) {
-    launch_.memory.release_private(piece.allocation);
+    launch_.memory().release_private(piece.allocation);
   }
   warp.local_beyond.clear();
 }
@@ -33,13 +33,13 @@ void Stacks::start_local(Warp& warp) {
   if (!warp.local_beyond.empty()) drop_pieces(warp);
   if (warp.local_bytes == 0) return;
   warp.local =
-      launch_.memory.renew_private(warp.local, warp.local_bytes * kWarpLanes, ptx::Space::local);
+      launch_.memory().renew_private(warp.local, warp.local_bytes * kWarpLanes, ptx::Space::local);
   launch_.notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
 }
 
 bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top) {
   Warp& warp = run.warp;
-  const FunctionCode& function = launch_.program->functions[fragment.function];
+  const FunctionCode& function = launch_.program().functions[fragment.function];
   const auto reserve = [](RowBank& bank, std::size_t bytes) {
     if (bytes > kBankBytesMax) return false;
     if (bytes > bank.bytes()) bank.grow(std::max(bytes, std::min(2 * bank.bytes(), kBankBytesMax)));
@@ -54,7 +54,7 @@ bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t 
   if (!has_rows) {
     launch_.refuse(
         fmt::format("{}: calls {} deep need more host memory for registers than there is",
-                    launch_.program->kernel, fragment.callers.size()));
+                    launch_.program().kernel, fragment.callers.size()));
     return false;
   }
   warp.undefined.reserve({static_cast<std::uint32_t>(warp.words.bytes() / kWordRowBytes),
@@ -73,7 +73,8 @@ bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t 
   const std::uint32_t bytes =
       std::min((std::max({needed, warp.local_bytes, kFirstPieceBytes}) + 15) / 16 * 16,
                (limit - warp.local_bytes + 15) / 16 * 16);
-  Allocation* const piece = launch_.memory.allocate_private(bytes * kWarpLanes, ptx::Space::local);
+  Allocation* const piece =
+      launch_.memory().allocate_private(bytes * kWarpLanes, ptx::Space::local);
   warp.local_beyond.push_back({piece, warp.local_bytes});
   warp.local_bytes += bytes;
   launch_.notify([&](Observer& observer) { observer.on_allocate(*piece); });
@@ -82,7 +83,7 @@ bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t 
 
 void Stacks::report_release(const Warp& warp, std::uint32_t begin, std::uint32_t end,
                             std::uint32_t mask) const {
-  const std::span<Observer* const> watching = launch_.observers.list->of_frames();
+  const std::span<Observer* const> watching = launch_.observers().list->of_frames();
   if (watching.empty()) return;
   const auto report = [&](const Allocation* allocation, std::uint32_t at, std::uint32_t bytes) {
     const std::uint32_t first = std::max(begin, at), last = std::min(end, at + bytes);
@@ -122,7 +123,7 @@ Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
     std::uint64_t top = 0;
     each([&](std::uint64_t saved) { top = std::max(top, saved); });
     const std::uint32_t lowest =
-        fragment.local_base + launch_.program->functions[fragment.function].local_bytes;
+        fragment.local_base + launch_.program().functions[fragment.function].local_bytes;
     if (top < lowest || top > fragment.local_top) {
       return launch_.halt(
           run, mask, Trap::Cause::stack_overflow,
@@ -132,9 +133,9 @@ Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
     fragment.local_top = static_cast<std::uint32_t>(top);
   }
   if (const Ref& to = instr[StackOperand::result]; to.bank != Bank::none) {
-    launch_.rows.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                           to.bank == Bank::wide, value, mask);
-    if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
+    launch_.rows().broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                             to.bank == Bank::wide, value, mask);
+    if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, launch_.program());
   }
   fragment.pc = run.pc + 1;
   return Step::again;

@@ -19,8 +19,8 @@ class Stacks {
 
   // Sets up the stack of a warp that begins.
   void start(Warp& warp) {
-    warp.local_bytes = launch_.program->local_bytes_max;
-    warp.fragments.front().local_top = launch_.program->functions.front().local_bytes;
+    warp.local_bytes = launch_.program().local_bytes_max;
+    warp.fragments.front().local_top = launch_.program().functions.front().local_bytes;
     if (warp.local_bytes != 0 || !warp.local_beyond.empty()) start_local(warp);
   }
   // Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes

@@ -40,41 +40,42 @@ void Turns::begin_launch() {
   words_ahead_.begin_launch();
   order_ = {};
   all_poll_in_vain_ = round_has_ended_ = false;
-  const StartPoint point{launch_.request->index, blocks_.admitted_end(), launch_.warps_per_block};
-  const StartOrder order = launch_.strategy->choose_start(point);
+  const StartPoint point{launch_.request().index, blocks_.admitted_end(),
+                         launch_.warps_per_block()};
+  const StartOrder order = launch_.strategy().choose_start(point);
   const bool fits = order.first.block < point.blocks && order.first.warp < point.warps_per_block;
   if (!fits || order == StartOrder{}) return;
   order_ = order;
   Decision decision;
-  decision.launch = launch_.request->index;
+  decision.launch = launch_.request().index;
   decision.point = Decision::Point::start;
   decision.index = order.descending ? 1 : 0;
   decision.next = order.first;
-  launch_.outcome.decisions.push_back(decision);
+  launch_.record(decision);
 }
 
 std::uint64_t Turns::rank_of(const WarpId& id) const {
   const auto rank = [&](std::uint32_t first, std::uint32_t number, std::uint32_t count) {
     return std::uint64_t{distance(first, number, count, order_.descending)};
   };
-  return rank(order_.first.block, id.block, launch_.block_count) << 32 |
-         rank(order_.first.warp, id.warp, launch_.warps_per_block);
+  return rank(order_.first.block, id.block, launch_.block_count()) << 32 |
+         rank(order_.first.warp, id.warp, launch_.warps_per_block());
 }
 
 // Calls visit(slot) for the resident blocks in the order of the default policy, until it returns
 // true.
 template <class Visit>
 bool Turns::visit_in_order(Visit visit) const {
-  const auto first = std::ranges::lower_bound(launch_.resident, order_.first.block, {},
+  const auto first = std::ranges::lower_bound(launch_.resident(), order_.first.block, {},
                                               [](const Slot* slot) { return slot->block; });
   if (!order_.descending) {
-    return std::any_of(first, launch_.resident.end(), visit) ||
-           std::any_of(launch_.resident.begin(), first, visit);
+    return std::any_of(first, launch_.resident().end(), visit) ||
+           std::any_of(launch_.resident().begin(), first, visit);
   }
-  const bool is_there = first != launch_.resident.end() && (*first)->block == order_.first.block;
+  const bool is_there = first != launch_.resident().end() && (*first)->block == order_.first.block;
   const auto last = std::make_reverse_iterator(is_there ? std::next(first) : first);
-  return std::any_of(last, launch_.resident.rend(), visit) ||
-         std::any_of(launch_.resident.rbegin(), last, visit);
+  return std::any_of(last, launch_.resident().rend(), visit) ||
+         std::any_of(launch_.resident().rbegin(), last, visit);
 }
 
 // Returns the first warp of the first block that could begin.
@@ -86,7 +87,7 @@ std::optional<WarpId> Turns::first_admitted() const {
   if (std::ranges::binary_search(blocks_.admitted(), cluster)) return order.first;
   const std::uint32_t block =
       *std::ranges::min_element(blocks_.admitted(), {}, [&](std::uint32_t other) {
-        return distance(cluster, other, launch_.block_count, order.descending);
+        return distance(cluster, other, launch_.block_count(), order.descending);
       });
   return WarpId{block, order.first.warp};
 }
@@ -99,7 +100,7 @@ void Turns::list_ready() {
       ready_.push_back({*admitted, 0});
     }
   };
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     list_admitted(slot->block);
     std::uint32_t rest = slot->ready_warps;
     if (slot->polling_warps != 0) rest &= ~slot->vain_warps();
@@ -109,7 +110,7 @@ void Turns::list_ready() {
   }
   list_admitted(UINT32_MAX);
   if (!ready_.empty()) return;
-  for (const Slot* slot : launch_.resident) {  // all ready warps would only poll
+  for (const Slot* slot : launch_.resident()) {  // all ready warps would only poll
     for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
       ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
     }
@@ -117,7 +118,7 @@ void Turns::list_ready() {
 }
 
 bool Turns::can_run(const WarpId& id) const {
-  if (id.warp >= launch_.warps_per_block) return false;
+  if (id.warp >= launch_.warps_per_block()) return false;
   const Slot* slot = launch_.slot_of(id.block);
   if (slot == nullptr) return std::ranges::binary_search(blocks_.admitted(), id.block);
   return ((slot->ready_warps >> id.warp) & 1) != 0;
@@ -131,7 +132,7 @@ bool Turns::can_run(const WarpId& id) const {
 // `after_current`, unless it is the only one.
 bool Turns::default_next(bool after_current, WarpId& next) {
   if (after_current || order_ != StartOrder{}) return search_next(after_current, next);
-  for (const Slot* slot : launch_.resident) {
+  for (const Slot* slot : launch_.resident()) {
     const std::uint32_t rest = slot->ready_warps & ~(slot->yielded_warps | slot->polling_warps);
     if (rest == 0) continue;
     next = {slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
@@ -141,11 +142,11 @@ bool Turns::default_next(bool after_current, WarpId& next) {
 }
 
 bool Turns::keeps_block(const Slot& slot) const {
-  if (order_ != StartOrder{} || launch_.strategy->decides_stops() || launch_.has_clusters()) {
+  if (order_ != StartOrder{} || launch_.strategy().decides_stops() || launch_.has_clusters()) {
     return false;
   }
   // No warp of another block has become ready in the meantime.
-  for (const Slot* before : launch_.resident) {
+  for (const Slot* before : launch_.resident()) {
     if (before == &slot) return true;
     if ((before->ready_warps & ~(before->yielded_warps | before->polling_warps)) != 0) return false;
   }
@@ -153,7 +154,7 @@ bool Turns::keeps_block(const Slot& slot) const {
 }
 
 bool Turns::search_next(bool after_current, WarpId& next) {
-  if (launch_.resident.empty()) {
+  if (launch_.resident().empty()) {
     const std::optional<WarpId> begins = first_admitted();
     if (begins) next = *begins;
     return begins.has_value();
@@ -188,35 +189,34 @@ bool Turns::search_next(bool after_current, WarpId& next) {
   }
   if (found) return true;
   round_has_ended_ = true;
-  for (Slot* slot : launch_.resident) {
+  for (Slot* slot : launch_.resident()) {
     slot->yielded_warps = 0;
     slot->turn_steps = 0;
     slot->polling_warps &= slot->vain_warps();
   }
   if (search(true) || found) return true;
-  for (Slot* slot : launch_.resident) slot->polling_warps = 0;
+  for (Slot* slot : launch_.resident()) slot->polling_warps = 0;
   all_poll_in_vain_ = true;
   return search(true) || found;
 }
 
 void Turns::record(const SchedulePoint& point, const Choice& choice) {
-  launch_.outcome.decisions.push_back(
-      {point.launch, point.at, point.point, point.index, choice.held, choice.next});
+  launch_.record({point.launch, point.at, point.point, point.index, choice.held, choice.next});
 }
 
 // Returns a point of decision at which the warp continues by default.
 SchedulePoint Turns::point_of(const WarpId& at, Decision::Point kind, std::uint64_t index) {
   list_ready();
   SchedulePoint point;
-  point.launch = launch_.request->index;
+  point.launch = launch_.request().index;
   point.at = at;
   point.point = kind;
   point.index = index;
-  point.model = launch_.model;
+  point.model = launch_.model();
   point.default_next = at;
   point.ready = ready_;
   point.not_begun = blocks_.admitted();
-  point.warps_per_block = launch_.warps_per_block;
+  point.warps_per_block = launch_.warps_per_block();
   return point;
 }
 
@@ -230,11 +230,11 @@ bool Turns::choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped,
   }
   yielded |= slot != nullptr && slot->yielded_warps == ~0u;
   if (!default_next(yielded, next)) return false;
-  if (!launch_.strategy->decides_stops()) return true;
+  if (!launch_.strategy().decides_stops()) return true;
   SchedulePoint point = point_of(stopped, Decision::Point::stop, stop_index);
   point.default_next = next;
   point.yielded = yielded;
-  const std::optional<Choice> choice = launch_.strategy->decide(point);
+  const std::optional<Choice> choice = launch_.strategy().decide(point);
   if (choice && choice->next != next && can_run(choice->next)) {
     record(point, {0, choice->next});
     next = choice->next;
@@ -247,10 +247,10 @@ bool Turns::choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped,
 void Turns::choose_at_release(const Slot& slot, const Warp& warp, WarpId& next) {
   const WarpId released = next;
   if (order_ != StartOrder{}) next.warp = last_warp(slot.ready_warps, order_);
-  if (!launch_.strategy->decides_releases()) return;
+  if (!launch_.strategy().decides_releases()) return;
   SchedulePoint point = point_of(released, Decision::Point::release, warp.releases - 1);
   point.default_next = next;
-  const std::optional<Choice> choice = launch_.strategy->decide(point);
+  const std::optional<Choice> choice = launch_.strategy().decide(point);
   if (!choice || choice->next == next || !can_run(choice->next)) return;
   record(point, {0, choice->next});
   next = choice->next;
@@ -269,22 +269,23 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
     if (i == index || !other.is_ready()) continue;
     (other.held ? point.behind : point.other_ready) |= other.mask;
   }
-  if (launch_.strategy->sees_words()) point.accessed = words_ahead_.of(run, active);
-  const std::optional<Choice> choice = launch_.strategy->decide(point);
+  if (launch_.strategy().sees_words()) point.accessed = words_ahead_.of(run, active);
+  const std::optional<Choice> choice = launch_.strategy().decide(point);
   if (is_fence) {
-    warp.ask_at_fence = launch_.strategy->next_fence(point.launch, self, warp.fences + 1);
+    warp.ask_at_fence = launch_.strategy().next_fence(point.launch, self, warp.fences + 1);
   } else {
-    warp.ask_at = launch_.strategy->next_access(point.launch, self, warp.accesses + 1);
+    warp.ask_at = launch_.strategy().next_access(point.launch, self, warp.accesses + 1);
   }
   if (!choice) return Step::again;
   const bool all = choice->held == active;
   const bool preempts = all && choice->next != self;
   // No lane leaves an operation of the warp before all lanes have executed it.
-  const bool is_part = launch_.program->code[run.pc].modifiers.sync;
-  const bool fits = preempts ? can_run(choice->next)
-                             : choice->held != 0 && !is_part && (choice->held & ~active) == 0 &&
-                                   (!all || (point.other_ready | point.behind) != 0) &&
-                                   choice->next == self && launch_.model == WarpModel::independent;
+  const bool is_part = launch_.program().code[run.pc].modifiers.sync;
+  const bool fits = preempts
+                        ? can_run(choice->next)
+                        : choice->held != 0 && !is_part && (choice->held & ~active) == 0 &&
+                              (!all || (point.other_ready | point.behind) != 0) &&
+                              choice->next == self && launch_.model() == WarpModel::independent;
   if (!fits) return Step::again;
   record(point, *choice);
   if (preempts) {

@@ -39,7 +39,7 @@ class Turns {
   void choose_at_release(const Slot& slot, const Warp& warp, WarpId& next);
   // Returns whether choose_at_release() must be called.
   [[nodiscard]] bool decides_releases() const {
-    return order_ != StartOrder{} || launch_.strategy->decides_releases();
+    return order_ != StartOrder{} || launch_.strategy().decides_releases();
   }
   // Asks the strategy before an access or a fence.  It may hold some lanes of the fragment, or stop
   // the whole warp.

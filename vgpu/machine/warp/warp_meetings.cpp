@@ -63,27 +63,27 @@ void WarpMeetings::execute(RunningFragment& run, const Instr& instr, std::uint32
   }
   const WarpLanes party{run.warp.index, lanes};
   const Meeting meeting{
-      launch_.program, launch_.place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
+      &launch_.program(), launch_.place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
   launch_.notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
 void WarpMeetings::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   execute(run, instr, lanes);
-  if (launch_.observers.passed_barriers != nullptr) [[unlikely]] {
+  if (launch_.observers().passed_barriers != nullptr) [[unlikely]] {
     const auto first = static_cast<unsigned>(std::countr_zero(lanes));
-    launch_.observers.passed_barriers->report_of_warp(
+    launch_.observers().passed_barriers->report_of_warp(
         run.slot, run.warp, run.pc, lanes, word_of(run.banks, instr[WarpOperand::members], first));
   }
-  if (launch_.observers.of_collectives.empty()) return;
+  if (launch_.observers().of_collectives.empty()) return;
   tell_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
 }
 
 // bar.warp.sync is not a collective here: it orders memory, and is reported as a Meeting.
 void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
                                    std::uint32_t members) const {
-  if (launch_.program->code[pc].compute == nullptr) return;
-  const Collective collective{launch_.program, place, pc, lanes, members};
-  for (Observer* observer : launch_.observers.of_collectives) observer->on_collective(collective);
+  if (launch_.program().code[pc].compute == nullptr) return;
+  const Collective collective{&launch_.program(), place, pc, lanes, members};
+  for (Observer* observer : launch_.observers().of_collectives) observer->on_collective(collective);
 }
 
 // Arithmetic with the result of a product that has not been waited for may be what the compiler has
@@ -96,7 +96,7 @@ void WarpMeetings::use_of_pending(const RunningFragment& run, const Instr& instr
   const Ref& taken = is_product ? instr[MatrixOperand::a] : instr[WarpOperand::value];
   const std::uint32_t origin = run.warp.undefined.get(run.frame, taken).origin;
   if (origin == ptx::kNone) return;
-  if (launch_.program->code[origin].kind != InstrKind::group_pending) return;
+  if (launch_.program().code[origin].kind != InstrKind::group_pending) return;
   launch_.use_of_undefined(run, UndefinedUse::Kind::handed_on, taken, active);
 }
 
@@ -106,7 +106,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
                                           std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
   if (instr.opcode != ptx::Opcode::shfl_) {
-    undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
+    undefined.propagate(run.frame, run.banks, instr, active, launch_.program());
     return;
   }
   const UndefinedLanes value = undefined.get(run.frame, instr[WarpOperand::value]);
@@ -134,14 +134,14 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
     values.whole |= (value.values.whole >> source & 1u) << lane;
     values.calculated |= (value.values.calculated >> source & 1u) << lane;
   }
-  if (from_nobody != 0 && launch_.observers.following.values)
+  if (from_nobody != 0 && launch_.observers().following.values)
     tell_unfollowed(launch_, run, from_nobody);
   const std::uint32_t origin = from_nobody != 0                    ? run.pc
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;
   undefined.set_bits(run.frame, instr[WarpOperand::result], result, origin, active,
-                     *launch_.program, {values.whole, values.calculated | from_nobody});
-  undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *launch_.program);
+                     launch_.program(), {values.whole, values.calculated | from_nobody});
+  undefined.set(run.frame, instr[WarpOperand::predicate], from, active, launch_.program());
 }
 
 // Lanes with another mask are left out and arrive separately.
@@ -182,10 +182,10 @@ std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& w
     const Fragment& other = warp.fragments[i];
     const bool waits =
         other.state == Fragment::State::at_warp_operation && other.members == one.members;
-    if (!waits || !are_alike(launch_.program->code[other.pc], launch_.program->code[one.pc]))
+    if (!waits || !are_alike(launch_.program().code[other.pc], launch_.program().code[one.pc]))
       continue;
     // Matrix products are .aligned: all lanes execute the same instruction (9.7.14).
-    if (other.is_at_place_of(one) || !is_matrix_product(launch_.program->code[one.pc]))
+    if (other.is_at_place_of(one) || !is_matrix_product(launch_.program().code[one.pc]))
       found.push_back(i);
   }
   return found;
@@ -208,21 +208,21 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
     lanes |= warp.fragments[i].mask;
     same_place &= warp.fragments[i].is_at_place_of(first);
   }
-  const Instr& instr = launch_.program->code[first.pc];
+  const Instr& instr = launch_.program().code[first.pc];
   const bool is_complete = first.state == Fragment::State::at_warp_operation;
-  if (launch_.observers.passed_barriers != nullptr && is_complete) {
-    launch_.observers.passed_barriers->report_of_warp(slot, warp, first.pc, first.mask,
-                                                      first.members);
+  if (launch_.observers().passed_barriers != nullptr && is_complete) {
+    launch_.observers().passed_barriers->report_of_warp(slot, warp, first.pc, first.mask,
+                                                        first.members);
   }
   if (same_place || instr.compute == nullptr) {
-    RunningFragment run(slot, warp, *launch_.program, first);
+    RunningFragment run(slot, warp, launch_.program(), first);
     execute(run, instr, lanes);
   } else {
     execute_across(warp, here);
   }
   for (const std::size_t i : here) {
     Fragment& fragment = warp.fragments[i];
-    if (!launch_.observers.of_collectives.empty()) {
+    if (!launch_.observers().of_collectives.empty()) {
       tell_collective(launch_.place_of(slot, warp), fragment.pc, fragment.mask, lanes);
     }
     fragment.resume();
@@ -284,14 +284,14 @@ Bank bank_of_operand(const Instr& instr, WarpOperand operand) {
 // copies the results to each lane's destination.
 void WarpMeetings::execute_across(Warp& warp, const std::vector<std::size_t>& here) {
   OperandRows rows;
-  Instr merged = launch_.program->code[warp.fragments[here.front()].pc];
+  Instr merged = launch_.program().code[warp.fragments[here.front()].pc];
   std::uint32_t lanes = 0;
   UndefinedLanes undefined;
   const auto each = [&](auto visit) {
     for (const std::size_t i : here) {
       const Fragment& fragment = warp.fragments[i];
-      LaneBanks banks = banks_of(*launch_.program, warp, fragment);
-      visit(fragment, launch_.program->code[fragment.pc], banks);
+      LaneBanks banks = banks_of(launch_.program(), warp, fragment);
+      visit(fragment, launch_.program().code[fragment.pc], banks);
     }
   };
   for (const WarpOperand operand : kWarpOperands) {
@@ -316,7 +316,7 @@ void WarpMeetings::execute_across(Warp& warp, const std::vector<std::size_t>& he
       const Ref& to = instr[operand];
       if (to.bank == Bank::none) continue;
       copy_lanes(row_of(banks, to), row_of(rows.banks(), from), from.bank, fragment.mask);
-      warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, *launch_.program);
+      warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, launch_.program());
     }
   });
 }
@@ -330,7 +330,7 @@ void WarpMeetings::recheck(Slot& slot, Warp& warp) {
 }
 
 bool WarpMeetings::release_stuck(Slot& slot) {
-  for (std::uint32_t number = 0; number < launch_.warps_per_block; ++number) {
+  for (std::uint32_t number = 0; number < launch_.warps_per_block(); ++number) {
     Warp& warp = slot.warps[number];
     for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
       const Fragment& fragment = warp.fragments[i];
@@ -342,7 +342,7 @@ bool WarpMeetings::release_stuck(Slot& slot) {
           warp.fragments, [&](const Fragment& other) { return (other.mask & missing) != 0; });
       BarrierDivergence divergence;
       divergence.reason = BarrierDivergence::Reason::elsewhere;
-      divergence.program = launch_.program;
+      divergence.program = &launch_.program();
       divergence.place = launch_.place_of(slot, warp);
       divergence.pc = fragment.pc;
       divergence.lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
@@ -350,8 +350,8 @@ bool WarpMeetings::release_stuck(Slot& slot) {
       divergence.other_warp = number;
       divergence.other_lane = static_cast<unsigned>(std::countr_zero(elsewhere->mask & missing));
       launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
-      if (launch_.observers.passed_barriers != nullptr) {
-        launch_.observers.passed_barriers->forgive_warp(slot, warp);
+      if (launch_.observers().passed_barriers != nullptr) {
+        launch_.observers().passed_barriers->forgive_warp(slot, warp);
       }
       meet_now(slot, warp, here);
       slot.ready_warps |= 1u << number;

@@ -18,15 +18,15 @@ constexpr unsigned kBlockShift = 24;
 
 void WordsAhead::begin_launch() {
   kernel_ = 0xcbf2'9ce4'8422'2325u;
-  if (!launch_.strategy->sees_words()) return;
-  for (const char letter : launch_.program->kernel) {
+  if (!launch_.strategy().sees_words()) return;
+  for (const char letter : launch_.program().kernel) {
     kernel_ = (kernel_ ^ static_cast<unsigned char>(letter)) * kPrime;
   }
-  kernel_ = (kernel_ ^ launch_.program->code.size()) * kPrime;
+  kernel_ = (kernel_ ^ launch_.program().code.size()) * kPrime;
 }
 
 const AccessedWords* WordsAhead::of(const RunningFragment& run, std::uint32_t active) {
-  const Instr& instr = launch_.program->code[run.pc];
+  const Instr& instr = launch_.program().code[run.pc];
   const bool is_access = instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
                          instr.kind == InstrKind::atomic;
   const Space space = instr.modifiers.space;

@@ -1,4 +1,4 @@
-#include "vgpu/machine/progress/saved_blocks.hpp"
+#include "vgpu/machine/progress/snapshot.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -33,7 +33,7 @@ Warp copy_of(Warp& warp) {
 }
 
 // Restores a warp.  Local memory keeps its new size.
-void put_back_warp(Warp& warp, Warp& copy) {
+void restore_warp(Warp& warp, Warp& copy) {
   warp.live = copy.live;
   warp.accesses = copy.accesses;
   warp.ask_at = copy.ask_at;
@@ -58,7 +58,7 @@ void put_back_warp(Warp& warp, Warp& copy) {
 
 }  // namespace
 
-void SavedBlocks::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
+void Snapshot::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
   const auto is_saved = [&](const auto& saved) { return saved->slot == &slot; };
   if (std::ranges::any_of(saved_, is_saved)) return;
   auto saved = std::make_unique<Saved>();
@@ -68,7 +68,7 @@ void SavedBlocks::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps
   saved->waiting_lanes = slot.waiting_lanes;
   saved->ready_warps = slot.ready_warps;
   saved->yielded_warps = slot.yielded_warps;
-  if (launch_.program->has_named_barriers) saved->barriers = slot.barriers;
+  if (launch_.program().has_named_barriers) saved->barriers = slot.barriers;
   saved->objects = slot.objects;
   saved->first_warp = first_warp;
   for (std::uint32_t index = 0; index < warps; ++index) {
@@ -77,7 +77,14 @@ void SavedBlocks::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps
   saved_.push_back(std::move(saved));
 }
 
-void SavedBlocks::put_back() {
+void Snapshot::restore() {
+  launch_.restore_time(progress_);
+  changes_.undo(0);
+  restore_blocks();
+  cluster_barriers_.restore(clusters_);
+}
+
+void Snapshot::restore_blocks() {
   for (const std::unique_ptr<Saved>& saved : saved_) {
     Slot& slot = *saved->slot;
     slot.phase = saved->phase;
@@ -85,10 +92,10 @@ void SavedBlocks::put_back() {
     slot.waiting_lanes = saved->waiting_lanes;
     slot.ready_warps = saved->ready_warps;
     slot.yielded_warps = saved->yielded_warps;
-    if (launch_.program->has_named_barriers) slot.barriers = std::move(saved->barriers);
+    if (launch_.program().has_named_barriers) slot.barriers = std::move(saved->barriers);
     slot.objects = std::move(saved->objects);
     for (std::size_t i = 0; i < saved->warps.size(); ++i) {
-      put_back_warp(slot.warps[saved->first_warp + i], saved->warps[i]);
+      restore_warp(slot.warps[saved->first_warp + i], saved->warps[i]);
     }
   }
   saved_.clear();
