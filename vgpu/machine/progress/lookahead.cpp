@@ -26,28 +26,6 @@ constexpr std::uint64_t kStepsPerStepOfBlock = 64;
 constexpr std::size_t kReleasesMax = 256;  // per block
 constexpr std::size_t kChangesMax = 1u << 17;
 
-bool are_same_place(const Fragment& a, const Fragment& b) {
-  return a.pc == b.pc && a.mask == b.mask && a.state == b.state && a.barrier == b.barrier &&
-         a.members == b.members && a.local_top == b.local_top && a.callers == b.callers;
-}
-
-bool are_same_bytes(const RowBank& a, const RowBank& b) {
-  return std::equal(a.data(), a.data() + a.bytes(), b.data(), b.data() + b.bytes());
-}
-
-// Returns the size of a warp's registers.
-std::uint64_t bytes_of(const Warp& warp) {
-  return warp.words.bytes() + warp.wides.bytes() + warp.predicates.bytes();
-}
-
-bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {
-  return a.count == b.count &&
-         std::ranges::equal(a.arrivals, b.arrivals, [](const auto& x, const auto& y) {
-           return x.warp == y.warp && x.lanes == y.lanes && x.waiting == y.waiting &&
-                  x.complete == y.complete;
-         });
-}
-
 bool reads_time(const Instr& instr) {
   using ptx::SpecialRegister;
   if (instr.kind != InstrKind::special) return false;
@@ -61,26 +39,6 @@ bool reads_time(const Instr& instr) {
     default: return false;
   }
 }
-
-class Hash {
- public:
-  void add(std::uint64_t value) {
-    hash_ ^= value;
-    hash_ *= 0x9fb21c651e98df25u;
-    hash_ ^= hash_ >> 29;
-  }
-  void add(const RowBank& bank) {
-    for (std::size_t at = 0; at + 8 <= bank.bytes(); at += 8) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, bank.data() + at, sizeof word);
-      add(word);
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0x2545f4914f6cdd1du;
-};
 
 }  // namespace
 
@@ -99,7 +57,7 @@ Lookahead::Lookahead(const Dependencies& dependencies, std::uint64_t most)
 // Saves warps of a block.  False: that would cost more than the look may cost.
 bool Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
   std::uint64_t bytes = 0;
-  for (std::uint32_t i = 0; i < warps; ++i) bytes += bytes_of(slot.warps[first_warp + i]);
+  for (std::uint32_t i = 0; i < warps; ++i) bytes += register_bytes(slot.warps[first_warp + i]);
   const std::uint64_t units = warps * LookCost::kOfState + bytes / LookCost::kBytesCopied;
   if (!cost_.affords(units)) return false;
   cost_.count(units);
@@ -173,40 +131,16 @@ void Lookahead::write(const Access& access) {
   });
 }
 
-Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) {
+WarpState Lookahead::state_of(const Slot& slot, const Warp& warp) {
   cost_.count(LookCost::kOfState);
-  cost_.count_copied(bytes_of(warp));
-  WarpState state{
-      warp.fragments,       warp.words, warp.wides, warp.predicates, snapshot_.changes().state(),
-      warp.cluster_arrived, {}};
-  if (launch_.program().has_named_barriers) {
-    state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
-  }
-  return state;
+  cost_.count_copied(register_bytes(warp));
+  return {launch_, slot, warp, snapshot_.changes().state()};
 }
 
-// Returns whether a warp's fragments are at the same places as in `state`.
-bool Lookahead::is_at(const WarpState& state, const Warp& warp) {
-  if (state.fragments.size() != warp.fragments.size()) return false;
-  return std::ranges::all_of(state.fragments, [&](const Fragment& one) {
-    return std::ranges::any_of(warp.fragments,
-                               [&](const Fragment& other) { return are_same_place(one, other); });
-  });
-}
-
-bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) {
-  if (!is_at(state, warp) || snapshot_.changes().hash() != state.memory.hash) return false;
-  cost_.count_copied(bytes_of(warp));
-  if (state.cluster_arrived != warp.cluster_arrived) return false;
-  if (!are_same_bytes(state.words, warp.words) || !are_same_bytes(state.wides, warp.wides) ||
-      !are_same_bytes(state.predicates, warp.predicates)) {
-    return false;
-  }
-  if (!std::ranges::equal(state.barriers, std::span(slot.barriers).first(state.barriers.size()),
-                          are_same_barriers)) {
-    return false;
-  }
-  return are_undone(state.memory);
+bool Lookahead::is_in(const WarpState& state, const Slot& slot, const Warp& warp) {
+  if (!state.is_at_places_of(warp) || snapshot_.changes().hash() != state.memory.hash) return false;
+  cost_.count_copied(register_bytes(warp));
+  return state.has_values_of(slot, warp) && are_undone(state.memory);
 }
 
 bool Lookahead::are_undone(const MemoryChanges::State& since) {
@@ -215,31 +149,14 @@ bool Lookahead::are_undone(const MemoryChanges::State& since) {
   return snapshot_.changes().are_undone(since);
 }
 
-std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) {
-  Hash hash;
-  for (const Slot* slot : unit) {
-    hash.add(slot->ready_warps);
+// Returns a hash of the states of all warps of the blocks, without memory.
+std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& blocks) {
+  for (const Slot* slot : blocks) {
     for (std::uint32_t index = 0; index < launch_.warps_per_block(); ++index) {
-      const Warp& warp = slot->warps[index];
-      cost_.count_hashed(bytes_of(warp));
-      for (const Fragment& fragment : warp.fragments) {
-        hash.add(std::uint64_t{fragment.pc} << 32 | fragment.mask);
-        hash.add(static_cast<std::uint64_t>(fragment.state) << 32 | fragment.barrier);
-        hash.add(std::uint64_t{fragment.members} << 32 | fragment.callers.size());
-        for (const Return& caller : fragment.callers) hash.add(caller.pc);
-      }
-      hash.add(warp.words);
-      hash.add(warp.wides);
-      hash.add(warp.predicates);
-      hash.add(warp.cluster_arrived);
-    }
-    for (const NamedBarrier& barrier : slot->barriers) {
-      for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {
-        hash.add(std::uint64_t{arrival.warp} << 32 | arrival.lanes);
-      }
+      cost_.count_hashed(register_bytes(slot->warps[index]));
     }
   }
-  return hash.value();
+  return vgpu::hash_of(launch_, blocks);
 }
 
 // Returns what an instruction does that no round may contain, or that cannot be undone.

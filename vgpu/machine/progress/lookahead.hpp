@@ -32,11 +32,13 @@
 
 #include "vgpu/machine/look_costs.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/machine/progress/diamond.hpp"
 #include "vgpu/machine/progress/memory_changes.hpp"
 #include "vgpu/machine/progress/noted_reads.hpp"
 #include "vgpu/machine/progress/snapshot.hpp"
 #include "vgpu/machine/progress/strong_writes.hpp"
 #include "vgpu/machine/progress/waiting_threads.hpp"
+#include "vgpu/machine/progress/warp_state.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/cluster_barriers.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
@@ -50,17 +52,6 @@ enum class Prospect : std::uint8_t {
   stuck,    // the launch cannot end, whatever the schedule
   polls,    // it cannot end unless concurrent work changes what it reads
   repeats,  // threads change memory and change it back
-};
-
-// The instruction at which the ways of a branch meet, with what can be written in between; the one
-// with the fewest instructions in between.
-struct Diamond {
-  struct Writes {
-    std::vector<Ref> registers;
-    bool memory = false;  // there are stores; only run_ways() finds out of what
-  };
-  std::uint32_t meets_at = ptx::kNone;
-  Writes writes;
 };
 
 class Lookahead final : public Observer, private UndefinedMemory {
@@ -120,13 +111,6 @@ class Lookahead final : public Observer, private UndefinedMemory {
     acts,      // ends, prints or changes memory
     unknown,   // none of these within the limits
   };
-  struct WarpState {
-    Fragments fragments;
-    RowBank words, wides, predicates;
-    MemoryChanges::State memory;
-    std::uint32_t cluster_arrived = 0;
-    std::vector<NamedBarrier> barriers;  // if the program uses them
-  };
   // The last read of a lane.  Polls are mostly strong or atomic, so such a read takes precedence
   // over weak ones.
   struct Read {
@@ -159,11 +143,10 @@ class Lookahead final : public Observer, private UndefinedMemory {
   Fate run_until_settled(Slot& slot, Warp& warp);
   Fate step(Slot& slot, Warp& warp);
   Fate act_of(const Slot& slot, Warp& warp, const Fragment& fragment) const;
-  [[nodiscard]] WarpState state_of(const Slot& slot, Warp& warp);
-  static bool is_at(const WarpState& state, const Warp& warp);
-  [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp);
+  [[nodiscard]] WarpState state_of(const Slot& slot, const Warp& warp);
+  [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, const Warp& warp);
   [[nodiscard]] bool are_undone(const MemoryChanges::State& since);
-  [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit);
+  [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& blocks);
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
 

@@ -80,7 +80,7 @@ Lookahead::Fate Lookahead::run_periodically(Slot& slot, Warp& warp) {
     const Fate fate = step(slot, warp);
     if (snapshot_.changes().foreign() != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
-    if (!is_at(head, warp)) continue;
+    if (!head.is_at_places_of(warp)) continue;
     std::vector<std::uint64_t>& rows = visits.emplace_back();
     cost_.count_hashed(warp.words.bytes() + warp.wides.bytes() + warp.predicates.bytes());
     add_rows(warp.words, kWordRowBytes, rows);

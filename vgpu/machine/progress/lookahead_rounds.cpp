@@ -86,7 +86,7 @@ Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
     if (fate != Fate::runs) return fate;
     if (has_strayed_) return Fate::unknown;
     const bool closes = close_forks(warp);
-    const bool is_at_head = is_at(head, warp);
+    const bool is_at_head = head.is_at_places_of(warp);
     is_inside_fork_ |= is_at_head && !forks_.empty();
     if (closes && (!is_anchored_ || (is_inside_fork_ && forks_.empty()))) {
       is_anchored_ = has_moved_ = true;
