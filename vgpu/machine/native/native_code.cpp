@@ -224,11 +224,9 @@ void Compiler::end_turn() {
 
 // Stops at `pc`, where no block begins.
 void Compiler::stop(std::uint32_t pc) {
-  const bool ends_turn =
-      pc < program_.code.size() && !emit_.runs_some() &&
-      program_.code[pc].guard.bank == Bank::none &&
-      (program_.code[pc].kind == InstrKind::barrier || program_.code[pc].kind == InstrKind::exit);
-  if (!ends_turn) return emit_.leave(pc, {});
+  const bool ends =
+      pc < program_.code.size() && !emit_.runs_some() && ends_turn(program_, program_.code[pc]);
+  if (!ends) return emit_.leave(pc, {});
   emit_.a.mov(x86::eax, pc);
   emit_.a.jmp(turn_end_);
 }
@@ -325,8 +323,8 @@ void Compiler::entry(std::uint32_t first, asmjit::Label refused) {
 
 void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   x86::Assembler& a = emit_.a;
-  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
-  const auto tell = [this, from, to] {
+  const asmjit::Label reported = a.newLabel(), unreported = a.newLabel();
+  const auto report = [this, from, to] {
     emit_.a.mov(x86::rdi, x86::rbx);
     emit_.a.mov(x86::esi, from);
     emit_.a.mov(x86::edx, to);
@@ -341,17 +339,17 @@ void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   };
   const PassingEdges* const passing = program_.passing_edges.get();
   if (passing != nullptr && passing->find(from, to) != nullptr) {
-    tell();
+    report();
     return go();
   }
   a.cmp(Emitter::field(offsetof(NativeFrame, wants_edges), 4), 0);
-  a.jne(untold);
-  a.bind(told);
+  a.jne(unreported);
+  a.bind(reported);
   go();
-  emit_.later([this, told, untold, tell] {
-    emit_.a.bind(untold);
-    tell();
-    emit_.a.jmp(told);
+  emit_.later([this, reported, unreported, report] {
+    emit_.a.bind(unreported);
+    report();
+    emit_.a.jmp(reported);
   });
 }
 

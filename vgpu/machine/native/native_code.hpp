@@ -50,6 +50,14 @@ struct NativeRound {
   std::uint32_t stopped_at = 0;
 };
 
+// Returns whether a warp whose lanes are together ends its turn at the instruction: at a barrier of
+// the whole block, or at its exit.
+inline bool ends_turn(const Program& program, const Instr& instr) {
+  return instr.guard.bank == Bank::none &&
+         (instr.kind == InstrKind::exit ||
+          (instr.kind == InstrKind::barrier && !program.has_named_barriers));
+}
+
 // The state of a fragment on which generated code works.
 struct NativeFrame {
   LaneBanks banks;              // first, because compute functions get a pointer to the frame

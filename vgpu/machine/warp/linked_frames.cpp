@@ -27,8 +27,7 @@ void LinkedFrames::link(Slot& slot, NativeRound& round) {
   first_ = 0;
   for (std::uint32_t index = 0; index < count_; ++index) {
     Warp& warp = slot.warps[index];
-    Fragment& fragment = warp.fragments.front();
-    fragment.held = false;
+    const Fragment& fragment = warp.fragments[warp.fragments.choose().index];
     are_of_kernel_ = are_of_kernel_ && fragment.callers.empty();
     NativeFrames::OfWarp& of_warp = frames_.of_warp(slot, warp, fragment);
     of_warp.run->mask = fragment.mask;

@@ -16,15 +16,15 @@ bool Rounds::can_run(const Slot& slot) {
   linked_.unlink();
   const Fragment& first = slot.warps.front().fragments.front();
   if (!launch_.native()->begins_at(first.pc)) return false;
-  return std::all_of(
-      slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block(), [&](const Warp& warp) {
-        const Fragment& fragment = warp.fragments.front();
-        const NativeCode* const code = runs_.code_for(fragment.mask);
-        return warp.fragments.size() == 1 && fragment.pc == first.pc &&
-               fragment.mask == warp.lanes && code != nullptr && code->begins_at(first.pc) &&
-               fragment.state == Fragment::State::ready && warp.quanta == 0 &&
-               warp.quantum_left == 0 && !warp.undefined.any();
-      });
+  return std::all_of(slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block(),
+                     [&](const Warp& warp) {
+                       const Fragment& fragment = warp.fragments.front();
+                       const NativeCode* const code = runs_.code_for(fragment.mask);
+                       return warp.fragments.size() == 1 && fragment.pc == first.pc &&
+                              fragment.mask == warp.lanes && code != nullptr &&
+                              code->begins_at(first.pc) && fragment.is_ready() &&
+                              warp.quanta == 0 && warp.quantum_left == 0 && !warp.undefined.any();
+                     });
 }
 
 Rounds::RoundEnd Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t until) {
@@ -42,7 +42,7 @@ Rounds::RoundEnd Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t un
     linked_.begin_with(number);
     if (const auto end = run_round(slot, number)) return *end;
     if (exits()) return exit_together(slot, number);
-    if (!completes_barrier(slot)) return settle(slot, number, true);
+    if (!completes_barrier(slot)) return write_back(slot, number, true);
     exits_.complete(slot);
     launch_.forget_last();
     ++round_.completed;
@@ -62,10 +62,10 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
     RunningFragment& run = *frame->run;
     number = run.warp.index;
     launch_.quantum().set(frame->quantum_left, frame->quantum_before);
-    if (run.pc == ptx::kNone) return settle(slot, number, true);
+    if (run.pc == ptx::kNone) return write_back(slot, number, true);
     frame->stopped_at = run.pc;
-    const bool stops =
-        !are_apart && ends_turn(frame->code[run.pc]) && launch_.quantum().left() != 0;
+    const bool stops = !are_apart && ends_turn(launch_.program(), frame->code[run.pc]) &&
+                       launch_.quantum().left() != 0;
     if (stops) {
       launch_.quantum().use();
       ++frame->unguarded;
@@ -74,10 +74,10 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
     std::uint32_t& stopped_at = round_.in_native.stopped_at;
     if (stopped_at == ptx::kNone) stopped_at = run.pc;
     round_.together = round_.together && stopped_at == run.pc && !run.warp.undefined.any();
-    if (!stops) return settle(slot, number, false);
+    if (!stops) return write_back(slot, number, false);
     const std::uint32_t next = linked_.after(number);
     if (next == linked_.size()) return std::nullopt;
-    if (launch_.steps() >= round_.in_native.until) return settle(slot, number, true);
+    if (launch_.steps() >= round_.in_native.until) return write_back(slot, number, true);
     frame = &linked_[next].frame;
     frame->quantum_left = frame->quantum_before = launch_.limits().quantum;
   }
@@ -113,11 +113,11 @@ Rounds::RoundEnd Rounds::exit_together(Slot& slot, std::uint32_t last) {
 
 // Updates the state of the block with everything that the round has done so far.
 //   last: the warp that ran last
-Rounds::RoundEnd Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops) {
+Rounds::RoundEnd Rounds::write_back(Slot& slot, std::uint32_t last, bool last_stops) {
   launch_.forget_last();
   RoundEnd end = RoundEnd::none;
   bool has_run = true;
-  const auto settle_warp = [&](std::uint32_t index) {
+  const auto write_back_warp = [&](std::uint32_t index) {
     Warp& warp = slot.warps[index];
     NativeFrame& frame = linked_[index].frame;
     RunningFragment& run = *frame.run;
@@ -135,7 +135,7 @@ Rounds::RoundEnd Rounds::settle(Slot& slot, std::uint32_t last, bool last_stops)
   };
   for (std::uint32_t index = linked_.first(); index < linked_.size();
        index = linked_.after(index)) {
-    settle_warp(index);
+    write_back_warp(index);
   }
   linked_.unlink();
   return last_stops ? end : RoundEnd::none;

@@ -4,8 +4,8 @@
 // control in between, they take their turns in rounds: a turn is the execution of machine code up
 // to the next barrier, and machine code continues from warp to warp by itself, except before and
 // after a last warp without all lanes.  The state of the block is updated once for all turns: when
-// a warp stops otherwise, or when the launch must be examined.  Lanes of a warp that part and meet
-// again stay in the round.
+// a warp stops otherwise, or when the launch must be examined.  Lanes of a warp that diverge and
+// reconverge stay in the round.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +46,7 @@ class Rounds {
   RoundEnd run(Slot& slot, std::uint32_t& number, std::uint64_t until);
 
  private:
-  // Returns whether a warp whose lanes are together ends its turn at the instruction.
-  [[nodiscard]] bool ends_turn(const Instr& instr) const {
-    return instr.guard.bank == Bank::none &&
-           (instr.kind == InstrKind::exit ||
-            (instr.kind == InstrKind::barrier && !launch_.program().has_named_barriers));
-  }
-  // Executes such an instruction.
+  // Executes an instruction that ends a turn.
   RoundEnd depart(RunningFragment& run) {
     const Instr& instr = launch_.program().code[run.pc];
     if (instr.kind == InstrKind::barrier) {
@@ -72,7 +66,7 @@ class Rounds {
   [[nodiscard]] bool completes_barrier(const Slot& slot) const;
   [[nodiscard]] bool exits() const;
   RoundEnd exit_together(Slot& slot, std::uint32_t last);
-  RoundEnd settle(Slot& slot, std::uint32_t last, bool last_stops);
+  RoundEnd write_back(Slot& slot, std::uint32_t last, bool last_stops);
   RunningLaunch& launch_;
   const Turns& turns_;
   Exits& exits_;
@@ -84,14 +78,12 @@ class Rounds {
 
 inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   linked_.unlink();
-  if (warp.fragments.size() != 1) return RoundEnd::none;
+  if (warp.fragments.size() != 1 || warp.fragments.choose().index != 0) return RoundEnd::none;
   Fragment& fragment = warp.fragments.front();  // moves if lanes diverge
   const NativeCode* const native = runs_.code_for(fragment.mask);
-  const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
-                       native->begins_at(fragment.pc) && launch_.quantum().left() != 0 &&
-                       !warp.undefined.any();
+  const bool can_run = native != nullptr && native->begins_at(fragment.pc) &&
+                       launch_.quantum().left() != 0 && !warp.undefined.any();
   if (!can_run) return RoundEnd::none;
-  fragment.held = false;
   NativeFrames::OfWarp& of_warp = frames_.of_warp(slot, warp, fragment);
   RunningFragment& run = *of_warp.run;
   NativeFrame& frame = of_warp.frame;
@@ -107,7 +99,7 @@ inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   const Instr& instr = frame.code[run.pc];
   warp.fragments.front().pc = run.pc;
   RoundEnd end = RoundEnd::none;
-  if (ends_turn(instr) && launch_.quantum().left() != 0) {
+  if (ends_turn(launch_.program(), instr) && launch_.quantum().left() != 0) {
     end = depart(run);
     launch_.quantum().use();
     lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
