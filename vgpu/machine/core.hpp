@@ -1,8 +1,8 @@
 // The core of the machine: the components that execute a launch, one launch at a time.  Internal to
 // vgpu/machine.
 //
-// Each component is declared after those that its constructor uses; NativeFrames only keeps the
-// reference to FragmentLoop, which is declared later.  All of them use the launch itself.
+// A constructor of a component only keeps references to others and uses none of them, so the order
+// of declaration does not matter.
 #pragma once
 
 #include <span>
