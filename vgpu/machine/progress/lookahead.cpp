@@ -234,7 +234,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
       warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, launch_.program());
     }
   }
-  snapshot_.changes().settle(changes);
+  snapshot_.changes().drop_unchanged(changes);
   if (stop == Stop::halted || has_effect_) return Fate::acts;
   if (snapshot_.changes().count() > kChangesMax) return Fate::unknown;
   if (!warp.is_ready()) slot.ready_warps &= ~(1u << warp.index);

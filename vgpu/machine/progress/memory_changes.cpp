@@ -35,7 +35,7 @@ void MemoryChanges::add(const Access& access, unsigned lane) {
   changes_.push_back(change);
 }
 
-void MemoryChanges::settle(std::size_t since) {
+void MemoryChanges::drop_unchanged(std::size_t since) {
   if (changes_.size() == since) return;
   const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
   const auto changes_nothing = [](const Change& change) {

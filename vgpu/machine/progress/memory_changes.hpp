@@ -37,7 +37,7 @@ class MemoryChanges {
   void add(const Access& access, unsigned lane);
   // Called when the lanes have written.  Drops the changes after the first `since` that have
   // changed nothing.
-  void settle(std::size_t since);
+  void drop_unchanged(std::size_t since);
   // Returns whether memory is as it was in that state.  Only if it is, this takes longer than a
   // comparison.
   [[nodiscard]] bool are_undone(const State& since) const;

@@ -23,7 +23,7 @@ class MemoryChangesTest : public testing::Test {
     const std::size_t before = changes_.count();
     changes_.add(access, 0);
     std::memset(memory_->data + offset, static_cast<int>(value), bytes);
-    changes_.settle(before);
+    changes_.drop_unchanged(before);
   }
 
   DeviceMemory arena_;

@@ -57,7 +57,7 @@ bool BlockBarriers::release_together(Slot& slot) {
 
 void BlockBarriers::complete_together(Slot& slot) {
   ++slot.phase;
-  tell_release(slot);
+  report_release(slot);
 }
 
 std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
@@ -90,10 +90,10 @@ void BlockBarriers::release(Slot& slot) {
     }
     if (!warp.fragments.empty()) slot.ready_warps |= 1u << index;
   }
-  tell_release(slot);
+  report_release(slot);
 }
 
-void BlockBarriers::tell_release(const Slot& slot) {
+void BlockBarriers::report_release(const Slot& slot) {
   launch_.note_last();
   if (launch_.observers().list->of_blocks().empty()) return;
   release_.program = &launch_.program();

@@ -56,7 +56,7 @@ class BlockBarriers {
 
  private:
   bool release_together(Slot& slot);
-  void tell_release(const Slot& slot);
+  void report_release(const Slot& slot);
   [[nodiscard]] bool wait_apart(const Slot& slot, const Warp& warp, const Fragment& one,
                                 const Fragment& other) const;
   [[nodiscard]] std::optional<BarrierDivergence::Reason> difference(const Fragment& one,

@@ -7,8 +7,8 @@ namespace warpcheck::vgpu {
 
 using Reason = BarrierDivergence::Reason;
 
-Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr& instr,
-                           std::uint32_t lanes) {
+Step ClusterBarriers::arrive_or_wait(RunningFragment& run, std::size_t index, const Instr& instr,
+                                     std::uint32_t lanes) {
   State& cluster = states_[run.slot.cluster];
   Warp& warp = run.warp;
   if (instr.modifiers.arrive) {
@@ -25,8 +25,8 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
       warp.cluster_phase[static_cast<std::size_t>(std::countr_zero(rest))] = cluster.phase;
     }
     cluster.arrived_lanes += lane_count(lanes);
-    tell(run.slot, warp, ClusterBarrier::Kind::arrive, lanes, cluster.phase,
-         instr.modifiers.order == ptx::Order::relaxed);
+    report(run.slot, warp, ClusterBarrier::Kind::arrive, lanes, cluster.phase,
+           instr.modifiers.order == ptx::Order::relaxed);
     complete(run.slot.cluster, {&run.slot, &warp, run.pc, lanes});
     return Step::again;
   }
@@ -41,7 +41,7 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
   const std::uint32_t done = lanes & warp.cluster_arrived & ~waiting;
   if (done != 0) {
     warp.cluster_arrived &= ~done;
-    tell(run.slot, warp, ClusterBarrier::Kind::wait, done, cluster.phase - 1, false);
+    report(run.slot, warp, ClusterBarrier::Kind::wait, done, cluster.phase - 1, false);
   }
   if (waiting != lanes && waiting != 0) {
     const std::size_t other = warp.fragments.split(index, lanes & ~waiting);
@@ -55,8 +55,8 @@ Step ClusterBarriers::come(RunningFragment& run, std::size_t index, const Instr&
   return Step::again;
 }
 
-void ClusterBarriers::tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind,
-                           std::uint32_t lanes, std::uint64_t phase, bool relaxed) const {
+void ClusterBarriers::report(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind,
+                             std::uint32_t lanes, std::uint64_t phase, bool relaxed) const {
   const ClusterBarrier event{kind,   &launch_.program(), launch_.place_of(slot, warp), lanes, phase,
                              relaxed};
   launch_.notify([&](Observer& observer) { observer.on_cluster_barrier(event); });
@@ -96,7 +96,7 @@ void ClusterBarriers::complete(std::uint32_t first, const PassedBarriers::Waiter
         fragment.resume();
         warp.cluster_arrived &= ~fragment.mask;
         slot->ready_warps |= 1u << index;
-        tell(*slot, warp, ClusterBarrier::Kind::wait, fragment.mask, phase, false);
+        report(*slot, warp, ClusterBarrier::Kind::wait, fragment.mask, phase, false);
       }
     }
   }

@@ -32,7 +32,8 @@ class ClusterBarriers {
   void begin_launch() { states_.clear(); }
   void begin_cluster(std::uint32_t first, std::uint32_t threads) { states_[first] = {0, threads}; }
   // Lanes of a fragment execute barrier.cluster.  The fragment's pc is already stored.
-  Step come(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  Step arrive_or_wait(RunningFragment& run, std::size_t index, const Instr& instr,
+                      std::uint32_t lanes);
   // Called after an exit: threads that have exited are not waited for.
   void leave(Slot& slot, Warp& warp, std::uint32_t lanes);
   // Returns whether a block in which no thread can continue waits for another block that can.
@@ -43,8 +44,8 @@ class ClusterBarriers {
   void restore(const States& states) { states_ = states; }
 
  private:
-  void tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind, std::uint32_t lanes,
-            std::uint64_t phase, bool relaxed) const;
+  void report(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind, std::uint32_t lanes,
+              std::uint64_t phase, bool relaxed) const;
   void report_passed_by(std::uint32_t first, const PassedBarriers::Waiter& last) const;
   void complete(std::uint32_t first, const PassedBarriers::Waiter& last);
 

@@ -192,7 +192,7 @@ bool PassedBarriers::report(Kind kind, std::span<const Waiter> waiters,
   for (const Waiter& waiter : waiters) {
     for (const Slot* const slot : slots) look_for(kind, waiter, *slot, concerned, passer);
     if (passer.left == nullptr) continue;
-    tell(waiter, passer);
+    report_passer(waiter, passer);
     break;
   }
   for (const Slot* const slot : slots) {
@@ -214,7 +214,7 @@ void PassedBarriers::report_of_warp(const Slot& slot, const Warp& warp, std::uin
   concerned[warp.index] = members;
   Passer passer;
   look_for(Kind::warp, waiter, slot, concerned, passer);
-  if (passer.left != nullptr) tell(waiter, passer);
+  if (passer.left != nullptr) report_passer(waiter, passer);
   for (Left& left : block.left) {
     if (left.warp == warp.index) left.not_at_warp &= ~members;
   }
@@ -231,7 +231,7 @@ bool PassedBarriers::differ(const Slot& slot, const Warp& warp, std::uint32_t pc
   });
 }
 
-void PassedBarriers::tell(const Waiter& waiter, const Passer& passer) const {
+void PassedBarriers::report_passer(const Waiter& waiter, const Passer& passer) const {
   BarrierDivergence divergence;
   divergence.reason = BarrierDivergence::Reason::passed_by;
   divergence.program = &launch_.program();

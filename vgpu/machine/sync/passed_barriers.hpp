@@ -98,7 +98,7 @@ class PassedBarriers {
   };
   void look_for(Kind kind, const Waiter& waiter, const Slot& slot,
                 const std::array<std::uint32_t, kWarpLanes>& concerned, Passer& found);
-  void tell(const Waiter& waiter, const Passer& passer) const;
+  void report_passer(const Waiter& waiter, const Passer& passer) const;
   static std::uint32_t& lanes_of(Kind kind, Left& left);
 
   RunningLaunch& launch_;

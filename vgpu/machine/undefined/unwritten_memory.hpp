@@ -98,8 +98,8 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   }
 
  private:
-  // The state that the parts of a launch share.
-  struct Parts {
+  // What the machines that run one launch have in common.
+  struct Common {
     std::mutex mutex;
     std::vector<MemoryShadow*> first_written;  // first written in this launch
     StoreShapes shapes_before;
@@ -145,7 +145,7 @@ class UnwrittenMemory final : public UndefinedMemory, public Observer {
   UndefinedValuesListener* listener_ = nullptr;
   UnwrittenMemory* whole_ = nullptr;  // set in a part
   SharedGrid* grid_ = nullptr;        // set in a part
-  Parts parts_;                       // used in the whole
+  Common common_;                     // used in the whole
 };
 
 }  // namespace warpcheck::vgpu

@@ -8,20 +8,20 @@
 namespace warpcheck::vgpu {
 
 void UnwrittenMemory::begin_parts() {
-  parts_.first_written.clear();
-  parts_.shapes_before = shapes_;
+  common_.first_written.clear();
+  common_.shapes_before = shapes_;
 }
 
 void UnwrittenMemory::end_parts(PartsEnd end) {
   if (end == PartsEnd::kept) return;
-  if (end == PartsEnd::undone) shapes_ = parts_.shapes_before;
-  for (MemoryShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
+  if (end == PartsEnd::undone) shapes_ = common_.shapes_before;
+  for (MemoryShadow* const shadow : common_.first_written) shadow->begin(shadow->bytes());
 }
 
 void UnwrittenMemory::join(UnwrittenMemory& whole, SharedGrid& grid) {
   whole_ = &whole;
   grid_ = &grid;
-  const std::lock_guard lock(whole_->parts_.mutex);  // other parts may already run
+  const std::lock_guard lock(whole_->common_.mutex);  // other parts may already run
   shapes_ = whole_->shapes_;
 }
 
@@ -45,9 +45,9 @@ MemoryShadow& UnwrittenMemory::shadow_of_part(const Allocation& allocation) {
 void UnwrittenMemory::make_states(const Allocation& allocation, MemoryShadow& shadow) {
   if (shadow.has_states()) return;
   if (whole_ == nullptr || allocation.space != ptx::Space::global) return shadow.make_states();
-  const std::lock_guard lock(whole_->parts_.mutex);
+  const std::lock_guard lock(whole_->common_.mutex);
   if (shadow.extent() == MemoryShadow::Extent::none) {
-    whole_->parts_.first_written.push_back(&shadow);
+    whole_->common_.first_written.push_back(&shadow);
   }
   shadow.make_states();
 }
@@ -72,7 +72,7 @@ void UnwrittenMemory::copy_in_part(const DeviceCopy& copy) {
 // long as there are enough.
 std::uint8_t UnwrittenMemory::state_for(const Access& access) {
   if (whole_ == nullptr || shapes_.knows(access)) return shapes_.state_for(access);
-  const std::lock_guard lock(whole_->parts_.mutex);
+  const std::lock_guard lock(whole_->common_.mutex);
   const std::uint8_t state = whole_->shapes_.state_for(access);
   shapes_ = whole_->shapes_;
   if (shapes_.is_full()) grid_->give_up();

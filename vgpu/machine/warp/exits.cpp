@@ -34,7 +34,7 @@ Step Exits::leave(RunningFragment& run, std::size_t index, const Instr& instr,
       }
       return Step::again;
     case InstrKind::cluster_barrier:
-      return dependencies_.cluster_barriers.come(run, index, instr, lanes);
+      return dependencies_.cluster_barriers.arrive_or_wait(run, index, instr, lanes);
     case InstrKind::bulk_copy:
       ++fragment.pc;
       return dependencies_.bulk_copies.copy(run, instr, lanes);

@@ -24,18 +24,19 @@ void follow_texture(const RunningLaunch& launch, const RunningFragment& run,
                     const TextureInstr& texture, std::uint32_t active) {
   const bool of_surface = texture.operation == TextureInstr::Operation::load ||
                           texture.operation == TextureInstr::Operation::store;
-  if (of_surface) return tell_unfollowed(launch, run, active);
-  const auto tell = [&](const Ref& ref) {
+  if (of_surface) return report_unfollowed(launch, run, active);
+  const auto report = [&](const Ref& ref) {
     launch.use_of_undefined(run, UndefinedUse::Kind::operand, ref, active);
   };
-  tell(texture.level);
-  for (const Ref& ref : texture.dx) tell(ref);
-  for (const Ref& ref : texture.dy) tell(ref);
+  report(texture.level);
+  for (const Ref& ref : texture.dx) report(ref);
+  for (const Ref& ref : texture.dy) report(ref);
 }
 
 }  // namespace
 
-void tell_unfollowed(const RunningLaunch& launch, const RunningFragment& run, std::uint32_t lanes) {
+void report_unfollowed(const RunningLaunch& launch, const RunningFragment& run,
+                       std::uint32_t lanes) {
   UndefinedUse use;
   use.kind = UndefinedUse::Kind::instruction;
   use.program = &launch.program();
@@ -83,7 +84,7 @@ void follow_values(const RunningLaunch& launch, const RunningFragment& run, cons
       return deciding_operands(instr).for_each_in(instr.operands, [&](const Ref& ref) {
         launch.use_of_undefined(run, UndefinedUse::Kind::operand, ref, active);
       });
-    default: return tell_unfollowed(launch, run, active);
+    default: return report_unfollowed(launch, run, active);
   }
 }
 

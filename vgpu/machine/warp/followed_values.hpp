@@ -20,7 +20,8 @@ void follow_values(const RunningLaunch& launch, const RunningFragment& run, cons
                    std::uint32_t active);
 
 // Reports that `lanes` execute an instruction whose result may depend on unknown values.
-void tell_unfollowed(const RunningLaunch& launch, const RunningFragment& run, std::uint32_t lanes);
+void report_unfollowed(const RunningLaunch& launch, const RunningFragment& run,
+                       std::uint32_t lanes);
 
 // Marks the results that an instruction has given to `lanes` as depending on the order of threads.
 void mark_results(const RunningLaunch& launch, RunningFragment& run, const Instr& instr,

@@ -244,7 +244,7 @@ inline bool FragmentLoop::operate_together(Turn& turn, const Instr& instr, std::
     return true;
   }
   park(turn);
-  dependencies_.meetings.meet(turn.run, turn.index, instr, active);
+  dependencies_.meetings.arrive(turn.run, turn.index, instr, active);
   return false;
 }
 

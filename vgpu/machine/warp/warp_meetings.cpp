@@ -75,12 +75,12 @@ void WarpMeetings::operate(RunningFragment& run, const Instr& instr, std::uint32
         run.slot, run.warp, run.pc, lanes, word_of(run.banks, instr[WarpOperand::members], first));
   }
   if (launch_.observers().of_collectives.empty()) return;
-  tell_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
+  report_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
 }
 
 // bar.warp.sync is not a collective here: it orders memory, and is reported as a Meeting.
-void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
-                                   std::uint32_t members) const {
+void WarpMeetings::report_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
+                                     std::uint32_t members) const {
   if (launch_.program().code[pc].compute == nullptr) return;
   const Collective collective{&launch_.program(), place, pc, lanes, members};
   for (Observer* observer : launch_.observers().of_collectives) observer->on_collective(collective);
@@ -135,7 +135,7 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
     values.calculated |= (value.values.calculated >> source & 1u) << lane;
   }
   if (from_nobody != 0 && launch_.observers().following.values)
-    tell_unfollowed(launch_, run, from_nobody);
+    report_unfollowed(launch_, run, from_nobody);
   const std::uint32_t origin = from_nobody != 0                    ? run.pc
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;
@@ -145,8 +145,8 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
 }
 
 // Lanes with another mask are left out and arrive separately.
-void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& instr,
-                        std::uint32_t active) {
+void WarpMeetings::arrive(RunningFragment& run, std::size_t index, const Instr& instr,
+                          std::uint32_t active) {
   Warp& warp = run.warp;
   if (active != run.mask) {
     const std::size_t others = warp.fragments.split(index, run.mask & ~active);
@@ -165,13 +165,13 @@ void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& in
   if (outsiders != 0) {
     launch_.report_misuse(run, static_cast<unsigned>(std::countr_zero(outsiders)),
                           BarrierDivergence::Reason::not_a_member);
-    meet_now(run.slot, warp, {index});
+    operate_now(run.slot, warp, {index});
     return;
   }
   Fragment& fragment = warp.fragments[index];
   fragment.state = Fragment::State::at_warp_operation;
   fragment.members = members;
-  meet_if_complete(run.slot, warp, index);
+  operate_if_complete(run.slot, warp, index);
 }
 
 std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& warp,
@@ -191,16 +191,16 @@ std::vector<std::size_t> WarpMeetings::fragments_at_same_operation(const Warp& w
   return found;
 }
 
-bool WarpMeetings::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
+bool WarpMeetings::operate_if_complete(Slot& slot, Warp& warp, std::size_t index) {
   const std::vector<std::size_t> here = fragments_at_same_operation(warp, index);
   std::uint32_t present = 0;
   for (const std::size_t i : here) present |= warp.fragments[i].mask;
   if ((warp.fragments[index].members & warp.live & ~present) != 0) return false;
-  meet_now(slot, warp, here);
+  operate_now(slot, warp, here);
   return true;
 }
 
-void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here) {
+void WarpMeetings::operate_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here) {
   const Fragment& first = warp.fragments[here.front()];
   std::uint32_t lanes = 0;
   bool same_place = true;
@@ -223,7 +223,7 @@ void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_
   for (const std::size_t i : here) {
     Fragment& fragment = warp.fragments[i];
     if (!launch_.observers().of_collectives.empty()) {
-      tell_collective(launch_.place_of(slot, warp), fragment.pc, fragment.mask, lanes);
+      report_collective(launch_.place_of(slot, warp), fragment.pc, fragment.mask, lanes);
     }
     fragment.resume();
     fragment.held = false;
@@ -324,7 +324,7 @@ void WarpMeetings::execute_across(Warp& warp, const std::vector<std::size_t>& he
 void WarpMeetings::recheck(Slot& slot, Warp& warp) {
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     if (warp.fragments[i].state == Fragment::State::at_warp_operation) {
-      meet_if_complete(slot, warp, i);
+      operate_if_complete(slot, warp, i);
     }
   }
 }
@@ -353,7 +353,7 @@ bool WarpMeetings::release_stuck(Slot& slot) {
       if (launch_.observers().passed_barriers != nullptr) {
         launch_.observers().passed_barriers->forgive_warp(slot, warp);
       }
-      meet_now(slot, warp, here);
+      operate_now(slot, warp, here);
       slot.ready_warps |= 1u << number;
       return true;
     }

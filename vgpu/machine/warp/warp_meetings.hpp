@@ -29,7 +29,7 @@ class WarpMeetings {
   void operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   // `active` lanes of a fragment arrive at an operation whose members they are not exactly.  The
   // fragment's pc is already stored.
-  void meet(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active);
+  void arrive(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active);
   // Called after an exit: no lane waits for lanes that have exited.
   void recheck(Slot& slot, Warp& warp);
   // Releases lanes that wait for lanes of their warp which wait elsewhere.  The divergence is
@@ -41,14 +41,14 @@ class WarpMeetings {
                                                                      std::size_t index) const;
 
  private:
-  bool meet_if_complete(Slot& slot, Warp& warp, std::size_t index);
-  void meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here);
+  bool operate_if_complete(Slot& slot, Warp& warp, std::size_t index);
+  void operate_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here);
   void execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   void execute_across(Warp& warp, const std::vector<std::size_t>& here);
   void undefined_across_lanes(RunningFragment& run, const Instr& instr, std::uint32_t active);
   void use_of_pending(const RunningFragment& run, const Instr& instr, std::uint32_t active) const;
-  void tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
-                       std::uint32_t members) const;
+  void report_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
+                         std::uint32_t members) const;
 
   RunningLaunch& launch_;
 };

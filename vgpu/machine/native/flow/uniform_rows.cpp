@@ -65,7 +65,7 @@ UniformRows::UniformRows(const LiveRows& live, bool in_row)
 
 // Branches at which lanes may part are found by the facts, and change the facts where lanes meet.
 void UniformRows::solve() {
-  parts_.assign(flow_.blocks().size(), false);
+  diverges_.assign(flow_.blocks().size(), false);
   apart_.assign(flow_.blocks().size(), {});
   do {
     follow_paths();
@@ -252,13 +252,13 @@ std::optional<UniformRows::Widened> UniformRows::widened(const Facts& facts,
 bool UniformRows::find_joins() {
   bool changes = false;
   for (std::uint32_t block = 0; block < at_begin_.size(); ++block) {
-    if (parts_[block] || flow_.successors(block).size() < 2) continue;
+    if (diverges_[block] || flow_.successors(block).size() < 2) continue;
     const std::uint32_t last = flow_.blocks()[block].end - 1;
     const Facts facts = before(block, last);
     if (facts.empty()) continue;
-    parts_[block] = std::ranges::any_of(
+    diverges_[block] = std::ranges::any_of(
         flow_.reads(last), [&](std::uint32_t from) { return facts[from].form != kUniform; });
-    if (!parts_[block]) continue;
+    if (!diverges_[block]) continue;
     part_at(block);
     changes = true;
   }

@@ -94,7 +94,7 @@ class UniformRows {
   const bool in_row_;
   bool is_known_ = false;
   std::vector<Facts> at_begin_;  // by block
-  std::vector<bool> parts_;      // by block: lanes may part at its end
+  std::vector<bool> diverges_;   // by block: lanes may part at its end
   // By block: registers that lanes have written apart that meet there.
   std::vector<std::vector<std::uint32_t>> apart_;
   std::vector<std::vector<Ref>> rows_;  // by function
