@@ -2,7 +2,8 @@
 // vgpu/machine.
 //
 // A constructor of a component only keeps references to others and uses none of them, so the order
-// of declaration does not matter.
+// of declaration does not matter.  Only the launch is first, because components give its memory
+// back when they are destroyed.
 #pragma once
 
 #include <span>
