@@ -53,9 +53,8 @@ struct PolledBytes {
   std::array<std::byte, 16> value{};
 };
 
-struct Warp {
-  std::uint32_t index = 0;     // in the block
-  std::uint32_t lanes = 0;     // lanes that exist; the last warp of a block may be partial
+// How far a warp has come; a look-ahead restores it.
+struct WarpProgress {
   std::uint32_t live = 0;      // lanes that have not exited
   std::uint64_t accesses = 0;  // memory instructions executed
   std::uint64_t ask_at = 0;    // the access before which the strategy is asked
@@ -72,15 +71,26 @@ struct Warp {
   // least once.
   std::uint32_t quanta = 0;
   static constexpr std::uint32_t kHasPolled = 1u << 31;
+  // For progress/time_waits.hpp: the number of instructions that have read the time; whether the
+  // warp has paused in the current round.
+  std::uint32_t time_reads = 0;
+  bool has_paused = false;
+  // At the cluster barrier: the lanes that have arrived and not waited yet, and the phase of their
+  // arrival.
+  std::uint32_t cluster_arrived = 0;
+  std::array<std::uint64_t, kWarpLanes> cluster_phase{};
+};
+
+struct Warp : WarpProgress {
+  std::uint32_t index = 0;            // in the block
+  std::uint32_t lanes = 0;            // lanes that exist; the last warp of a block may be partial
   std::vector<PolledBytes> polled;    // what it read when the last test found that it polls
   std::uint32_t ready_fragments = 0;  // the number of ready fragments at that test
-  // For progress/time_waits.hpp: the number of instructions that have read the time; whether the
-  // warp has waited for time in its last turn, and whether it has paused in the current round;
-  // what a test has found about the places that it accesses.
-  std::uint32_t time_reads = 0;
+  // For progress/time_waits.hpp: whether the warp has waited for time in its last turn; what a test
+  // has found about the places that it accesses.
   std::uint64_t wait_steps = 0;    // since its last turn that was not preempted
   std::uint32_t reads_before = 0;  // the number of reads at that time
-  bool waits_for_time = false, has_paused = false;
+  bool waits_for_time = false;
   enum class Places : std::uint8_t {
     unknown,
     change,
@@ -105,10 +115,6 @@ struct Warp {
   };
   std::vector<PendingProduct> pending_products;
   std::array<std::uint32_t, kWarpLanes> closed_products{};  // number of closed groups, by lane
-  // At the cluster barrier: the lanes that have arrived and not waited yet, and the phase of their
-  // arrival.
-  std::uint32_t cluster_arrived = 0;
-  std::array<std::uint64_t, kWarpLanes> cluster_phase{};
 
   void pauses() { has_paused = true; }
   // Returns whether the warp may be waiting for time.
@@ -145,18 +151,22 @@ struct BarrierObjectState {
   std::uint64_t phase = 0;  // counted from init
 };
 
-// A slot: one of the places where a block can be resident.
-struct Slot {
-  bool occupied = false;
-  std::uint32_t index = 0;
-  std::uint64_t serial = 0;         // number among all blocks of this machine
-  std::uint32_t block = 0;          // linear index in the grid
-  Dim3 position;                    // of the block in the grid
+// How far a block has come; a look-ahead restores it.
+struct SlotProgress {
   std::uint32_t phase = 0;          // whole-block barriers completed
   std::uint32_t live_lanes = 0;     // threads that have not exited
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
   std::uint32_t yielded_warps = 0;  // warps that wait until others have used up their quantum too
+};
+
+// A slot: one of the places where a block can be resident.
+struct Slot : SlotProgress {
+  bool occupied = false;
+  std::uint32_t index = 0;
+  std::uint64_t serial = 0;         // number among all blocks of this machine
+  std::uint32_t block = 0;          // linear index in the grid
+  Dim3 position;                    // of the block in the grid
   std::uint32_t polling_warps = 0;  // warps that polled when they stopped and have not run since
   std::uint64_t steps = 0;          // warp instructions of its turns that have ended
   LookAccount looks;                // at its warps

@@ -41,13 +41,19 @@ class Snapshot {
   void restore();
 
  private:
+  struct SavedWarp {
+    WarpProgress progress;
+    Fragments fragments;
+    RowBank words, wides, predicates;
+    UndefinedRegisters undefined;  // the warp continues with none
+  };
   struct Saved {
     Slot* slot = nullptr;
-    std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, yielded_warps = 0;
+    SlotProgress progress;
     std::array<NamedBarrier, 16> barriers;
     std::vector<BarrierObjectState> objects;
     std::uint32_t first_warp = 0;
-    std::vector<Warp> warps;
+    std::vector<SavedWarp> warps;
   };
   void restore_blocks();
 
