@@ -256,9 +256,9 @@ json DebugAgent::stop_for(const char* reason) {
   json message{{"event", "stop"}, {"reason", reason}, {"position", position_}};
   if (step_.launch == nullptr) return message;
   message["place"] = {{"program", number_of(*step_.program)},
-                      {"launch", step_.launch->request->index},
-                      {"grid", dim3_json(step_.launch->request->grid)},
-                      {"block_extents", dim3_json(step_.launch->request->block)},
+                      {"launch", step_.launch->request().index},
+                      {"grid", dim3_json(step_.launch->request().grid)},
+                      {"block_extents", dim3_json(step_.launch->request().block)},
                       {"block", step_.place.block},
                       {"warp", step_.place.warp},
                       {"pc", step_.pc},
@@ -361,8 +361,8 @@ void DebugAgent::found(const vgpu::Finding& finding) {
   for (const vgpu::AccessSide& side : finding.accesses) {
     json about{{"position", 0}};
     if (step_.launch != nullptr && !side.ptx.empty()) {
-      const std::uint32_t thread = step_.launch->request->block.linear(side.thread);
-      const std::uint32_t block = step_.launch->request->grid.linear(side.block);
+      const std::uint32_t thread = step_.launch->request().block.linear(side.thread);
+      const std::uint32_t block = step_.launch->request().grid.linear(side.block);
       about["block"] = block;
       about["thread"] = thread;
       const bool is_here = step_.pc == side.instruction && step_.place.block == block &&

@@ -85,7 +85,7 @@ struct Range {
 };
 
 Range global_range(const ThreadStates& states, std::uint64_t address) {
-  const vgpu::Allocation* const whole = states.launch().memory.find(address);
+  const vgpu::Allocation* const whole = states.launch().memory().find(address);
   if (whole == nullptr) throw NotThere(fmt::format("no memory is at address {:#x}", address));
   const vgpu::Allocation::PartPlace place = whole->place_at(address - whole->address);
   return {place.part, place.part->data + place.offset, place.offset,
@@ -97,7 +97,7 @@ Range range_of(const json& question, const ThreadStates& states) {
   const auto offset = question.at("offset").get<std::uint64_t>();
   if (space == "global" || space == "constant") return global_range(states, offset);
   if (space == "parameter") {
-    const std::span<const std::byte> bytes = states.launch().request->parameters;
+    const std::span<const std::byte> bytes = states.launch().request().parameters;
     if (offset >= bytes.size()) {
       throw NotThere(fmt::format("the parameters have {} bytes", bytes.size()));
     }
@@ -133,7 +133,7 @@ void append(const Range& range, std::uint64_t count, const ThreadStates& states,
   bytes.insert(bytes.end(), range.data, range.data + count);
   std::vector<std::uint8_t> bits;
   auto* const memory =
-      dynamic_cast<vgpu::UnwrittenMemory*>(states.launch().observers.undefined_memory);
+      dynamic_cast<vgpu::UnwrittenMemory*>(states.launch().observers().undefined_memory);
   if (memory != nullptr && range.allocation != nullptr) {
     bits = memory->bits_of(*range.allocation, static_cast<std::uint32_t>(range.offset),
                            static_cast<std::uint32_t>(count));
@@ -201,7 +201,7 @@ json global_symbol(const std::string& name, const vgpu::Program& program,
     std::uint64_t address = 0;
     std::memcpy(&address, program.constants.data() + patch.constant_offset, sizeof address);
     address -= static_cast<std::uint64_t>(patch.addend);
-    const vgpu::Allocation* const found = states.launch().memory.find(address);
+    const vgpu::Allocation* const found = states.launch().memory().find(address);
     if (found == nullptr) break;
     const bool is_constant = found->space == ptx::Space::constant;
     return {{"space", is_constant ? "constant" : "global"},
@@ -253,9 +253,9 @@ std::string_view name_of(vgpu::Fragment::State state) {
 
 json blocks(const ThreadStates& states) {
   json answer = json::array();
-  for (const vgpu::Slot* const slot : states.launch().resident) {
+  for (const vgpu::Slot* const slot : states.launch().resident()) {
     json warps = json::array();
-    for (std::uint32_t number = 0; number < states.launch().warps_per_block; ++number) {
+    for (std::uint32_t number = 0; number < states.launch().warps_per_block(); ++number) {
       const vgpu::Warp& warp = slot->warps[number];
       json fragments = json::array();
       for (const vgpu::Fragment& fragment : warp.fragments) {

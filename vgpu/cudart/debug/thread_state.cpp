@@ -19,17 +19,17 @@ std::size_t common_end(const std::vector<ptx::SourceLocation>& inner,
 const vgpu::Slot& ThreadStates::slot_of(std::uint32_t block) const {
   const vgpu::RunningLaunch& launch = *step_.launch;
   if (const vgpu::Slot* const slot = launch.slot_of(block)) return *slot;
-  if (block >= launch.block_count) {
-    throw NotThere(fmt::format("the grid has {} blocks, no block {}", launch.block_count, block));
+  if (block >= launch.block_count()) {
+    throw NotThere(fmt::format("the grid has {} blocks, no block {}", launch.block_count(), block));
   }
   throw NotThere(fmt::format("block {} has not begun, or has ended", block));
 }
 
 const vgpu::Warp& ThreadStates::warp_of(const DebugThread& thread) const {
   const vgpu::Slot& slot = slot_of(thread.block);
-  if (thread.thread >= step_.launch->threads) {
-    throw NotThere(
-        fmt::format("a block has {} threads, no thread {}", step_.launch->threads, thread.thread));
+  if (thread.thread >= step_.launch->threads()) {
+    throw NotThere(fmt::format("a block has {} threads, no thread {}", step_.launch->threads(),
+                               thread.thread));
   }
   return slot.warps[thread.warp()];
 }

@@ -1,5 +1,7 @@
 #include "vgpu/machine/undefined/undefined_origins.hpp"
 
+#include "vgpu/program/program.hpp"
+
 #include <algorithm>
 
 namespace warpcheck::vgpu {
