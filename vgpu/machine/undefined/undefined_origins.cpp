@@ -1,6 +1,7 @@
 #include "vgpu/machine/undefined/undefined_origins.hpp"
 
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 #include <algorithm>
 
