@@ -3,6 +3,9 @@
 // function of this folder, virtual_cuMemAlloc_v2.  If there is none, the function is refused by
 // name.
 //
+// CMakeLists.txt finds out which functions there are, so that the references are strong: a weak one
+// takes no function out of an archive.
+//
 // The function for a per-thread default stream (..._ptsz, ..._ptds) is the function without this
 // suffix: the frame of all functions evaluates the name of the call (driver_call.hpp).
 #include <cuda.h>
@@ -13,35 +16,29 @@
 #error "The jumps of the driver API's functions are written for x86-64."
 #endif
 
-// Weak: an undefined one is null.
-#define DRIVER_ENTRY(name, function)                             \
-  asm(".weak virtual_" #function                                 \
-      "\n"                                                       \
-      ".pushsection .rodata\n"                                   \
-      "warpcheck_driver_name_" #name                             \
-      ":\n"                                                      \
-      ".asciz \"" #name                                          \
-      "\"\n"                                                     \
-      ".popsection\n"                                            \
-      ".pushsection .text\n"                                     \
-      ".globl warpcheck_" #name                                  \
-      "\n"                                                       \
-      ".type warpcheck_" #name                                   \
-      ", @function\n"                                            \
-      "warpcheck_" #name                                         \
-      ":\n"                                                      \
-      "endbr64\n"                                                \
-      "leaq warpcheck_driver_name_" #name                        \
-      "(%rip), %r10\n"                                           \
-      "movq virtual_" #function                                  \
-      "@GOTPCREL(%rip), %r11\n"                                  \
-      "testq %r11, %r11\n"                                       \
-      "jnz warpcheck_note_call\n"                                \
-      "movq warpcheck_refuse_driver_call@GOTPCREL(%rip), %r11\n" \
-      "jmp warpcheck_note_call\n"                                \
-      ".size warpcheck_" #name ", . - warpcheck_" #name          \
-      "\n"                                                       \
-      ".popsection\n");                                          \
+#define DRIVER_ENTRY(name, function)                    \
+  asm(".pushsection .rodata\n"                          \
+      "warpcheck_driver_name_" #name                    \
+      ":\n"                                             \
+      ".asciz \"" #name                                 \
+      "\"\n"                                            \
+      ".popsection\n"                                   \
+      ".pushsection .text\n"                            \
+      ".globl warpcheck_" #name                         \
+      "\n"                                              \
+      ".type warpcheck_" #name                          \
+      ", @function\n"                                   \
+      "warpcheck_" #name                                \
+      ":\n"                                             \
+      "endbr64\n"                                       \
+      "leaq warpcheck_driver_name_" #name               \
+      "(%rip), %r10\n"                                  \
+      "movq " #function                                 \
+      "@GOTPCREL(%rip), %r11\n"                         \
+      "jmp warpcheck_note_call\n"                       \
+      ".size warpcheck_" #name ", . - warpcheck_" #name \
+      "\n"                                              \
+      ".popsection\n");                                 \
   extern "C" char warpcheck_##name[];
 #include "driver_entries.def"
 #undef DRIVER_ENTRY
