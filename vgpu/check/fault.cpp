@@ -18,16 +18,23 @@ std::uint64_t bytes_of(const Allocation& allocation) {
   return allocation.space == ptx::Space::local ? allocation.bytes / kWarpLanes : allocation.bytes;
 }
 
+// Returns "a (256 bytes)", or "a region of 256 bytes" if it has no name.
+std::string with_size(const std::string& name, bool is_region, std::uint64_t bytes) {
+  const std::string size = counted(bytes, "byte");
+  if (!name.empty()) return fmt::format("{} ({})", name, size);
+  return fmt::format("{} of {}", is_region ? "a region" : "an allocation", size);
+}
+
 std::string name_with_size(const Allocation& there) {
   const Allocation& allocation = named_object(there);
-  const std::string size = counted(bytes_of(allocation), "byte");
-  if (!allocation.name.empty()) return fmt::format("{} ({})", allocation.name, size);
-  if (allocation.is_region) return fmt::format("a region of {}", size);
-  switch (allocation.space) {
-    case ptx::Space::shared: return fmt::format("shared memory ({})", size);
-    case ptx::Space::local: return fmt::format("local memory ({} a thread)", size);
-    default: return fmt::format("an allocation of {}", size);
+  if (allocation.name.empty() && !allocation.is_region) {
+    const std::string size = counted(bytes_of(allocation), "byte");
+    if (allocation.space == ptx::Space::shared) return fmt::format("shared memory ({})", size);
+    if (allocation.space == ptx::Space::local) {
+      return fmt::format("local memory ({} a thread)", size);
+    }
   }
+  return with_size(allocation.name, allocation.is_region, bytes_of(allocation));
 }
 
 // Returns how far `address` lies before `begin`; 0 if it does not.  In spaces whose addresses start
@@ -63,32 +70,24 @@ ptx::Space space_of(const Fault& fault) {
   return near_constant ? ptx::Space::constant : fault.space;
 }
 
-// The object that the address was computed from: its name ("a"), and where it lies.
+// The object that the address was computed from: its name (empty: none), and where it lies.
 struct MeantPlace {
   std::string name;
   std::uint64_t begin = 0, bytes = 0;
 };
 
 MeantPlace meant_place(const Fault& fault) {
-  if (fault.symbol == nullptr) {
-    const Allocation& meant = *fault.meant;
-    return {meant.name.empty()
-                ? fmt::format("{} of {}", meant.is_region ? "a region" : "an allocation",
-                              counted(meant.bytes, "byte"))
-                : meant.name,
-            meant.address, meant.bytes};
-  }
+  const Allocation& meant = *fault.meant;
+  if (fault.symbol == nullptr) return {meant.name, meant.address, meant.bytes};
   const Symbol& symbol = *fault.symbol;
-  const std::uint64_t end = std::max<std::uint64_t>(fault.meant->bytes, symbol.offset);
+  const std::uint64_t end = std::max<std::uint64_t>(meant.bytes, symbol.offset);
   return {symbol.name, symbol.offset, symbol.bytes != 0 ? symbol.bytes : end - symbol.offset};
 }
 
 // Returns "4 bytes, 12 bytes past the end of a (256 bytes)".
 std::string describe_meant(const Fault& fault) {
   const MeantPlace place = meant_place(fault);
-  const bool is_named = fault.symbol != nullptr || !fault.meant->name.empty();
-  const std::string name =
-      is_named ? fmt::format("{} ({})", place.name, counted(place.bytes, "byte")) : place.name;
+  const std::string name = with_size(place.name, fault.meant->is_region, place.bytes);
   const std::uint64_t distance = fault.address - place.begin;
   const bool is_short = fault.symbol != nullptr && fault.address <= UINT32_MAX;  // 32-bit addresses
   const auto signed_distance =
@@ -128,7 +127,10 @@ bool is_stray(const Fault& fault) {
 std::string message_of_stray(const Fault& fault) {
   const std::uint64_t offset = fault.address - fault.nearest->address;
   const std::string there = describe(*fault.nearest, offset, fault.bytes);
-  return fmt::format("the address of (1) is made from {}, but is in {}{}", meant_place(fault).name,
+  const MeantPlace place = meant_place(fault);
+  const std::string meant =
+      place.name.empty() ? with_size({}, fault.meant->is_region, place.bytes) : place.name;
+  return fmt::format("the address of (1) is made from {}, but is in {}{}", meant,
                      there.starts_with("allocation of ") ? "an "
                      : there.starts_with("region of ")   ? "a "
                                                          : "",
