@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,14 @@
 
 namespace warpcheck::vgpu {
 namespace {
+
+// The lock that a thread holds at a place, as the code shows it.
+struct LockUse {
+  std::uint32_t take_pc = 0, give_pc = 0;
+  std::string name;       // of the variable; empty: not known
+  bool acquires = false;  // when it is taken, or by a fence before the access
+  bool releases = false;  // when it is given back, or by a fence after the access
+};
 
 bool may_take(const Instr& instr) {
   return instr.kind == InstrKind::atomic &&
@@ -180,11 +189,6 @@ std::string place_text(const Program& program, std::uint32_t pc) {
 }
 
 }  // namespace
-
-std::optional<LockUse> find_lock(const Program& program, std::uint32_t pc) {
-  if (program.functions.empty()) return {};
-  return LockSearch(program).find(pc);
-}
 
 std::string missing_lock_fences(const Program& program, std::uint32_t one, std::uint32_t other) {
   if (program.functions.empty()) return {};

@@ -7,22 +7,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 
-struct LockUse {
-  std::uint32_t take_pc = 0, give_pc = 0;
-  std::string name;       // of the variable; empty: not known
-  bool acquires = false;  // when it is taken, or by a fence before the access
-  bool releases = false;  // when it is given back, or by a fence after the access
-};
-
-// Returns the lock that a thread holds at `pc`, as the code shows it.
-std::optional<LockUse> find_lock(const Program& program, std::uint32_t pc);
 // Returns what two accesses under one lock lack, as a part of a message; empty: they are not under
 // one lock, or it has its fences.
 std::string missing_lock_fences(const Program& program, std::uint32_t one, std::uint32_t other);
