@@ -72,7 +72,6 @@ class Checkers::Impl {
   Reporter reporter;
   std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // created when first enabled
   std::vector<Checker*> enabled;
-  std::vector<std::unique_ptr<Checker>> added;  // that belong to no row
   // Findings of host calls, keyed by everything that they say except the element.
   std::unordered_map<std::string, std::uint32_t> host_findings;
 
@@ -104,7 +103,6 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
 void Checkers::enable(const CheckerSet& set) {
   impl_->set = set;
   impl_->enabled.clear();
-  impl_->added.clear();
   impl_->reporter.set_unwritten(impl_->followed());
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
@@ -149,13 +147,6 @@ void Checkers::begins_beside(std::span<const std::uint32_t> suspended) {
 
 void Checkers::resumes(const ResumedLaunch& resumed) {
   for (Checker* const checker : impl_->enabled) checker->resumes(resumed);
-}
-
-void Checkers::add_checker(std::unique_ptr<Checker> checker) {
-  impl_->enabled.push_back(checker.get());
-  observers_.insert(observers_.begin() + static_cast<std::ptrdiff_t>(impl_->enabled.size()),
-                    checker.get());
-  impl_->added.push_back(std::move(checker));
 }
 
 bool Checkers::may_be_split() const {

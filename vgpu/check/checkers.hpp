@@ -49,9 +49,6 @@ class Checkers {
   void begins_beside(std::span<const std::uint32_t> suspended);
   void resumes(const ResumedLaunch& resumed);
 
-  // Adds a checker of the caller's own, after those of the rows and for as long as they stay on.
-  void add_checker(std::unique_ptr<Checker> checker);
-
   // Returns whether several machines may run one launch (Checker::may_be_split()).
   [[nodiscard]] bool may_be_split() const;
   // When several machines run one launch, each machine has checkers of its own, which see the

@@ -33,8 +33,6 @@ class ForeignPointerChecker final : public Checker {
   void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
-  // Machine code must report shared memory, too.
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override { return false; }
   void on_free(const Allocation& allocation) override;
 
  private:

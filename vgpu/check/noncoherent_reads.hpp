@@ -24,7 +24,7 @@ class NoncoherentReadChecker final : public Checker {
   using Checker::Checker;
 
   [[nodiscard]] Watched watches() const override {
-    return {.noncoherent_loads = true, .blocks = false};
+    return {.shared = false, .noncoherent_loads = true, .blocks = false};
   }
   [[nodiscard]] bool may_be_split() const override { return true; }
   // True only for programs that read through textures or surfaces.
@@ -34,9 +34,6 @@ class NoncoherentReadChecker final : public Checker {
   void resumes(const ResumedLaunch& resumed) override { state_.resume(resumed.launch); }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
-    return true;  // shared memory does not matter here
-  }
   void on_free(const Allocation& allocation) override;
 
  private:

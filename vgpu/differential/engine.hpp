@@ -33,6 +33,7 @@ struct MachineSettings {
   std::uint32_t quantum = 4'096;          // warp instructions
   std::uint32_t row = 0;                  // threads of a row of the block; 0: it is one row
   Observer* watches = nullptr;            // receives all events, edges included; null: none
+  Observer* watches_too = nullptr;        // called after `watches`, which must be set
   std::uint32_t blocks = 1;               // of each launch; all have the same buffer
   std::uint32_t launches = 1;             // one after the other
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -75,8 +76,11 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   launch.stack_bytes = 1 << 16;
   launch.parameters = std::as_bytes(std::span(&address, 1));
   std::optional<Checkers> checkers;
+  const std::array watching{settings.watches, settings.watches_too};
   std::span<Observer* const> observers;
-  if (settings.watches != nullptr) observers = {&settings.watches, 1};
+  if (settings.watches != nullptr) {
+    observers = std::span(watching).first(settings.watches_too != nullptr ? 2 : 1);
+  }
   if (settings.checks) {
     // The checkers do not know what the host wrote before the launch.
     checkers.emplace(CheckerSet{.init = false, .lifetime = false}, WarpModel::independent);

@@ -119,6 +119,28 @@ struct RowAccess {
   std::uint8_t element_bytes = 0;
   // Scattered: the offset of each lane; an inactive lane has the offset of an active one.
   const std::uint32_t* offsets = nullptr;
+
+  [[nodiscard]] std::uint32_t offset_of(unsigned lane) const {
+    if (pattern == Pattern::scattered) return offsets[lane];
+    return pattern == Pattern::strided ? first + lane * bytes : first;
+  }
 };
+
+// Returns what an access of any kind accesses; scattered offsets are set for active lanes only.
+inline RowAccess row_of(const Access& access) {
+  const unsigned lane = access.first_lane();
+  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
+  return {.allocation = access.allocation,
+          .place = access.place,
+          .pc = access.pc,
+          .mask = access.mask,
+          .first = access.offset[lane] - lane * step,
+          .space = access.space,
+          .kind = access.kind,
+          .pattern = access.pattern,
+          .bytes = access.bytes,
+          .element_bytes = access.element_bytes,
+          .offsets = access.offset.data()};
+}
 
 }  // namespace warpcheck::vgpu

@@ -11,7 +11,7 @@
 
 namespace warpcheck::vgpu {
 
-struct RowNotes;        // native/noted_rows.hpp
+struct AccessRecord;    // access/access_record.hpp
 class UndefinedMemory;  // undefined/undefined_memory.hpp
 
 // What an observer wants the machine to mark as undefined, so that it can follow these values.
@@ -25,6 +25,10 @@ struct Following {
 // Which frequent events an observer receives, and what the machine marks as undefined for it.
 struct Watched {
   bool accesses : 1 = true;
+  // Accesses to the shared memory of blocks, too.
+  bool shared : 1 = true;
+  // The observer looks at no values, so plain accesses (RowAccess) come by on_rows().
+  bool rows : 1 = false;
   // True: the observer receives accesses if a load of the launch may find, past the coherent
   // caches, what the launch has written (Program::noncoherent_loads).
   bool noncoherent_loads : 1 = false;
@@ -69,16 +73,22 @@ class Observer {
   // null: it needs none.  Asked when the observer is added to a list, where at most one has a
   // plane.
   [[nodiscard]] virtual UndefinedMemory* undefined_memory() { return nullptr; }
-  // An observer that overrides on_access() alone receives every access, interpreted or in machine
-  // code.  The next two functions only make it faster.
-  virtual void on_access(const Access&) {}
+  // An observer overrides one of these two functions and receives every access by it, interpreted
+  // or in machine code: in batches, with what is accessed (Watched::rows makes that fast), or one
+  // by one, with the registers and values and before the bytes move.  An observer of rows that
+  // overrides both receives by on_access() what is no RowAccess.
+  virtual void on_rows(const Program&, std::span<const RowAccess>) {}
+  virtual void on_access(const Access& access) {
+    const RowAccess row = row_of(access);
+    on_rows(*access.program, {&row, 1});
+  }
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
   // on_access() with the access.
   virtual bool takes_row(const RowAccess&) { return false; }
-  // Fills in the notes in which machine code records rows of a slot's shared memory in this launch
-  // instead of calling takes_row().  Valid while the set of observers stays the same.  False: the
-  // machine must report each row.
-  virtual bool lends_notes(std::uint32_t /*slot*/, RowNotes&) { return false; }
+  // Returns the record of accesses to a slot's shared memory, to which machine code may append rows
+  // instead of calling takes_row().  Valid while the set of observers stays the same.  Null: each
+  // row must be reported.
+  virtual AccessRecord* record_of(std::uint32_t /*slot*/) { return nullptr; }
   // Before lanes execute an instruction, with their registers as it reads them; and when they have
   // executed it and go on.  Without on_step_end(), the lanes wait at the instruction, leave the
   // kernel, or are in another function or on both sides of a branch.

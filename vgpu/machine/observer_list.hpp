@@ -45,14 +45,14 @@ class ObserverList {
   [[nodiscard]] const std::vector<Observer*>& of_collectives() const { return of_collectives_; }
   [[nodiscard]] std::span<Observer* const> of_frames() const { return of_frames_; }
   [[nodiscard]] const std::vector<Observer*>& of_steps() const { return of_steps_; }
-  // Adds those that watch the accesses of a launch to `watching`.
+  // Adds those that watch the accesses of a launch to `watching`, or to `rows`.
   //   is_noncoherent: a load may find, past the coherent caches, what the launch has written
   void watch_accesses_of(const Program& program, bool is_noncoherent,
-                         std::vector<Observer*>& watching) const {
+                         std::vector<Observer*>& watching, std::vector<Observer*>& rows) const {
     for (const auto& [observer, watched] : of_accesses_) {
       const bool watches_loads = watched.noncoherent_loads && is_noncoherent;
       if (watches_loads || (watched.accesses && observer->watches_accesses_of(program))) {
-        watching.push_back(observer);
+        (watched.rows ? rows : watching).push_back(observer);
       }
     }
   }

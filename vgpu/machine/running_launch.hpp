@@ -26,6 +26,7 @@ enum class Step : std::uint8_t;
 struct Observers {
   const ObserverList* list = nullptr;
   std::vector<Observer*> of_accesses;           // those that watch accesses
+  std::vector<Observer*> of_rows;               // those that watch them as rows
   std::vector<Observer*> of_collectives;        // those that watch collectives
   UndefinedMemory* undefined_memory = nullptr;  // null: no bits of memory are undefined
   bool want_edges = false;
@@ -45,13 +46,14 @@ struct Observers {
   [[nodiscard]] bool is_looked_at() const { return of_accesses.size() != watch_throughout; }
   // Returns whether accesses need to be described.
   [[nodiscard]] bool watch_accesses() const {
-    return !of_accesses.empty() || undefined_memory != nullptr;
+    return !of_accesses.empty() || !of_rows.empty() || undefined_memory != nullptr;
   }
   //   is_noncoherent: a load of the launch may find what the launch has written before
   void begin(const ObserverList& watching, bool edges, const Launch& launch, bool is_noncoherent) {
     list = &watching;
     of_accesses.clear();
-    watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses);
+    of_rows.clear();
+    watching.watch_accesses_of(*launch.program, is_noncoherent, of_accesses, of_rows);
     watch_throughout = of_accesses.size();
     undefined_memory = watching.undefined_memory();
     of_collectives = watching.of_collectives();

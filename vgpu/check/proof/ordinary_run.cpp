@@ -19,7 +19,6 @@ DataUses::Of DataUses::of(const Program& program) {
 void KnownDecisions::add(const ValueDecision& decision, const Obstacle& obstacle) {
   if (decision.code == nullptr || decision.from == ptx::kNone) return;
   of_kernel_.clear();
-  watch_shared_memory_ = false;
   all_.push_back({decision, obstacle});
 }
 
@@ -29,16 +28,8 @@ void KnownDecisions::begin_run() {
 
 void KnownDecisions::begin_kernel(const Program& program) {
   of_kernel_.clear();
-  watch_shared_memory_ = false;
   for (Known& known : all_) {
-    const ValueDecision& decision = known.decision;
-    if (decision.code != program.native) continue;
-    of_kernel_.push_back(&known);
-    const auto is_shared = [&](std::uint32_t pc) {
-      return program.code[pc].modifiers.space == ptx::Space::shared;
-    };
-    watch_shared_memory_ = watch_shared_memory_ || is_shared(decision.from) ||
-                           (!decision.follows_load && is_shared(decision.pc));
+    if (known.decision.code == program.native) of_kernel_.push_back(&known);
   }
 }
 
@@ -85,10 +76,12 @@ void OrdinaryRun::on_access(const Access& access) {
       obstacle_at(Obstacle::Kind::undefined_value, *access.program, access.pc, ptx::kNone));
 }
 
-bool OrdinaryRun::takes_row(const RowAccess& row) {
-  decisions_.executes(row.pc);
-  may_be_decided_ = may_be_decided_ || row.allocation->is_shared_with_host();
-  return true;
+// All bytes of rows are defined.
+void OrdinaryRun::on_rows(const Program& /*program*/, std::span<const RowAccess> rows) {
+  for (const RowAccess& row : rows) {
+    decisions_.executes(row.pc);
+    may_be_decided_ = may_be_decided_ || row.allocation->is_shared_with_host();
+  }
 }
 
 void OrdinaryRun::on_host_access(const HostAccess& access) {

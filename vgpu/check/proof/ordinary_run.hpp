@@ -44,15 +44,12 @@ class KnownDecisions {
   void begin_run();
   void begin_kernel(const Program& program);
   void executes(std::uint32_t pc);
-  // Returns whether a decision in the running kernel is known.
-  [[nodiscard]] bool watch_kernel() const { return !of_kernel_.empty(); }
   // Returns a decision that happened again; null: none did.
   [[nodiscard]] const Obstacle* again() const;
 
  private:
   std::vector<Known> all_;
   std::vector<Known*> of_kernel_;
-  bool watch_shared_memory_ = false;
 };
 
 // Observes an ordinary run beside the initialisation checker.  It records whether unwritten bytes
@@ -73,14 +70,10 @@ class OrdinaryRun final : public HostCalls {
   // The first result that the host has read.
   [[nodiscard]] std::span<const std::byte> result() const { return result_; }
 
-  [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
+  [[nodiscard]] Watched watches() const override { return {.rows = true, .blocks = false}; }
   void on_sync(const Sync& sync) override;
   void on_access(const Access& access) override;
-  bool takes_row(const RowAccess& row) override;  // all bytes are defined
-  // The shared memory of blocks is never shared with the host.
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
-    return !decisions_.watch_kernel();
-  }
+  void on_rows(const Program& program, std::span<const RowAccess> rows) override;
   void on_host_access(const HostAccess& access) override;
   void on_opaque_operation(std::string_view call) override;
 

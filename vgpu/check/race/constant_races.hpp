@@ -20,7 +20,7 @@ class ConstantRaceChecker final : public Checker {
  public:
   using Checker::Checker;
 
-  [[nodiscard]] Watched watches() const override { return {.blocks = false}; }
+  [[nodiscard]] Watched watches() const override { return {.shared = false, .blocks = false}; }
   [[nodiscard]] bool may_be_split() const override { return true; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
@@ -29,9 +29,6 @@ class ConstantRaceChecker final : public Checker {
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override {
     return row.space != ptx::Space::constant || has_seen(row);
-  }
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
-    return true;  // shared memory does not matter here
   }
   void on_host_access(const HostAccess& access) override { check(access); }
   void on_late_host_access(const HostAccess& access) override { check(access); }

@@ -36,7 +36,7 @@ class EpochRaces {
   // Takes a row of weak accesses if no lane races.  False: the caller must call check().
   bool take(const RowAccess& row);
   // Returns the structure through which machine code adds rows of shared memory.
-  [[nodiscard]] NotedRows& notes_of(std::uint32_t slot) { return shared_[slot].log.notes(); }
+  [[nodiscard]] AccessRecord& record_of(std::uint32_t slot) { return shared_[slot].log.record(); }
 
   [[nodiscard]] bool has_records_of(const Allocation& allocation) const {
     return allocation.id < shadows_.size() && shadows_[allocation.id].capacity() != 0;

@@ -122,11 +122,10 @@ bool RaceChecker::takes_row(const RowAccess& access) {
   return engine_.is_general_in(access.space) ? general_->takes_row(access) : epochs_.take(access);
 }
 
-bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
-  if (needs_each()) return false;
-  if (engine_.is_general_in(ptx::Space::shared)) return general_->lends_notes(slot, notes);
-  notes.rows = &epochs_.notes_of(slot);
-  return true;
+AccessRecord* RaceChecker::record_of(std::uint32_t slot) {
+  if (needs_each()) return nullptr;
+  return engine_.is_general_in(ptx::Space::shared) ? general_->record_of(slot)
+                                                   : &epochs_.record_of(slot);
 }
 
 void RaceChecker::check(const Access& access) {

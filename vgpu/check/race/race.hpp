@@ -47,7 +47,7 @@ class RaceChecker final : public Checker {
   void resumes(const ResumedLaunch& resumed) override;
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& row) override;
-  bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
+  AccessRecord* record_of(std::uint32_t slot) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;

@@ -1,16 +1,19 @@
-// The checker that docs/develop/adding-a-checker.md builds overrides on_access() alone.  It sees
-// every access: interpreted and in machine code, on several machines, and beside suspended
-// launches.
+// The checker that docs/develop/adding-a-checker.md builds overrides on_rows() alone.  It sees
+// every access, interpreted and in machine code, also beside suspended launches.
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/checkers.hpp"
-#include "vgpu/cudart/parallel/parallel_machines.hpp"
+#include "vgpu/machine/link.hpp"
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
@@ -73,13 +76,14 @@ TEST(CheckerOfDocs, SeesEveryAccess) {
   for (const vgpu::Compile compile : {vgpu::Compile::never, vgpu::Compile::at_once}) {
     vgpu::DeviceMemory memory;
     vgpu::Machine machine{memory};
-    ParallelMachines machines{memory};
     vgpu::Checkers checkers{vgpu::CheckerSet{}, vgpu::WarpModel::independent};
     EXPECT_TRUE(checkers.may_be_split()) << "without the one of the page";
     vgpu::Reporter reporter;
-    auto added = std::make_unique<vgpu::LineCounter>(reporter);
-    vgpu::LineCounter& lines = *added;
-    checkers.add_checker(std::move(added));
+    vgpu::LineCounter lines{reporter};
+    EXPECT_FALSE(lines.may_be_split()) << "one machine must run the launch";
+    std::vector<vgpu::Observer*> observers(checkers.observers().begin(),
+                                           checkers.observers().end());
+    observers.push_back(&lines);
     const auto counted = [&] {
       return std::accumulate(lines.counts().begin(), lines.counts().end(), std::uint64_t{0},
                              [](std::uint64_t sum, const auto& line) { return sum + line.second; });
@@ -91,21 +95,13 @@ TEST(CheckerOfDocs, SeesEveryAccess) {
     launch.grid = {kBlocks, 1, 1};
     launch.block = {kThreads, 1, 1};
     launch.parameters = std::as_bytes(std::span(&out->address, 1));
-    ParallelMachines::Settings settings{
-        .machines = 2, .steps_min = 0, .limits = {}, .whole = &checkers};
-    settings.limits.steps_max = vgpu::kNoLimit;
-    settings.limits.compile = compile;
-    EXPECT_FALSE(machines.run(launch, settings).has_value()) << "one machine must run it";
-    EXPECT_EQ(counted(), 0u);
+    const vgpu::Limits limits{.steps_max = vgpu::kNoLimit, .compile = compile};
     vgpu::DefaultPolicy policy;
     const std::uint32_t suspended = 1;
     for (std::uint64_t launches = 1; launches <= 3; ++launches) {
       launch.index = static_cast<std::uint32_t>(launches);
       if (launches == 2) lines.begins_beside({&suspended, 1});
-      EXPECT_EQ(machine
-                    .run(launch, vgpu::WarpModel::independent, policy, checkers.observers(),
-                         settings.limits)
-                    .end,
+      EXPECT_EQ(machine.run(launch, vgpu::WarpModel::independent, policy, observers, limits).end,
                 vgpu::Outcome::End::completed);
       if (launches == 2) lines.resumes({.launch = suspended, .known = {}});
       EXPECT_EQ(counted(), launches * kAccesses);

@@ -58,11 +58,9 @@ class Footprint final : public vgpu::Observer {
   // Frees what it holds for an allocation; must not be called while a launch runs.
   void forget(const vgpu::Allocation& allocation);
 
+  [[nodiscard]] vgpu::Watched watches() const override { return {.shared = false}; }
   void on_access(const vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;
-  bool lends_notes(std::uint32_t /*slot*/, vgpu::RowNotes& /*notes*/) override {
-    return true;  // shared memory leaves no footprint
-  }
   void on_fault(const vgpu::Fault& /*fault*/) override { grid_->give_up(); }
   void on_undefined_use(const vgpu::UndefinedUse& /*use*/) override { grid_->give_up(); }
   void on_barrier_divergence(const vgpu::BarrierDivergence& /*event*/) override {

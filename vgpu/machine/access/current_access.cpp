@@ -174,13 +174,19 @@ void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
   const std::vector<Observer*>& observers = launch_.observers().of_accesses;
   // If all observers have taken the row, it is memory that has not.
   const bool may_pass = row != nullptr && first < observers.size();
-  const auto passes = [&] { return may_pass && memory->passes(*row); };
-  if (memory != nullptr && !stores && !passes()) memory->read(access);
+  const auto follow = [&] {
+    if (memory == nullptr || (may_pass && memory->passes(*row))) return;
+    stores ? memory->write(access) : memory->read(access);
+  };
+  if (!stores) follow();
   for (std::size_t i = first; i < observers.size(); ++i) {
     const bool is_taken = row != nullptr && i != first && observers[i]->takes_row(*row);
     if (!is_taken) observers[i]->on_access(access);
   }
-  if (memory != nullptr && stores && !passes()) memory->write(access);
+  for (Observer* const observer : launch_.observers().of_rows) {
+    row != nullptr ? observer->on_rows(*launch_.program, {row, 1}) : observer->on_access(access);
+  }
+  if (stores) follow();
 }
 
 bool CurrentAccess::report_whole(RunningFragment& run, const Instr& instr, const RowAccess& row,

@@ -44,8 +44,12 @@ class CurrentAccess {
     while (first < observers.size() && observers[first]->takes_row(row)) ++first;
     if (first == observers.size()) [[likely]] {
       UndefinedMemory* const memory = launch_.observers().undefined_memory;
-      if (memory == nullptr || memory->passes(row)) [[likely]]
+      if (memory == nullptr || memory->passes(row)) [[likely]] {
+        for (Observer* const observer : launch_.observers().of_rows) {
+          observer->on_rows(launch_.program(), {&row, 1});
+        }
         return true;
+      }
     }
     return report_whole(run, instr, row, elements, first);
   }

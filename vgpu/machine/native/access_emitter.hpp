@@ -6,14 +6,15 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/machine/native/note_emitter.hpp"
+#include "vgpu/machine/native/record_emitter.hpp"
 #include "vgpu/machine/native/site_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 class AccessEmitter : public SiteEmitter {
  public:
-  AccessEmitter(EmitterState& state, NoteEmitter& notes) : SiteEmitter(state), notes_(notes) {}
+  AccessEmitter(EmitterState& state, RecordEmitter& recorder)
+      : SiteEmitter(state), recorder_(recorder) {}
 
   // The block in [begin, end) of the code is emitted next.
   void begin_block(const std::vector<Instr>& code, std::uint32_t begin, std::uint32_t end) {
@@ -45,7 +46,7 @@ class AccessEmitter : public SiteEmitter {
   // emit_partial.cpp
   void check_some_lanes(const Site& site, bool is_row);
   void find_some_lanes(const Site& site);
-  void note_some_lanes(const Site& site);
+  void record_some_lanes(const Site& site);
   void move_some_lanes(const Site& site);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
@@ -54,7 +55,7 @@ class AccessEmitter : public SiteEmitter {
   void move_scattered(const Site& site);
   void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 
-  NoteEmitter& notes_;
+  RecordEmitter& recorder_;
   SharedAddresses shared_;
   // By place: the access whose code leaves the shape there.
   std::array<std::uint32_t, SharedAddresses::kPlaces> shaped_{};

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <optional>
 
-#include "vgpu/machine/native/note_emitter.hpp"
+#include "vgpu/machine/native/record_emitter.hpp"
 #include "vgpu/machine/native/site_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
 class AtomicEmitter : public SiteEmitter {
  public:
-  AtomicEmitter(EmitterState& state, NoteEmitter& notes) : SiteEmitter(state), notes_(notes) {}
+  AtomicEmitter(EmitterState& state, RecordEmitter& recorder)
+      : SiteEmitter(state), recorder_(recorder) {}
 
   // Emits an atomic of one element of 4 or 8 bytes per lane.  False: it is not of that kind.
   //   rest: the instructions of the block after it
@@ -24,11 +25,11 @@ class AtomicEmitter : public SiteEmitter {
   [[nodiscard]] Ref old_of(const Site& site) const;
   void go_unless_private(const Site& site, asmjit::Label otherwise);
   void go_unless_exclusive(const Site& site, asmjit::Label otherwise);
-  void go_unless_noted(const Site& site, asmjit::Label otherwise);
+  void go_unless_recorded(const Site& site, asmjit::Label otherwise);
   void perform_row(const Site& site, const Combination& combination);
   void perform_lanes(const Site& site, const Combination& combination);
 
-  NoteEmitter& notes_;
+  RecordEmitter& recorder_;
 };
 
 }  // namespace warpcheck::vgpu::native

@@ -10,24 +10,24 @@ using ptx::Space;
 // Leaves the host address of the first lane's bytes in rax.
 void AccessEmitter::find_and_tell(const Site& site, bool strided) {
   find_row(site, strided);
-  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
+  const asmjit::Label done = a.newLabel(), reported = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  if (NoteEmitter::is_noted(site, strided)) {
-    a.je(told);
-    notes_.note(site, strided ? NotedAs::row : NotedAs::uniform, untold);
+  if (RecordEmitter::is_recorded(site, strided)) {
+    a.je(done);
+    recorder_.record(site, strided ? RecordedAs::row : RecordedAs::uniform, reported);
   } else {
-    a.jne(untold);
+    a.jne(reported);
   }
-  a.bind(told);
-  later_with_rows([this, site, strided, told, untold] {
-    a.bind(untold);
+  a.bind(done);
+  later_with_rows([this, site, strided, done, reported] {
+    a.bind(reported);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
     store_rows();
     call_report(site, strided ? Pattern::strided : Pattern::uniform);
     load_sources();
     a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
     a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
-    a.jmp(told);
+    a.jmp(done);
   });
   add_origin(site, offsetof(AccessSite, data));
 }

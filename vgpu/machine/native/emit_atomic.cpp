@@ -1,7 +1,7 @@
 // Emits atomics of all lanes.  Integer sums, bit operations, minima and maxima are performed by
 // generated code if no observer needs them: as one row if lanes are adjacent, otherwise lane after
-// lane, so that each lane finds what earlier lanes left; and in shared memory if the code can note
-// them.  All others are reported and performed by a call.
+// lane, so that each lane finds what earlier lanes left; and in shared memory if the code can
+// record them.  All others are reported and performed by a call.
 #include "vgpu/machine/native/atomic_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -65,9 +65,9 @@ void AtomicEmitter::go_unless_exclusive(const Site& site, asmjit::Label otherwis
   a.je(otherwise);
 }
 
-// Does the same for lanes whose offsets are in the frame, which are noted if possible.  Atomics
+// Does the same for lanes whose offsets are in the frame, which are recorded if possible.  Atomics
 // that order threads are always reported.
-void AtomicEmitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
+void AtomicEmitter::go_unless_recorded(const Site& site, asmjit::Label otherwise) {
   const ptx::Order order = site.instr.modifiers.order;
   const bool is_relaxed = order == ptx::Order::weak || order == ptx::Order::relaxed;
   if (site.instr.modifiers.space != Space::shared || !is_relaxed) {
@@ -80,7 +80,7 @@ void AtomicEmitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
   a.bind(unwatched);
   later([this, site, otherwise, unwatched, watched] {
     a.bind(watched);
-    notes_.note_update(site, otherwise);
+    recorder_.record_atomics(site, otherwise);
     a.jmp(unwatched);
   });
 }
@@ -159,7 +159,7 @@ bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   const Site site{instr, pc, rest, bytes, 1, wide_address, false, a.newLabel(), a.newLabel()};
   put_rows_away();
   const auto combination = combination_of(site);
-  const asmjit::Label scattered = a.newLabel(), told = a.newLabel();
+  const asmjit::Label scattered = a.newLabel(), done = a.newLabel();
   if (combination && combination->of_row != 0) {
     go_unless_private(site, scattered);
     check_lanes(site, std::nullopt, true, scattered);
@@ -171,7 +171,7 @@ bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
   a.bind(scattered);
   find_offsets(site);
   if (combination) {
-    go_unless_noted(site, told);
+    go_unless_recorded(site, done);
     a.mov(x86::eax, 0);
     add_origin(site, offsetof(AccessSite, origin));
     perform_lanes(site, *combination);
@@ -179,9 +179,9 @@ bool AtomicEmitter::emit(const Instr& instr, std::uint32_t pc, const Counted& re
     perform_told(site);
   }
   a.bind(site.done);
-  later([this, site, told, is_called = !combination.has_value()] {
+  later([this, site, done, is_called = !combination.has_value()] {
     if (!is_called) {
-      a.bind(told);
+      a.bind(done);
       perform_told(site);
       a.jmp(site.done);
     }

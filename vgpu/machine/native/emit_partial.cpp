@@ -1,5 +1,5 @@
 // Emits weak loads and stores of some lanes, if the addresses are consecutive in the lane number
-// and no observer needs the access or the code can note it.  The code resolves the address by the
+// and no observer needs the access or the code can record it.  The code resolves the address by the
 // site of the instruction's last access, and moves the lanes of r8d under a mask.  Everything else
 // is a call.
 #include "vgpu/machine/native/access_emitter.hpp"
@@ -77,14 +77,14 @@ void AccessEmitter::find_some_lanes(const Site& site) {
 }
 
 // Jumps to the slow path if the access must be reported.
-void AccessEmitter::note_some_lanes(const Site& site) {
+void AccessEmitter::record_some_lanes(const Site& site) {
   const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(watched);
   a.bind(unwatched);
   later([this, site, unwatched, watched] {
     a.bind(watched);
-    notes_.note(site, NotedAs::some, site.slow);
+    recorder_.record(site, RecordedAs::some, site.slow);
     a.jmp(unwatched);
   });
 }
@@ -125,15 +125,15 @@ bool AccessEmitter::emit_partially(const Instr& instr, std::uint32_t pc, const C
   if (!is_plain || !is_known || !has_row) return false;
   const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
   const Site site{instr, pc, rest, bytes, 1, wide_address, is_load, a.newLabel(), a.newLabel()};
-  const bool may_be_noted = NoteEmitter::is_noted(site, true);
+  const bool may_be_recorded = RecordEmitter::is_recorded(site, true);
   a.mov(x86::r8d, x86::edx);
-  if (!may_be_noted) {
+  if (!may_be_recorded) {
     a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
     a.jne(site.slow);
   }
   check_some_lanes(site, is_row);
   find_some_lanes(site);
-  if (may_be_noted) note_some_lanes(site);
+  if (may_be_recorded) record_some_lanes(site);
   add_origin(site, offsetof(AccessSite, data));
   move_some_lanes(site);
   load_lanes();

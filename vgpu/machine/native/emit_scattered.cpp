@@ -31,18 +31,19 @@ void AccessEmitter::find_scattered(const Site& site, const std::optional<Share>&
       a.jmp(found);
     });
   }
-  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
+  const asmjit::Label done = a.newLabel(), reported = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  a.jne(untold);
-  a.bind(told);
-  later_with_rows([this, site, told, untold] {
-    a.bind(untold);
-    if (site.is_load && NoteEmitter::is_noted(site, true)) notes_.call_note_lanes(site, told);
+  a.jne(reported);
+  a.bind(done);
+  later_with_rows([this, site, done, reported] {
+    a.bind(reported);
+    if (site.is_load && RecordEmitter::is_recorded(site, true))
+      recorder_.call_record_lanes(site, done);
     store_rows();
     call_report(site, Pattern::scattered);
     load_sources();
     a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
-    a.jmp(told);
+    a.jmp(done);
   });
   a.mov(x86::rax, site.field(offsetof(AccessSite, origin)));
   if (site.instr.modifiers.space == Space::shared) {

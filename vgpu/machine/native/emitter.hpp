@@ -8,15 +8,15 @@
 namespace warpcheck::vgpu::native {
 
 class Emitter : public CallEmitter {
-  NoteEmitter notes_;
+  RecordEmitter recorder_;
 
  public:
   explicit Emitter(EmitterState& state)
       : CallEmitter(state),
-        notes_(state),
+        recorder_(state),
         compute(state),
-        accesses(state, notes_),
-        atomics(state, notes_) {}
+        accesses(state, recorder_),
+        atomics(state, recorder_) {}
 
   // Emits the code that was registered by later(); called once, after all blocks.
   void emit_later();

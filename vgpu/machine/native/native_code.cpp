@@ -32,17 +32,17 @@ constexpr Tables make_tables() {
   for (std::uint64_t& wide : tables.wide_signs) wide = std::uint64_t{1} << 63;
   for (std::uint64_t& wide : tables.window) wide = kShared;
   for (std::uint32_t lane = 0; lane < 16; ++lane) {
-    tables.mark_own[lane] = Mark::kOwn;
-    tables.mark_others[lane] = Mark::kPhase - Mark::kOwn;
-    tables.mark_last[lane] = Mark::kPhase - Mark::kOwn - 1;
-    tables.mark_written[lane] = Mark::kWritten;
+    tables.mark_own[lane] = WordMark::kOwn;
+    tables.mark_others[lane] = WordMark::kPhase - WordMark::kOwn;
+    tables.mark_last[lane] = WordMark::kPhase - WordMark::kOwn - 1;
+    tables.mark_written[lane] = WordMark::kWritten;
     tables.mark_all[lane] = 0xffff;
     tables.mark_bits[lane] = static_cast<std::uint16_t>(1u << lane);
   }
   for (std::uint32_t lane = 0; lane < 8; ++lane) {
-    tables.mark_state[lane] = (~(Mark::kPhase - 1) | Mark::kWritten) << 16;
-    tables.mark_is_written[lane] = Mark::kWritten << 16;
-    tables.mark_phase[lane] = Mark::kPhase;
+    tables.mark_state[lane] = (~(WordMark::kPhase - 1) | WordMark::kWritten) << 16;
+    tables.mark_is_written[lane] = WordMark::kWritten << 16;
+    tables.mark_phase[lane] = WordMark::kPhase;
   }
   return tables;
 }
@@ -465,7 +465,7 @@ void Emitter::emit_later() {
     later_.clear();
     for (const auto& emit : now) emit();
   }
-  notes_.emit_subroutines();
+  recorder_.emit_subroutines();
 }
 
 }  // namespace native

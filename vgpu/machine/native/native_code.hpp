@@ -19,12 +19,13 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/machine/access/row_batches.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/native/access_site.hpp"
 #include "vgpu/machine/native/flow/live_rows.hpp"
-#include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/undefined/undefined_memory.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -81,15 +82,16 @@ struct NativeFrame {
   std::uint32_t quantum_left = 0;
   std::uint32_t limit = 0;              // the pc at which another fragment waits
   std::uint32_t is_watched = 0;         // 1: accesses are reported
-  NotedRows* notes = nullptr;           // for noting rows of shared memory; null: rows are reported
+  AccessRecord* record = nullptr;       // of the block's shared memory; null: rows are reported
+  RowBatches* batches = nullptr;        // hands over what is recorded; null: no observer wants rows
   const NotedStates* states = nullptr;  // of the launch's UndefinedMemory; not null
   const Allocation* shared_memory = nullptr;  // the block's
   std::uint32_t stored = 0;                   // NotedStates::stored, in each byte
   std::uint32_t warp = 0;                     // its index in the block
   NotedStates all_settled;                    // used if no observer needs states
-  // the observers that were asked for notes, and their number
-  const Observer* const* noted_for = nullptr;
-  std::size_t noted_for_count = 0;
+  // the observers that were asked for the record, and their number
+  const Observer* const* recorded_for = nullptr;
+  std::size_t recorded_for_count = 0;
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
@@ -142,7 +144,12 @@ class NativeCode {
   // the one of `frame` on, until one stops otherwise than at a barrier or its exit, or is the last.
   // kNone: the round ends after the turn of the running warp.
   std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
-    return enter_(&frame, entries_[pc]);
+    if (frame.batches == nullptr) [[likely]]
+      return enter_(&frame, entries_[pc]);
+    frame.batches->begin(*frame.record);
+    const std::uint32_t next = enter_(&frame, entries_[pc]);
+    frame.batches->hand_over(*frame.record, frame.run->slot);
+    return next;
   }
   // Returns whether the program may read the initial value of a register.
   [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }

@@ -37,7 +37,7 @@ struct Tables {
   alignas(64) std::uint32_t low_half[16];    // 0xffff
   alignas(64) std::uint32_t cell_bytes[16];  // of a cell: where it begins in its 16 bytes, 4 times
   alignas(64) std::uint64_t window[8];  // the base of shared memory in the generic address space
-  // Constants for marks (noted_rows.hpp).
+  // Constants for marks (access_record.hpp).
   alignas(32) std::uint16_t mark_own[16];  // kOwn
   // the number of distances above kOwn that belong to other threads
   alignas(32) std::uint16_t mark_others[16];

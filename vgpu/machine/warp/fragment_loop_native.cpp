@@ -5,6 +5,27 @@
 #include "vgpu/machine/warp/fragment_loop.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// A call by machine code: what it has recorded comes before the events of the call.
+class CallOfCode {
+ public:
+  explicit CallOfCode(NativeFrame* frame) : frame_(frame) {
+    if (frame->batches != nullptr) [[unlikely]]
+      frame->batches->hand_over(*frame->record, frame->run->slot);
+  }
+  ~CallOfCode() {
+    if (frame_->batches != nullptr) [[unlikely]]
+      frame_->batches->begin(*frame_->record);
+  }
+  CallOfCode(const CallOfCode&) = delete;
+  CallOfCode& operator=(const CallOfCode&) = delete;
+
+ private:
+  NativeFrame* frame_;
+};
+
+}  // namespace
 
 // Executes an instruction that cannot end the fragment's run, as the interpreter loop does.
 NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
@@ -31,6 +52,7 @@ NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::
 
 NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                     std::uint32_t after) try {
+  const CallOfCode call(frame);
   FragmentLoop& loop = *frame->loop;
   RunningFragment& run = *frame->run;
   run.pc = pc;
@@ -47,6 +69,7 @@ NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::u
 
 NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                    std::uint32_t after) try {
+  const CallOfCode call(frame);
   RunningFragment& run = *frame->run;
   run.pc = pc;
   if (!frame->loop->dependencies_.accesses.execute_at_site(run, frame->code[pc], active)) {
@@ -59,6 +82,7 @@ NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::ui
 }
 
 NativeStep FragmentLoop::report_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern) try {
+  const CallOfCode call(frame);
   Accesses& accesses = frame->loop->dependencies_.accesses;
   const bool is_defined =
       accesses.report_at_site(*frame->run, pc, frame->offset, pattern, frame->offsets);
@@ -69,6 +93,7 @@ NativeStep FragmentLoop::report_of(NativeFrame* frame, std::uint32_t pc, Pattern
 }
 
 NativeStep FragmentLoop::perform_atomic_of(NativeFrame* frame, std::uint32_t pc) try {
+  const CallOfCode call(frame);
   RunningFragment& run = *frame->run;
   frame->loop->dependencies_.accesses.perform_atomic(run, pc, frame->offsets);
   return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
@@ -78,6 +103,7 @@ NativeStep FragmentLoop::perform_atomic_of(NativeFrame* frame, std::uint32_t pc)
 }
 
 void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to) {
+  const CallOfCode call(frame);
   const RunningFragment& run = *frame->run;
   frame->loop->launch_.cross(run.slot, run.warp, run.mask, from, to);
 }

@@ -8,8 +8,8 @@ namespace warpcheck::vgpu {
 
 bool LinkedFrames::at_entry(const Slot& slot) const {
   const std::vector<Observer*>& watching = launch_.observers().of_accesses;
-  const bool fits = slot_ == &slot && are_of_kernel_ && noted_for_ == watching.data() &&
-                    noted_for_count_ == watching.size();
+  const bool fits = slot_ == &slot && are_of_kernel_ && recorded_for_ == watching.data() &&
+                    recorded_for_count_ == watching.size();
   return fits && std::all_of(of_warps_.begin(), of_warps_.begin() + count_,
                              [](const NativeFrames::OfWarp* of_warp) {
                                return of_warp->has_rows_of(of_warp->run->warp);
@@ -19,8 +19,8 @@ bool LinkedFrames::at_entry(const Slot& slot) const {
 void LinkedFrames::link(Slot& slot, NativeRound& round) {
   unlink();
   slot_ = &slot;
-  noted_for_ = launch_.observers().of_accesses.data();
-  noted_for_count_ = launch_.observers().of_accesses.size();
+  recorded_for_ = launch_.observers().of_accesses.data();
+  recorded_for_count_ = launch_.observers().of_accesses.size();
   are_of_kernel_ = true;
   count_ = launch_.warps_per_block();
   full_ = slot.warps[count_ - 1].lanes == ~0u ? count_ : count_ - 1;

@@ -80,8 +80,8 @@ class LinkedFrames {
   NativeFrames& frames_;
   const Slot* slot_ = nullptr;  // null: not linked
   bool are_of_kernel_ = false;  // they serve the kernel itself and not a function that it calls
-  const Observer* const* noted_for_ = nullptr;  // as in each frame
-  std::size_t noted_for_count_ = 0;
+  const Observer* const* recorded_for_ = nullptr;  // as in each frame
+  std::size_t recorded_for_count_ = 0;
   std::uint32_t count_ = 0, full_ = 0, first_ = 0;  // full_: the number of warps with all lanes
   std::array<NativeFrames::OfWarp*, NativeFrames::kWarpsMax> of_warps_{};  // by warp
   std::uint64_t lane_steps_ = 0;  // those of frames that were linked

@@ -25,19 +25,28 @@ void NativeFrames::begin_block(NativeFrame& frame, RunningFragment& run) const {
   frame.warp = run.warp.index;
 }
 
-void NativeFrames::begin_notes(NativeFrame& frame, const RunningFragment& run) const {
+void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) {
   const std::vector<Observer*>& watching = launch_.observers().of_accesses;
-  frame.noted_for = watching.data();
-  frame.noted_for_count = watching.size();
-  RowNotes notes;
-  const bool lend_all = std::ranges::all_of(
-      watching, [&](Observer* observer) { return observer->lends_notes(run.slot.index, notes); });
+  frame.recorded_for = watching.data();
+  frame.recorded_for_count = watching.size();
+  frame.record = nullptr;
+  for (Observer* const observer : watching) {
+    if (!observer->watches().shared) continue;
+    AccessRecord* const record = observer->record_of(run.slot.index);
+    const bool is_only_one = frame.record == nullptr;
+    frame.record = record;
+    if (record == nullptr || !is_only_one) {
+      frame.record = nullptr;
+      break;
+    }
+  }
   frame.all_settled.settled = frame.shared_memory;
-  frame.notes = lend_all ? notes.rows : nullptr;
   const UndefinedMemory* const undefined = launch_.observers().undefined_memory;
   const NotedStates* const states = undefined != nullptr ? undefined->noted_states() : nullptr;
-  if (undefined != nullptr && states == nullptr) frame.notes = nullptr;
+  if (undefined != nullptr && states == nullptr) frame.record = nullptr;
   frame.states = states != nullptr ? states : &frame.all_settled;
+  frame.batches =
+      frame.record != nullptr && !launch_.observers().of_rows.empty() ? &batches_ : nullptr;
   frame.stored = frame.states->stored * 0x0101'0101u;
 }
 
@@ -55,7 +64,7 @@ NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fra
   of_warp.run.emplace(slot, warp, launch_.program(), fragment);
   begin_launch(of_warp.frame);
   begin_block(of_warp.frame, *of_warp.run);
-  of_warp.frame.noted_for = nullptr;
+  of_warp.frame.recorded_for = nullptr;
   of_warp.frame.next = nullptr;
   return of_warp;
 }

@@ -23,7 +23,7 @@ class NativeFrames {
   //   loop: executes what machine code leaves to the interpreter
   NativeFrames(RunningLaunch& launch, Accesses& accesses, const Scalars& scalars,
                FragmentLoop& loop)
-      : launch_(launch), accesses_(accesses), scalars_(scalars), loop_(loop) {}
+      : launch_(launch), accesses_(accesses), scalars_(scalars), loop_(loop), batches_(launch) {}
 
   // The frame of machine code for a warp whose lanes are together.  Valid for the launch, as long
   // as the memory that it points to does not move.
@@ -64,14 +64,14 @@ class NativeFrames {
     return frame_;
   }
   // Sets what depends on the observers, which may change while the block runs, for a warp whose
-  // lanes are together; and the observers' notes for rows.
+  // lanes are together; and the record to which rows are appended.
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
     begin_observed(frame);
     const std::vector<Observer*>& watching = launch_.observers().of_accesses;
     const bool are_known =
-        frame.noted_for == watching.data() && frame.noted_for_count == watching.size();
+        frame.recorded_for == watching.data() && frame.recorded_for_count == watching.size();
     if (!are_known) [[unlikely]]
-      begin_notes(frame, run);
+      begin_record(frame, run);
   }
 
  private:
@@ -85,12 +85,13 @@ class NativeFrames {
     frame.wants_edges = launch_.observers().want_edges ? 1 : 0;
     frame.is_watched = launch_.observers().watch_accesses() ? 1 : 0;
   }
-  void begin_notes(NativeFrame& frame, const RunningFragment& run) const;
+  void begin_record(NativeFrame& frame, const RunningFragment& run);
 
   RunningLaunch& launch_;
   Accesses& accesses_;
   const Scalars& scalars_;
   FragmentLoop& loop_;
+  RowBatches batches_;
   NativeFrame frame_;                              // of fragments
   std::uint64_t frame_is_of_ = 0;                  // the launch of its constant parts
   std::vector<std::unique_ptr<OfWarp>> of_warps_;  // kWarpsMax per slot

@@ -52,10 +52,7 @@ class GeneralRaceChecker final : public Checker {
   }
   void on_access(const Access& access) override;
   bool takes_row(const RowAccess& access) override;
-  bool lends_notes(std::uint32_t slot, RowNotes& notes) override {
-    notes.rows = phases_.notes_of(slot);
-    return notes.rows != nullptr;
-  }
+  AccessRecord* record_of(std::uint32_t slot) override { return phases_.record_of(slot); }
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
     phases_.settle(meeting.place);

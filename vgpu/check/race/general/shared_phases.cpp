@@ -43,7 +43,7 @@ void SharedPhases::begin_phase(const WarpPlace& place) {
                     state_.order.threads().ordered_threads());
     // Accesses to memory with synchronisation variables are looked at one by one.
     const bool lends = phase.shared != nullptr && state_.variables.is_empty(phase.shared->id);
-    phase.log.lend(lends, lends && !now_.polls_by_atomics && deferred_.rows_max() != 0);
+    phase.log.let_record(lends, lends && !now_.polls_by_atomics && deferred_.rows_max() != 0);
   } else {
     phase.log.close();
   }

@@ -45,8 +45,8 @@ class SharedPhases {
   void begin_phase(const WarpPlace& place);
   void end_block(const WarpPlace& place) { now_.phases[place.slot].log.close(); }
   // Returns the structure through which machine code adds rows; null: it must report each row.
-  [[nodiscard]] NotedRows* notes_of(std::uint32_t slot) {
-    return now_.are_ordered ? &now_.phases[slot].log.notes() : nullptr;
+  [[nodiscard]] AccessRecord* record_of(std::uint32_t slot) {
+    return now_.are_ordered ? &now_.phases[slot].log.record() : nullptr;
   }
   // Completes the rows that machine code has added.  Must be called before a warp of the block
   // releases or learns anything, because the rows belong to the segments before that.

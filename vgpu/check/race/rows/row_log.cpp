@@ -18,7 +18,7 @@ constexpr LaneMarks make_lane_marks(bool in_lockstep) {
   if (in_lockstep) return marks;
   for (unsigned log2 = 0; log2 < std::size(marks.of_words); ++log2) {
     for (unsigned word = 0; word < kWarpLanes << log2; ++word) {
-      marks.of_words[log2][word] = static_cast<std::uint16_t>((word >> log2) * Mark::kThread);
+      marks.of_words[log2][word] = static_cast<std::uint16_t>((word >> log2) * WordMark::kThread);
     }
   }
   return marks;
@@ -59,23 +59,23 @@ template <unsigned kLog2>
 bool mark_row(std::uint16_t* words, const std::uint16_t* lanes, std::uint16_t mine,
               std::uint32_t mask, bool write) {
   constexpr unsigned kCount = kWarpLanes << kLog2;
-  constexpr auto kOthers = static_cast<std::uint16_t>(Mark::kPhase - Mark::kOwn);
+  constexpr auto kOthers = static_cast<std::uint16_t>(WordMark::kPhase - WordMark::kOwn);
   const auto is_others = [](const Marks& distance) {
-    return (Marks)((distance - std::uint16_t{Mark::kOwn}) < kOthers);
+    return (Marks)((distance - std::uint16_t{WordMark::kOwn}) < kOthers);
   };
-  const std::uint16_t refused = write ? 0xffff : std::uint16_t{Mark::kWritten};
+  const std::uint16_t refused = write ? 0xffff : std::uint16_t{WordMark::kWritten};
   Marks races{};
   for (unsigned word = 0; word < kCount; word += kWidth) {
     const Marks distance = load(words + word) ^ (load(lanes + word) + mine);
     races |= is_others(distance) & distance & active_at<kLog2>(mask, word) & refused;
   }
   if (any(races)) return false;
-  const auto many = static_cast<std::uint16_t>((mine & ~(Mark::kPhase - 1)) | Mark::kMany);
+  const auto many = static_cast<std::uint16_t>((mine & ~(WordMark::kPhase - 1)) | WordMark::kMany);
   for (unsigned word = 0; word < kCount; word += kWidth) {
     const Marks before = load(words + word), me = load(lanes + word) + mine;
     const Marks distance = before ^ me;
-    const Marks written =
-        write ? Marks{} + std::uint16_t{Mark::kWritten} : (Marks)(distance == 1) & std::uint16_t{1};
+    const Marks written = write ? Marks{} + std::uint16_t{WordMark::kWritten}
+                                : (Marks)(distance == 1) & std::uint16_t{1};
     const Marks others = is_others(distance);
     const Marks marks = (others & many) | (~others & (me | written));
     const Marks active = active_at<kLog2>(mask, word);
@@ -88,14 +88,14 @@ bool mark_row(std::uint16_t* words, const std::uint16_t* lanes, std::uint16_t mi
 //   mine: its mark for a read
 bool mark_word(std::uint16_t& word, std::uint16_t mine, bool write) {
   const unsigned distance = word ^ mine;
-  if (distance >= Mark::kPhase) {
-    word = static_cast<std::uint16_t>(mine | (write ? Mark::kWritten : 0));
-  } else if (distance < Mark::kOwn) {
-    word = static_cast<std::uint16_t>(word | (write ? Mark::kWritten : 0));
-  } else if (write || (distance & Mark::kWritten) != 0) {
+  if (distance >= WordMark::kPhase) {
+    word = static_cast<std::uint16_t>(mine | (write ? WordMark::kWritten : 0));
+  } else if (distance < WordMark::kOwn) {
+    word = static_cast<std::uint16_t>(word | (write ? WordMark::kWritten : 0));
+  } else if (write || (distance & WordMark::kWritten) != 0) {
     return false;
   } else {
-    word = static_cast<std::uint16_t>((mine & ~(Mark::kPhase - 1)) | Mark::kMany);
+    word = static_cast<std::uint16_t>((mine & ~(WordMark::kPhase - 1)) | WordMark::kMany);
   }
   return true;
 }
@@ -104,18 +104,18 @@ bool mark_word(std::uint16_t& word, std::uint16_t mine, bool write) {
 
 void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
   const std::size_t words = bytes / 4 + 2 * kSlackCells;
-  notes_.phase += Mark::kPhase;
-  if (storage_.size() < words || notes_.phase == Mark::kPhasesEnd) {
+  record_.phase += WordMark::kPhase;
+  if (storage_.size() < words || record_.phase == WordMark::kPhasesEnd) {
     storage_.assign(std::max(words, storage_.size()), 0);
-    notes_.marks = storage_.data() + kSlackCells;
-    notes_.phase = Mark::kPhase;
+    record_.marks = storage_.data() + kSlackCells;
+    record_.phase = WordMark::kPhase;
   }
   in_lockstep_ = ordered_threads == kOrderedInWarp;
-  notes_.lanes = in_lockstep_ ? &kWarp : &kThreads;
-  notes_.next = rows_.data();
-  notes_.next_update = updates_.data();
-  marked_ = settled_ = notes_.scattered = 0;
-  lends_rows_ = lends_updates_ = true;
+  record_.lanes = in_lockstep_ ? &kWarp : &kThreads;
+  record_.next = rows_.data();
+  record_.next_update = updates_.data();
+  marked_ = settled_ = record_.scattered = 0;
+  records_rows_ = records_updates_ = true;
   has_updates_ = false;
   atomics_.clear();
   open_ = true;
@@ -125,27 +125,27 @@ void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
 // Returns whether atomics of so many bytes may be taken; from then on, only this size.
 bool RowLog::may_update(std::uint8_t bytes) {
   if (bytes != 4 && bytes != 8) return false;
-  if (updated() == 0 && !has_updates_) notes_.update_bytes = bytes;
-  return bytes == notes_.update_bytes;
+  if (updated() == 0 && !has_updates_) record_.update_bytes = bytes;
+  return bytes == record_.update_bytes;
 }
 
 // Returns whether some lane accesses a word that other accesses have touched.
 bool RowLog::has_met(const Access& access) const {
   bool met = false;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const std::uint16_t* const words = notes_.marks + access.offset[lane] / 4;
+    const std::uint16_t* const words = record_.marks + access.offset[lane] / 4;
     for (unsigned word = 0; word < access.bytes / 4U; ++word) {
-      const unsigned distance = words[word] ^ notes_.phase;
-      met |= distance < Mark::kPhase && distance != Mark::kUpdated;
+      const unsigned distance = words[word] ^ record_.phase;
+      met |= distance < WordMark::kPhase && distance != WordMark::kUpdated;
     }
   });
   return met;
 }
 
 void RowLog::mark_updates(const Offsets& offset, std::uint32_t mask) {
-  const auto mark = static_cast<std::uint16_t>(notes_.phase | Mark::kUpdated);
+  const auto mark = static_cast<std::uint16_t>(record_.phase | WordMark::kUpdated);
   for_each_bit(mask, [&](unsigned lane) {
-    std::fill_n(notes_.marks + offset[lane] / 4, notes_.update_bytes / 4, mark);
+    std::fill_n(record_.marks + offset[lane] / 4, record_.update_bytes / 4, mark);
   });
 }
 
@@ -162,11 +162,11 @@ bool RowLog::take_strong(const Access& access, std::uint32_t segment, const Thre
   atomics_.add(access, segment, order);
   has_updates_ |= is_atomic;
   if (!is_atomic) {
-    // Machine code does not look at marks when it notes atomics, so from now on it reports them.
-    lends_updates_ = false;
+    // Machine code does not look at marks when it records atomics, so from now on it reports them.
+    records_updates_ = false;
     set_limits();
-  } else if (lends_updates_ && updates_.empty()) {
-    updates_.resize(kNotedAtomics);
+  } else if (records_updates_ && updates_.empty()) {
+    updates_.resize(kRecordedAtomics);
     forget_updates();
   }
   return true;
@@ -174,18 +174,18 @@ bool RowLog::take_strong(const Access& access, std::uint32_t segment, const Thre
 
 bool RowLog::mark_strong(const Access& access) {
   if (of_strong_.size() < storage_.size()) of_strong_.resize(storage_.size());
-  const std::uint16_t* const lanes = notes_.lanes->of_words[0];
-  const std::uint32_t mine = notes_.phase + access.place.warp * kWarpLanes * Mark::kThread;
-  const auto strong = static_cast<std::uint16_t>(notes_.phase | Mark::kStrong);
+  const std::uint16_t* const lanes = record_.lanes->of_words[0];
+  const std::uint32_t mine = record_.phase + access.place.warp * kWarpLanes * WordMark::kThread;
+  const auto strong = static_cast<std::uint16_t>(record_.phase | WordMark::kStrong);
   const bool write = access.kind == AccessKind::write;
   bool marked = true;
   for_each_bit(access.mask, [&](unsigned lane) {
     for (std::uint32_t i = 0; i < access.bytes / 4U; ++i) {
       const std::size_t word = access.offset[lane] / 4 + i;
       std::uint16_t& of_strong = of_strong_[word];
-      if (notes_.marks[word] != strong) {
-        marked &= (notes_.marks[word] ^ notes_.phase) >= Mark::kPhase;
-        notes_.marks[word] = strong;
+      if (record_.marks[word] != strong) {
+        marked &= (record_.marks[word] ^ record_.phase) >= WordMark::kPhase;
+        record_.marks[word] = strong;
         of_strong = 0;
       }
       marked &= mark_word(of_strong, static_cast<std::uint16_t>(mine + lanes[lane]), write);
@@ -209,7 +209,7 @@ void RowLog::add_update(const UpdateRow& update, Access& like, std::uint32_t seg
 }
 
 void RowLog::forget_updates() {
-  notes_.next_update = updates_.data();
+  record_.next_update = updates_.data();
   marked_ = 0;
   set_limits();
 }
@@ -222,14 +222,14 @@ bool RowLog::take_updates(const Access& access) {
   if (!may_update(access.bytes) || (count() != 0 && has_met(access))) return false;
   if (before == updates_.size()) {
     updates_.resize(std::max<std::size_t>(2 * before, 16));
-    notes_.next_update = updates_.data() + before;
+    record_.next_update = updates_.data() + before;
   }
-  *notes_.next_update++ = {.offset = access.offset,
-                           .pc = access.pc,
-                           .mask = access.mask,
-                           .warp = access.place.warp,
-                           .bytes = access.bytes,
-                           .scope = access.scope};
+  *record_.next_update++ = {.offset = access.offset,
+                            .pc = access.pc,
+                            .mask = access.mask,
+                            .warp = access.place.warp,
+                            .bytes = access.bytes,
+                            .scope = access.scope};
   set_limits();
   return true;
 }
@@ -268,7 +268,7 @@ void RowLog::forget_overwritten() {
   kept.resize(rows_.size());
   rows_ = std::move(kept);
   settled_ = settled;
-  notes_.next = rows_.data() + left;
+  record_.next = rows_.data() + left;
   set_limits();
 }
 
@@ -280,7 +280,7 @@ bool RowLog::grow() {
   }
   const std::size_t before = count();
   rows_.resize(std::max<std::size_t>(2 * before, 64));
-  notes_.next = rows_.data() + before;
+  record_.next = rows_.data() + before;
   set_limits();
   return true;
 }
@@ -295,13 +295,13 @@ bool RowLog::grow_offsets() {
 
 // Marks the words of lanes in no order, one lane after the other.
 bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
-  const std::uint16_t* const lanes = notes_.lanes->of_words[0];
-  const std::uint32_t mine = notes_.phase + row.warp * kWarpLanes * Mark::kThread;
+  const std::uint16_t* const lanes = record_.lanes->of_words[0];
+  const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
   const unsigned words = 1u << row.cells_log2;
   bool marked = true;
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    std::uint16_t* const word = notes_.marks + offsets[lane] / 4;
+    std::uint16_t* const word = record_.marks + offsets[lane] / 4;
     for (unsigned i = 0; i < words; ++i) {
       marked &= mark_word(word[i], static_cast<std::uint16_t>(mine + lanes[lane]), row.write);
     }
@@ -314,18 +314,18 @@ bool RowLog::mark_uniform(const Row& row) {
   const bool is_one = in_lockstep_ || (row.mask & (row.mask - 1)) == 0;
   if (row.write && !is_one) return false;
   const auto lane = static_cast<unsigned>(__builtin_ctz(row.mask));
-  const std::uint32_t mine = notes_.phase + row.warp * kWarpLanes * Mark::kThread;
-  const std::uint32_t many = notes_.phase | Mark::kMany;
-  const auto thread = static_cast<std::uint16_t>(mine + notes_.lanes->of_words[0][lane]);
+  const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
+  const std::uint32_t many = record_.phase | WordMark::kMany;
+  const auto thread = static_cast<std::uint16_t>(mine + record_.lanes->of_words[0][lane]);
   bool marked = true;
   for (unsigned i = 0; i < 1u << row.cells_log2; ++i) {
-    std::uint16_t& word = notes_.marks[row.cell + static_cast<std::int32_t>(i)];
+    std::uint16_t& word = record_.marks[row.cell + static_cast<std::int32_t>(i)];
     if (is_one) {
       marked &= mark_word(word, thread, row.write);
       continue;
     }
     const unsigned distance = word ^ many;
-    marked &= distance >= Mark::kPhase || (distance & Mark::kWritten) == 0;
+    marked &= distance >= WordMark::kPhase || (distance & WordMark::kWritten) == 0;
     word = static_cast<std::uint16_t>(many);
   }
   return marked;
@@ -341,22 +341,22 @@ bool RowLog::take(const Row& row, const std::uint32_t* offsets) {
   }
   Row taken = row;
   if (row.scattered) {
-    if (notes_.scattered == offsets_.size() && !grow_offsets()) return false;
+    if (record_.scattered == offsets_.size() && !grow_offsets()) return false;
     if (!mark_lanes(row, offsets)) return false;
-    std::copy_n(offsets, kWarpLanes, offsets_[notes_.scattered].begin());
-    taken.cell = static_cast<std::int32_t>(notes_.scattered++);
+    std::copy_n(offsets, kWarpLanes, offsets_[record_.scattered].begin());
+    taken.cell = static_cast<std::int32_t>(record_.scattered++);
   } else if (row.uniform) {
     if (!mark_uniform(row)) return false;
   } else {
     const auto mine =
-        static_cast<std::uint16_t>(notes_.phase + row.warp * kWarpLanes * Mark::kThread);
-    const std::uint16_t* const lanes = notes_.lanes->of_words[row.cells_log2];
+        static_cast<std::uint16_t>(record_.phase + row.warp * kWarpLanes * WordMark::kThread);
+    const std::uint16_t* const lanes = record_.lanes->of_words[row.cells_log2];
     constexpr std::array kMarkRow = {mark_row<0>, mark_row<1>, mark_row<2>};
-    if (!kMarkRow[row.cells_log2](notes_.marks + row.cell, lanes, mine, row.mask, row.write)) {
+    if (!kMarkRow[row.cells_log2](record_.marks + row.cell, lanes, mine, row.mask, row.write)) {
       return false;
     }
   }
-  *notes_.next++ = taken;
+  *record_.next++ = taken;
   return true;
 }
 

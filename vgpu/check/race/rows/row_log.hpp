@@ -1,7 +1,7 @@
 // The log of rows of one phase of a block's shared memory, as long as that memory needs no shadow.
 //
 // In most phases no two rows race: each word is accessed by one thread only, or only read.  One
-// mark per word (noted_rows.hpp) shows that.  Such a phase needs no records afterwards, because
+// mark per word (access_record.hpp) shows that.  Such a phase needs no records afterwards, because
 // everything after its barrier is ordered after it.  The first row that the log cannot accept
 // closes it.  Its rows then go to the shadow (race_shadow.hpp), which handles the rest of the
 // phase.
@@ -24,14 +24,14 @@
 #include "vgpu/check/race/rows/atomic_log.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/access/access_record.hpp"
 #include "vgpu/machine/memory/rows.hpp"
-#include "vgpu/machine/native/noted_rows.hpp"
 
 namespace warpcheck::vgpu {
 
 class RowLog {
  public:
-  using Row = NotedRow;  // its cell is as in RaceRow, in words; its segment is the caller's
+  using Row = RecordedRow;  // its cell is as in RaceRow, in words; its segment is the caller's
 
   RowLog() = default;
   RowLog(RowLog&&) = default;
@@ -49,10 +49,10 @@ class RowLog {
     set_limits();
   }
   [[nodiscard]] bool is_open() const { return open_; }
-  // Which rows of this phase machine code may note by itself; after begin(), all.
-  void lend(bool rows, bool updates) {
-    lends_rows_ = rows;
-    lends_updates_ = updates;
+  // Which rows of this phase machine code may record by itself; after begin(), all.
+  void let_record(bool rows, bool updates) {
+    records_rows_ = rows;
+    records_updates_ = updates;
     set_limits();
   }
 
@@ -76,7 +76,7 @@ class RowLog {
   //   offsets: of scattered lanes, in bytes; row.cell is then not used
   bool take(const Row& row, const std::uint32_t* offsets = nullptr);
   // Returns the structure through which machine code adds rows of words.
-  [[nodiscard]] NotedRows& notes() { return notes_; }
+  [[nodiscard]] AccessRecord& record() { return record_; }
   using Offsets = std::array<std::uint32_t, kWarpLanes>;
   // Returns the offsets of a scattered row.
   [[nodiscard]] const Offsets& offsets_of(const Row& row) const {
@@ -84,7 +84,7 @@ class RowLog {
   }
   // A row of atomics, used if barriers order all threads: atomics of one size do not race with each
   // other, whatever their order and scope.
-  using UpdateRow = NotedUpdate;
+  using UpdateRow = RecordedAtomics;
   // Adds a row of atomics, with the result of take().
   bool take_updates(const Access& access);
   // Returns the rows in the order in which they were taken; they share no word with other rows.
@@ -93,11 +93,11 @@ class RowLog {
   static Pattern pattern_of(const Row& row) {
     return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
   }
-  // Adds a row that AtomicLog takes; for the general checker.  The rows that machine code has noted
-  // must be complete.
+  // Adds a row that AtomicLog takes; for the general checker.  The rows that machine code has
+  // recorded must be complete.
   bool take_strong(const Access& access, std::uint32_t segment, const ThreadOrder& order);
-  // Completes the rows that machine code has noted: sets their segments, and turns its updates into
-  // rows of atomics().  For the general checker, before a segment of the block ends.
+  // Completes the rows that machine code has recorded: sets their segments, and turns its updates
+  // into rows of atomics().  For the general checker, before a segment of the block ends.
   //   like: has the allocation, the program and the block of the rows
   //   segment_of(place): the present segment of a warp
   template <typename SegmentOf>
@@ -124,8 +124,8 @@ class RowLog {
   static constexpr std::size_t kRowsMax = 8192;
   static constexpr std::size_t kScatteredMax = 2048;
   static constexpr std::size_t kAtomicsMax = 2048;
-  static constexpr std::size_t kNotedAtomics = 64;  // before the general checker settles them
-  static constexpr std::int64_t kSlackCells = NotedRows::kSlackCells;
+  static constexpr std::size_t kRecordedAtomics = 64;  // before the general checker settles them
+  static constexpr std::int64_t kSlackCells = AccessRecord::kSlackCells;
 
   // Takes an Access or a RowAccess.
   //   offset: of lane 0, if the lanes are in order
@@ -144,18 +144,18 @@ class RowLog {
   bool grow();
   bool grow_offsets();
   [[nodiscard]] std::size_t count() const {
-    return static_cast<std::size_t>(notes_.next - rows_.data());
+    return static_cast<std::size_t>(record_.next - rows_.data());
   }
   [[nodiscard]] std::size_t updated() const {
-    return static_cast<std::size_t>(notes_.next_update - updates_.data());
+    return static_cast<std::size_t>(record_.next_update - updates_.data());
   }
   void set_limits() {
-    const bool takes_new = open_ && lends_rows_ && marked_ == updated();
-    notes_.limit = takes_new ? rows_.data() + rows_.size() : nullptr;
-    notes_.update_limit = open_ && lends_updates_ ? updates_.data() + updates_.size() : nullptr;
-    notes_.first = rows_.data();
-    notes_.offsets = offsets_.data();
-    notes_.scattered_limit = static_cast<std::uint32_t>(offsets_.size());
+    const bool takes_new = open_ && records_rows_ && marked_ == updated();
+    record_.limit = takes_new ? rows_.data() + rows_.size() : nullptr;
+    record_.update_limit = open_ && records_updates_ ? updates_.data() + updates_.size() : nullptr;
+    record_.first = rows_.data();
+    record_.offsets = offsets_.data();
+    record_.scattered_limit = static_cast<std::uint32_t>(offsets_.size());
   }
   void add_update(const UpdateRow& update, Access& like, std::uint32_t segment,
                   const ThreadOrder& order);
@@ -170,11 +170,11 @@ class RowLog {
 
   bool open_ = false;
   bool in_lockstep_ = false;
-  bool lends_rows_ = true, lends_updates_ = true;
+  bool records_rows_ = true, records_updates_ = true;
   bool has_updates_ = false;              // atomics_ has atomics
   std::vector<std::uint16_t> storage_;    // memory of the marks
   std::vector<std::uint16_t> of_strong_;  // marks of words that are marked as kStrong
-  NotedRows notes_;                       // refers to storage_ and rows_
+  AccessRecord record_;                   // refers to storage_ and rows_
   std::vector<Row> rows_;                 // the first count() are used
   std::size_t settled_ = 0;               // the number of rows that have their segments
   std::vector<Offsets> offsets_;          // of scattered rows

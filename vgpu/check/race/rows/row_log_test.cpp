@@ -302,7 +302,7 @@ TEST_F(StrongRows, ShareNoWordWithOtherRows) {
   EXPECT_FALSE(take_strong(0, 31, kRead));
 }
 
-// The code that notes atomics looks at no marks.
+// The code that records atomics looks at no marks.
 TEST_F(StrongRows, KeepMachineCodeFromNotingAtomics) {
   program_.code[0].kind = InstrKind::atomic;
   Access atomic;
@@ -313,12 +313,12 @@ TEST_F(StrongRows, KeepMachineCodeFromNotingAtomics) {
   EXPECT_TRUE(log_.take_strong(atomic, order_.segment_of({}, false), order_));
   EXPECT_TRUE(take(row_of(0, 32, kRead)));
   begin();
-  log_.lend(true, true);
-  EXPECT_NE(log_.notes().update_limit, nullptr);
+  log_.let_record(true, true);
+  EXPECT_NE(log_.record().update_limit, nullptr);
   program_.code[0].kind = InstrKind::load;
   EXPECT_TRUE(take_strong(0, 0, kRead));
-  EXPECT_EQ(log_.notes().update_limit, nullptr);
-  EXPECT_NE(log_.notes().limit, nullptr);
+  EXPECT_EQ(log_.record().update_limit, nullptr);
+  EXPECT_NE(log_.record().limit, nullptr);
 }
 
 }  // namespace

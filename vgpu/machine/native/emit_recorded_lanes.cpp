@@ -1,67 +1,67 @@
-// Emits the noting of rows of words that lanes load from shared memory in any order
-// (emit_notes.cpp).
+// Emits the recording of rows of words that lanes load from shared memory in any order
+// (emit_recorded_rows.cpp).
 #include <cstddef>
 
-#include "vgpu/machine/native/emit_notes.hpp"
+#include "vgpu/machine/native/emit_record.hpp"
 
 namespace warpcheck::vgpu::native {
 
-// Jumps to `noted` if the row of words that lanes load at the frame's offsets has been noted. rdx
-// is preserved.
-void NoteEmitter::call_note_lanes(const Site& site, asmjit::Label noted) {
-  if (!note_lanes_.isValid()) note_lanes_ = a.newLabel();
+// Jumps to `recorded` if the row of words that lanes load at the frame's offsets has been recorded.
+// rdx is preserved.
+void RecordEmitter::call_record_lanes(const Site& site, asmjit::Label recorded) {
+  if (!record_lanes_.isValid()) record_lanes_ = a.newLabel();
   a.mov(x86::ecx, site.pc);
-  a.call(note_lanes_);
+  a.call(record_lanes_);
   a.test(x86::eax, x86::eax);
-  a.jnz(noted);
+  a.jnz(recorded);
 }
 
 // Emits the subroutine for lanes in any order, once per program. ecx: the pc; on return, eax says
-// whether the row is noted.  If lanes of one row share words, or other threads have read some of
+// whether the row is recorded.  If lanes of one row share words, or other threads have read some of
 // the words, all words of the row are marked as read by many.  So a later write by a thread may be
 // reported even to a word that only this thread has read.
-void NoteEmitter::emit_subroutines() {
-  if (!note_lanes_.isValid()) return;
-  const asmjit::Label untold = a.newLabel(), many = a.newLabel(), row = a.newLabel();
+void RecordEmitter::emit_subroutines() {
+  if (!record_lanes_.isValid()) return;
+  const asmjit::Label reported = a.newLabel(), many = a.newLabel(), row = a.newLabel();
   const auto of_offsets = [](std::uint32_t byte, std::uint32_t size) {
     return x86::ptr(x86::rdi, static_cast<std::int32_t>(byte), size);
   };
-  a.bind(note_lanes_);
-  find_place(offsetof(NotedRows, next), offsetof(NotedRows, limit), untold);
-  a.mov(x86::edi, of_notes(offsetof(NotedRows, scattered)).cloneResized(4));
-  a.cmp(x86::edi, of_notes(offsetof(NotedRows, scattered_limit)).cloneResized(4));
-  a.jae(untold);
-  a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
-  a.mov(of_row(offsetof(NotedRow, pc)), x86::ecx);
+  a.bind(record_lanes_);
+  find_place(offsetof(AccessRecord, next), offsetof(AccessRecord, limit), reported);
+  a.mov(x86::edi, of_record(offsetof(AccessRecord, scattered)).cloneResized(4));
+  a.cmp(x86::edi, of_record(offsetof(AccessRecord, scattered_limit)).cloneResized(4));
+  a.jae(reported);
+  a.mov(of_row(offsetof(RecordedRow, cell)), x86::edi);
+  a.mov(of_row(offsetof(RecordedRow, pc)), x86::ecx);
   const asmjit::Label known = a.newLabel();
   a.mov(x86::rcx, field(offsetof(NativeFrame, states), 8));
   a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
   a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
   a.je(known);
   a.cmp(x86::r10, of_states(offsetof(NotedStates, unsettled)));
-  a.jne(untold);
+  a.jne(reported);
   a.mov(x86::rcx, of_states(offsetof(NotedStates, states)));
-  note_lanes_states(untold);
+  record_lanes_states(reported);
   a.bind(known);
   static_assert(sizeof(NativeFrame::offsets) == 1 << 7);
   a.shl(x86::rdi, 7);
-  a.add(x86::rdi, of_notes(offsetof(NotedRows, offsets)));
-  a.mov(x86::r10, of_notes(offsetof(NotedRows, marks)));
-  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
-  a.or_(x86::r11d, Mark::kMany);
+  a.add(x86::rdi, of_record(offsetof(AccessRecord, offsets)));
+  a.mov(x86::r10, of_record(offsetof(AccessRecord, marks)));
+  a.mov(x86::r11d, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
+  a.or_(x86::r11d, WordMark::kMany);
   a.vmovd(x86::xmm7, x86::r11d);
   a.vpbroadcastd(x86::ymm7, x86::xmm7);
   find_marks_of_lanes();
   a.vptest(x86::ymm6, x86::ymm6);
   a.jz(row);
-  refuse_written_lanes(untold);
+  refuse_written_lanes(reported);
   // Lanes of a tile share words: lane 0 then has the word of lane 1 or of lane 16.
   a.mov(x86::ecx, of_offsets(0, 4));
   for (const std::uint32_t lane : {1u, 16u}) {
     a.cmp(x86::ecx, of_offsets(4 * lane, 4));
     a.je(many);
   }
-  note_lanes_alone(many, row);
+  record_lanes_alone(many, row);
   a.bind(many);
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     a.mov(x86::eax, of_offsets(4 * lane, 4));
@@ -72,14 +72,14 @@ void NoteEmitter::emit_subroutines() {
   put_scattered_row();
   a.mov(x86::eax, 1);
   a.ret();
-  a.bind(untold);
+  a.bind(reported);
   a.xor_(x86::eax, x86::eax);
   a.ret();
 }
 
 // Leaves in the upper halves of ymm2 to ymm5 the distances of the marks of eight lanes each from
 // ymm7, and in ymm6 their disjunction.  Copies the offsets to the address in rdi.
-void NoteEmitter::find_marks_of_lanes() {
+void RecordEmitter::find_marks_of_lanes() {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
     const x86::Ymm distance = x86::ymm(2 + part);
@@ -94,8 +94,8 @@ void NoteEmitter::find_marks_of_lanes() {
   }
 }
 
-// Jumps to `untold` if one of the words has been written in this phase.
-void NoteEmitter::refuse_written_lanes(asmjit::Label untold) {
+// Jumps to `reported` if one of the words has been written in this phase.
+void RecordEmitter::refuse_written_lanes(asmjit::Label reported) {
   a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
   for (unsigned part = 0; part < 4; ++part) {
     a.vpand(x86::ymm0, x86::ymm(2 + part), table(offsetof(Tables, mark_state)).cloneResized(32));
@@ -103,22 +103,22 @@ void NoteEmitter::refuse_written_lanes(asmjit::Label untold) {
     a.vpor(x86::ymm6, x86::ymm6, x86::ymm0);
   }
   a.vptest(x86::ymm6, x86::ymm6);
-  a.jnz(untold);
+  a.jnz(reported);
 }
 
 // Writes the remaining fields of the row at rsi.
-void NoteEmitter::put_scattered_row() {
-  a.mov(of_row(offsetof(NotedRow, mask)), -1);
+void RecordEmitter::put_scattered_row() {
+  a.mov(of_row(offsetof(RecordedRow, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
-  a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
-  a.mov(of_row(offsetof(NotedRow, segment)), 0);
-  a.mov(of_row(offsetof(NotedRow, cells_log2)), 1 << 24);
-  a.add(of_notes(offsetof(NotedRows, scattered)).cloneResized(4), 1);
-  a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
+  a.mov(of_row(offsetof(RecordedRow, warp)), x86::ecx);
+  a.mov(of_row(offsetof(RecordedRow, segment)), 0);
+  a.mov(of_row(offsetof(RecordedRow, cells_log2)), 1 << 24);
+  a.add(of_record(offsetof(AccessRecord, scattered)).cloneResized(4), 1);
+  a.add(of_record(offsetof(AccessRecord, next)), sizeof(RecordedRow));
 }
 
 // Checks that the words that lanes load are defined; rcx: the states.
-void NoteEmitter::note_lanes_states(asmjit::Label untold) {
+void RecordEmitter::record_lanes_states(asmjit::Label reported) {
   for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
     a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
     a.vpcmpeqd(x86::ymm1, x86::ymm1, x86::ymm1);
@@ -131,19 +131,19 @@ void NoteEmitter::note_lanes_states(asmjit::Label untold) {
   }
   a.vpmovmskb(x86::eax, x86::ymm3);
   a.cmp(x86::eax, -1);
-  a.jne(untold);
+  a.jne(reported);
 }
 
 // Marks the words and jumps to `row` if each lane is the only one that has accessed its word;
 // otherwise continues at `many`, which follows.
-void NoteEmitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
+void RecordEmitter::record_lanes_alone(asmjit::Label many, asmjit::Label row) {
   const auto lanes_at = [](unsigned part) {
     return x86::ptr(x86::r8, static_cast<std::int32_t>(16 * part), 16);
   };
   find_mark_of_warp();
   a.vmovd(x86::xmm1, x86::ecx);
   a.vpbroadcastd(x86::ymm1, x86::xmm1);
-  a.mov(x86::r8, of_notes(offsetof(NotedRows, lanes)));
+  a.mov(x86::r8, of_record(offsetof(AccessRecord, lanes)));
   // The word was accessed by the thread itself only, or in an earlier phase.
   for (unsigned part = 0; part < 4; ++part) {
     const x86::Ymm distance = x86::ymm(2 + part);
@@ -167,8 +167,8 @@ void NoteEmitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
     a.mov(x86::ptr(x86::r10, x86::rax, 0, 0, 2), x86::cx);
     a.add(x86::ecx, x86::r11d);  // the mark of the next lane
   }
-  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
-  a.or_(x86::r11d, Mark::kMany);
+  a.mov(x86::r11d, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
+  a.or_(x86::r11d, WordMark::kMany);
   // Detects lanes that share a word: a later lane has overwritten the mark of an earlier one.
   for (unsigned part = 0; part < 4; ++part) {
     a.vmovups(x86::ymm0, x86::ptr(x86::rdi, static_cast<std::int32_t>(32 * part), 32));

@@ -1,31 +1,32 @@
-// Emits the noting of rows of words in shared memory that race with no other row between two
-// barriers (noted_rows.hpp).
+// Emits the recording of rows of words in shared memory that race with no other row between two
+// barriers (access_record.hpp).
 #include <cstddef>
 
-#include "vgpu/machine/native/emit_notes.hpp"
+#include "vgpu/machine/native/emit_record.hpp"
 
 namespace warpcheck::vgpu::native {
 
-bool NoteEmitter::is_noted(const Site& site, bool strided) {
+bool RecordEmitter::is_recorded(const Site& site, bool strided) {
   return site.instr.modifiers.space == ptx::Space::shared && site.count == 1 && site.bytes == 4 &&
          (strided || site.is_load);
 }
 
-// Loads the notes to r9, and the place of the next row to rsi.  Jumps to `untold` if there is none.
-//   next, limit: fields of NotedRows
-void NoteEmitter::find_place(std::size_t next, std::size_t limit, asmjit::Label untold) {
-  a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
+// Loads the record to r9, and the place of the next row to rsi.  Jumps to `reported` if there is
+// none.
+//   next, limit: fields of AccessRecord
+void RecordEmitter::find_place(std::size_t next, std::size_t limit, asmjit::Label reported) {
+  a.mov(x86::r9, field(offsetof(NativeFrame, record), 8));
   a.test(x86::r9, x86::r9);
-  a.jz(untold);
-  a.mov(x86::rsi, of_notes(next));
-  a.cmp(x86::rsi, of_notes(limit));
-  a.jae(untold);
+  a.jz(reported);
+  a.mov(x86::rsi, of_record(next));
+  a.cmp(x86::rsi, of_record(limit));
+  a.jae(reported);
 }
 
-// Notes a row.  Jumps to `untold` if the row must be reported; it is then not noted.  Preserves
-// rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
-void NoteEmitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
-  find_place(offsetof(NotedRows, next), offsetof(NotedRows, limit), untold);
+// Records a row.  Jumps to `reported` if the row must be reported; it is then not recorded.
+// Preserves rax, rdx and r8: the offset of lane 0, the sites, and the lanes if not all run.
+void RecordEmitter::record(const Site& site, RecordedAs as, asmjit::Label reported) {
+  find_place(offsetof(AccessRecord, next), offsetof(AccessRecord, limit), reported);
   a.mov(x86::edi, site.field(offsetof(AccessSite, begin)).cloneResized(4));
   a.add(x86::edi, x86::eax);
   const asmjit::Label unsettled = a.newLabel(), known = a.newLabel(), done = a.newLabel();
@@ -33,60 +34,60 @@ void NoteEmitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
   a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
   a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
   a.jne(unsettled);
-  later([this, site, as, unsettled, known, untold] {
+  later([this, site, as, unsettled, known, reported] {
     a.bind(unsettled);
     a.cmp(x86::r10, of_states(offsetof(NotedStates, unsettled)));
-    a.jne(untold);
+    a.jne(reported);
     a.mov(x86::rcx, of_states(offsetof(NotedStates, states)));
-    if (as == NotedAs::some) {
-      note_some_states(site, untold);
+    if (as == RecordedAs::some) {
+      record_some_states(site, reported);
     } else {
-      note_states(site, as == NotedAs::row, untold);
+      record_states(site, as == RecordedAs::row, reported);
     }
     a.jmp(known);
   });
   a.bind(known);
-  if (as == NotedAs::some) {  // lane 0 may be before the memory
+  if (as == RecordedAs::some) {  // lane 0 may be before the memory
     a.sar(x86::edi, 2);
     a.movsxd(x86::rdi, x86::edi);
   } else {
     a.shr(x86::edi, 2);
   }
-  a.mov(x86::r10, of_notes(offsetof(NotedRows, marks)));
-  if (as == NotedAs::uniform) {
-    mark_uniform(untold);
+  a.mov(x86::r10, of_record(offsetof(AccessRecord, marks)));
+  if (as == RecordedAs::uniform) {
+    mark_uniform(reported);
   } else {
-    if (as == NotedAs::some) note_single(site, untold, done);
-    mark_row(site, as == NotedAs::some, untold);
+    if (as == RecordedAs::some) record_single(site, reported, done);
+    mark_row(site, as == RecordedAs::some, reported);
   }
   put_row(site, as);
   a.bind(done);
 }
 
 // Writes the row. rsi: its address; edi: its cell.
-void NoteEmitter::put_row(const Site& site, NotedAs as) {
-  a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
-  a.mov(of_row(offsetof(NotedRow, pc)), site.pc);
-  if (as == NotedAs::some || as == NotedAs::single) {
-    a.mov(of_row(offsetof(NotedRow, mask)), x86::r8d);
+void RecordEmitter::put_row(const Site& site, RecordedAs as) {
+  a.mov(of_row(offsetof(RecordedRow, cell)), x86::edi);
+  a.mov(of_row(offsetof(RecordedRow, pc)), site.pc);
+  if (as == RecordedAs::some || as == RecordedAs::single) {
+    a.mov(of_row(offsetof(RecordedRow, mask)), x86::r8d);
   } else {
-    a.mov(of_row(offsetof(NotedRow, mask)), -1);
+    a.mov(of_row(offsetof(RecordedRow, mask)), -1);
   }
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
-  a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
-  a.mov(of_row(offsetof(NotedRow, segment)), 0);
+  a.mov(of_row(offsetof(RecordedRow, warp)), x86::ecx);
+  a.mov(of_row(offsetof(RecordedRow, segment)), 0);
   // cells_log2, write, uniform and scattered are consecutive bytes.
-  constexpr std::size_t kFlags = offsetof(NotedRow, cells_log2);
-  static_assert(offsetof(NotedRow, write) == kFlags + 1 &&
-                offsetof(NotedRow, uniform) == kFlags + 2 &&
-                offsetof(NotedRow, scattered) == kFlags + 3 && sizeof(NotedRow) == kFlags + 4);
-  const bool is_uniform = as == NotedAs::uniform || as == NotedAs::single;
+  constexpr std::size_t kFlags = offsetof(RecordedRow, cells_log2);
+  static_assert(
+      offsetof(RecordedRow, write) == kFlags + 1 && offsetof(RecordedRow, uniform) == kFlags + 2 &&
+      offsetof(RecordedRow, scattered) == kFlags + 3 && sizeof(RecordedRow) == kFlags + 4);
+  const bool is_uniform = as == RecordedAs::uniform || as == RecordedAs::single;
   a.mov(of_row(kFlags), (site.is_load ? 0 : 1 << 8) | (is_uniform ? 1 << 16 : 0));
-  a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
+  a.add(of_record(offsetof(AccessRecord, next)), sizeof(RecordedRow));
 }
 
 // Checks or sets the states of the bytes from number edi of the shared memory on; rcx: the states.
-void NoteEmitter::note_states(const Site& site, bool strided, asmjit::Label untold) {
+void RecordEmitter::record_states(const Site& site, bool strided, asmjit::Label reported) {
   const auto state = [](std::uint32_t byte) {
     return x86::ptr(x86::rcx, x86::rdi, 0, static_cast<std::int32_t>(byte));
   };
@@ -94,7 +95,7 @@ void NoteEmitter::note_states(const Site& site, bool strided, asmjit::Label unto
     a.mov(x86::r10d, state(0));
     a.and_(x86::r10d, 0x80808080);
     a.cmp(x86::r10d, 0x80808080);
-    a.jne(untold);
+    a.jne(reported);
     return;
   }
   const x86::Ymm all = x86::ymm0;
@@ -114,16 +115,16 @@ void NoteEmitter::note_states(const Site& site, bool strided, asmjit::Label unto
   if (!site.is_load) return;
   a.vpmovmskb(x86::r10d, all);
   a.cmp(x86::r10d, -1);
-  a.jne(untold);
+  a.jne(reported);
 }
 
 // Does the same for the lanes in r8d.  A store of one lane alone would need another state, so such
 // a store is reported.
-void NoteEmitter::note_some_states(const Site& site, asmjit::Label untold) {
+void RecordEmitter::record_some_states(const Site& site, asmjit::Label reported) {
   if (!site.is_load) {
     a.lea(x86::r11d, x86::ptr(x86::r8, -1));
     a.test(x86::r11d, x86::r8d);
-    a.jz(untold);
+    a.jz(reported);
     a.vpbroadcastd(x86::ymm4, field(offsetof(NativeFrame, stored), 4));
   }
   a.movsxd(x86::r11, x86::edi);
@@ -147,71 +148,71 @@ void NoteEmitter::note_some_states(const Site& site, asmjit::Label untold) {
   if (!site.is_load) return;
   a.vpmovmskb(x86::r11d, x86::ymm2);
   a.test(x86::r11d, x86::r11d);
-  a.jnz(untold);
+  a.jnz(reported);
 }
 
 // Loads the mark of a read by the warp's first thread to ecx.
-void NoteEmitter::find_mark_of_warp() {
+void RecordEmitter::find_mark_of_warp() {
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.shl(x86::ecx, 5 + 1);
-  static_assert(Mark::kThread * kWarpLanes == 1 << (5 + 1));
-  a.or_(x86::ecx, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+  static_assert(WordMark::kThread * kWarpLanes == 1 << (5 + 1));
+  a.or_(x86::ecx, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
 }
 
 // Marks a word that all lanes read.
-void NoteEmitter::mark_uniform(asmjit::Label untold) {
-  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
-  a.or_(x86::r11d, Mark::kMany);
+void RecordEmitter::mark_uniform(asmjit::Label reported) {
+  a.mov(x86::r11d, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
+  a.or_(x86::r11d, WordMark::kMany);
   a.movzx(x86::ecx, mark());
   a.xor_(x86::ecx, x86::r11d);
   // Tests whether the mark is of this phase and written.
-  a.and_(x86::ecx, (0xffff & ~(Mark::kPhase - 1)) | Mark::kWritten);
-  a.cmp(x86::ecx, Mark::kWritten);
-  a.je(untold);
+  a.and_(x86::ecx, (0xffff & ~(WordMark::kPhase - 1)) | WordMark::kWritten);
+  a.cmp(x86::ecx, WordMark::kWritten);
+  a.je(reported);
   a.mov(mark(), x86::r11w);
 }
 
-// Notes the row and jumps to `done` if r8d contains one lane.
-void NoteEmitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label done) {
+// Records the row and jumps to `done` if r8d contains one lane.
+void RecordEmitter::record_single(const Site& site, asmjit::Label reported, asmjit::Label done) {
   const asmjit::Label single = a.newLabel();
   a.lea(x86::ecx, x86::ptr(x86::r8, -1));
   a.test(x86::ecx, x86::r8d);
   a.jz(single);
-  later([this, site, untold, done, single] {
+  later([this, site, reported, done, single] {
     const asmjit::Label found = a.newLabel(), met = a.newLabel();
     a.bind(single);
     find_mark_of_warp();
     a.bsf(x86::r11d, x86::r8d);
     a.add(x86::rdi, x86::r11);
     a.shl(x86::r11, 1);
-    a.add(x86::r11, of_notes(offsetof(NotedRows, lanes)));
+    a.add(x86::r11, of_record(offsetof(AccessRecord, lanes)));
     a.or_(x86::cx, x86::ptr(x86::r11, 0, 2));
     // r11d: the present mark, then its distance from the lane's mark.
     a.movzx(x86::r11d, mark());
     a.xor_(x86::r11d, x86::ecx);
-    if (!site.is_load) a.or_(x86::ecx, Mark::kWritten);
-    a.cmp(x86::r11d, Mark::kPhase);
+    if (!site.is_load) a.or_(x86::ecx, WordMark::kWritten);
+    a.cmp(x86::r11d, WordMark::kPhase);
     a.jae(found);
-    a.cmp(x86::r11d, Mark::kOwn);
-    a.jae(site.is_load ? met : untold);
+    a.cmp(x86::r11d, WordMark::kOwn);
+    a.jae(site.is_load ? met : reported);
     a.or_(x86::ecx, x86::r11d);  // it may have been written
     a.bind(found);
     a.mov(mark(), x86::cx);
-    put_row(site, NotedAs::single);
+    put_row(site, RecordedAs::single);
     a.jmp(done);
     if (!site.is_load) return;
     a.bind(met);
-    a.test(x86::r11d, Mark::kWritten);
-    a.jnz(untold);
-    a.and_(x86::ecx, ~(Mark::kPhase - 1));
-    a.or_(x86::ecx, Mark::kMany);
+    a.test(x86::r11d, WordMark::kWritten);
+    a.jnz(reported);
+    a.and_(x86::ecx, ~(WordMark::kPhase - 1));
+    a.or_(x86::ecx, WordMark::kMany);
     a.jmp(found);
   });
 }
 
 // Marks the words of adjacent lanes.
 //   some: only of the lanes in r8d
-void NoteEmitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
+void RecordEmitter::mark_row(const Site& site, bool some, asmjit::Label reported) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   const x86::Mem own = constant(offsetof(Tables, mark_own));
   const x86::Mem others = constant(offsetof(Tables, mark_others));
@@ -219,10 +220,10 @@ void NoteEmitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
   const auto mine = [](unsigned half) { return x86::ymm(2 + half); };
   const auto active = [](unsigned half) { return x86::ymm(4 + half); };
   find_mark_of_warp();
-  if (!site.is_load) a.or_(x86::ecx, Mark::kWritten);
+  if (!site.is_load) a.or_(x86::ecx, WordMark::kWritten);
   a.vmovd(x86::xmm0, x86::ecx);
   a.vpbroadcastw(x86::ymm0, x86::xmm0);
-  a.mov(x86::r11, of_notes(offsetof(NotedRows, lanes)));
+  a.mov(x86::r11, of_record(offsetof(AccessRecord, lanes)));
   for (const unsigned half : kHalves) {
     const auto of_lanes = static_cast<std::int32_t>(32 * half);
     a.vpor(mine(half), x86::ymm0, x86::ptr(x86::r11, of_lanes, 32));
@@ -248,12 +249,12 @@ void NoteEmitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
   a.vpsubusw(x86::ymm7, x86::ymm7, x86::ymm6);
   a.vptest(x86::ymm7, x86::ymm7);
   const asmjit::Label met = a.newLabel(), put = a.newLabel();
-  a.jnz(site.is_load ? met : untold);
+  a.jnz(site.is_load ? met : reported);
   if (site.is_load) {
     keep_written();
-    later([this, untold, met, put] {
+    later([this, reported, met, put] {
       a.bind(met);
-      mark_met(untold);
+      mark_met(reported);
       a.jmp(put);
     });
   }
@@ -269,7 +270,7 @@ void NoteEmitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
 
 // A word that a thread has written stays marked as written when the thread reads it. ymm0 and ymm1:
 // distances minus kOwn; ymm2 and ymm3: the new marks.
-void NoteEmitter::keep_written() {
+void RecordEmitter::keep_written() {
   const x86::Mem written = table(offsetof(Tables, mark_all)).cloneResized(32);
   for (const unsigned half : kHalves) {
     a.vpcmpeqw(x86::ymm(half), x86::ymm(half), written);
@@ -278,7 +279,7 @@ void NoteEmitter::keep_written() {
 }
 
 // Marks the words of a row if some of its lanes read words that other threads have accessed.
-void NoteEmitter::mark_met(asmjit::Label untold) {
+void RecordEmitter::mark_met(asmjit::Label reported) {
   const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
   for (const unsigned half : kHalves) {
     const x86::Ymm distance = x86::ymm(half);
@@ -286,13 +287,13 @@ void NoteEmitter::mark_met(asmjit::Label untold) {
     a.vpcmpeqw(x86::ymm6, x86::ymm6, distance);
     a.vpand(x86::ymm7, x86::ymm6, distance);
     a.vptest(x86::ymm7, constant(offsetof(Tables, mark_written)));
-    a.jnz(untold);
+    a.jnz(reported);
     a.vpcmpeqw(distance, distance, constant(offsetof(Tables, mark_all)));
     a.vpsubw(x86::ymm(2 + half), x86::ymm(2 + half), distance);
     a.vmovdqa(distance, x86::ymm6);
   }
-  a.mov(x86::ecx, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
-  a.or_(x86::ecx, Mark::kMany);
+  a.mov(x86::ecx, of_record(offsetof(AccessRecord, phase)).cloneResized(4));
+  a.or_(x86::ecx, WordMark::kMany);
   a.vmovd(x86::xmm6, x86::ecx);
   a.vpbroadcastw(x86::ymm6, x86::xmm6);
   for (const unsigned half : kHalves) {
@@ -300,33 +301,33 @@ void NoteEmitter::mark_met(asmjit::Label untold) {
   }
 }
 
-// Notes a row of atomics whose offsets are in the frame; preserves rdx and rax.
-void NoteEmitter::note_update(const Site& site, asmjit::Label untold) {
-  find_place(offsetof(NotedRows, next_update), offsetof(NotedRows, update_limit), untold);
-  a.mov(x86::rcx, of_notes(offsetof(NotedRows, next)));
-  a.cmp(x86::rcx, of_notes(offsetof(NotedRows, first)));
-  a.jne(untold);
-  a.cmp(of_notes(offsetof(NotedRows, update_bytes)).cloneResized(4), site.bytes);
-  a.jne(untold);
+// Records a row of atomics whose offsets are in the frame; preserves rdx and rax.
+void RecordEmitter::record_atomics(const Site& site, asmjit::Label reported) {
+  find_place(offsetof(AccessRecord, next_update), offsetof(AccessRecord, update_limit), reported);
+  a.mov(x86::rcx, of_record(offsetof(AccessRecord, next)));
+  a.cmp(x86::rcx, of_record(offsetof(AccessRecord, first)));
+  a.jne(reported);
+  a.cmp(of_record(offsetof(AccessRecord, update_bytes)).cloneResized(4), site.bytes);
+  a.jne(reported);
   a.mov(x86::rcx, field(offsetof(NativeFrame, states), 8));
   a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
   a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
-  a.jne(untold);
+  a.jne(reported);
   for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
     a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
-    a.vmovups(of_row(offsetof(NotedUpdate, offset) + byte).cloneResized(32), x86::ymm0);
+    a.vmovups(of_row(offsetof(RecordedAtomics, offset) + byte).cloneResized(32), x86::ymm0);
   }
-  a.mov(of_row(offsetof(NotedUpdate, pc)), site.pc);
-  a.mov(of_row(offsetof(NotedUpdate, mask)), -1);
+  a.mov(of_row(offsetof(RecordedAtomics, pc)), site.pc);
+  a.mov(of_row(offsetof(RecordedAtomics, mask)), -1);
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
-  a.mov(of_row(offsetof(NotedUpdate, warp)), x86::ecx);
+  a.mov(of_row(offsetof(RecordedAtomics, warp)), x86::ecx);
   // bytes and scope are consecutive bytes.
-  constexpr std::size_t kBytes = offsetof(NotedUpdate, bytes);
-  static_assert(offsetof(NotedUpdate, scope) == kBytes + 1 && sizeof(ptx::Scope) == 1);
+  constexpr std::size_t kBytes = offsetof(RecordedAtomics, bytes);
+  static_assert(offsetof(RecordedAtomics, scope) == kBytes + 1 && sizeof(ptx::Scope) == 1);
   const auto scope = static_cast<std::uint32_t>(site.instr.modifiers.scope);
   a.mov(of_row(kBytes).cloneResized(2), site.bytes | scope << 8);
-  a.add(of_notes(offsetof(NotedRows, next_update)), sizeof(NotedUpdate));
-  a.mov(of_notes(offsetof(NotedRows, limit)), 0);
+  a.add(of_record(offsetof(AccessRecord, next_update)), sizeof(RecordedAtomics));
+  a.mov(of_record(offsetof(AccessRecord, limit)), 0);
 }
 
 }  // namespace warpcheck::vgpu::native

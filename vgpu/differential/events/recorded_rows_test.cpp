@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -39,10 +40,7 @@ class Notes final : public Observer, private UndefinedMemory {
     tell(row);
     return true;
   }
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& notes) override {
-    notes.rows = &log_.notes();
-    return true;
-  }
+  AccessRecord* record_of(std::uint32_t /*slot*/) override { return &log_.record(); }
   void on_sync(const Sync& sync) override {
     if (sync.kind == Sync::Kind::kernel_start) return;
     if (sync.kind == Sync::Kind::barrier_complete && ++barriers_ == settles_at_) {
@@ -76,21 +74,6 @@ class Notes final : public Observer, private UndefinedMemory {
  private:
   static bool is_row(const Access& access) {
     return access.kind != AccessKind::atomic && access.order == ptx::Order::weak;
-  }
-  static RowAccess row_of(const Access& access) {
-    const unsigned lane = access.first_lane();
-    const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-    return {.allocation = access.allocation,
-            .place = access.place,
-            .pc = access.pc,
-            .mask = access.mask,
-            .first = access.offset[lane] - lane * step,
-            .space = access.space,
-            .kind = access.kind,
-            .pattern = access.pattern,
-            .bytes = access.bytes,
-            .element_bytes = access.element_bytes,
-            .offsets = access.offset.data()};
   }
   static bool is_logged(const RowAccess& row) {
     return row.space == ptx::Space::shared && row.bytes == 4 && row.element_bytes == 4;
@@ -142,6 +125,35 @@ class Notes final : public Observer, private UndefinedMemory {
   std::vector<Noted> met_;  // rows that the log did not accept, or that read undefined bytes
   std::uint32_t settles_at_, barriers_ = 0;
   NotedStates noted_{.stored = kStored};
+};
+
+// Receives rows, and lists them between the other events.
+class Rows final : public Observer {
+ public:
+  using Row = std::array<std::uint64_t, 6>;
+  [[nodiscard]] Watched watches() const override { return {.rows = true}; }
+  void on_rows(const Program& program, std::span<const RowAccess> rows) override {
+    EXPECT_EQ(program.kernel, "k");
+    ++calls;
+    for (const RowAccess& row : rows) {
+      std::uint64_t places = 0;
+      for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        places = (places + row.offset_of(lane)) * 0x9e3779b97f4a7c15u;
+      }
+      seen.push_back({row.pc, row.mask, row.place.warp << 8 | row.place.phase,
+                      static_cast<std::uint64_t>(row.kind) << 8 | row.bytes, row.allocation->id,
+                      places});
+    }
+  }
+  void on_sync(const Sync& sync) override {
+    seen.push_back({~0u, static_cast<std::uint64_t>(sync.kind), 0, 0, 0, 0});
+  }
+  void on_edge(std::uint32_t from, std::uint32_t to, const Program& /*program*/) override {
+    seen.push_back({~0u, 99, from, to, 0, 0});
+  }
+  std::vector<Row> seen;
+  std::size_t calls = 0;
 };
 
 // Rows at all distances from each other, with words that other threads have read or written, and
@@ -300,11 +312,17 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
   for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > host_simd_level()) continue;
     Notes interpreted(settles_at), compiled(settles_at);
+    Rows one_by_one, in_batches;
     for (Notes* const notes : {&interpreted, &compiled}) {
-      const MachineSettings settings{
-          .level = level, .compiles = notes == &compiled, .watches = notes};
+      const bool compiles = notes == &compiled;
+      const MachineSettings settings{.level = level,
+                                     .compiles = compiles,
+                                     .watches = notes,
+                                     .watches_too = compiles ? &in_batches : &one_by_one};
       EXPECT_EQ(run_on_machine(module, threads_of(text), settings).problem, "");
     }
+    EXPECT_TRUE(one_by_one.seen == in_batches.seen);
+    EXPECT_LT(in_batches.calls, one_by_one.calls);
     EXPECT_TRUE(interpreted.seen == compiled.seen);
     EXPECT_TRUE(interpreted.updates == compiled.updates);
     EXPECT_TRUE(interpreted.scattered == compiled.scattered);
@@ -317,11 +335,11 @@ void expect_same_notes(const char* text, std::uint32_t settles_at, const ToldMax
   }
 }
 
-TEST(NotedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }
+TEST(RecordedRows, AreThoseThatTheInterpreterTells) { expect_same_notes(kRows, 24, {14, 0}); }
 
-TEST(NotedRows, MayBeOfSomeLanes) { expect_same_notes(kSome, 20, {40, 62}); }
+TEST(RecordedRows, MayBeOfSomeLanes) { expect_same_notes(kSome, 20, {40, 62}); }
 
-TEST(NotedRows, MayBeScattered) { expect_same_notes(kScattered, 20, {100, 0}); }
+TEST(RecordedRows, MayBeScattered) { expect_same_notes(kScattered, 20, {100, 0}); }
 
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -1,18 +1,18 @@
-// The registers that code uses when it records ("notes") rows of shared memory.  Internal to
-// vgpu/machine/native.
+// The registers that code uses when it appends rows to the record of accesses
+// (access_record.hpp).  Internal to vgpu/machine/native.
 //
-// r9: NotedRows. rsi: the row that is being noted. r10: the marks. rdi: the cell of lane 0.
+// r9: AccessRecord. rsi: the row that is being recorded. r10: the marks. rdi: the cell of lane 0.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "vgpu/machine/native/note_emitter.hpp"
+#include "vgpu/machine/native/record_emitter.hpp"
 
 namespace warpcheck::vgpu::native {
 
-inline x86::Mem of_notes(std::size_t offset) {
+inline x86::Mem of_record(std::size_t offset) {
   return {x86::r9, static_cast<std::int32_t>(offset), 8};
 }
 inline x86::Mem of_states(std::size_t offset) {

@@ -1,0 +1,42 @@
+#include "vgpu/machine/access/row_batches.hpp"
+
+namespace warpcheck::vgpu {
+
+void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
+  rows_.clear();
+  RowAccess any;
+  any.allocation = slot.shared;
+  any.place = {slot.block, 0, slot.index, slot.phase};
+  any.space = ptx::Space::shared;
+  for (; next_ != record.next; ++next_) {
+    RowAccess& row = rows_.emplace_back(any);
+    row.place.warp = next_->warp;
+    row.pc = next_->pc;
+    row.mask = next_->mask;
+    row.kind = next_->write ? AccessKind::write : AccessKind::read;
+    row.pattern = next_->uniform     ? Pattern::uniform
+                  : next_->scattered ? Pattern::scattered
+                                     : Pattern::strided;
+    row.bytes = row.element_bytes = static_cast<std::uint8_t>(4u << next_->cells_log2);
+    if (next_->scattered) {
+      row.offsets = record.offsets[next_->cell].data();
+    } else {
+      row.first = static_cast<std::uint32_t>(next_->cell) * 4;
+    }
+  }
+  for (; next_update_ != record.next_update; ++next_update_) {
+    RowAccess& row = rows_.emplace_back(any);
+    row.place.warp = next_update_->warp;
+    row.pc = next_update_->pc;
+    row.mask = next_update_->mask;
+    row.kind = AccessKind::atomic;
+    row.pattern = Pattern::scattered;
+    row.bytes = row.element_bytes = next_update_->bytes;
+    row.offsets = next_update_->offset.data();
+  }
+  for (Observer* const observer : launch_.observers().of_rows) {
+    observer->on_rows(*launch_.program, rows_);
+  }
+}
+
+}  // namespace warpcheck::vgpu

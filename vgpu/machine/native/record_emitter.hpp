@@ -1,0 +1,47 @@
+// the recording of rows of shared memory (access_record.hpp).  Internal to vgpu/machine/native.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/machine/native/register_emitter.hpp"
+#include "vgpu/machine/native/site.hpp"
+
+namespace warpcheck::vgpu::native {
+
+enum class RecordedAs : std::uint8_t { row, uniform, some, single };  // some, single: lanes in r8d
+
+class RecordEmitter : public RegisterEmitter {
+ public:
+  using RegisterEmitter::RegisterEmitter;
+
+  [[nodiscard]] static bool is_recorded(const Site& site, bool strided);
+  void record(const Site& site, RecordedAs as, asmjit::Label reported);
+  void record_atomics(const Site& site, asmjit::Label reported);
+  void call_record_lanes(const Site& site, asmjit::Label recorded);
+  // Emits the subroutines that the other code calls, after all other code.
+  void emit_subroutines();
+
+ private:
+  // emit_recorded_rows.cpp
+  void find_place(std::size_t next, std::size_t limit, asmjit::Label reported);
+  void put_row(const Site& site, RecordedAs as);
+  void record_states(const Site& site, bool strided, asmjit::Label reported);
+  void record_some_states(const Site& site, asmjit::Label reported);
+  void record_single(const Site& site, asmjit::Label reported, asmjit::Label done);
+  void find_mark_of_warp();
+  void mark_uniform(asmjit::Label reported);
+  void mark_row(const Site& site, bool some, asmjit::Label reported);
+  void keep_written();
+  void mark_met(asmjit::Label reported);
+  // emit_recorded_lanes.cpp
+  void record_lanes_states(asmjit::Label reported);
+  void find_marks_of_lanes();
+  void refuse_written_lanes(asmjit::Label reported);
+  void put_scattered_row();
+  void record_lanes_alone(asmjit::Label many, asmjit::Label row);
+
+  asmjit::Label record_lanes_;  // a subroutine; not valid: not called so far
+};
+
+}  // namespace warpcheck::vgpu::native
