@@ -50,36 +50,24 @@ void NoncoherentReadChecker::on_free(const Allocation& allocation) {
   });
 }
 
-NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const Access& access) {
-  const unsigned lead = access.first_lane();
-  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-  return {access.mask, access.bytes, access.pattern, access.offset[lead] - lead * step,
-          access.offset.data()};
-}
-
-NoncoherentReadChecker::Lanes NoncoherentReadChecker::lanes_of(const RowAccess& row) {
-  return {row.mask, row.bytes, row.pattern, row.first, row.offsets};
-}
-
-NoncoherentReadChecker::Range NoncoherentReadChecker::Lanes::range() const {
-  if (pattern == Pattern::uniform) return {first, first + bytes};
-  if (pattern == Pattern::strided) {
-    return {offset_of(static_cast<unsigned>(std::countr_zero(mask))),
-            offset_of(31 - static_cast<unsigned>(std::countl_zero(mask))) + bytes};
+NoncoherentReadChecker::Range NoncoherentReadChecker::range_of(const RowAccess& row) {
+  if (row.pattern != Pattern::scattered) {
+    return {row.offset_of(static_cast<unsigned>(std::countr_zero(row.mask))),
+            row.offset_of(31 - static_cast<unsigned>(std::countl_zero(row.mask))) + row.bytes};
   }
   Range all;
-  if (mask == ~0u) {  // without a branch for each lane
+  if (row.mask == ~0u) {  // without a branch for each lane
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      all.begin = std::min(all.begin, offsets[lane]);
-      all.end = std::max(all.end, offsets[lane]);
+      all.begin = std::min(all.begin, row.offsets[lane]);
+      all.end = std::max(all.end, row.offsets[lane]);
     }
   } else {
-    for_each_bit(mask, [&](unsigned lane) {
-      all.begin = std::min(all.begin, offsets[lane]);
-      all.end = std::max(all.end, offsets[lane]);
+    for_each_bit(row.mask, [&](unsigned lane) {
+      all.begin = std::min(all.begin, row.offsets[lane]);
+      all.end = std::max(all.end, row.offsets[lane]);
     });
   }
-  return {all.begin, all.end + bytes};
+  return {all.begin, all.end + row.bytes};
 }
 
 const NoncoherentReadChecker::Written* NoncoherentReadChecker::written_in(
@@ -100,21 +88,20 @@ const NoncoherentReadChecker::Line* NoncoherentReadChecker::find_line(const Writ
 bool NoncoherentReadChecker::takes_row(const RowAccess& row) {
   if (row.space != ptx::Space::global) return true;
   if (row.kind == AccessKind::write) {
-    record(*row.allocation, lanes_of(row), row.place, row.pc);
+    record(row);
     return true;
   }
   const Written* const written = written_in(*row.allocation);
   if (written == nullptr) return true;
-  const Lanes lanes = lanes_of(row);
-  const Range range = lanes.range();
+  const Range range = range_of(row);
   if (range.end <= written->range.begin || written->range.end <= range.begin) return true;
-  return !is_noncoherent(state_->program->code[row.pc]) || !is_written(*written, lanes);
+  return !is_noncoherent(state_->program->code[row.pc]) || !is_written(*written, row);
 }
 
 void NoncoherentReadChecker::on_access(const Access& access) {
   if (access.space != ptx::Space::global) return;
   if (access.kind != AccessKind::read) {
-    return record(*access.allocation, lanes_of(access), access.place, access.pc);
+    return record(row_of(access));
   }
   if (!is_noncoherent(access.program->code[access.pc])) return;
   const Written* const written = written_in(*access.allocation);
@@ -125,8 +112,8 @@ void NoncoherentReadChecker::on_access(const Access& access) {
   });
 }
 
-void NoncoherentReadChecker::record(const Allocation& allocation, const Lanes& lanes,
-                                    const WarpPlace& place, std::uint32_t pc) {
+void NoncoherentReadChecker::record(const RowAccess& row) {
+  const Allocation& allocation = *row.allocation;
   if (allocation.id >= state_->written.size()) state_->written.resize(allocation.id + 1);
   Written& written = state_->written[allocation.id];
   if (written.launch != state_->launch) {
@@ -134,32 +121,32 @@ void NoncoherentReadChecker::record(const Allocation& allocation, const Lanes& l
     written.range = {};
     written.pages.resize(allocation.limit() / (kLineBytes * kPageLines) + 1);
   }
-  const Range range = lanes.range();
+  const Range range = range_of(row);
   written.range.begin = std::min(written.range.begin, range.begin);
   written.range.end = std::max(written.range.end, range.end);
-  const std::uint32_t warp_0 = place.warp * kWarpLanes;
-  if (lanes.pattern == Pattern::uniform && lanes.bytes >= kWordBytes) {
-    const auto last = static_cast<std::uint32_t>(31 - std::countl_zero(lanes.mask));
-    return record_row(written, lanes, {pc, place.block, warp_0 + last, 0});
+  const std::uint32_t warp_0 = row.place.warp * kWarpLanes;
+  if (row.pattern == Pattern::uniform && row.bytes >= kWordBytes) {
+    const auto last = static_cast<std::uint32_t>(31 - std::countl_zero(row.mask));
+    return record_rows(written, row, {row.pc, row.place.block, warp_0 + last, 0});
   }
   // Whole words, of neighbouring lanes.
-  if (lanes.pattern == Pattern::strided && lanes.first % kWordBytes == 0 &&
-      (lanes.bytes >= kWordBytes || lanes.mask == ~0u)) {
-    const std::uint32_t base = lanes.first - warp_0 * lanes.bytes;
-    return record_row(written, lanes, {pc, place.block, base, lanes.bytes});
+  if (row.pattern == Pattern::strided && row.first % kWordBytes == 0 &&
+      (row.bytes >= kWordBytes || row.mask == ~0u)) {
+    const std::uint32_t base = row.first - warp_0 * row.bytes;
+    return record_rows(written, row, {row.pc, row.place.block, base, row.bytes});
   }
-  record_lanes(written, lanes, place, pc);
+  record_lanes(written, row);
 }
 
 // Records a row that writes whole words, a run of neighbouring lanes after the other.
-void NoncoherentReadChecker::record_row(Written& written, const Lanes& lanes, const Rows& rows) {
-  std::uint32_t mask = rows.step == 0 ? 1 : lanes.mask;
+void NoncoherentReadChecker::record_rows(Written& written, const RowAccess& row, const Rows& rows) {
+  std::uint32_t mask = rows.step == 0 ? 1 : row.mask;
   while (mask != 0) {
     const auto lead = static_cast<std::uint32_t>(std::countr_zero(mask));
     const auto count = static_cast<std::uint32_t>(std::countr_one(mask >> lead));
     mask &= ~words_between(lead, lead + count);
-    const std::uint32_t begin = (lanes.first + lead * rows.step) / kWordBytes;
-    const std::uint32_t end = begin + count * lanes.bytes / kWordBytes;
+    const std::uint32_t begin = (row.first + lead * rows.step) / kWordBytes;
+    const std::uint32_t end = begin + count * row.bytes / kWordBytes;
     for (std::uint32_t at = begin; at < end;) {
       const std::uint32_t line = at / kLineWords;
       const std::uint32_t stop = std::min(end, (line + 1) * kLineWords);
@@ -170,17 +157,16 @@ void NoncoherentReadChecker::record_row(Written& written, const Lanes& lanes, co
   }
 }
 
-void NoncoherentReadChecker::record_lanes(Written& written, const Lanes& lanes,
-                                          const WarpPlace& place, std::uint32_t pc) {
-  for_each_bit(lanes.mask, [&](unsigned lane) {
-    const ThreadId who = thread_of(place, lane);
-    const std::uint32_t begin = lanes.offset_of(lane), end = begin + lanes.bytes;
+void NoncoherentReadChecker::record_lanes(Written& written, const RowAccess& row) {
+  for_each_bit(row.mask, [&](unsigned lane) {
+    const ThreadId who = thread_of(row.place, lane);
+    const std::uint32_t begin = row.offset_of(lane), end = begin + row.bytes;
     for (std::uint32_t at = begin; at < end; at += kWordBytes - at % kWordBytes) {
       const std::uint32_t number = at / kLineBytes, index = at / kWordBytes % kLineWords;
       Line& line = line_at(written, number);
       Word& word = detailed(line, number)[index];
       const std::uint32_t count = std::min(end - at, kWordBytes - at % kWordBytes);
-      word.pc = pc;
+      word.pc = row.pc;
       word.block = who.block;
       word.thread = static_cast<std::uint16_t>(who.thread);
       word.bytes |= static_cast<std::uint16_t>(((1u << count) - 1) << at % kWordBytes);
@@ -235,19 +221,19 @@ NoncoherentReadChecker::Word NoncoherentReadChecker::word_of(const Rows& rows,
 }
 
 // Returns whether a lane may read a word that the launch has written.
-bool NoncoherentReadChecker::is_written(const Written& written, const Lanes& lanes) const {
-  if (lanes.pattern != Pattern::strided) {
-    std::uint32_t mask = lanes.pattern == Pattern::uniform ? lanes.mask & -lanes.mask : lanes.mask;
+bool NoncoherentReadChecker::is_written(const Written& written, const RowAccess& row) const {
+  if (row.pattern != Pattern::strided) {
+    std::uint32_t mask = row.pattern == Pattern::uniform ? row.mask & -row.mask : row.mask;
     for (; mask != 0; mask &= mask - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-      if (find(written, lanes.offset_of(lane), lanes.bytes).bytes != 0) return true;
+      if (find(written, row.offset_of(lane), row.bytes).bytes != 0) return true;
     }
     return false;
   }
-  const auto lead = static_cast<std::uint32_t>(std::countr_zero(lanes.mask));
-  const auto lanes_end = static_cast<std::uint32_t>(32 - std::countl_zero(lanes.mask));
-  const std::uint32_t begin = (lanes.first + lead * lanes.bytes) / kWordBytes;
-  const std::uint32_t last = (lanes.first + lanes_end * lanes.bytes - 1) / kWordBytes;
+  const auto lead = static_cast<std::uint32_t>(std::countr_zero(row.mask));
+  const auto lanes_end = static_cast<std::uint32_t>(32 - std::countl_zero(row.mask));
+  const std::uint32_t begin = (row.first + lead * row.bytes) / kWordBytes;
+  const std::uint32_t last = (row.first + lanes_end * row.bytes - 1) / kWordBytes;
   for (std::uint32_t number = begin / kLineWords; number <= last / kLineWords; ++number) {
     const Line* const line = find_line(written, number);
     if (line == nullptr) continue;

@@ -75,28 +75,12 @@ class NoncoherentReadChecker final : public Checker {
     Range range;               // everything that it has written is in there
     std::vector<std::unique_ptr<Page>> pages;
   };
-  // Lanes that access memory, from an Access or a RowAccess.
-  struct Lanes {
-    std::uint32_t mask = 0;
-    std::uint32_t bytes = 0;
-    Pattern pattern = Pattern::scattered;
-    std::uint32_t first = 0;                 // offset of lane 0, active or not; unused if scattered
-    const std::uint32_t* offsets = nullptr;  // scattered
 
-    [[nodiscard]] std::uint32_t offset_of(unsigned lane) const {
-      if (pattern == Pattern::scattered) return offsets[lane];
-      return pattern == Pattern::strided ? first + lane * bytes : first;
-    }
-    // Returns the bytes from the first to the last that a lane accesses.
-    [[nodiscard]] Range range() const;
-  };
-
-  static Lanes lanes_of(const Access& access);
-  static Lanes lanes_of(const RowAccess& row);
-  void record(const Allocation& allocation, const Lanes& lanes, const WarpPlace& place,
-              std::uint32_t pc);
-  void record_row(Written& written, const Lanes& lanes, const Rows& rows);
-  void record_lanes(Written& written, const Lanes& lanes, const WarpPlace& place, std::uint32_t pc);
+  // Returns the bytes from the first to the last that a lane accesses.
+  static Range range_of(const RowAccess& row);
+  void record(const RowAccess& row);
+  void record_rows(Written& written, const RowAccess& row, const Rows& rows);
+  void record_lanes(Written& written, const RowAccess& row);
   // Return what the launch has written of an allocation, or of a line; null: nothing.
   [[nodiscard]] const Written* written_in(const Allocation& allocation) const;
   [[nodiscard]] const Line* find_line(const Written& written, std::uint32_t number) const;
@@ -104,7 +88,7 @@ class NoncoherentReadChecker final : public Checker {
   void add_rows(Line& line, std::uint32_t number, const Rows& rows, std::uint32_t words);
   Words& detailed(Line& line, std::uint32_t number);
   static Word word_of(const Rows& rows, std::uint32_t offset);
-  [[nodiscard]] bool is_written(const Written& written, const Lanes& lanes) const;
+  [[nodiscard]] bool is_written(const Written& written, const RowAccess& row) const;
   // Returns who has written the bytes, or a word without bytes.
   [[nodiscard]] Word find(const Written& written, std::uint32_t offset, std::uint32_t bytes) const;
   void report(const Access& access, unsigned lane, const Word& word);

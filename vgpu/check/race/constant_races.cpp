@@ -69,8 +69,7 @@ bool ConstantRaceChecker::has_seen(const RowAccess& row) {
   }
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t begin =
-        row.pattern == Pattern::scattered ? row.offsets[lane] : row.first + lane * row.bytes;
+    const std::uint32_t begin = row.offset_of(lane);
     if (!has_seen(table.words, begin, begin + row.bytes)) return false;
   }
   return true;

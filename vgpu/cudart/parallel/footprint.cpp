@@ -227,14 +227,7 @@ std::uint8_t Footprint::role_of(const vgpu::Access& access) const {
 
 void Footprint::on_access(const vgpu::Access& access) {
   if (access.space != ptx::Space::global) return;
-  Touched& at = touched(*access.allocation);
-  const std::uint8_t role = role_of(access);
-  if (access.pattern == vgpu::Pattern::scattered) {
-    return touch_scattered(at, access.offset.data(), access.bytes, access.mask, role);
-  }
-  const unsigned lead = access.first_lane();
-  const std::uint32_t lanes = access.pattern == vgpu::Pattern::strided ? access.mask >> lead : 1;
-  touch_lanes(at, access.offset[lead], access.bytes, lanes, role);
+  take_any_row(vgpu::row_of(access), role_of(access));
 }
 
 bool Footprint::have_met(std::span<Footprint* const> all) {

@@ -106,9 +106,7 @@ class Notes final : public Observer, private UndefinedMemory {
     bool is_defined = true;
     for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
       if ((row.mask >> lane & 1) == 0) continue;
-      const std::uint32_t offset = row.pattern == Pattern::scattered ? row.offsets[lane]
-                                   : row.pattern == Pattern::uniform ? row.first
-                                                                     : row.first + 4 * lane;
+      const std::uint32_t offset = row.offset_of(lane);
       const std::span<std::uint8_t> bytes = std::span(states).subspan(kSlack + offset, 4);
       if (row.kind == AccessKind::write) std::ranges::fill(bytes, kStored);
       is_defined &= std::ranges::count(bytes, kStored) == std::ssize(bytes);

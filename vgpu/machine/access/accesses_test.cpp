@@ -19,11 +19,8 @@ class Log final : public Observer {
   explicit Log(bool takes_rows) : takes_rows_(takes_rows) {}
   bool takes_row(const RowAccess& row) override {
     if (!takes_rows_) return false;
-    add(*row.allocation, row.pc, row.kind, row.bytes, row.mask, [&](unsigned lane) {
-      return row.pattern == Pattern::scattered ? row.offsets[lane]
-             : row.pattern == Pattern::strided ? row.first + lane * row.bytes
-                                               : row.first;
-    });
+    add(*row.allocation, row.pc, row.kind, row.bytes, row.mask,
+        [&](unsigned lane) { return row.offset_of(lane); });
     return true;
   }
   void on_access(const Access& access) override {

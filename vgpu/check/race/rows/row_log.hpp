@@ -63,15 +63,12 @@ class RowLog {
         access.asynchronous) {
       return false;
     }
-    const unsigned first = access.first_lane();
-    const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-    const std::int64_t offset = std::int64_t{access.offset[first]} - std::int64_t{first} * step;
-    Row row = row_of(access, offset);
+    Row row = row_of(vgpu::row_of(access));
     row.segment = segment;
     return take(row, access.offset.data());
   }
   bool take(const RowAccess& access) {
-    return access.bytes >= 4 && take(row_of(access, start_of(access.first)), access.offsets);
+    return access.bytes >= 4 && take(row_of(access), access.offsets);
   }
   //   offsets: of scattered lanes, in bytes; row.cell is then not used
   bool take(const Row& row, const std::uint32_t* offsets = nullptr);
@@ -127,11 +124,8 @@ class RowLog {
   static constexpr std::size_t kRecordedAtomics = 64;  // before the general checker settles them
   static constexpr std::int64_t kSlackCells = AccessRecord::kSlackCells;
 
-  // Takes an Access or a RowAccess.
-  //   offset: of lane 0, if the lanes are in order
-  template <typename AnyAccess>
-  static Row row_of(const AnyAccess& access, std::int64_t offset) {
-    return {.cell = static_cast<std::int32_t>(offset >> 2),
+  static Row row_of(const RowAccess& access) {
+    return {.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
             .pc = access.pc,
             .mask = access.mask,
             .warp = access.place.warp,
