@@ -184,7 +184,7 @@ void CurrentAccess::report_from(std::size_t first, const RowAccess* row) {
     if (!is_taken) observers[i]->on_access(access);
   }
   for (Observer* const observer : launch_.observers().of_rows) {
-    row != nullptr ? observer->on_rows(*launch_.program, {row, 1}) : observer->on_access(access);
+    row != nullptr ? observer->on_rows(launch_.program(), {row, 1}) : observer->on_access(access);
   }
   if (stores) follow();
 }

@@ -35,7 +35,7 @@ void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
     row.offsets = next_update_->offset.data();
   }
   for (Observer* const observer : launch_.observers().of_rows) {
-    observer->on_rows(*launch_.program, rows_);
+    observer->on_rows(launch_.program(), rows_);
   }
 }
 
