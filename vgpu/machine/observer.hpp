@@ -45,6 +45,7 @@ struct Watched {
   // on_step() and on_step_end().  The launch is then interpreted, and no slower path is taken by
   // launches that no observer watches so closely.
   bool steps : 1 = false;
+  bool runs : 1 = false;  // on_run() and on_divergence()
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
   // Following.  An observer that follows values replaces the initialisation checker, because both
@@ -94,6 +95,11 @@ class Observer {
   // kernel, or are in another function or on both sides of a branch.
   virtual void on_step(const InstrStep&) {}
   virtual void on_step_end(const InstrStep&) {}
+  // How often each instruction is executed follows from the runs: an instruction is executed as
+  // often as runs have begun at it or before it, less those that have ended there.
+  virtual void on_run(const InstrRun&) {}
+  // Lanes of one warp that execute the branch at `pc` together go to different places.
+  virtual void on_divergence(const Program&, std::uint32_t /*pc*/) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}

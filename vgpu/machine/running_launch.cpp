@@ -63,6 +63,15 @@ void RunningLaunch::mark(Warp& warp, const Fragment& fragment, std::uint32_t fun
   }
 }
 
+void RunningLaunch::report_run(const InstrRun& run) const {
+  for (Observer* const observer : observers_->list->of_runs()) observer->on_run(run);
+}
+
+void RunningLaunch::report_divergence(std::uint32_t pc) const {
+  for (Observer* const observer : observers_->list->of_runs())
+    observer->on_divergence(*program_, pc);
+}
+
 void RunningLaunch::note_crossing(const Slot& slot, const Warp& warp, std::uint32_t lanes,
                                   std::uint32_t from, std::uint32_t to) const {
   observers_->passed_barriers->cross(slot, warp, lanes, from, to);

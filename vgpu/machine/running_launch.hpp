@@ -39,6 +39,7 @@ struct Observers {
   // Registers that a thread has not written are undefined; set if the program may read one.
   bool mark_unwritten = false;
   bool watch_steps = false;          // some of the list watch steps
+  bool watch_runs = false;           // some of the list watch runs
   std::size_t watch_throughout = 0;  // how many of of_accesses have watched since the launch began
 
   // Returns whether an observer was added later: a component watches how a warp or a block
@@ -58,6 +59,7 @@ struct Observers {
     undefined_memory = watching.undefined_memory();
     of_collectives = watching.of_collectives();
     watch_steps = !watching.of_steps().empty();
+    watch_runs = !watching.of_runs().empty();
     want_edges = edges;
     weak_memory = launch.weak_memory;
     following = watching.following();
@@ -151,6 +153,33 @@ class RunningLaunch {
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers_->want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program_); });
   }
+  // Report where lanes begin to execute consecutive instructions, where they leave off, and that
+  // they execute one instruction alone.
+  void begin_run(std::uint32_t pc, std::uint32_t lanes) const {
+    if (observers_->watch_runs) [[unlikely]]
+      report_run({program_, ptx::kNone, pc, lanes});
+  }
+  void end_run(std::uint32_t pc, std::uint32_t lanes) const {
+    if (observers_->watch_runs) [[unlikely]]
+      report_run({program_, pc, ptx::kNone, lanes});
+  }
+  void run_once(std::uint32_t pc, std::uint32_t lanes) const {
+    if (!observers_->watch_runs) [[likely]]
+      return;
+    report_run({program_, ptx::kNone, pc, lanes});
+    report_run({program_, pc + 1, ptx::kNone, lanes});
+  }
+  // All lanes of a run go from one instruction to another.
+  void move_run(std::uint32_t from, std::uint32_t to, std::uint32_t lanes) const {
+    if (observers_->watch_runs) [[unlikely]]
+      report_run({program_, from + 1, to, lanes});
+  }
+  void report_run(const InstrRun& run) const;
+  void diverge_at(std::uint32_t pc) const {
+    if (observers_->watch_runs) [[unlikely]]
+      report_divergence(pc);
+  }
+  void report_divergence(std::uint32_t pc) const;
   // Lanes go from one instruction to another, which need not be the next one.
   void cross(const Slot& slot, const Warp& warp, std::uint32_t lanes, std::uint32_t from,
              std::uint32_t to) const {

@@ -43,12 +43,13 @@ struct NativeFrame;
 // a barrier or exits, the next one begins.
 struct NativeRound {
   NativeFrame* running = nullptr;
-  const void* entry = nullptr;     // where each turn begins
+  const void* entry = nullptr;     // the code of that place
   std::uint64_t* steps = nullptr;  // of the launch; each turn adds its steps at its end
   std::uint64_t until = 0;         // the number of steps at which the round stops
   std::uint32_t quantum = 0;       // with which the next turn begins
   // Where the turns of this round end: at one barrier or exit.  kNone: none has ended.
   std::uint32_t stopped_at = 0;
+  std::uint32_t begins_at = 0;  // where each turn begins
 };
 
 // Returns whether a warp whose lanes are together ends its turn at the instruction: at a barrier of

@@ -23,6 +23,7 @@ Step jump_by_table(RunningLaunch& launch, const RunningFragment& run, std::size_
     launch.use_of_undefined(run, UndefinedUse::Kind::branch, operand, fragments[index].mask);
   }
   const std::vector<std::uint32_t>& table = launch.program().jump_tables[instr.table];
+  bool have_diverged = false;
   for (std::uint32_t rest = fragments[index].mask;;) {
     const std::uint32_t group = lanes_of_same_value(run, operand, rest);
     const std::uint64_t number =
@@ -32,6 +33,8 @@ Step jump_by_table(RunningLaunch& launch, const RunningFragment& run, std::size_
           run, group, Trap::Cause::bad_index,
           fmt::format("(1) jumps to label {} of a list of {}", number, table.size()));
     }
+    if (group != rest && !have_diverged) launch.diverge_at(run.pc);
+    have_diverged = true;
     rest &= ~group;
     const std::size_t other = rest == 0 ? index : fragments.split(index, rest);
     fragments[index].pc = table[number];

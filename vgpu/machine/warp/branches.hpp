@@ -13,6 +13,7 @@ namespace warpcheck::vgpu {
 // Some lanes of a fragment take a branch.
 inline void diverge(const RunningLaunch& launch, const RunningFragment& run, std::size_t index,
                     const Instr& instr, std::uint32_t taken) {
+  launch.diverge_at(run.pc);
   launch.cross(run.slot, run.warp, taken, run.pc, instr.target);
   launch.cross(run.slot, run.warp, run.mask & ~taken, run.pc, run.pc + 1);
   Fragments& fragments = run.warp.fragments;

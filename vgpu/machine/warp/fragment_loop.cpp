@@ -51,6 +51,7 @@ inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::ui
   if (taken != 0 && taken != run.mask) return false;
   const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
   launch_.cross(run.slot, run.warp, run.mask, run.pc, to);
+  launch_.move_run(run.pc, to, run.mask);
   run.pc = to;
   return true;
 }
@@ -62,8 +63,10 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, Fragments::Choice next) {
   turn.native = dependencies_.native_runs.code_for(turn.run.mask);
   launch_.quantum().begin_run();
   if (turn.native != nullptr) turn.frame = &dependencies_.native_frames.of_fragment(turn.run);
+  launch_.begin_run(turn.run.pc, turn.run.mask);
   const Step step = launch_.observers().watch_steps ? run_until<true>(turn, next.limit)
                                                     : run_until<false>(turn, next.limit);
+  launch_.end_run(turn.run.pc + (turn.has_departed ? 1 : 0), turn.run.mask);
   if (turn.native == nullptr && launch_.native() != nullptr) [[unlikely]]
     dependencies_.native_runs.count_some(launch_.quantum().used());
   launch_.count_run(turn.lane_steps);
@@ -215,6 +218,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
     case InstrKind::jump:
     case InstrKind::branch:
       if (jump(run, instr, active)) return {};
+      turn.has_departed = true;
       diverge(launch_, run, turn.index, instr, active);
       return Step::again;
     default:  // calls, returns, exits, barriers, traps: they end the fragment's run
@@ -222,7 +226,9 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (active != run.mask) {
         launch_.pass(run.slot, run.warp, run.mask & ~active, run.pc, run.pc + 1);
       }
-      if (active != 0) return dependencies_.exits.leave(run, turn.index, instr, active);
+      if (active == 0) break;
+      turn.has_departed = true;
+      return dependencies_.exits.leave(run, turn.index, instr, active);
   }
   ++run.pc;
   return {};
@@ -244,6 +250,7 @@ inline bool FragmentLoop::operate_together(Turn& turn, const Instr& instr, std::
     return true;
   }
   park(turn);
+  turn.has_departed = true;
   dependencies_.meetings.arrive(turn.run, turn.index, instr, active);
   return false;
 }
@@ -259,8 +266,8 @@ std::optional<Step> FragmentLoop::access_otherwise(Turn& turn, const Instr& inst
   }
   if (instr.kind == InstrKind::texture) {
     park(turn);
-    if (dependencies_.textures.execute(run, instr, active) == Step::halted) return Step::halted;
-    return {};
+    turn.has_departed = dependencies_.textures.execute(run, instr, active) == Step::halted;
+    return turn.has_departed ? std::optional(Step::halted) : std::nullopt;
   }
   if (!dependencies_.barrier_objects.execute(run, instr, active)) return {};
   ++run.pc;

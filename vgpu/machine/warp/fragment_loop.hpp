@@ -61,6 +61,7 @@ class FragmentLoop {
     std::uint64_t lane_steps = 0;
     const NativeCode* native = nullptr;  // null: there is none for these lanes
     NativeFrame* frame = nullptr;        // of machine code; null: there is none
+    bool has_departed = false;           // the instruction at run.pc has ended the run
   };
   // watched: observers watch steps
   template <bool watched>

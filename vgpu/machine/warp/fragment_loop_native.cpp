@@ -106,6 +106,7 @@ void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t
   const CallOfCode call(frame);
   const RunningFragment& run = *frame->run;
   frame->loop->launch_.cross(run.slot, run.warp, run.mask, from, to);
+  frame->loop->launch_.move_run(from, to, run.mask);
 }
 
 NativeCalls FragmentLoop::native_calls() {

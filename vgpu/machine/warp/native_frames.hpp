@@ -82,8 +82,9 @@ class NativeFrames {
   void begin_launch(NativeFrame& frame) const;
   void begin_block(NativeFrame& frame, RunningFragment& run) const;
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame) const {
-    frame.wants_edges = launch_.observers().want_edges ? 1 : 0;
-    frame.is_watched = launch_.observers().watch_accesses() ? 1 : 0;
+    const Observers& observers = launch_.observers();
+    frame.wants_edges = observers.want_edges || observers.watch_runs ? 1 : 0;
+    frame.is_watched = observers.watch_accesses() ? 1 : 0;
   }
   void begin_record(NativeFrame& frame, const RunningFragment& run);
 

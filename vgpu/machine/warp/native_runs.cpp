@@ -18,6 +18,7 @@ namespace warpcheck::vgpu {
     if (is_guarded || !is_within_table(launch_.program(), run, instr)) return false;
     --frame.quantum_left;
     frame.lane_steps += lane_count(run.mask);
+    launch_.run_once(run.pc, run.mask);
     jump_by_table(launch_, run, index, instr);
     return true;
   }
@@ -26,6 +27,7 @@ namespace warpcheck::vgpu {
   if (taken == 0 || taken == run.mask || instr.target == run.pc + 1) return false;
   --frame.quantum_left;
   frame.lane_steps += lane_count(taken);
+  launch_.run_once(run.pc, run.mask);
   diverge(launch_, run, index, instr, taken);
   return true;
 }
@@ -61,13 +63,27 @@ bool NativeRuns::run_until_reconverged(NativeFrame& frame, RunningFragment& run,
     if (next.limit == ptx::kNone) return true;
     const NativeCode* const code = code_for(run.mask);
     if (can_enter(code, run)) {
+      launch_.begin_run(run.pc, run.mask);
       enter(frame, *code, run);
+      launch_.end_run(run.pc, run.mask);
       count_unguarded(frame, run.mask);
       fragment.pc = run.pc;
     }
     if (run.pc < next.limit && !diverges(frame, run, next.index)) return false;
     next = fragments.choose();
   }
+}
+
+// Reports the runs of the turns that machine code has taken by itself.
+//   first, last: the frames with whose turns it has begun and ended
+//   pc: where the last one has stopped; kNone: behind the instruction that ended its turn
+void NativeRuns::report_turns(const NativeFrame& first, const NativeFrame& last,
+                              std::uint32_t pc) const {
+  for (const NativeFrame* frame = &first; frame != &last; frame = frame->next) {
+    launch_.end_run(frame->stopped_at + 1, frame->run->mask);
+    launch_.begin_run(frame->round->begins_at, frame->next->run->mask);
+  }
+  launch_.end_run(pc == ptx::kNone ? last.stopped_at + 1 : pc, last.run->mask);
 }
 
 // Counts steps of partial fragments that were interpreted although the launch has machine code for

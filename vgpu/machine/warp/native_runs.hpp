@@ -96,6 +96,7 @@ class NativeRuns {
   static bool may_diverge(const Instr& instr) {
     return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table;
   }
+  void report_turns(const NativeFrame& first, const NativeFrame& last, std::uint32_t pc) const;
   [[nodiscard]] bool has_become_defined(RunningFragment& run) const;
   bool diverges(NativeFrame& frame, const RunningFragment& run, std::size_t index);
   Divergence run_diverging(NativeFrame& frame, RunningFragment& run);
@@ -109,9 +110,13 @@ inline bool NativeRuns::run_turns(NativeFrame*& frame, std::uint32_t pc) {
     NativeRound* const round = frame->round;
     frame->lanes = frame->run->mask;
     if (round != nullptr) round->running = frame;
+    const NativeFrame* const first = frame;
+    launch_.begin_run(pc, frame->lanes);
     pc = code_for(frame->lanes)->run(*frame, pc);
     if (round != nullptr) frame = round->running;
     rethrow(*frame);
+    if (launch_.observers().watch_runs) [[unlikely]]
+      report_turns(*first, *frame, pc);
     RunningFragment& run = *frame->run;
     run.pc = pc;
     if (pc == ptx::kNone || !may_diverge(frame->code[pc])) return false;

@@ -31,13 +31,13 @@ Rounds::RoundEnd Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t un
   round_.in_native.steps = launch_.step_counter();
   round_.in_native.until = until;
   round_.in_native.quantum = launch_.limits().quantum;
-  round_.begins_at = slot.warps[number].fragments.front().pc;
+  round_.in_native.begins_at = slot.warps[number].fragments.front().pc;
   round_.completed = 0;
   round_.together = true;
   if (!linked_.are_of(slot)) linked_.link(slot, round_.in_native);
   linked_.begin_accesses(slot);
   while (true) {
-    round_.in_native.entry = launch_.native()->entry(round_.begins_at);
+    round_.in_native.entry = launch_.native()->entry(round_.in_native.begins_at);
     round_.in_native.stopped_at = ptx::kNone;
     linked_.begin_with(number);
     if (const auto end = run_round(slot, number)) return *end;
@@ -48,7 +48,7 @@ Rounds::RoundEnd Rounds::run(Slot& slot, std::uint32_t& number, std::uint64_t un
     ++round_.completed;
     ++slot.warps[number].releases;
     --slot.warps[number].stops;  // all others have stopped in this round
-    round_.begins_at = round_.in_native.stopped_at + 1;
+    round_.in_native.begins_at = round_.in_native.stopped_at + 1;
   }
 }
 
@@ -58,7 +58,7 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
   NativeFrame* frame = &linked_[number].frame;
   frame->quantum_left = frame->quantum_before = launch_.quantum().left();
   while (true) {
-    const bool are_apart = runs_.run_turns(frame, round_.begins_at);
+    const bool are_apart = runs_.run_turns(frame, round_.in_native.begins_at);
     RunningFragment& run = *frame->run;
     number = run.warp.index;
     launch_.quantum().set(frame->quantum_left, frame->quantum_before);
@@ -69,6 +69,7 @@ std::optional<Rounds::RoundEnd> Rounds::run_round(Slot& slot, std::uint32_t& num
     if (stops) {
       launch_.quantum().use();
       ++frame->unguarded;
+      launch_.run_once(run.pc, run.mask);
     }
     launch_.count_run(0);
     std::uint32_t& stopped_at = round_.in_native.stopped_at;
@@ -126,7 +127,7 @@ Rounds::RoundEnd Rounds::write_back(Slot& slot, std::uint32_t last, bool last_st
     const bool ran = has_run;
     has_run = has_run && index != last;
     if (warp.fragments.size() != 1) return;  // it has diverged
-    warp.fragments.front().pc = run.pc = ran ? frame.stopped_at : round_.begins_at;
+    warp.fragments.front().pc = run.pc = ran ? frame.stopped_at : round_.in_native.begins_at;
     if (!ran || (index == last && !last_stops)) return;
     end = depart(run);
     if (index == last) return;

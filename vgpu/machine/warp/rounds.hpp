@@ -58,7 +58,6 @@ class Rounds {
   }
   struct Round {
     NativeRound in_native;
-    std::uint32_t begins_at = 0;  // the pc of all warps
     std::uint64_t completed = 0;  // rounds of this run that have ended with all warps at a barrier
     bool together = true;         // false: a warp has stopped elsewhere, or must be interpreted
   };
@@ -100,6 +99,7 @@ inline Rounds::RoundEnd Rounds::run_to_barrier(Slot& slot, Warp& warp) {
   warp.fragments.front().pc = run.pc;
   RoundEnd end = RoundEnd::none;
   if (ends_turn(launch_.program(), instr) && launch_.quantum().left() != 0) {
+    launch_.run_once(run.pc, run.mask);
     end = depart(run);
     launch_.quantum().use();
     lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
