@@ -1,0 +1,132 @@
+#include "vgpu/check/counters/access_cost.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+namespace warpcheck::vgpu {
+namespace {
+
+template <typename Function>
+void for_lanes(std::uint32_t mask, Function function) {
+  for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
+}
+
+std::uint32_t divided_up(std::uint32_t number, std::uint32_t by) { return (number + by - 1) / by; }
+
+// Returns the sectors of lanes that lie side by side.
+std::uint32_t strided_sectors(const AccessedLanes& lanes) {
+  if (lanes.mask == ~0u) {
+    const std::uint64_t last = lanes.first + std::uint64_t{kWarpLanes} * lanes.bytes - 1;
+    return static_cast<std::uint32_t>(last / kSectorBytes - lanes.first / kSectorBytes) + 1;
+  }
+  // The lanes of each sector become one bit: the lowest of theirs.
+  const std::uint32_t lanes_of_sector = kSectorBytes / lanes.bytes;
+  const auto before = static_cast<std::uint32_t>(lanes.first % kSectorBytes / lanes.bytes);
+  std::uint64_t touched = std::uint64_t{lanes.mask} << before;
+  std::uint64_t lowest = 1;
+  for (std::uint32_t step = 1; step < lanes_of_sector; step *= 2) touched |= touched >> step;
+  for (std::uint32_t bit = lanes_of_sector; bit < 64; bit *= 2) lowest |= lowest << bit;
+  return static_cast<std::uint32_t>(std::popcount(touched & lowest));
+}
+
+// Returns the sectors of lanes whose addresses ascend, as most do; nothing: they do not.
+std::optional<std::uint32_t> ascending_sectors(const AccessedLanes& lanes) {
+  if (lanes.mask != ~0u) return std::nullopt;
+  const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
+  std::uint32_t descents = 0, sectors = 1;
+  for (std::uint32_t lane = 1; lane < kWarpLanes; ++lane) {
+    const std::uint32_t before = lanes.offsets[lane - 1], offset = lanes.offsets[lane];
+    descents += offset < before ? 1 : 0;
+    sectors += (offset + shift) / kSectorBytes != (before + shift) / kSectorBytes ? 1 : 0;
+  }
+  return descents == 0 ? std::optional(sectors) : std::nullopt;
+}
+
+// Whether every active lane reads what the lane beside it reads, unless that one is inactive.  The
+// numbers of lanes beside each other differ in the bit `beside`.
+bool share_with(const AccessedLanes& lanes, std::uint32_t beside) {
+  bool do_share = true;
+  for_lanes(lanes.mask, [&](unsigned lane) {
+    const unsigned other = lane ^ beside;
+    const bool is_active = (lanes.mask >> other & 1) != 0;
+    do_share = do_share && (!is_active || lanes.offset_of(lane) == lanes.offset_of(other));
+  });
+  return do_share;
+}
+
+}  // namespace
+
+AccessCost AccessCosts::sectors(const AccessedLanes& lanes) {
+  if (lanes.pattern == Pattern::uniform) return {1, 1};
+  const std::uint32_t moved = lanes.pattern == Pattern::strided
+                                  ? strided_sectors(lanes)
+                                  : ascending_sectors(lanes).value_or(0);
+  const std::uint32_t all = moved != 0 ? moved : scattered_sectors(lanes);
+  const auto active = static_cast<std::uint32_t>(std::popcount(lanes.mask));
+  return {all, std::min(all, divided_up(active * lanes.bytes, kSectorBytes))};
+}
+
+std::uint32_t AccessCosts::scattered_sectors(const AccessedLanes& lanes) {
+  const auto shift = static_cast<std::uint32_t>(lanes.first % kSectorBytes);
+  seen_.clear();
+  std::uint32_t count = 0;
+  for_lanes(lanes.mask, [&](unsigned lane) {
+    count += seen_.add((lanes.offsets[lane] + shift) / kSectorBytes) ? 1 : 0;
+  });
+  return count;
+}
+
+std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
+  if (lanes.pattern == Pattern::uniform) return 1;
+  if (lanes.pattern == Pattern::strided) {
+    return static_cast<std::uint32_t>(std::popcount(lanes.mask));
+  }
+  seen_.clear();
+  std::uint32_t count = 0;
+  for_lanes(lanes.mask, [&](unsigned lane) { count += seen_.add(lanes.offsets[lane]) ? 1 : 0; });
+  return count;
+}
+
+// Returns how many words the busiest bank gives or takes for the lanes of the group.
+std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
+                                               AccessKind kind) {
+  seen_.clear();
+  std::array<std::uint8_t, kBanks> words{};
+  std::uint32_t most = 0;
+  const std::uint32_t words_of_lane = std::max(lanes.bytes / kBankBytes, 1u);
+  for_lanes(group, [&](unsigned lane) {
+    const std::uint32_t first = lanes.offset_of(lane) / kBankBytes;
+    for (std::uint32_t word = first; word < first + words_of_lane; ++word) {
+      const bool is_shared = kind != AccessKind::atomic && !seen_.add(word);
+      if (!is_shared) most = std::max<std::uint32_t>(most, ++words[word % kBanks]);
+    }
+  });
+  return most;
+}
+
+AccessCost AccessCosts::wavefronts(const AccessedLanes& lanes, AccessKind kind) {
+  const bool is_word = lanes.bytes <= kBankBytes;
+  const bool may_share = kind != AccessKind::atomic;
+  const bool is_row =
+      (lanes.pattern == Pattern::strided && (may_share || lanes.bytes >= kBankBytes)) ||
+      (lanes.pattern == Pattern::uniform && may_share);
+  if (is_row && is_word) return {1, 1};
+  // Lanes take turns by groups of as many as fill a wavefront; if neighbours share what they read,
+  // by groups of twice as many.
+  std::uint32_t lanes_of_group = is_word ? kWarpLanes : kWavefrontBytes / lanes.bytes;
+  const bool do_share =
+      kind == AccessKind::read && !is_word && (share_with(lanes, 1) || share_with(lanes, 2));
+  if (do_share) lanes_of_group *= 2;
+  const std::uint32_t group = lanes_of_group == 32 ? ~0u : (1u << lanes_of_group) - 1;
+  AccessCost cost;
+  for (std::uint32_t first = 0; first < kWarpLanes; first += lanes_of_group) {
+    const std::uint32_t active = lanes.mask & group << first;
+    if (active == 0) continue;
+    ++cost.ideal;
+    cost.moved += is_row && !do_share ? 1 : wavefronts_of_group(lanes, active, kind);
+  }
+  return cost;
+}
+
+}  // namespace warpcheck::vgpu

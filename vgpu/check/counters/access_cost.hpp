@@ -1,0 +1,82 @@
+// What an access of a warp costs: sectors of global memory, and wavefronts of shared memory.
+//
+// Global and local memory move in sectors of 32 bytes: a request moves each sector that one of its
+// lanes touches (CUDA C++ Programming Guide, "Device Memory Accesses"; Nsight Compute's
+// l1tex__t_sectors).  The least is as many as the bytes of the lanes fill.
+//
+// Shared memory has 32 banks of 4 bytes: in a wavefront, each bank gives or takes one word, which
+// lanes that read or write it share and atomics do not (Programming Guide, "Shared Memory";
+// l1tex__data_pipe_lsu_wavefronts_mem_shared).  Lanes of 8 bytes take turns by halves of the warp,
+// and lanes of 16 bytes by quarters; by twice as many lanes if they read in pairs: active lanes
+// among n and n ^ 1, or among n and n ^ 2, the same.  The least is one wavefront a turn; any other
+// is a bank conflict.  vgpu/litmus/counters compares all that with a GPU.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/pattern.hpp"
+#include "vgpu/program/warp_rows.hpp"
+
+namespace warpcheck::vgpu {
+
+inline constexpr std::uint32_t kSectorBytes = 32, kBanks = 32, kBankBytes = 4;
+inline constexpr std::uint32_t kWavefrontBytes = kBanks * kBankBytes;
+
+// The lanes of one access: each has `bytes` bytes at its offset.
+struct AccessedLanes {
+  std::uint32_t mask = 0;   // not empty
+  std::uint32_t bytes = 0;  // 1, 2, 4, 8 or 16
+  Pattern pattern = Pattern::scattered;
+  std::uint64_t first = 0;                 // strided: the address of lane 0; uniform: of all
+  const std::uint32_t* offsets = nullptr;  // scattered: by lane, relative to `first`
+
+  [[nodiscard]] std::uint32_t offset_of(std::uint32_t lane) const {
+    if (pattern == Pattern::scattered) return offsets[lane];
+    return pattern == Pattern::strided ? lane * bytes : 0;
+  }
+};
+
+// What an access moves, and the least that its bytes need: in sectors or in wavefronts.
+struct AccessCost {
+  std::uint32_t moved = 0, ideal = 0;
+};
+
+// Counts the different ones among up to 128 numbers.
+class DistinctNumbers {
+ public:
+  void clear() { ++generation_; }
+  // Returns whether it was not there yet.
+  bool add(std::uint32_t number) {
+    const std::uint64_t entry = generation_ << 32 | number;
+    std::uint32_t at = number * 0x9e3779b1u >> 24;
+    while (table_[at] >> 32 == generation_) {
+      if (table_[at] == entry) return false;
+      at = (at + 1) % table_.size();
+    }
+    table_[at] = entry;
+    return true;
+  }
+
+ private:
+  std::uint64_t generation_ = 1;
+  std::array<std::uint64_t, 256> table_{};
+};
+
+class AccessCosts {
+ public:
+  [[nodiscard]] AccessCost sectors(const AccessedLanes& lanes);
+  [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind);
+  // Returns the number of different addresses.
+  [[nodiscard]] std::uint32_t places(const AccessedLanes& lanes);
+
+ private:
+  std::uint32_t scattered_sectors(const AccessedLanes& lanes);
+  std::uint32_t wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
+                                    AccessKind kind);
+
+  DistinctNumbers seen_;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,239 @@
+#include "vgpu/check/counters/memory_counters.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/native/noted_rows.hpp"
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Whether the instruction moves a half of the rows of a transposed ldmatrix or stmatrix.
+bool moves_half_of_matrix(const Program& program, std::uint32_t pc) {
+  const Instr& instr = program.code[pc];
+  const bool moves = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+  if (!moves || ptx::bytes_of(instr.modifiers.type) != 2) return false;
+  const std::string& text = program.source_of(pc).text;
+  return text.starts_with("ldmatrix") || text.starts_with("stmatrix");
+}
+
+// Whether machine code may note the rows of the instruction (native/noted_rows.hpp).
+bool accesses_shared_word(const Instr& instr) {
+  const ptx::Modifiers& modifiers = instr.modifiers;
+  return (instr.kind == InstrKind::load || instr.kind == InstrKind::store) &&
+         modifiers.space == ptx::Space::shared && modifiers.vector == 1 &&
+         ptx::bytes_of(modifiers.type) == 4;
+}
+
+}  // namespace
+
+void merge(std::vector<CountedInstr>& into, const std::vector<CountedInstr>& more) {
+  const auto key = [](const CountedInstr& one) {
+    return std::tie(one.kernel, one.place, one.file, one.line, one.ptx);
+  };
+  std::map<decltype(key(into.front())), std::size_t> known;
+  into.reserve(into.size() + more.size());  // so that the keys stay valid
+  for (std::size_t i = 0; i < into.size(); ++i) known.emplace(key(into[i]), i);
+  for (const CountedInstr& one : more) {
+    const auto found = known.find(key(one));
+    if (found != known.end()) {
+      into[found->second].counts.add(one.counts);
+      continue;
+    }
+    into.push_back(one);
+    known.emplace(key(into.back()), into.size() - 1);
+  }
+}
+
+void MemoryCounters::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  last_ = sync.program;  // which may be another one at the same address
+  last_counters_ = begin(*last_).counters.data();
+}
+
+bool MemoryCounters::lends_notes(std::uint32_t /*slot*/, RowNotes& notes) {
+  notes.lanes = false;
+  return lends_;
+}
+
+MemoryCounters::OfProgram& MemoryCounters::begin(const Program& program) {
+  OfProgram& known = programs_[&program];
+  if (!known.counters.empty() && known.tier == program.native) return known;
+  if (!known.counters.empty()) merge(earlier_, known.counts());
+  known = {.tier = program.native, .kernel = program.kernel, .counters = {}, .places = {}};
+  known.counters.resize(program.code.size() + 1);  // a run may end behind the last one
+  std::uint32_t halves = 0;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    known.counters[pc].is_counted = instr.kind != InstrKind::texture;
+    if (accesses_shared_word(instr)) {
+      const bool is_certain = instr.guard.bank == Bank::none && !program.uses_clusters;
+      known.counters[pc].is_noted = is_certain;
+      lends_ = lends_ && is_certain;
+    }
+    if (moves_half_of_matrix(program, pc)) {
+      known.counters[pc].half = halves++ % 2 == 0 ? Counter::Half::even : Counter::Half::odd;
+    }
+    if (pc != 0 && instr.source == program.code[pc - 1].source) {
+      known.places.back().end = pc + 1;
+      continue;
+    }
+    AccessSide side = side_at("", {.program = &program, .pc = pc});
+    known.places.push_back({pc, pc + 1, std::move(side.file), std::move(side.ptx), side.line});
+  }
+  return known;
+}
+
+// Of the halves of a matrix, the second one is counted: as the words of all rows, which a GPU moves
+// together.
+bool MemoryCounters::has_whole_matrix(const Counter& counter, AccessedLanes& lanes) {
+  if (counter.half == Counter::Half::none) return true;
+  // Lanes 8 i + 4 ... have the other half of the words of lanes 8 i ...
+  const bool is_odd = counter.half == Counter::Half::odd;
+  std::uint32_t at = is_odd ? kWarpLanes / 2 : 0;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    if (lane / 4 % 2 == 0) matrix_[at++] = lanes.offset_of(lane);
+  }
+  lanes.mask = ~0u;
+  lanes.bytes = 4;
+  lanes.pattern = Pattern::scattered;
+  lanes.offsets = matrix_.data();
+  return is_odd;
+}
+
+void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space,
+                           AccessKind kind) {
+  if (!has_whole_matrix(counter, lanes)) return;
+  MemoryCounts& counts = counter.counts;
+  switch (space) {
+    case ptx::Space::global: {
+      const AccessCost cost = costs_.sectors(lanes);
+      ++counts.requests;
+      counts.sectors += cost.moved;
+      counts.ideal_sectors += cost.ideal;
+      break;
+    }
+    case ptx::Space::shared: {
+      const AccessCost cost = costs_.wavefronts(lanes, kind);
+      ++counts.shared_requests;
+      counts.wavefronts += cost.moved;
+      counts.ideal_wavefronts += cost.ideal;
+      break;
+    }
+    case ptx::Space::local:
+      counts.local_sectors += costs_.sectors(lanes).moved;
+      counts.local_bytes += static_cast<std::uint64_t>(std::popcount(lanes.mask)) * lanes.bytes;
+      return;
+    default: return;
+  }
+  if (kind == AccessKind::atomic) {
+    counts.contended +=
+        static_cast<std::uint32_t>(std::popcount(lanes.mask)) - costs_.places(lanes);
+  }
+}
+
+void MemoryCounters::on_access(const Access& access) {
+  Counter& counter = counter_at(access.program, access.pc);
+  if (access.async_proxy || !counter.is_counted) return;
+  const bool is_scattered = access.pattern == Pattern::scattered;
+  const unsigned lead = access.first_lane();
+  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
+  count(counter,
+        {.mask = access.mask,
+         .bytes = access.bytes,
+         .pattern = access.pattern,
+         .first = access.allocation->address +
+                  (is_scattered ? 0 : std::uint64_t{access.offset[lead]} - lead * step),
+         .offsets = access.offset.data()},
+        access.space, access.kind);
+}
+
+bool MemoryCounters::takes_row(const RowAccess& row) {
+  Counter& counter = counter_at(row.program, row.pc);
+  if (!counter.is_counted) return true;
+  const std::uint64_t begin = row.allocation->address;
+  const bool is_scattered = row.pattern == Pattern::scattered;
+  count(counter,
+        {.mask = row.mask,
+         .bytes = row.bytes,
+         .pattern = row.pattern,
+         // lane 0 may be inactive, and its offset wrap below 0
+         .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
+         .offsets = row.offsets},
+        row.space, row.kind);
+  return true;
+}
+
+void MemoryCounters::on_run(const InstrRun& run) {
+  const auto lanes = static_cast<std::int64_t>(std::popcount(run.lanes));
+  if (run.from != ptx::kNone) {
+    Counter& counter = counter_at(run.program, run.from);
+    --counter.runs;
+    counter.lanes -= lanes;
+  }
+  if (run.to != ptx::kNone) {
+    Counter& counter = counter_at(run.program, run.to);
+    ++counter.runs;
+    counter.lanes += lanes;
+  }
+}
+
+void MemoryCounters::on_divergence(const Program& program, std::uint32_t pc) {
+  ++counter_at(&program, pc).counts.divergences;
+}
+
+std::vector<CountedInstr> MemoryCounters::OfProgram::counts() const {
+  std::vector<CountedInstr> all;
+  std::int64_t executions = 0, lanes = 0;
+  for (const Place& place : places) {
+    CountedInstr one{kernel, place.file, place.line, place.begin, place.ptx, {}};
+    std::int64_t most = 0, lanes_of_most = 0;
+    for (std::uint32_t pc = place.begin; pc < place.end; ++pc) {
+      executions += counters[pc].runs;
+      lanes += counters[pc].lanes;
+      if (executions > most) {
+        most = executions;
+        lanes_of_most = lanes;
+      }
+      one.counts.add(counters[pc].counts);
+      const std::uint64_t reported = counters[pc].counts.shared_requests;
+      const auto executed = static_cast<std::uint64_t>(std::max<std::int64_t>(executions, 0));
+      if (!counters[pc].is_noted || executed <= reported) continue;
+      const std::uint64_t noted = executed - reported;
+      one.counts.shared_requests += noted;
+      one.counts.wavefronts += noted;
+      one.counts.ideal_wavefronts += noted;
+    }
+    one.counts.executions = static_cast<std::uint64_t>(most);
+    one.counts.lanes = static_cast<std::uint64_t>(lanes_of_most);
+    if (most != 0) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::vector<CountedInstr> MemoryCounters::counts() const {
+  std::vector<CountedInstr> all = earlier_;
+  std::vector<const OfProgram*> programs;
+  for (const auto& [program, known] : programs_) programs.push_back(&known);
+  // By name, as the addresses of programs depend on the process.
+  std::ranges::stable_sort(programs, {}, [](const OfProgram* one) { return one->kernel; });
+  for (const OfProgram* const one : programs) merge(all, one->counts());
+  return all;
+}
+
+MemoryCounts MemoryCounters::total() const {
+  MemoryCounts sum;
+  for (const CountedInstr& one : counts()) sum.add(one.counts);
+  return sum;
+}
+
+void MemoryCounters::clear() {
+  programs_.clear();
+  earlier_.clear();
+  last_ = nullptr;
+}
+
+}  // namespace warpcheck::vgpu

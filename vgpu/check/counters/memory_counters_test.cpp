@@ -1,0 +1,106 @@
+#include "vgpu/check/counters/memory_counters.hpp"
+
+#include <gtest/gtest.h>
+
+#include "vgpu/check/fake_launch.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+class MemoryCountersTest : public testing::Test {
+ protected:
+  // The counts of the instruction at `pc`, which must have run.
+  MemoryCounts at(std::uint32_t pc) {
+    for (const CountedInstr& one : counters.counts()) {
+      if (one.place == pc) return one.counts;
+    }
+    ADD_FAILURE() << "pc " << pc << " was not executed";
+    return {};
+  }
+  void run(std::uint32_t from, std::uint32_t to, std::uint32_t lanes = ~0u) {
+    counters.on_run({&program, ptx::kNone, from, lanes});
+    counters.on_run({&program, to, ptx::kNone, lanes});
+  }
+
+  Program program = fake_program(16);
+  MemoryCounters counters;
+  FakeLaunch launch{program, {&counters}};
+  FakeMemory global{1, ptx::Space::global, 65'536};
+  FakeMemory shared{2, ptx::Space::shared, 8192};
+  FakeMemory local{3, ptx::Space::local, 8192};
+};
+
+TEST_F(MemoryCountersTest, AnInstructionIsExecutedAsOftenAsRunsPassIt) {
+  launch.start({1, 1, 1}, {32, 1, 1});
+  run(0, 4);
+  run(2, 4, 0xff);
+  counters.on_divergence(program, 3);
+  EXPECT_EQ(at(1).executions, 1u);
+  EXPECT_EQ(at(1).lanes, 32u);
+  EXPECT_EQ(at(2).executions, 2u);
+  EXPECT_EQ(at(3).lanes, 40u);
+  EXPECT_EQ(at(3).divergences, 1u);
+  EXPECT_EQ(counters.counts().size(), 4u);
+  EXPECT_EQ(counters.counts()[3].line, 103u);
+  EXPECT_EQ(counters.counts()[3].ptx, "op3");
+}
+
+TEST_F(MemoryCountersTest, SectorsAndWavefrontsAreThoseOfTheSpace) {
+  launch.start({1, 1, 1}, {32, 1, 1});
+  run(0, 8);
+  launch.strided(AccessKind::read, global, 0, 0, 1);
+  launch.strided(AccessKind::write, global, 0, 0, 2, 1);
+  launch.strided(AccessKind::read, shared, 0, 0, 3);
+  launch.strided(AccessKind::read, local, 0, 0, 4);
+  EXPECT_EQ(at(1).sectors, 4u);
+  EXPECT_EQ(at(1).excess_sectors(), 0u);
+  EXPECT_EQ(at(2).sectors, 5u);
+  EXPECT_EQ(at(2).excess_sectors(), 1u);
+  EXPECT_EQ(at(3).wavefronts, 1u);
+  EXPECT_EQ(at(3).requests, 0u);
+  EXPECT_EQ(at(4).local_bytes, 128u);
+  EXPECT_EQ(counters.total().requests, 2u);
+}
+
+TEST_F(MemoryCountersTest, AtomicsOnOneAddressContend) {
+  launch.start({1, 1, 1}, {32, 1, 1});
+  run(0, 8);
+  launch.uniform(AccessKind::atomic, global, 0, 0, 1, 5);
+  launch.strided(AccessKind::atomic, global, 0, 0, 2);
+  EXPECT_EQ(at(1).contended, 31u);
+  EXPECT_EQ(at(2).contended, 0u);
+}
+
+TEST_F(MemoryCountersTest, ARowCountsAsItsLanes) {
+  launch.start({1, 1, 1}, {32, 1, 1});
+  run(0, 8);
+  RowAccess row{.allocation = &global.allocation(),
+                .program = &program,
+                .pc = 1,
+                .mask = ~1u,
+                .first = 28,
+                .space = ptx::Space::global,
+                .bytes = 4,
+                .element_bytes = 4};
+  EXPECT_TRUE(counters.takes_row(row));
+  EXPECT_EQ(at(1).sectors, 4u);
+  row.mask = ~0u;
+  EXPECT_TRUE(counters.takes_row(row));
+  EXPECT_EQ(at(1).sectors, 9u);
+}
+
+TEST_F(MemoryCountersTest, CountsOfAProgramThatIsGoneStay) {
+  launch.start({1, 1, 1}, {32, 1, 1});
+  run(0, 2);
+  program.native = std::shared_ptr<NativeTier>(std::shared_ptr<void>(), nullptr);
+  std::vector<CountedInstr> more = counters.counts(), twice = more;
+  merge(twice, more);
+  ASSERT_EQ(twice.size(), 2u);
+  EXPECT_EQ(twice[0].counts.executions, 2u);
+  more[0].line = 7;
+  merge(twice, more);
+  EXPECT_EQ(twice.size(), 3u);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
