@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -18,14 +17,6 @@ bool moves_half_of_matrix(const Program& program, std::uint32_t pc) {
   if (!moves || ptx::bytes_of(instr.modifiers.type) != 2) return false;
   const std::string& text = program.source_of(pc).text;
   return text.starts_with("ldmatrix") || text.starts_with("stmatrix");
-}
-
-// Whether machine code may note the rows of the instruction (native/noted_rows.hpp).
-bool accesses_shared_word(const Instr& instr) {
-  const ptx::Modifiers& modifiers = instr.modifiers;
-  return (instr.kind == InstrKind::load || instr.kind == InstrKind::store) &&
-         modifiers.space == ptx::Space::shared && modifiers.vector == 1 &&
-         ptx::bytes_of(modifiers.type) == 4;
 }
 
 }  // namespace
@@ -54,11 +45,6 @@ void MemoryCounters::on_sync(const Sync& sync) {
   last_counters_ = begin(*last_).counters.data();
 }
 
-bool MemoryCounters::lends_notes(std::uint32_t /*slot*/, RowNotes& notes) {
-  notes.lanes = false;
-  return lends_;
-}
-
 MemoryCounters::OfProgram& MemoryCounters::begin(const Program& program) {
   OfProgram& known = programs_[&program];
   if (!known.counters.empty() && known.tier == program.native) return known;
@@ -69,11 +55,6 @@ MemoryCounters::OfProgram& MemoryCounters::begin(const Program& program) {
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& instr = program.code[pc];
     known.counters[pc].is_counted = instr.kind != InstrKind::texture;
-    if (accesses_shared_word(instr)) {
-      const bool is_certain = instr.guard.bank == Bank::none && !program.uses_clusters;
-      known.counters[pc].is_noted = is_certain;
-      lends_ = lends_ && is_certain;
-    }
     if (moves_half_of_matrix(program, pc)) {
       known.counters[pc].half = halves++ % 2 == 0 ? Counter::Half::even : Counter::Half::odd;
     }
@@ -136,35 +117,26 @@ void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space spa
 }
 
 void MemoryCounters::on_access(const Access& access) {
-  Counter& counter = counter_at(access.program, access.pc);
-  if (access.async_proxy || !counter.is_counted) return;
-  const bool is_scattered = access.pattern == Pattern::scattered;
-  const unsigned lead = access.first_lane();
-  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-  count(counter,
-        {.mask = access.mask,
-         .bytes = access.bytes,
-         .pattern = access.pattern,
-         .first = access.allocation->address +
-                  (is_scattered ? 0 : std::uint64_t{access.offset[lead]} - lead * step),
-         .offsets = access.offset.data()},
-        access.space, access.kind);
+  if (access.async_proxy) return;
+  const RowAccess row = row_of(access);
+  on_rows(*access.program, {&row, 1});
 }
 
-bool MemoryCounters::takes_row(const RowAccess& row) {
-  Counter& counter = counter_at(row.program, row.pc);
-  if (!counter.is_counted) return true;
-  const std::uint64_t begin = row.allocation->address;
-  const bool is_scattered = row.pattern == Pattern::scattered;
-  count(counter,
-        {.mask = row.mask,
-         .bytes = row.bytes,
-         .pattern = row.pattern,
-         // lane 0 may be inactive, and its offset wrap below 0
-         .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
-         .offsets = row.offsets},
-        row.space, row.kind);
-  return true;
+void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> rows) {
+  for (const RowAccess& row : rows) {
+    Counter& counter = counter_at(&program, row.pc);
+    if (!counter.is_counted) continue;
+    const std::uint64_t begin = row.allocation->address;
+    const bool is_scattered = row.pattern == Pattern::scattered;
+    count(counter,
+          {.mask = row.mask,
+           .bytes = row.bytes,
+           .pattern = row.pattern,
+           // lane 0 may be inactive, and its offset wrap below 0
+           .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
+           .offsets = row.offsets},
+          row.space, row.kind);
+  }
 }
 
 void MemoryCounters::on_run(const InstrRun& run) {
@@ -199,13 +171,6 @@ std::vector<CountedInstr> MemoryCounters::OfProgram::counts() const {
         lanes_of_most = lanes;
       }
       one.counts.add(counters[pc].counts);
-      const std::uint64_t reported = counters[pc].counts.shared_requests;
-      const auto executed = static_cast<std::uint64_t>(std::max<std::int64_t>(executions, 0));
-      if (!counters[pc].is_noted || executed <= reported) continue;
-      const std::uint64_t noted = executed - reported;
-      one.counts.shared_requests += noted;
-      one.counts.wavefronts += noted;
-      one.counts.ideal_wavefronts += noted;
     }
     one.counts.executions = static_cast<std::uint64_t>(most);
     one.counts.lanes = static_cast<std::uint64_t>(lanes_of_most);

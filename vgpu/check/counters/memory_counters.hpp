@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,14 +31,11 @@ class MemoryCounters final : public Observer {
   void clear();
 
   [[nodiscard]] Watched watches() const override {
-    return {.blocks = false, .memory = false, .runs = true};
+    return {.rows = true, .blocks = false, .memory = false, .runs = true};
   }
   void on_sync(const Sync& sync) override;
+  void on_rows(const Program& program, std::span<const RowAccess> rows) override;
   void on_access(const Access& access) override;
-  bool takes_row(const RowAccess& row) override;
-  // Words of adjacent lanes, and of lanes at one place, cost one wavefront each, so the executions
-  // say how many there are; machine code need not report them.
-  bool lends_notes(std::uint32_t /*slot*/, RowNotes& notes) override;
   void on_run(const InstrRun& run) override;
   void on_divergence(const Program& program, std::uint32_t pc) override;
 
@@ -47,7 +45,6 @@ class MemoryCounters final : public Observer {
     MemoryCounts counts;
     // Runs that begin here, less those that end; and their lanes.
     std::int64_t runs = 0, lanes = 0;
-    bool is_noted = false;   // its rows may be noted and not reported
     bool is_counted = true;  // false: its accesses take another way than those of threads
     // Of a matrix that is transposed, the machine moves the even rows and then the odd ones.
     enum class Half : std::uint8_t { none, even, odd } half = Half::none;
@@ -78,7 +75,6 @@ class MemoryCounters final : public Observer {
   std::array<std::uint32_t, kWarpLanes> matrix_{};  // the words of a transposed matrix
   std::map<const Program*, OfProgram> programs_;
   std::vector<CountedInstr> earlier_;  // of programs that are gone
-  bool lends_ = true;  // false: how often a word is accessed does not follow from executions
   const Program* last_ = nullptr;
   Counter* last_counters_ = nullptr;
 };
