@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/pair/counters.hpp"
+#include "harness/trial/engine.hpp"
 #include "properties/run_case.hpp"
 
 namespace warpcheck {
@@ -79,6 +81,27 @@ TEST(Histograms, AreRightForAnyBlock) {
     EXPECT_EQ(kinds_for("histogram_global", input), "") << block;
     EXPECT_EQ(kinds_for("histogram_shared", input), "") << block;
   }
+}
+
+// Bytes that are equal make the lanes of a warp wait for each other, one after the other.
+TEST(HistogramShared, EqualBytesAreTheWorstForItsBanks) {
+  const auto counted = [](const std::vector<int>& bytes) {
+    const Case a_case = case_of("histogram_shared", histogram_input(bytes, 32));
+    Counters counters;
+    static_cast<void>(virtual_gpu().run({}, [&] {
+      counters = counters_of_launches([&] { a_case.pair->run_kernel(a_case.input); });
+    }));
+    return counters;
+  };
+  const Counters equal = counted(std::vector<int>(32, 7));
+  EXPECT_EQ(equal.at("histogram.cu:24").conflicts(), 31U);
+  EXPECT_EQ(equal.at("histogram.cu:24").contended, 31U);
+  EXPECT_EQ(equal.shared_conflicts, 31U);
+  std::vector<int> different(32);
+  std::iota(different.begin(), different.end(), 0);
+  EXPECT_EQ(counted(different).shared_conflicts, 0U);
+  EXPECT_EQ(counted(different).coalescing("kernels/histogram.cu:24"), 1);
+  EXPECT_THROW(static_cast<void>(equal.at("histogram.cu:1")), std::invalid_argument);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@
 #include "harness/input/launch_config.hpp"
 #include "harness/pair/agreement.hpp"
 #include "harness/pair/any_pair.hpp"
+#include "harness/pair/counters.hpp"
 #include "harness/pair/device.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/registry.hpp"
@@ -204,6 +205,10 @@ class PropertyBody {
   [[nodiscard]] static Output run(const Input& in) {
     Device device;
     return pair->kernel(device, in);
+  }
+  // The same, and returns what the launches do to memory.
+  [[nodiscard]] static Counters counters_of(const Input& in) {
+    return counters_of_launches([&] { static_cast<void>(run(in)); });
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/machine/observer.hpp"
@@ -32,7 +33,17 @@ class Observers {
     list_.add(observer);
     has_added_ = true;
   }
+  // Removes an observer that was added.
+  void remove(vgpu::Observer& observer) {
+    vgpu::ObserverList rest;
+    for (vgpu::Observer* const one : list_.all()) {
+      if (one != &observer) rest.add(*one);
+    }
+    list_ = std::move(rest);
+  }
   void clear() { current_ = &none_; }
+  // Returns whether some were added: they must see every launch, as one machine runs it.
+  [[nodiscard]] bool has_added() const { return has_added_; }
 
   [[nodiscard]] const vgpu::ObserverList& list() const { return *current_; }
 

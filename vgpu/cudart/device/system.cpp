@@ -164,6 +164,17 @@ void System::start() {
   if (host_accesses_.are_watched()) others[count++] = &host_accesses_.signals();
   observers_.set(findings_.checkers(), std::span(others).first(count));
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
+  for (vgpu::Observer* const observer : watching_) observers_.add(*observer);
+}
+
+void System::watch(vgpu::Observer& observer) {
+  watching_.push_back(&observer);
+  if (trial_.in_trial() || trial_.in_ambient()) observers_.add(observer);
+}
+
+void System::unwatch(vgpu::Observer& observer) {
+  std::erase(watching_, &observer);
+  observers_.remove(observer);
 }
 
 void System::tell_leaks(const Allocations::IsMeant& is_meant) const {
@@ -242,6 +253,12 @@ void begin_trial(const TrialSettings& settings) {
 TrialResult end_trial() {
   return with_device([](Device& device) { return device.system().end_trial(); });
 }
+
+Watch::Watch(vgpu::Observer& observer) : observer_(observer) {
+  system_of_process().watch(observer_);
+}
+
+Watch::~Watch() { system_of_process().unwatch(observer_); }
 
 void record_calls(CallLog* log) {
   with_device([&](Device& device) { device.recording().set_log(log); });

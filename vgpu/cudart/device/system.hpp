@@ -72,6 +72,9 @@ class System {
   // Begins a call for a device.  Outside a trial, the first call starts a new ambient trial with
   // default settings.
   void enter_call(DeviceState& device);
+  // Add an observer of all launches from now on, and remove it.  Not owned.
+  void watch(vgpu::Observer& observer);
+  void unwatch(vgpu::Observer& observer);
   // The process ends outside a trial. finish() runs the remaining operations; end_ambient() also
   // reports leaks if requested.
   void finish() { execution_.run_what_is_left(); }
@@ -115,6 +118,7 @@ class System {
   std::mutex mutex_;
   vgpu::DeviceMemory memory_;
   Observers observers_;
+  std::vector<vgpu::Observer*> watching_;  // also in the next trials
   Findings findings_;
   Trial trial_;
   std::size_t first_after_fork_ = SIZE_MAX;  // number of a finding, in a process forked late

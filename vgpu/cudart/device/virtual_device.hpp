@@ -82,6 +82,19 @@ void begin_trial(const TrialSettings& settings);
 // Ends the trial and returns its result.  Throws std::logic_error when no trial is running.
 TrialResult end_trial();
 
+// Observes all launches of this process while it exists: in trials, and of the plain program.  The
+// observer is called after those of the trial.
+class Watch {
+ public:
+  explicit Watch(vgpu::Observer& observer);  // not owned
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  vgpu::Observer& observer_;
+};
+
 // Returns the mangled names of the kernels that the running or the last trial, or the plain
 // program, has launched, each once, in order.
 std::vector<std::string> launched_kernels();

@@ -292,7 +292,7 @@ std::optional<vgpu::Outcome> KernelRunner::run_in_parallel(const vgpu::Launch& l
   const bool is_alone =
       host_launch.host.runs_alone && std::holds_alternative<KernelWork>(host_launch.operation.work);
   if (!is_alone) return {};
-  if (settings.want_feedback || settings.extra_observer != nullptr) return {};
+  if (settings.want_feedback || is_watched()) return {};
   dependencies_.progress.on_sync(kernel_start_of(launch));
   ParallelMachines::Settings of_machines = parallel_settings();
   of_machines.on_progress = [&](std::uint32_t blocks) {
@@ -300,6 +300,8 @@ std::optional<vgpu::Outcome> KernelRunner::run_in_parallel(const vgpu::Launch& l
   };
   return machines_.run(launch, of_machines);
 }
+
+bool KernelRunner::is_watched() const { return dependencies_.observers.has_added(); }
 
 // The observers see that a launch has run, but not its accesses.
 void KernelRunner::tell_of_machines(vgpu::Sync sync) const {

@@ -60,6 +60,8 @@ class KernelRunner {
   // The machines of launches that run on several threads; must be informed of frees.
   [[nodiscard]] ParallelMachines& machines() { return machines_; }
   [[nodiscard]] ParallelMachines::Settings parallel_settings() const;
+  // Returns whether observers besides the checkers must see every launch.
+  [[nodiscard]] bool is_watched() const;
   // Returns the launch of an operation, a KernelWork.  Its parameters are those of the operation.
   [[nodiscard]] vgpu::Launch launch_for(const Operation& operation, const HostState& host) const;
 

@@ -279,7 +279,7 @@ bool RunAhead::has_late_sharing(Group& group, const WordsOfGroup& words) {
 bool RunAhead::is_possible(const HostState& host) const {
   const TrialSettings& settings = dependencies_.trial.settings();
   const bool is_plain = settings.jobs >= 2 && settings.strategy == nullptr &&
-                        !settings.want_feedback && settings.extra_observer == nullptr;
+                        !settings.want_feedback && !dependencies_.kernels.is_watched();
   if (!is_plain || !dependencies_.trial.in_ambient() || host.concurrent_work != nullptr)
     return false;
   if (dependencies_.recording.log() != nullptr || dependencies_.host_blocks.has_registered_copies())
