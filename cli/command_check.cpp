@@ -14,16 +14,19 @@
 #include "campaign/failures.hpp"
 #include "cli/cli.hpp"
 #include "cli/gpu_command.hpp"
+#include "cli/look/profile_arguments.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/expected/expectation_file.hpp"
 #include "harness/expected/expecting_engine.hpp"
 #include "harness/input/json.hpp"
+#include "harness/pair/source_path.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/statistics.hpp"
+#include "vgpu/check/counters/memory_counters.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -43,6 +46,7 @@ struct CheckArguments {
   std::string write_expect;         // a file; empty: none
   bool no_failures = false;
   CompileOption compile;
+  ProfileArguments profile;
   ReportOptions reports;
   bool statistics = false;
   bool health = false;
@@ -59,10 +63,11 @@ struct CheckArguments {
 int check_on_gpu(const CheckArguments& arguments) {
   if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
       !arguments.reports.lcov.empty() || arguments.compile.is_given() ||
-      !arguments.expect.empty() || !arguments.write_expect.empty()) {
+      !arguments.expect.empty() || !arguments.write_expect.empty() ||
+      arguments.profile.is_wanted()) {
     throw UsageError(
-        "--seconds, --statistics, --health, --lcov, --compile, --expect and --write-expect need "
-        "--engine vgpu");
+        "--seconds, --statistics, --health, --lcov, --compile, --expect, --write-expect and "
+        "--profile need --engine vgpu");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent" ||
@@ -112,7 +117,9 @@ class Checker {
 
   int run() {
     arguments_.reports.check();
+    arguments_.profile.check();
     arguments_.compile.apply();
+    if (arguments_.profile.is_wanted()) watch_.emplace(counters_);
     const auto pairs = pairs_named(arguments_.pairs);
     if (arguments_.statistics) {
       for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
@@ -184,6 +191,11 @@ class Checker {
 
   void write_reports() {
     run_.coverage = covered_.coverage();
+    watch_.reset();
+    if (arguments_.profile.is_wanted()) {
+      run_.profile = memory_profile(counters_.counts(), repository_path);
+      print(arguments_.profile.write(*run_.profile));
+    }
     run_.expected = engine_->expected();
     if (!interrupted()) run_.unmatched = engine_->expectations().unmatched();
     if (arguments_.statistics) run_.statistics = Json::array();
@@ -359,6 +371,8 @@ class Checker {
   ExpectedFindings expected_{source_lines()};
   CoveredEngine covered_;
   std::optional<ExpectingEngine> engine_;
+  vgpu::MemoryCounters counters_;
+  std::optional<cudart::Watch> watch_;  // of counters_, if requested
   RunReport run_;
   std::vector<CaseStatistics> statistics_;  // of each pair, if requested
   bool cannot_ = false;
@@ -403,6 +417,7 @@ void add_check_to(CLI::App& command, Run& run) {
       .add_option("--write-expect", arguments->write_expect,
                   "Add what was found, and is not expected, to FILE, for --expect")
       ->type_name("FILE");
+  arguments->profile.add_to(command);
   arguments->reports.add_to(command);
   command.footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"

@@ -20,6 +20,7 @@
 #include "cli/exec/program_run.hpp"
 #include "cli/exec/run_directory.hpp"
 #include "cli/exec/supervisor.hpp"
+#include "cli/look/profile_arguments.hpp"
 #include "cli/look/trace_arguments.hpp"
 #include "cli/report_options.hpp"
 #include "harness/expected/expectation_file.hpp"
@@ -66,6 +67,7 @@ struct ExecArguments {
   int unsupported_exit_code = kCannot;
   std::string against;   // gpu; empty: launches are compared with no other device
   TraceArguments trace;  // without a file: nothing is traced
+  ProfileArguments profile;
   ReportOptions reports;
 };
 
@@ -173,6 +175,7 @@ class Execution {
                      compares_outputs(arguments) && settings_.checkers.finds_unwritten_values()},
                 runner_, [this](const HostHeap::Wanted& wanted) { return repeat(wanted); }),
         report_(expected_findings(arguments), arguments.command.front()) {
+    report_.is_profiled = arguments.profile.is_wanted();
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
     report_.full_names = arguments.full_names;
     if (arguments.runs > 1) runner_.share_input();
@@ -225,7 +228,8 @@ class Execution {
             .trace = run == 1 ? arguments_.trace.settings() : "",
             .launch_worker = run == 1 && !arguments_.against.empty()
                                  ? std::filesystem::read_symlink("/proc/self/exe").string()
-                                 : ""};
+                                 : "",
+            .profile = run == 1 && arguments_.profile.is_wanted()};
   }
 
   // Repeats a run for a comparison.
@@ -233,6 +237,7 @@ class Execution {
     cudart::ExecSettings settings = settings_of_run(wanted.run);
     settings.trace.clear();
     settings.launch_worker.clear();
+    settings.profile = false;
     settings.kept_bytes = wanted.kept;
     settings.heap = wanted.heap;
     settings.host_inputs = true;
@@ -285,6 +290,11 @@ class Execution {
     write([&] { arguments_.reports.write(files); });
     write([&] { write_expectations(); });
     write([&] { arguments_.trace.end(); });
+    if (files.profile) {
+      write([&] {
+        std::fputs(prefixed_lines(arguments_.profile.write(*files.profile)).c_str(), stderr);
+      });
+    }
     if (!unwritten.empty()) complain(unwritten);
     if (const std::string why = why_past_our_runtime(); !why.empty()) {
       complain(fmt::format("{}: {}", report_.program, why));
@@ -342,6 +352,7 @@ class Execution {
 
 int run_exec(ExecArguments arguments) {
   arguments.reports.check();
+  arguments.profile.check();
   arguments.trace.begin();
   (void)expected_findings(arguments);  // before anything runs
   const ProgramFile program = find_program(arguments.command.front());
@@ -495,6 +506,7 @@ void add_exec_to(CLI::App& command, Run& run) {
   add_search_options(command, *arguments);
   add_device_options(command, *arguments);
   add_report_options(command, *arguments);
+  arguments->profile.add_to(command);
   arguments->trace.add_for_programs_to(command);
   command.footer(
       "PROGRAM is what nvcc built, unmodified.  Build it with -lineinfo to get source lines.  A\n"

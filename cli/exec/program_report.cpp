@@ -156,15 +156,6 @@ std::string count_text(double count) {
   return fmt::format("{:.0f}", count);
 }
 
-std::string prefixed_lines(const std::string& text) {
-  std::string prefixed;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = text.find('\n', at);
-    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
-  }
-  return prefixed;
-}
-
 std::string running_text(const std::vector<std::string>& kernels) {
   std::string text;
   for (const std::string& kernel : kernels) text += fmt::format("it was running {}\n", kernel);
@@ -290,6 +281,9 @@ void ProgramReport::add(const ProgramRun& run, unsigned heap) {
     if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
       kernels.insert(kernel->name);
     }
+    if (const auto* const counts = std::get_if<cudart::CountsRecord>(&record.what)) {
+      vgpu::merge(counted, counts->instrs);
+    }
     if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
       // A process that could write no log still records its end.
       if (!run.logs.contains(record.process)) launches += end->launches;
@@ -333,6 +327,15 @@ std::uint64_t ProgramReport::errors() const {
 std::vector<Expectation> ProgramReport::unmatched() const {
   const bool is_whole = is_complete && deaths.empty() && refusals.empty() && runtime_loaded;
   return is_whole ? expectations.unmatched() : std::vector<Expectation>();
+}
+
+std::string prefixed_lines(const std::string& text) {
+  std::string prefixed;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
+  }
+  return prefixed;
 }
 
 std::string exec_text(const ProgramReport& report,
@@ -444,6 +447,7 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   run.expected = report.expected;
   run.unmatched = report.unmatched();
   run.not_checked = report.not_checked;
+  if (report.is_profiled) run.profile = memory_profile(report.counted, path_from_here);
   for (const auto& [name, counts] : report.kernel_counts) {
     run.kernels.push_back({name, counts.launches, counts.thread_instructions});
   }

@@ -48,6 +48,8 @@ struct ProgramReport {
   std::vector<std::string> not_checked;  // what was not checked, and why
   bool is_unsteady = false;              // the output of runs could not be compared
   bool full_names = false;               // the text has the whole names of kernels
+  bool is_profiled = false;              // what instructions do to memory is counted
+  std::vector<vgpu::CountedInstr> counted;  // of all processes
 
   explicit ProgramReport(ExpectedFindings expectations = ExpectedFindings(),
                          std::string program = "");
@@ -85,6 +87,8 @@ struct ExecStatus {
                                     const std::function<std::string(int)>& schedule_of);
 // The kernels that took the time, if it was long enough to matter; else empty.
 [[nodiscard]] std::string time_text(const ProgramReport& report);
+// Puts "========= " before each line, which must end with a line feed.
+[[nodiscard]] std::string prefixed_lines(const std::string& text);
 // The last line of the report, also after "========= ".
 [[nodiscard]] std::string status_text(const ProgramReport& report, const ExecStatus& status);
 

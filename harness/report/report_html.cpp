@@ -86,6 +86,7 @@ class Page {
     write_gaps();
     write_kernels();
     write_coverage();
+    write_profile();
     std::ostringstream out;
     out << kHead;
     document_.save(
@@ -459,6 +460,50 @@ class Page {
       const std::string count = found == lines.end() ? "" : fmt::format("{}", found->second);
       add(row, "span", fmt::format("{:>9} {:>5} ", count, number), "at");
       add_text(row, (number <= last ? (*text)[number - 1] : "") + "\n");
+    }
+  }
+
+  // --- memory ------------------------------------------------------------------------------------
+
+  void write_profile() {
+    if (!run_.profile || run_.profile->lines.empty()) return;
+    add(body_, "h2", "Memory, line by line");
+    add(body_, "p",
+        "Those lines first that lose most: sectors of global memory and wavefronts of shared "
+        "memory beyond the least that their bytes need.",
+        "about");
+    pugi::xml_node table = add(add(body_, "div", {}, "wide"), "table");
+    pugi::xml_node head = add(add(table, "thead"), "tr");
+    for (const char* name : {"line", "executions", "lanes", "sectors", "least", "wavefronts",
+                             "least", "contended", "parted", "local bytes"}) {
+      add(head, "th", name);
+    }
+    pugi::xml_node rows = add(table, "tbody");
+    for (const MemoryProfile::Line& line : run_.profile->lines) {
+      if (line.has_costs()) write_profile_line(rows, line);
+    }
+  }
+
+  void write_profile_line(pugi::xml_node rows, const MemoryProfile::Line& line) {
+    const vgpu::MemoryCounts& all = line.total;
+    pugi::xml_node row = add(rows, "tr");
+    pugi::xml_node place = add(row, "td");
+    add(place, "div",
+        line.file.empty() ? vgpu::kernel_name(line.instrs.front().kernel)
+                          : fmt::format("{}:{}", line.file, line.line),
+        "file");
+    const std::vector<std::string>* text = files_.find(line.file);
+    if (text != nullptr && line.line != 0 && line.line <= text->size()) {
+      add(place, "code", (*text)[line.line - 1]);
+    }
+    for (const std::string& sentence : profile_sentences(all)) add(place, "div", sentence, "about");
+    const double lanes = static_cast<double>(all.lanes) / static_cast<double>(all.executions);
+    add(row, "td", fmt::format("{}", all.executions), "number");
+    add(row, "td", fmt::format("{:.1f}", lanes), "number");
+    for (const std::uint64_t count :
+         {all.sectors, all.ideal_sectors, all.wavefronts, all.ideal_wavefronts, all.contended,
+          all.divergences, all.local_bytes}) {
+      add(row, "td", count == 0 ? "" : fmt::format("{}", count), "number");
     }
   }
 

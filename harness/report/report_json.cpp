@@ -152,6 +152,7 @@ Json report_json(const RunReport& run) {
                                    {"thread_instructions", kernel.thread_instructions}});
   }
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
+  if (run.profile) document["profile"] = profile_json(*run.profile);
   if (!run.statistics.is_null()) document["statistics"] = run.statistics;
   if (!run.engine.empty()) document["engine"] = run.engine;
   if (!run.health.is_null()) document["health"] = run.health;

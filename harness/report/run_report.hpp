@@ -12,6 +12,7 @@
 #include "harness/pair/any_pair.hpp"
 #include "harness/report/health_problem.hpp"
 #include "harness/report/interleaving.hpp"
+#include "harness/report/memory_profile.hpp"
 #include "harness/report/proof.hpp"
 #include "harness/report/report.hpp"
 #include "harness/trial/line_coverage.hpp"
@@ -48,6 +49,7 @@ struct RunReport {
   std::vector<Claim> claims;
   std::vector<Report> reports;
   std::optional<LineCoverage> coverage;  // of the command's trials; absent: not counted
+  std::optional<MemoryProfile> profile;  // of the command's runs; absent: not counted
   Json statistics;                       // of drawn cases; null: not requested
   std::string engine;                    // the real GPU that ran the trials; empty: the virtual one
   Json health;  // problems of claims that could not have failed (health.hpp); null: not checked

@@ -1,4 +1,4 @@
-"""`warpcheck exec --trace`: trace_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
+"""`warpcheck exec --trace` and `--profile`: trace_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).parents[1]))
-from exec_testing import HERE, WARPCHECK, Source, Verdicts, build, run, run_with_findings
+from exec_testing import HERE, SOURCES, WARPCHECK, Source, Verdicts, build, run, run_with_findings
 
 SOURCE = Source("trace/trace_programs.cu", "trace_programs.cu")
 TRACE = HERE / "run.trace"
@@ -118,6 +118,35 @@ class Traces(unittest.TestCase):
                                  f"cd / && {HERE}/program"], cwd=HERE, capture_output=True, text=True)
         self.assertEqual(result.returncode, 66, result.stderr)
         self.assertTrue(steps((HERE / "here.trace").read_text().splitlines()))
+
+
+class Profiles(unittest.TestCase):
+    def test_lines_and_what_they_do_to_memory(self):
+        file, report = HERE / "profile.json", HERE / "report.json"
+        result = run("--profile", str(file), "--json", str(report), "--", "./program")
+        self.assertEqual(result.returncode, 66)
+        self.assertIn("========= profile: lines that lose most come first\n", result.stderr)
+        self.assertIn(f"========= trace_programs.cu:{SOURCE.line_of('fill')}  __global__ void fill", result.stderr)
+        profile = json.loads(file.read_text())
+        self.assertEqual(json.loads(report.read_text())["profile"], profile)
+        lines = {line["line"]: line["counts"] for line in profile["lines"]}
+        fill, add = lines[SOURCE.line_of("fill")], lines[SOURCE.line_of("add")]
+        self.assertEqual([fill[name] for name in ("executions", "lanes", "requests", "sectors", "excess_sectors")],
+                         [2, 64, 2, 8, 0])
+        # Six rounds of two warps, unrolled; those of 16 lanes and fewer part at the branch.
+        self.assertEqual([add[name] for name in ("executions", "divergences", "shared_requests", "conflicts")],
+                         [2, 5, 18, 0])
+        subprocess.run(["/usr/bin/python3", "-c", """
+import json, sys
+import jsonschema
+schema = json.load(open(f"{sys.argv[1]}/docs/use/report.schema.json"))
+for document in sys.argv[2:]: jsonschema.validate(json.load(open(document)), schema)
+""", SOURCES, str(file), str(report)], check=True)
+
+    def test_a_file_that_is_no_json_is_refused(self):
+        result = run("--profile", "scan.cu", "--", "./program")
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        self.assertIn("--profile scan.cu: the file to write must end with .json", result.stderr)
 
 
 if __name__ == "__main__":

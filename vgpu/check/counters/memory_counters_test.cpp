@@ -75,17 +75,17 @@ TEST_F(MemoryCountersTest, ARowCountsAsItsLanes) {
   launch.start({1, 1, 1}, {32, 1, 1});
   run(0, 8);
   RowAccess row{.allocation = &global.allocation(),
-                .program = &program,
+                .place = {},
                 .pc = 1,
                 .mask = ~1u,
                 .first = 28,
                 .space = ptx::Space::global,
                 .bytes = 4,
                 .element_bytes = 4};
-  EXPECT_TRUE(counters.takes_row(row));
+  counters.on_rows(program, {&row, 1});
   EXPECT_EQ(at(1).sectors, 4u);
   row.mask = ~0u;
-  EXPECT_TRUE(counters.takes_row(row));
+  counters.on_rows(program, {&row, 1});
   EXPECT_EQ(at(1).sectors, 9u);
 }
 

@@ -164,6 +164,9 @@ void System::start() {
   if (host_accesses_.are_watched()) others[count++] = &host_accesses_.signals();
   observers_.set(findings_.checkers(), std::span(others).first(count));
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
+  if (ExecSession* const session = trial_.exec_session()) {
+    if (vgpu::Observer* const counters = session->counters()) observers_.add(*counters);
+  }
   for (vgpu::Observer* const observer : watching_) observers_.add(*observer);
 }
 

@@ -106,6 +106,29 @@ vgpu::Finding finding_of(const Json& json) {
   return finding;
 }
 
+// [kernel, place, file, line, ptx, counts...]
+Json to_json(const vgpu::CountedInstr& instr) {
+  Json json = {instr.kernel, instr.place, instr.file, instr.line, instr.ptx};
+#define COUNT(name) json.push_back(instr.counts.name);
+  MEMORY_COUNTS(COUNT)
+#undef COUNT
+  return json;
+}
+
+vgpu::CountedInstr counted_instr_of(const Json& json) {
+  vgpu::CountedInstr instr;
+  std::size_t at = 0;
+  json.at(at++).get_to(instr.kernel);
+  json.at(at++).get_to(instr.place);
+  json.at(at++).get_to(instr.file);
+  json.at(at++).get_to(instr.line);
+  json.at(at++).get_to(instr.ptx);
+#define COUNT(name) json.at(at++).get_to(instr.counts.name);
+  MEMORY_COUNTS(COUNT)
+#undef COUNT
+  return instr;
+}
+
 struct RecordJson {
   Json operator()(const StartRecord& start) const {
     return {{"record", "start"}, {"program", start.program}};
@@ -132,6 +155,11 @@ struct RecordJson {
   Json operator()(const NotCheckedRecord& one) const {
     return {{"record", "not-checked"}, {"what", one.what}};
   }
+  Json operator()(const CountsRecord& counts) const {
+    Json instrs = Json::array();
+    for (const vgpu::CountedInstr& instr : counts.instrs) instrs.push_back(to_json(instr));
+    return {{"record", "counts"}, {"instructions", std::move(instrs)}};
+  }
   Json operator()(const EndRecord& end) const {
     return {{"record", "end"}, {"launches", end.launches}, {"kernels", end.kernels}};
   }
@@ -157,6 +185,12 @@ ExecRecord record_of(const Json& json) {
     record.what = RefusalRecord{json.at("reason").get<std::string>()};
   } else if (kind == "not-checked") {
     record.what = NotCheckedRecord{json.at("what").get<std::string>()};
+  } else if (kind == "counts") {
+    CountsRecord counts;
+    for (const Json& one : json.at("instructions")) {
+      counts.instrs.push_back(counted_instr_of(one));
+    }
+    record.what = std::move(counts);
   } else if (kind == "end") {
     record.what = EndRecord{json.at("launches").get<std::uint64_t>(),
                             json.at("kernels").get<std::vector<std::string>>()};
@@ -207,6 +241,7 @@ ExecSettings settings_of(const Json& json) {
   settings.trace = json.at("trace").get<std::string>();
   settings.launch_worker = json.at("launch_worker").get<std::string>();
   settings.debugger = json.at("debugger").get<std::string>();
+  settings.profile = json.at("profile").get<bool>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
@@ -249,6 +284,7 @@ std::string to_text(const ExecSettings& settings) {
                {"trace", settings.trace},
                {"launch_worker", settings.launch_worker},
                {"debugger", settings.debugger},
+               {"profile", settings.profile},
                {"kept_bytes", settings.kept_bytes}});
 }
 

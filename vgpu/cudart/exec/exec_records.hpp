@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/check/counters/memory_counts.hpp"
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -52,6 +53,7 @@ struct ExecSettings {
   // The file of `warpcheck`, whose launch worker each launch is compared with; empty: none.
   std::string launch_worker{};
   std::string debugger{};  // the socket of `warpcheck debug`; empty: there is none
+  bool profile = false;  // whether to count what instructions do to memory
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };
@@ -92,6 +94,10 @@ struct RefusalRecord {
 struct NotCheckedRecord {
   std::string what;
 };
+// What instructions of the process did to memory, at its end.
+struct CountsRecord {
+  std::vector<vgpu::CountedInstr> instrs;
+};
 // The process ended regularly: it returned from main, or called exit().
 struct EndRecord {
   std::uint64_t launches = 0;
@@ -101,7 +107,7 @@ struct EndRecord {
 struct ExecRecord {
   int process = 0;
   std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord,
-               NotCheckedRecord, EndRecord>
+               NotCheckedRecord, CountsRecord, EndRecord>
       what;
 };
 

@@ -38,6 +38,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.trace = "0\n1";
   settings.launch_worker = "/a/warpcheck";
   settings.debugger = "/a/socket";
+  settings.profile = true;
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
   const auto back = parse_exec_settings(to_text(settings));
@@ -63,6 +64,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->trace, "0\n1");
   EXPECT_EQ(back->launch_worker, "/a/warpcheck");
   EXPECT_EQ(back->debugger, "/a/socket");
+  EXPECT_TRUE(back->profile);
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
 }
@@ -116,6 +118,11 @@ TEST(ExecRecords, TheOthersComeBackToo) {
   EXPECT_EQ(std::get<CallRecord>(call.what).line, 7u);
   const auto refusal = parse_exec_record(to_text(ExecRecord{1, RefusalRecord{"no \xff"}}));
   EXPECT_EQ(std::get<RefusalRecord>(refusal.what).reason, "no \xef\xbf\xbd");
+  vgpu::CountedInstr instr{"_Z3sumPi", "sum.cu", 7, 3, "st.global.u32", {}};
+  instr.counts.sectors = 32;
+  instr.counts.local_sectors = UINT64_MAX;
+  const auto counts = parse_exec_record(to_text(ExecRecord{1, CountsRecord{{instr, instr}}}));
+  EXPECT_EQ(std::get<CountsRecord>(counts.what).instrs, (std::vector{instr, instr}));
   const auto end = parse_exec_record(to_text(ExecRecord{1, EndRecord{2, {"a", "b"}}}));
   EXPECT_EQ(std::get<EndRecord>(end.what).launches, 2u);
   EXPECT_EQ(std::get<EndRecord>(end.what).kernels, (std::vector<std::string>{"a", "b"}));

@@ -130,6 +130,14 @@ void ExecSession::end_trace() {
                           std::strerror(trace_->error())));
 }
 
+void ExecSession::end_counts() {
+  if (!settings_.profile) return;
+  if (device_was_used_before_fork()) {
+    return not_checked("what a process did to memory that was forked after the first CUDA call");
+  }
+  append({.process = ::getpid(), .what = CountsRecord{counters_.counts()}});
+}
+
 void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{program_path()}}); }
 
 void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
@@ -238,6 +246,7 @@ void ExecSession::not_checked(std::string_view what) {
 void ExecSession::end(const TrialResult& result, std::vector<std::string> kernels,
                       std::size_t first) {
   end_trace();
+  end_counts();
   std::size_t number = first;
   for (const vgpu::Finding& finding : result.findings) {
     const bool is_known = number < counts_.size() && counts_[number] == finding.count;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/check/counters/memory_counters.hpp"
 #include "vgpu/check/trace/trace.hpp"
 #include "vgpu/cudart/debug/agent.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
@@ -39,6 +40,8 @@ class ExecSession {
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
+  // Returns the observer that counts what instructions do to memory; null: nothing is counted.
+  [[nodiscard]] vgpu::Observer* counters() { return settings_.profile ? &counters_ : nullptr; }
   // Records something that was not checked, and the reason; each text once.
   void not_checked(std::string_view what);
   // launches_first(): the first launch of a kernel. launched(), printed(): the totals of launches
@@ -70,6 +73,7 @@ class ExecSession {
   void trace(TrialSettings& trial);
   void end_trace();
   void debug(TrialSettings& trial);
+  void end_counts();
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
@@ -94,6 +98,7 @@ class ExecSession {
   bool is_copy_ = false;                // of the process, made for a debugger
   std::size_t traced_ = 0;              // the number of findings that the trace or the agent has
   std::vector<std::uint64_t> counts_;   // recorded counts, by number
+  vgpu::MemoryCounters counters_;
 };
 
 }  // namespace warpcheck::cudart
