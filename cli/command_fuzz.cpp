@@ -1,13 +1,18 @@
 // warpcheck fuzz: coverage-guided search of one pair (fuzz/).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
 #include "fuzz/fuzz.hpp"
+#include "fuzz/worst_case.hpp"
+#include "harness/case/case_file.hpp"
 #include "harness/process/progress.hpp"
+#include "harness/trial/trial.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -19,6 +24,7 @@ struct FuzzArguments {
   bool no_feedback = false;
   ConfigurationOptions configuration{.build = "both", .warp_model = "both"};
   CompileOption compile;
+  std::string maximise;  // the name of a goal; empty: searches for failures
   ReportOptions reports;
 };
 
@@ -42,6 +48,43 @@ RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
   return run;
 }
 
+// With --maximise: finds the input with most of a count, and keeps it as a case.
+int run_worst_case(const FuzzArguments& arguments) {
+  const FuzzOptions& fuzz = arguments.fuzz;
+  if (fuzz.jobs != 1 || !fuzz.corpus.empty() || arguments.no_feedback || fuzz.stop_when_found ||
+      arguments.reports.wants_any()) {
+    throw UsageError(
+        "--maximise searches in one process and makes no report: it goes with --seconds, --runs, "
+        "--seed, --build, --warp-model, --cases and --compile");
+  }
+  const auto settings = arguments.configuration.settings();
+  const auto& goals = worst_case_goals();
+  WorstCaseOptions options{
+      .pair = fuzz.pair,
+      .goal = &*std::ranges::find(goals, arguments.maximise, &WorstCaseGoal::name),
+      .seconds = fuzz.seconds,
+      .executions = fuzz.executions,
+      .seed = fuzz.seed,
+      .settings = settings.front(),
+      .stop = fuzz.stop};
+  const WorstCase worst = find_worst_case(options);
+  if (worst.a_case.pair == nullptr) {
+    complain(fmt::format("fuzz {}: no input was drawn", fuzz.pair->name()));
+    return kCannot;
+  }
+  const auto path = std::filesystem::path(fuzz.cases) / fuzz.pair->name() /
+                    fmt::format("most-{}.case", arguments.maximise);
+  std::filesystem::create_directories(path.parent_path());
+  write_case(path, record_of(worst.a_case, TrialRunner().run(worst.a_case)));
+  print(
+      fmt::format("{}: {} {}, the first input had {}; {}\n  input: {}\nreplay: warpcheck replay "
+                  "{}\n",
+                  fuzz.pair->name(), worst.value, arguments.maximise, worst.first,
+                  counted(worst.executions, "execution"), fuzz.pair->summary(worst.a_case.input),
+                  path.string()));
+  return *fuzz.stop != 0 ? kInterrupted : kNothingFound;
+}
+
 int run_fuzz_command(FuzzArguments arguments) {
   arguments.reports.check();
   arguments.compile.apply();
@@ -57,6 +100,7 @@ int run_fuzz_command(FuzzArguments arguments) {
   if (fuzz.seconds == 0 && fuzz.executions == 0) {
     throw UsageError("fuzz needs a limit: give --seconds or --runs");
   }
+  if (!arguments.maximise.empty()) return run_worst_case(arguments);
   Progress progress;
   fuzz.on_wait = [&] {
     progress.show([&] {
@@ -100,6 +144,13 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   command.add_flag(
       "--stop-when-found", fuzz.stop_when_found,
       "End at the first failure (for a specimen: when all its finding kinds were found)");
+  std::vector<std::string> goals;
+  for (const WorstCaseGoal& goal : worst_case_goals()) goals.emplace_back(goal.name);
+  command
+      .add_option("--maximise", arguments->maximise,
+                  "Search for the input with most bank conflicts, excess sectors, contended lanes "
+                  "of atomics, or branches at which lanes part, instead of for failures")
+      ->check(CLI::IsMember(goals));
   arguments->configuration.add_to(command);
   command.add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
@@ -114,6 +165,8 @@ void add_fuzz_to(CLI::App& command, Run& run) {
       "  warpcheck fuzz scan_tree                                     for a minute\n"
       "  warpcheck fuzz scan_tree --seconds 3600 --jobs 4 --corpus corpus/scan_tree\n"
       "  warpcheck fuzz scan_tree --runs 20000 --seed 3               the same on every machine\n"
+      "  warpcheck fuzz histogram_shared --maximise conflicts         the worst input for its "
+      "banks\n"
       "\n"
       "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
       "host\n"

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/worst_case.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
@@ -144,6 +145,23 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
     EXPECT_TRUE(std::filesystem::exists(report.replay_path));
     EXPECT_EQ(std::filesystem::exists(place.path), is_kept);
   }
+}
+
+TEST(WorstCase, AHistogramOfEqualBytesHasMostConflicts) {
+  const auto& goals = worst_case_goals();
+  const auto find = [&] {
+    return find_worst_case({.pair = &pair("histogram_shared"),
+                            .goal = &*std::ranges::find(goals, "conflicts", &WorstCaseGoal::name),
+                            .seconds = 0,
+                            .executions = 200,
+                            .seed = 3});
+  };
+  const WorstCase worst = find();
+  EXPECT_EQ(worst.executions, 200U);
+  EXPECT_GT(worst.value, 10 * std::max<std::uint64_t>(worst.first, 10));
+  const WorstCase again = find();
+  EXPECT_EQ(again.value, worst.value);
+  EXPECT_TRUE(worst.a_case.pair->identical(again.a_case.input, worst.a_case.input));
 }
 
 }  // namespace
