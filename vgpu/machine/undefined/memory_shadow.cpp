@@ -29,7 +29,7 @@ void MemoryShadow::begin(std::uint32_t bytes) {
 }
 
 void MemoryShadow::release() {
-  if (bytes_ >= kSectoredMin) *this = {};
+  if (!sectors_.is_empty()) *this = {};
 }
 
 void MemoryShadow::fill_states(std::uint32_t offset, std::uint32_t bytes, std::uint8_t state) {

@@ -26,8 +26,7 @@ class SectorStates {
 
   // Starts anew with `bytes` bytes, all of one state.
   void begin(std::uint32_t bytes, std::uint8_t state);
-  // Releases the host memory.
-  void release() { *this = {}; }
+  [[nodiscard]] bool is_empty() const { return sectors_ == nullptr; }
 
   [[nodiscard]] std::uint8_t at(std::uint32_t offset) const {
     const std::uint8_t state = state_of(offset / kSectorBytes);
