@@ -125,21 +125,40 @@ std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
-// Returns whether the defined bits alone decide an integer comparison.
-bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
+// Returns the lanes in which the defined bits alone decide an integer comparison.
+//   of_lane(lane): the two values
+template <typename OfLane>
+std::uint32_t decided_lanes_of(ptx::Compare compare, OfLane of_lane) {
   using enum ptx::Compare;
+  const auto lanes_with = [&](auto is_decided) {
+    std::uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const auto [a, b] = of_lane(lane);
+      lanes |= std::uint32_t{is_decided(a, b)} << lane;
+    }
+    return lanes;
+  };
   switch (compare) {
-    case eq:
-    case ne: return ((a.value ^ b.value) & ~(a.undefined | b.undefined)) != 0;
     case lt:
     case ge:
     case lo:
-    case hs: return a.most() < b.least() || a.least() >= b.most();
+    case hs:
+      return lanes_with([](const Known& a, const Known& b) {
+        return a.most() < b.least() || a.least() >= b.most();
+      });
     case le:
     case gt:
     case ls:
-    case hi: return a.most() <= b.least() || a.least() > b.most();
-    default: return false;
+    case hi:
+      return lanes_with([](const Known& a, const Known& b) {
+        return a.most() <= b.least() || a.least() > b.most();
+      });
+    default:
+      return lanes_with(
+          [is_equality = compare == eq || compare == ne](const Known& a, const Known& b) {
+            const std::uint64_t undefined = a.undefined | b.undefined;
+            return undefined == 0 || (is_equality && ((a.value ^ b.value) & ~undefined) != 0);
+          });
   }
 }
 
@@ -165,10 +184,18 @@ void for_each_element(const MatrixProduct& product, MatrixOperand which, std::ui
 
 // Returns the value of every lane, with as many bits as the row has.
 LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) {
-  LaneBits values{};
-  const std::uint32_t stride = bytes == 8 ? 8 : 4;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    std::memcpy(&values[lane], row_of(banks, ref) + lane * stride, bytes);
+  LaneBits values;
+  const auto take = [&](auto word, std::uint32_t stride) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      std::memcpy(&word, row_of(banks, ref) + lane * stride, sizeof word);
+      values[lane] = word;
+    }
+  };
+  switch (bytes) {
+    case 1: take(std::uint8_t{}, 4); break;
+    case 2: take(std::uint16_t{}, 4); break;
+    case 8: take(std::uint64_t{}, 8); break;
+    default: take(std::uint32_t{}, 4); break;
   }
   return values;
 }
@@ -340,18 +367,20 @@ void UndefinedRegisters::Flow::decide(std::uint32_t table) {
     unknown[i] = bits(ComputeOperand::a + i);
     value[i] = values_of(banks, ref, ptx::bytes_of(instr.modifiers.type));
   }
-  LaneBits result{};
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    std::array<std::uint64_t, 2> could_be{};
-    for (std::uint32_t row = 0; row < 8; ++row) {
-      std::uint64_t possible = ~std::uint64_t{0};
-      for (std::size_t i = 0; i < 3; ++i) {
-        const bool is_one = (row >> (2 - i) & 1u) != 0;
-        possible &= unknown[i][lane] | (is_one ? value[i][lane] : ~value[i][lane]);
-      }
-      could_be[table >> row & 1u] |= possible;
+  std::array<LaneBits, 2> could_be{};
+  for (std::uint32_t row = 0; row < 8; ++row) {
+    const auto inverts = [&](unsigned i) { return (row >> (2 - i) & 1u) - std::uint64_t{1}; };
+    const std::uint64_t of_a = inverts(0), of_b = inverts(1), of_c = inverts(2);
+    LaneBits& possible = could_be[table >> row & 1u];
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      possible[lane] |= (unknown[0][lane] | (value[0][lane] ^ of_a)) &
+                        (unknown[1][lane] | (value[1][lane] ^ of_b)) &
+                        (unknown[2][lane] | (value[2][lane] ^ of_c));
     }
-    result[lane] = could_be[0] & could_be[1];
+  }
+  LaneBits result;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    result[lane] = could_be[0][lane] & could_be[1][lane];
     // A mask that keeps all undefined bits: how unoptimised code widens a byte.
     const bool keeps = instr.opcode == Opcode::and_ && result[lane] != 0 &&
                        (result[lane] == unknown[0][lane] || result[lane] == unknown[1][lane]);
@@ -471,15 +500,19 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const LaneBits b = values_of(banks, instr[CompareOperand::b], bytes);
   // Signed numbers compare like unsigned ones if their sign bits are inverted.
   const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
+  const std::uint64_t ones = ones_of(bytes);
+  const auto of_lane = [&](unsigned lane) {
+    return std::pair(Known{a[lane] ^ sign, a_bits[lane] & ones},
+                     Known{b[lane] ^ sign, b_bits[lane] & ones});
+  };
+  found.mask &= ~decided_lanes_of(m.compare, of_lane);
+  const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
+  if (!is_equality || registers.latest_swap() == nullptr) return found;
   for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const Known left{a[lane] ^ sign, a_bits[lane] & ones_of(bytes)};
-    const Known right{b[lane] ^ sign, b_bits[lane] & ones_of(bytes)};
-    const bool is_defined = (left.undefined | right.undefined) == 0;
-    const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
-    const bool is_of_loop = is_equality && is_result_of_swap({a[lane], left.undefined},
-                                                             {b[lane], right.undefined}, lane);
-    if (is_defined || is_of_loop || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
+    const bool is_of_loop =
+        is_result_of_swap({a[lane], a_bits[lane] & ones}, {b[lane], b_bits[lane] & ones}, lane);
+    if (is_of_loop) found.mask &= ~(1u << lane);
   }
   return found;
 }

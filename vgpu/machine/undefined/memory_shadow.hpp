@@ -110,12 +110,6 @@ class MemoryShadow {
     return {taint >> 10, static_cast<std::uint8_t>(taint), (taint >> 8 & 1) != 0,
             (taint >> 9 & 1) != 0};
   }
-  // Returns which bits of a byte are undefined.
-  [[nodiscard]] std::uint8_t undefined_bits_at(std::uint32_t offset) const {
-    const State state = state_at(offset);
-    if (state == kDefined) return 0;
-    return state == kUndefined ? taint_at(offset).bits : 0xff;
-  }
   // Returns the offset of the first byte of the range that is not defined, or `end`.
   [[nodiscard]] std::uint32_t find_undefined(std::uint32_t begin, std::uint32_t end) const;
   // Returns the offset of the first byte of the range that was written, or `end`.

@@ -344,14 +344,18 @@ void UnwrittenMemory::tell_bits(Access& access, std::uint32_t lanes, const Memor
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     std::array<std::uint64_t, 2> bits{};
+    std::array<std::uint8_t, 16> states;
+    shadow.read(access.offset[lane], access.bytes, states.data());
+    bool is_calculated = true;
     for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
-      const std::uint32_t at = access.offset[lane] + byte;
-      const std::uint64_t of_byte = shadow.undefined_bits_at(at);
-      bits[byte / 8] |= of_byte << (8 * (byte % 8));
-      const bool is_calculated = of_byte == 0 || (shadow.state_at(at) == MemoryShadow::kUndefined &&
-                                                  shadow.taint_at(at).calculated);
-      if (!is_calculated) access.of_values.calculated &= ~(1u << lane);
+      if (MemoryShadow::is_defined(states[byte])) continue;
+      const bool is_tainted = states[byte] == MemoryShadow::kUndefined;
+      const MemoryShadow::Taint taint =
+          is_tainted ? shadow.taint_at(access.offset[lane] + byte) : MemoryShadow::Taint{};
+      bits[byte / 8] |= std::uint64_t{taint.bits} << (8 * (byte % 8));
+      is_calculated &= taint.calculated;
     }
+    if (!is_calculated) access.of_values.calculated &= ~(1u << lane);
     access.undefined_bits[0][lane] = bits[0];
     access.undefined_bits[1][lane] = bits[1];
   }
