@@ -72,7 +72,8 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsig
 CUresult cuCtxDestroy_v2(CUcontext handle) {
   return after_init([&] {
     Context* const context = find_context(handle);
-    if (context == nullptr || context->is_primary) return fail(cudaErrorDeviceUninitialized);
+    const bool is_own = context != nullptr && !context->is_primary && !context->is_green();
+    if (!is_own) return fail(cudaErrorDeviceUninitialized);
     return destroy(*context);
   });
 }

@@ -80,6 +80,18 @@ Context& create_context(int device, unsigned flags) {
   return made;
 }
 
+Context* green_context_of(CUstream stream) {
+  if (stream == nullptr || stream == CU_STREAM_LEGACY) {
+    Context* const current = current_context();
+    return current != nullptr && current->is_green() ? current : nullptr;
+  }
+  const std::lock_guard lock(all().mutex);
+  for (const auto& [handle, context] : all().created) {
+    if (context->streams.contains(stream)) return context.get();
+  }
+  return nullptr;
+}
+
 void forget_context(Context& context) {
   std::erase(stack(), handle_of(&context));
   const std::lock_guard lock(all().mutex);
@@ -109,7 +121,7 @@ void set_current_context(Context* context) {
 
 void own_memory(CUdeviceptr address) {
   Context* const context = current_context();
-  if (context == nullptr || context->is_primary) return;
+  if (context == nullptr || context->is_primary || context->is_green()) return;
   const std::lock_guard lock(all().mutex);
   context->memory.insert(address);
 }

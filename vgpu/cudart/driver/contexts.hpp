@@ -16,7 +16,11 @@ struct Context {
   bool is_primary = false;
   unsigned long long id = 0;
   unsigned retained = 0;           // of the primary context: by cuDevicePrimaryCtxRetain
-  std::set<CUdeviceptr> memory{};  // of a non-primary context
+  std::set<CUdeviceptr> memory{};  // of a context that is neither primary nor green
+  // Of a green context: its part of the device, and the streams that were made for it.
+  unsigned multiprocessors = 0;
+  std::set<CUstream> streams{};
+  [[nodiscard]] bool is_green() const { return multiprocessors != 0; }
 };
 
 inline CUcontext handle_of(Context* context) { return reinterpret_cast<CUcontext>(context); }
@@ -31,6 +35,9 @@ Context& primary_context(int device);
 // Returns whether the primary context is active: it was retained, or the runtime was used.
 bool primary_is_active(int device);
 Context& create_context(int device, unsigned flags);
+// Returns the green context for which the stream was made; of a null stream, the current one;
+// nullptr: there is none.
+Context* green_context_of(CUstream stream);
 // Removes it from the stacks of all threads.
 void forget_context(Context& context);
 

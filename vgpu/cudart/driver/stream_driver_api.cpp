@@ -7,13 +7,18 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-CUresult get_context_of(CUstream stream, CUcontext* context) {
+//   green: may be null: then the context of a stream of a green context is that context
+CUresult get_context_of(CUstream stream, CUcontext* context, CUgreenCtx* green) {
   return in_context([&] {
     int device = 0;
     if (context == nullptr) return fail(cudaErrorInvalidValue);
     const cudaError_t error = cudaStreamGetDevice(stream, &device);
     if (error != cudaSuccess) return error;
-    *context = handle_of(current_context());
+    Context* const of_stream = green_context_of(stream);
+    Context* const own = of_stream != nullptr ? of_stream : current_context();
+    const bool is_apart = of_stream != nullptr && green != nullptr;
+    *context = handle_of(is_apart ? &primary_context(device) : own);
+    if (green != nullptr) *green = reinterpret_cast<CUgreenCtx>(of_stream);
     return cudaSuccess;
   });
 }
@@ -43,12 +48,11 @@ extern "C" {
 CUresult virtual_cuStreamDestroy(CUstream stream) { return cuStreamDestroy_v2(stream); }
 
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
-  return get_context_of(stream, context);
+  return get_context_of(stream, context, nullptr);
 }
 
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCtx* green) {
-  if (green != nullptr) *green = nullptr;
-  return get_context_of(stream, context);
+  return get_context_of(stream, context, green);
 }
 
 CUresult virtual_cuStreamBeginCapture(CUstream stream) {
