@@ -55,6 +55,8 @@ def check_example(repository, directory):
         sys.exit(f"examples/saxpy has {len(code)} lines, under {LINES_MAX} expected")
 
     shutil.copytree(example, directory)
+    # Six programs are linked; a newcomer's project (check_readme) is linked by the system's linker.
+    os.environ["LDFLAGS"] = "-fuse-ld=mold"
     expect(run(directory, "warpcheck new row_sum"), "wrote row_sum.cu", "warpcheck_add_pairs(row_sum")
     with open(directory / "CMakeLists.txt", "a") as project:
         project.write("warpcheck_add_pairs(row_sum FILES row_sum.cu row_sum_pair.cpp "
@@ -73,8 +75,9 @@ def check_example(repository, directory):
 
 def check_readme(repository, directory, clangxx):
     directory.mkdir()
-    # Another compiler than that of the example.
+    # Another compiler than that of the example, and another linker.
     os.environ["CXX"] = clangxx
+    del os.environ["LDFLAGS"]
     *before, check, replay = five_commands(repository)
     for command in before:
         run(directory, command)
