@@ -9,7 +9,7 @@ import sys
 
 import verdicts_test
 
-SOURCE = pathlib.Path(__file__).parent / "expectations" / "two_sides.cu"
+SOURCE = pathlib.Path(__file__).resolve().parent / "expectations" / "two_sides.cu"
 # case: what stands in the text, and what else could stand there
 WRONG = [
     ("right", "// expect right: clean", "// expect right: note data-race equal"),

@@ -21,7 +21,8 @@ report of it, to the line:
   // varies: WHY                        the interpreter and machine code agree on status and output only
   // also unoptimized: -G               each case once more, with these options of nvcc and the same verdict;
                                         that of `late` is called late_unoptimized
-  // jobs: 2 4                          launches run on so many threads; one thread gives the same bytes
+  // jobs: 2 4                          launches run on so many threads, those of `also` on the last number
+                                        alone; one thread gives the same bytes
 
 Several lines add up; a finding that no line expects fails the test.  Cases with the same options of
 nvcc are one build, and a build is kept until a file that it includes, or its options, change.  Each case
@@ -75,6 +76,7 @@ class Case:
     exec: list
     arguments: list
     is_clean: bool = False
+    is_again: bool = False  # by `also`
     expectations: list = dataclasses.field(default_factory=list)
     says: list = dataclasses.field(default_factory=list)
     conceals: list = dataclasses.field(default_factory=list)
@@ -107,7 +109,7 @@ class Program:
                 self.problems.append(f"'{word} {name}': there is no case of that name")
         for _, suffix, options in (head for head in heads if head[0] == "also"):
             self.cases.update({f"{case.name}_{suffix}": dataclasses.replace(
-                case, name=f"{case.name}_{suffix}", nvcc=[*case.nvcc, *shlex.split(options)])
+                case, name=f"{case.name}_{suffix}", nvcc=[*case.nvcc, *shlex.split(options)], is_again=True)
                 for case in list(self.cases.values())})
         self.judge_comments()
 
@@ -222,8 +224,9 @@ def build_all(nvcc, directory, programs):
 
 def run(warpcheck, program, case, built):
     """The result of the interpreted run, and what differs from machine code."""
-    ways = [("never", []), ("always", [])] if not program.jobs else [
-        ("never", ["--jobs", "1"]), *(("always", ["--jobs", jobs]) for jobs in program.jobs)]
+    numbers = program.jobs[-1:] if case.is_again else program.jobs
+    ways = [("never", []), ("always", [])] if not numbers else [
+        ("never", ["--jobs", "1"]), *(("always", ["--jobs", jobs]) for jobs in numbers)]
     first, *others = (both_ways.run(warpcheck, compile, built.with_suffix(".json"), [*case.exec, *options],
                                     [built, *case.arguments], cwd=program.path.parent)
                       for compile, options in ways)
