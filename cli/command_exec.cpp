@@ -29,6 +29,7 @@
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/schedule/strategies.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -273,9 +274,22 @@ class Execution {
                stderr);
   }
 
+  // The command that opens the first run with an error in the debugger; empty: there is none.
+  [[nodiscard]] std::string debug_text() const {
+    if (report_.errors() == 0) return {};
+    const auto error = std::ranges::find(report_.findings, vgpu::Severity::error,
+                                         [](const auto& found) { return found.finding.severity; });
+    const int run = error == report_.findings.end() ? 1 : error->run;
+    const bool is_default = schedule_of(arguments_, run).strategy == "default";
+    std::string text = fmt::format("========= debug: warpcheck debug {}--",
+                                   is_default ? "" : options_of_run(run) + " ");
+    for (const std::string& word : arguments_.command) text += " " + shell_word(word);
+    return text + "\n";
+  }
+
   int tell() {
     const auto options = [this](int run) { return options_of_run(run); };
-    std::fputs((exec_text(report_, options) + time_text(report_)).c_str(), stderr);
+    std::fputs((exec_text(report_, options) + debug_text() + time_text(report_)).c_str(), stderr);
     ExecStatus status = exit_status(arguments_, report_);
     RunReport files = run_report(report_, settings_);
     std::string unwritten;
