@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cli/debug/debugged_case.hpp"
@@ -97,6 +98,16 @@ Debuggee::Debuggee(const Target& target) : target_(target) {
   throw DebugError(fmt::format("{} ended with status {} before it used CUDA",
                                target.case_file.empty() ? target.program.front() : target.case_file,
                                status_));
+}
+
+void Debuggee::let_end() {
+  constexpr int kEndMs = 2'000, kLookMs = 20;
+  send(original_, {{"do", "free"}});
+  for (int waited = 0; !original_.is_gone && waited < kEndMs; waited += kLookMs) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
+    pass_output(false);
+    reap();
+  }
 }
 
 Debuggee::~Debuggee() {
@@ -185,6 +196,12 @@ void Debuggee::pause() noexcept {
   static_cast<void>(!::write(wakeup_[1], &one, 1));
 }
 
+void Debuggee::forget_pauses() {
+  std::array<char, 16> pauses;
+  while (::read(wakeup_[0], pauses.data(), pauses.size()) > 0) {
+  }
+}
+
 void Debuggee::accept_one() {
   const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) return;
@@ -222,7 +239,8 @@ void Debuggee::wait(const Process& process) {
     if (file >= 0) wanted.push_back(entry(file));
   }
   constexpr int kLookForEndMs = 100;
-  ::poll(wanted.data(), wanted.size(), is_connected_ ? -1 : kLookForEndMs);
+  const bool waits_long = is_connected_ && !paused_at_;
+  ::poll(wanted.data(), wanted.size(), waits_long ? -1 : kLookForEndMs);
   if (wanted[0].revents != 0) accept_one();
   pass_output(false);
   if (!is_connected_) reap();
@@ -273,12 +291,21 @@ void Debuggee::handle(const json& message) {
 
 // The next message that is no event of its own; none: the process is gone.
 std::optional<json> Debuggee::receive(Process& process) {
+  constexpr std::chrono::seconds kPauseWithin{2};
+  paused_at_.reset();
   while (true) {
     wait(process);
     if (!process.link.has_line(0)) {
       std::array<char, 16> pauses;
-      if (::read(wakeup_[0], pauses.data(), pauses.size()) > 0) send(process, {{"do", "pause"}});
-      continue;
+      if (::read(wakeup_[0], pauses.data(), pauses.size()) > 0) {
+        send(process, {{"do", "pause"}});
+        paused_at_ = std::chrono::steady_clock::now();
+      }
+      const bool hangs = paused_at_ && &process != &original_ &&
+                         std::chrono::steady_clock::now() - *paused_at_ > kPauseWithin;
+      if (!hangs) continue;
+      ::kill(process.pid, SIGKILL);
+      return std::nullopt;
     }
     const std::optional<std::string> line = process.link.receive();
     if (!line) return std::nullopt;

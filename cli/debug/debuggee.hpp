@@ -5,8 +5,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
-#include <deque>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -61,8 +62,13 @@ class Debuggee {
   void on_finding(std::function<void(const nlohmann::json&)> call) {
     on_finding_ = std::move(call);
   }
-  // Makes the process that runs stop soon.  May be called from a signal handler.
+  // Makes the process that runs stop soon.  May be called from a signal handler.  A copy that does
+  // not stop within two seconds is ended.
   void pause() noexcept;
+  // Those before now have no effect.
+  void forget_pauses();
+  // The original process has no more to tell: lets it end by itself.
+  void let_end();
   // The exit status of the original process, once it is gone: 128 + n for signal n.
   [[nodiscard]] int status() const { return status_; }
   // The last position that the original process has told.
@@ -85,6 +91,8 @@ class Debuggee {
   std::string path_;
   int listener_ = -1;
   int wakeup_[2] = {-1, -1};  // pause() writes to it
+  // When the process that runs was asked to pause.
+  std::optional<std::chrono::steady_clock::time_point> paused_at_;
   int output_[2] = {-1, -1};  // read ends: the debuggee's standard output and error
   Process original_;
   bool is_connected_ = false;

@@ -90,9 +90,8 @@ std::string text_of_stop(const Stop& stop) {
                       text_of(stop.focus.thread), stop.warp, lanes_text(stop.together));
   if (stop.active != stop.together) text += fmt::format(", active {}", lanes_text(stop.active));
   return text + fmt::format("\n{}:{}  {}\n    => {}  {}\n", file_name(stop.at.file), stop.at.line,
-                            first_word(source_line(stop.at.file, stop.at.line)).word + " " +
-                                first_word(source_line(stop.at.file, stop.at.line)).rest,
-                            stop.at.pc, stop.at.instruction);
+                            trimmed_line(stop.at.file, stop.at.line), stop.at.pc,
+                            stop.at.instruction);
 }
 
 Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> write)

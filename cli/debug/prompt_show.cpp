@@ -183,9 +183,8 @@ void Prompt::focus(const std::string& rest) {
   const Frame frame = session_.frames(thread).front();
   write_(fmt::format("block {} thread {}\n{}:{}  {}\n    {}  {}\n", debug::text_of(thread.block),
                      debug::text_of(thread.thread), file_name(frame.at.file), frame.at.line,
-                     first_word(source_line(frame.at.file, frame.at.line)).word + " " +
-                         first_word(source_line(frame.at.file, frame.at.line)).rest,
-                     frame.at.pc, frame.at.instruction));
+                     trimmed_line(frame.at.file, frame.at.line), frame.at.pc,
+                     frame.at.instruction));
 }
 
 void Prompt::backtrace(const std::string&) {
@@ -207,7 +206,7 @@ void Prompt::frame(const std::string& rest) {
   const CodeLocation& at = frames[frame_].at;
   write_(fmt::format("#{} {} at {}:{}  {}\n", frame_,
                      frames[frame_].is_inlined ? "inlined" : at.function, file_name(at.file),
-                     at.line, first_word(source_line(at.file, at.line)).rest));
+                     at.line, trimmed_line(at.file, at.line)));
 }
 
 void Prompt::up(const std::string&) { frame(std::to_string(frame_ + 1)); }

@@ -90,6 +90,11 @@ std::string source_line(const std::string& file, std::uint32_t line) {
   return lines == nullptr || line == 0 || line > lines->size() ? std::string() : (*lines)[line - 1];
 }
 
+std::string trimmed_line(const std::string& file, std::uint32_t line) {
+  const auto [word, rest] = first_word(source_line(file, line));
+  return rest.empty() ? word : word + " " + rest;
+}
+
 std::uint32_t source_lines_of(const std::string& file) {
   const std::vector<std::string>* const lines = lines_of(file);
   return lines == nullptr ? 0 : static_cast<std::uint32_t>(lines->size());

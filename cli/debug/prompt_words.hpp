@@ -28,8 +28,9 @@ Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view wh
 std::string text_of(const Dim3& at);          // "(1,0,0)"
 std::string lanes_text(std::uint32_t lanes);  // "0-3,7"
 std::string file_name(const std::string& path);
-// A line of a source file; empty: it cannot be read.
+// A line of a source file; empty: it cannot be read.  trimmed_line(): without the spaces around it.
 std::string source_line(const std::string& file, std::uint32_t line);
+std::string trimmed_line(const std::string& file, std::uint32_t line);
 std::uint32_t source_lines_of(const std::string& file);
 
 }  // namespace warpcheck::debug

@@ -14,7 +14,9 @@ namespace warpcheck::debug {
 using nlohmann::json;
 
 DebugSession::DebugSession(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-DebugSession::~DebugSession() = default;
+DebugSession::~DebugSession() {
+  if (impl_->has_ended && !impl_->debuggee.original().is_gone) impl_->debuggee.let_end();
+}
 
 std::unique_ptr<DebugSession> DebugSession::start(Target target) {
   auto impl = std::make_unique<Impl>(std::move(target));
@@ -29,15 +31,20 @@ void DebugSession::set_focus(const Thread& thread) {
   impl_->stop.focus = thread;
 }
 
-const Stop& DebugSession::continue_forward() { return impl_->run_on({}); }
+const Stop& DebugSession::continue_forward() {
+  impl_->debuggee.forget_pauses();
+  return impl_->run_on({});
+}
 const Stop& DebugSession::go_to(std::uint64_t position) { return impl_->go_to(position); }
 void DebugSession::pause() noexcept { impl_->debuggee.pause(); }
 
 const Stop& DebugSession::step(StepKind kind, Direction direction) {
+  impl_->debuggee.forget_pauses();
   return direction == Direction::forward ? impl_->step_forward(kind) : impl_->step_backward(kind);
 }
 
 const Stop& DebugSession::reverse_continue() {
+  impl_->debuggee.forget_pauses();
   return impl_->go_to_last_of(impl_->search(1, impl_->stop.position, {}));
 }
 
@@ -79,6 +86,7 @@ std::optional<json> DebugSession::Impl::run(Process& process, const Run& run) {
   const bool is_at_stop = !run.test_here;
   json request{{"do", "run"},
                {"until", run.until},
+               {"ends_by_itself", has_original_crashed()},
                {"records", run.is_search},
                {"rules", run.has_rules ? rules() : json::array()},
                {"test_here", run.test_here},
@@ -172,6 +180,19 @@ const Stop& DebugSession::Impl::go_to(std::uint64_t position) {
 // Finds the latest place before `until` at which rules apply, or a side is.
 DebugSession::Impl::Place DebugSession::Impl::search(std::uint64_t from, std::uint64_t until,
                                                      Run wanted) {
+  const Stop present = stop;
+  try {
+    return search_from_checkpoints(from, until, std::move(wanted));
+  } catch (const DebugError&) {
+    go_to(present.position);
+    stop = present;
+    throw;
+  }
+}
+
+DebugSession::Impl::Place DebugSession::Impl::search_from_checkpoints(std::uint64_t from,
+                                                                      std::uint64_t until,
+                                                                      Run wanted) {
   std::vector<std::uint64_t> checkpoints = debuggee.checkpoints();
   const Thread focus = stop.focus;
   wanted.is_search = true;
@@ -187,7 +208,11 @@ DebugSession::Impl::Place DebugSession::Impl::search(std::uint64_t from, std::ui
     while (true) {
       const std::optional<json> message = run(copy, wanted);
       wanted.test_here = false;
+      if (!message && !has_original_crashed()) {
+        throw DebugError(fmt::format("the search was given up before position {}", until));
+      }
       if (!message) break;
+      if (message->at("reason") == "pause") throw DebugError("the search was interrupted");
       const std::uint64_t last = message->at("last");
       if (last > best.position) best = {last, message->value("hit", json())};
       if (!message->contains("now")) break;
@@ -262,6 +287,11 @@ const Stop& DebugSession::Impl::step_backward(StepKind kind) {
                                                    .is_search = true,
                                                    .follow = follow});
     debuggee.thin(position);
+    if (message && message->at("reason") == "pause") {
+      go_to(position);
+      stop.focus = focus;
+      throw DebugError("the step back was interrupted");
+    }
     if (!message) continue;
     const std::uint64_t began = message->at("step_began");
     if (began == 0 || (message->at("is_first_seen").get<bool>() && checkpoint > 1)) continue;

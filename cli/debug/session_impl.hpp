@@ -62,6 +62,9 @@ struct DebugSession::Impl {
   std::optional<nlohmann::json> run(Process& process, const Run& run);
   std::uint64_t find_side(const FoundFinding& finding, std::size_t side);
   Place search(std::uint64_t from, std::uint64_t until, Run run);
+  Place search_from_checkpoints(std::uint64_t from, std::uint64_t until, Run run);
+  // It has ended without telling its last position, as its copies do.
+  [[nodiscard]] bool has_original_crashed() { return has_ended && debuggee.original().is_gone; }
   nlohmann::json follow_of(StepKind kind);
   // Takes over where a process has stopped.
   const Stop& set_stop(const std::optional<nlohmann::json>& message);

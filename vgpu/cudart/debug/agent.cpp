@@ -222,6 +222,7 @@ json DebugAgent::key_of(const json& question) {
 
 void DebugAgent::begin_run(const json& request) {
   until_ = request.at("until");
+  ends_by_itself_ = request.at("ends_by_itself");
   records_ = request.at("records");
   rules_.set(request.at("rules"));
   follow_.reset();
@@ -347,14 +348,24 @@ void DebugAgent::on_host_access(const vgpu::HostAccess& access) {
 }
 
 void DebugAgent::on_sync(const vgpu::Sync& sync) {
-  if (sync.kind == vgpu::Sync::Kind::kernel_start && ::getpid() != process_) {
-    is_off_ = true;  // the program has forked, and this is its child
-    link_.close();
-  }
-  if (sync.kind == vgpu::Sync::Kind::kernel_end) step_.launch = nullptr;
+  if (sync.kind == vgpu::Sync::Kind::kernel_start) leave_child();
+  if (sync.kind != vgpu::Sync::Kind::kernel_end) return;
+  step_.launch = nullptr;
+  if (is_off_) return;
+  // So that the debugger knows how far a process had come that ends by itself.
+  if (!is_copy_) send({{"event", "launch_end"}, {"position", position_}});
+  if (ends_by_itself_ && position_ + 1 == until_) stop(stop_for("position"));
+}
+
+// A child that the program has forked is not debugged.
+void DebugAgent::leave_child() {
+  if (is_off_ || ::getpid() == process_) return;
+  is_off_ = true;
+  link_.close();
 }
 
 void DebugAgent::found(const vgpu::Finding& finding) {
+  leave_child();
   if (is_off_) return;
   const std::uint64_t index = findings_++;
   json sides = json::array();
@@ -384,6 +395,7 @@ void DebugAgent::found(const vgpu::Finding& finding) {
 }
 
 void DebugAgent::end() {
+  leave_child();
   if (is_off_ || std::exchange(has_ended_, true)) return;
   step_.launch = nullptr;
   ++position_;

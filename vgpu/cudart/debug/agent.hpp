@@ -55,6 +55,7 @@ class DebugAgent final : public vgpu::Observer {
     std::string object;  // of the finding; empty: any
   };
 
+  void leave_child();
   void look();
   void consider(const vgpu::InstrStep& step);
   void make_checkpoint();
@@ -91,7 +92,9 @@ class DebugAgent final : public vgpu::Observer {
 
   // What the debugger has asked for.
   std::uint64_t until_ = 0;  // stop at this position; 0: none
-  bool records_ = false;     // note the latest place where rules apply instead of stopping
+  // The process ends by itself after the step before until_, and tells nothing more.
+  bool ends_by_itself_ = false;
+  bool records_ = false;  // note the latest place where rules apply instead of stopping
   StopRules rules_;
   std::optional<Follow> follow_;
   std::optional<Side> side_;
