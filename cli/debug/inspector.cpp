@@ -48,7 +48,21 @@ struct FrameAt {
   FrameVariables variables;
 };
 
-Inspector::Shown shown(NamedValue value, const ThreadView& thread, Format format) {
+// Gives an array of unknown length, as of dynamic shared memory, the elements that are there.
+void find_length(Value& value, const FrameAt& frame) {
+  const Type& type = stripped(value.type);
+  const bool is_open = type.kind == Type::Kind::array && type.count == 0 &&
+                       value.place == Value::Place::memory && stripped(type.target).bytes != 0;
+  if (!is_open) return;
+  const std::uint64_t count =
+      frame.thread.readable_bytes(value.address) / stripped(type.target).bytes;
+  if (count == 0) return;
+  value.type = &frame.variables.module().basic_types().array_of(*type.target, count);
+}
+
+Inspector::Shown shown(NamedValue value, const FrameAt& frame, Format format) {
+  find_length(value.value, frame);
+  const ThreadView& thread = frame.thread;
   Inspector::Shown result;
   result.type = value.value.type->name;
   result.text = text_of(value.value, thread, format);
@@ -73,7 +87,7 @@ class Inspector::Impl {
       const FrameAt frame(session_, module(), at);
       std::vector<Shown> all;
       for (NamedValue& each : list_of(frame)) {
-        all.push_back(shown(std::move(each), frame.thread, format));
+        all.push_back(shown(std::move(each), frame, format));
       }
       return all;
     });
@@ -113,7 +127,7 @@ Inspector::Shown Inspector::evaluate(std::string_view expression, const At& at, 
     const FrameAt frame(impl_->session_, module, at);
     const Expression parsed(expression, module);
     const std::string text(expression);
-    return shown({text, text, parsed.evaluate(frame.variables)}, frame.thread, format);
+    return shown({text, text, parsed.evaluate(frame.variables)}, frame, format);
   });
 }
 

@@ -108,6 +108,7 @@ Place DebugSession::resolve(const Thread&, std::uint64_t) {
 
 std::optional<Symbol> DebugSession::symbol(std::string_view name, const Thread& thread,
                                            std::uint32_t) {
+  if (name == "dynamic") return Symbol{std::string(name), {Space::shared, 240, thread}, 0};
   if (!name.ends_with("5share")) return std::nullopt;
   return Symbol{std::string(name), {Space::shared, 0, thread}, 256};
 }
@@ -158,6 +159,14 @@ TEST_F(InspectorTest, Children) {
   ASSERT_EQ(children.size(), 2u);
   EXPECT_EQ(children[1].value.expression, "share[63]");
   EXPECT_EQ(children[1].text, "31.5");
+}
+
+// The 256 bytes of shared memory end an array whose length nothing says.
+TEST_F(InspectorTest, DynamicSharedMemory) {
+  const Inspector::Shown shown = inspector.evaluate("dynamic", at);
+  EXPECT_EQ(shown.type, "int[4]");
+  EXPECT_EQ(shown.children, 4u);
+  EXPECT_EQ(inspector.evaluate("dynamic[3]", at, Format::floating).text, "31.5");
 }
 
 TEST_F(InspectorTest, Declarations) {

@@ -105,6 +105,15 @@ MemoryBytes SessionThread::memory(Address address, std::size_t bytes) const {
   }
 }
 
+std::uint64_t SessionThread::readable_bytes(Address address) const {
+  constexpr std::uint64_t kBytesMax = 1 << 20;
+  try {
+    return session_.memory(place_of(address), kBytesMax).bytes.size();
+  } catch (const DebugError&) {
+    return 0;
+  }
+}
+
 std::optional<Address> SessionThread::symbol(std::string_view name) const {
   const std::optional<Symbol> found = session_.symbol(name, thread_, frame_.physical);
   if (!found) return std::nullopt;

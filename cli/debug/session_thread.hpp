@@ -29,6 +29,8 @@ class SessionThread : public ThreadView {
   [[nodiscard]] std::optional<Address> symbol(std::string_view name) const override;
   [[nodiscard]] Address resolve(std::uint64_t generic) const override;
 
+  // How many bytes can be read from there on, as far as a mebibyte.
+  [[nodiscard]] std::uint64_t readable_bytes(Address address) const;
   // The place of an address in the session.  Throws DebugError if a generic one names no memory.
   [[nodiscard]] Place place_of(Address address) const;
   [[nodiscard]] const Frame& frame() const { return frame_; }
