@@ -50,7 +50,7 @@ void leave_terminal(const std::array<int, 2>& output) {
 }
 
 // The memory that only this process uses, and its share of what it shares; 0: not known.
-std::uint64_t bytes_of(pid_t process) {
+std::uint64_t memory_of(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/smaps_rollup", process));
   std::string word;
   std::uint64_t kilobytes = 0;
@@ -383,7 +383,7 @@ Process& Debuggee::wake(std::uint64_t position) {
 
 std::uint64_t Debuggee::checkpoint_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Process& each : checkpoints_) bytes += bytes_of(each.pid);
+  for (const Process& each : checkpoints_) bytes += memory_of(each.pid);
   return bytes;
 }
 

@@ -7,11 +7,13 @@
 
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
+#include "vgpu/program/warp_rows.hpp"
 
 namespace warpcheck::debug {
-namespace {
 
-constexpr std::uint32_t kWarpLanes = 32;
+using vgpu::kWarpLanes;
+
+namespace {
 
 std::string value_of(const Register& one) {
   if (one.type == "pred") return one.bits != 0 ? "true" : "false";

@@ -13,20 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned kWarpLanes = 32;
-
-const char* name_of(Space space) {
-  switch (space) {
-    case Space::shared: return "shared";
-    case Space::local: return "local";
-    case Space::constant: return "constant";
-    case Space::parameter: return "parameter";
-    case Space::global: break;
-  }
-  return "global";
-}
-
-std::vector<std::byte> bytes_of(const std::string& hex) {
+std::vector<std::byte> bytes_of_hex(const std::string& hex) {
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
     unsigned value = 0;
@@ -118,8 +105,8 @@ void DebugSession::Impl::describe_hit(const json& hit) {
   } else if (stop.reason == StopReason::data_breakpoint) {
     DataAccess access{.kind = data.at("kind"), .object = data.at("object")};
     access.thread = thread_of(data.at("block"), data.at("thread"));
-    access.before = bytes_of(data.at("before"));
-    if (data.contains("after")) access.after = bytes_of(data["after"]);
+    access.before = bytes_of_hex(data.at("before"));
+    if (data.contains("after")) access.after = bytes_of_hex(data["after"]);
     stop.data = std::move(access);
   }
 }

@@ -12,8 +12,14 @@
 
 #include "cli/debug/debuggee.hpp"
 #include "cli/debug/session.hpp"
+#include "vgpu/program/warp_rows.hpp"
 
 namespace warpcheck::debug {
+
+using vgpu::kWarpLanes;
+
+// "shared"
+const char* name_of(Space space);
 
 // A kernel of the debuggee; by its number, which the agent has given it.
 struct KnownKernel {

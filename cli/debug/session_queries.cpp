@@ -15,29 +15,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr unsigned kWarpLanes = 32;
-
 Dim3 dim3_of(const json& text) {
   return {text.at(0).get<std::uint32_t>(), text.at(1).get<std::uint32_t>(),
           text.at(2).get<std::uint32_t>()};
 }
 
-Space space_of(const std::string& name) {
+Space space_named(const std::string& name) {
   if (name == "shared") return Space::shared;
   if (name == "local") return Space::local;
   if (name == "constant") return Space::constant;
   return name == "parameter" ? Space::parameter : Space::global;
-}
-
-const char* name_of(Space space) {
-  switch (space) {
-    case Space::shared: return "shared";
-    case Space::local: return "local";
-    case Space::constant: return "constant";
-    case Space::parameter: return "parameter";
-    case Space::global: break;
-  }
-  return "global";
 }
 
 std::uint8_t byte_at(const std::string& hex, std::size_t index) {
@@ -75,6 +62,17 @@ std::size_t common_end(const std::vector<CodeLocation>& inner,
 }
 
 }  // namespace
+
+const char* name_of(Space space) {
+  switch (space) {
+    case Space::shared: return "shared";
+    case Space::local: return "local";
+    case Space::constant: return "constant";
+    case Space::parameter: return "parameter";
+    case Space::global: break;
+  }
+  return "global";
+}
 
 KnownKernel& DebugSession::Impl::kernel(std::uint32_t number) {
   if (const auto known = kernels.find(number); known != kernels.end()) return known->second;
@@ -241,7 +239,7 @@ Place DebugSession::resolve(const Thread& thread, std::uint64_t generic_address)
   json question = impl_->question("resolve", thread);
   question["address"] = generic_address;
   const json answer = impl_->debuggee.ask(impl_->here(), question);
-  return {space_of(answer.at("space")), answer.at("offset"), thread};
+  return {space_named(answer.at("space")), answer.at("offset"), thread};
 }
 
 std::optional<Symbol> DebugSession::symbol(std::string_view name, const Thread& thread,
@@ -252,7 +250,7 @@ std::optional<Symbol> DebugSession::symbol(std::string_view name, const Thread& 
   const json answer = impl_->debuggee.ask(impl_->here(), question);
   if (answer.is_null()) return std::nullopt;
   return Symbol{.name = std::string(name),
-                .place = {space_of(answer.at("space")), answer.at("offset"), thread},
+                .place = {space_named(answer.at("space")), answer.at("offset"), thread},
                 .bytes = answer.at("bytes")};
 }
 
