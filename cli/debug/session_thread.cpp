@@ -106,9 +106,9 @@ MemoryBytes SessionThread::memory(Address address, std::size_t bytes) const {
 }
 
 std::uint64_t SessionThread::readable_bytes(Address address) const {
-  constexpr std::uint64_t kBytesMax = 1 << 20;
+  constexpr std::uint64_t kReadableMax = 1 << 20;
   try {
-    return session_.memory(place_of(address), kBytesMax).bytes.size();
+    return session_.memory(place_of(address), kReadableMax).bytes.size();
   } catch (const DebugError&) {
     return 0;
   }
