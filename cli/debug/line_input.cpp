@@ -3,6 +3,7 @@
 #include <editline/readline.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -36,7 +37,10 @@ LineInput::LineInput() : is_terminal_(::isatty(STDIN_FILENO) == 1) {
 
 bool LineInput::read(std::string& line) {
   if (!is_terminal_) return static_cast<bool>(std::getline(std::cin, line));
+  // Ctrl-C pauses what runs, and nothing runs now: the line would end as the input does.
+  const auto before = std::signal(SIGINT, SIG_IGN);
   char* const typed = ::readline(kPrompt);
+  std::signal(SIGINT, before);
   if (typed == nullptr) return false;
   line = typed;
   if (!line.empty()) ::add_history(typed);
