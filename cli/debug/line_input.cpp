@@ -31,6 +31,7 @@ char* next_word(const char* text, int state) {
 
 LineInput::LineInput() : is_terminal_(::isatty(STDIN_FILENO) == 1) {
   if (!is_terminal_) return;
+  rl_catch_signals = 0;  // they are for the session
   rl_completion_entry_function = next_word;
   ::using_history();
 }
