@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "cli/exec/program_file.hpp"
 #include "cli/exec/program_run.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
+#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -166,6 +168,7 @@ void Debuggee::start_program(const Target& target) {
   std::vector<std::string> words = target.program, environment;
   std::string path;
   try {
+    static_cast<void>(vgpu::make_strategy(target.strategy, target.seed));
     const ProgramFile file = find_program(words.front());
     require_our_runtime(file);
     path = file.path;
@@ -177,6 +180,8 @@ void Debuggee::start_program(const Target& target) {
     reserve_room(settings.records);
     environment = program_environment(settings, drop_in_directory());
   } catch (const ProgramError& error) {
+    throw DebugError(error.what());
+  } catch (const std::invalid_argument& error) {
     throw DebugError(error.what());
   }
   const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(environment);
@@ -263,11 +268,11 @@ void Debuggee::pass_output(bool is_last) {
   }
 }
 
-// Takes note of children that have ended.
+// Takes note of children that have ended: also copies and checkpoints, which have become children.
 void Debuggee::reap() {
   int status = 0;
-  if (original_.pid > 0 && !original_.is_gone &&
-      ::waitpid(original_.pid, &status, WNOHANG) == original_.pid) {
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (ended != original_.pid) continue;
     original_.is_gone = true;
     status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   }
@@ -360,6 +365,7 @@ std::vector<std::uint64_t> Debuggee::checkpoints() {
 }
 
 Process& Debuggee::wake(std::uint64_t position) {
+  reap();
   expect_connections();
   constexpr int kArriveMs = 10'000;
   while (true) {
