@@ -85,10 +85,12 @@ def differing(build):
 
 
 class Table:
-    """What the programs of a suite show in this run of its test."""
+    """What the programs of a suite show in this run of its test.  Several tests may share a suite, each with a
+    part of it; their programs are called PART.PROGRAM."""
 
-    def __init__(self, suite, warpcheck):
+    def __init__(self, suite, warpcheck, part=""):
         self.suite, self.rows = suite, {}
+        self.prefix = f"{part}." if part else ""
         self.seen = pathlib.Path(warpcheck).resolve().parent / "verdicts" / suite
 
     def add(self, program, variant, findings, sources):
@@ -96,8 +98,14 @@ class Table:
         self.add_verdicts(program, variant, verdicts)
 
     def add_verdicts(self, program, variant, verdicts):
+        program = self.prefix + program
         name = f"{program} {variant}" if variant else program
         self.rows.setdefault(program, set()).update(f"{name}: {each}" for each in verdicts)
+
+    def problems_of_part(self):
+        """The same for this part, whose programs are those of this run."""
+        names = {*read_rows(TABLES / f"{self.suite}.txt"), *(file.stem for file in self.seen.glob("*.txt"))}
+        return self.problems({*self.rows, *(name for name in names if not name.startswith(self.prefix))})
 
     def problems(self, programs):
         """How this run's rows differ from the accepted ones; programs: the names of all that there are,

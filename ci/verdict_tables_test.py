@@ -15,7 +15,6 @@ import verdict_tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROGRAMS = ROOT / "vgpu/cudart/programs"
-LIBRARIES = ROOT / "vgpu/libraries"
 SCRIPTS = ROOT / "ci/exec"
 COMMAND = pathlib.Path(__file__).parent / "verdicts"
 SOURCE = ["s[0] = 1;  // first", "x = s[0];", "  s[0]  = 1;", "y = " + 20 * "long + " + "1;"]
@@ -100,6 +99,17 @@ class VerdictTables(unittest.TestCase):
         self.assertIn("  gone: two: clean", self.run_suite(("one",), one=[RACE]))
         self.assertIn("  new:  three: clean", self.run_suite(("one", "two", "three"), three=[]))
 
+    def test_parts_of_a_suite_do_not_see_each_other(self):
+        tables = [verdict_tables.Table("parts", self.build / "warpcheck", part) for part in ("a", "b")]
+        for table in tables:
+            table.add("one", "", [], verdict_tables.sources_of())
+        self.assertIn("  new:  a.one: clean", tables[0].problems_of_part())
+        self.assertIn("  new:  b.one: clean", tables[1].problems_of_part())
+        self.assertEqual(self.verdicts("--accept", "a.one", "b.one")[0], 0)
+        tables[1].rows = {}
+        self.assertEqual(tables[0].problems_of_part(), [])
+        self.assertIn("  gone: b.one: clean", tables[1].problems_of_part())
+
     def test_only_what_is_named_is_accepted(self):
         self.accept_all()
         self.run_suite(("one", "three"), one=[NOTE], three=[])
@@ -114,10 +124,11 @@ class VerdictTables(unittest.TestCase):
         suites = {"litmus", "litmus_80", "litmus_90", "hunt", "check", "defects", "contenders", "linked"}
         for prefix, folder in (("programs", PROGRAMS), ("verdicts", PROGRAMS / "verdicts")):
             suites |= {f"{prefix}_{path.parent.name}" for path in folder.glob("*/*.cu")}
-        suites |= {f"exec_{name}" for path in SCRIPTS.rglob("*_test.py")
-                   for name in re.findall(r'Verdicts\("(\w+)"\)', path.read_text())}
-        suites |= {f"library_{path.parent.parent.name}" for path in LIBRARIES.glob("*/programs/*.cu")}
-        suites.add("frameworks")
+        suites |= {"exec", "libraries", "frameworks"}
+        parts = {name for path in SCRIPTS.rglob("*_test.py")
+                 for name in re.findall(r'Verdicts\("(\w+)"\)', path.read_text())}
+        named = {name.split(".")[0] for name in verdict_tables.read_rows(self.saved / "exec.txt")}
+        self.assertEqual(named, parts)
         tables = {path.stem: path.read_text().splitlines() for path in self.saved.glob("*.txt")}
         self.assertEqual(set(tables) - suites, set())
         self.assertTrue({"litmus", "hunt", "check", "defects", "contenders", "linked"} < set(tables))

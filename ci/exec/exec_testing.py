@@ -69,17 +69,17 @@ def run(*words, **more):
 
 
 class Verdicts:
-    """The table of a script: rows of the runs that it reports to add(), compared by check() at its end."""
+    """A script's part of the table: rows of the runs that it reports to add(), compared by check() at its end."""
 
     def __init__(self, name):
-        self.table = verdict_tables.Table(f"exec_{name}", WARPCHECK)
+        self.table = verdict_tables.Table("exec", WARPCHECK, name)
 
     def add(self, program, variant, findings):
         lines = {name: text.splitlines() for name, text in Source.texts.items()}
         self.table.add(program, variant, findings, lambda file: lines.get(pathlib.Path(file).name))
 
     def check(self):
-        problems = self.table.problems(set(self.table.rows))
+        problems = self.table.problems_of_part()
         assert not problems, "\n".join(problems)
 
 

@@ -133,7 +133,7 @@ class CuBlas(unittest.TestCase):
     def setUpClass(cls):
         cls.room = tempfile.TemporaryDirectory()
         cls.here = pathlib.Path(cls.room.name)
-        cls.table = verdict_tables.Table("library_cublas", WARPCHECK)
+        cls.table = verdict_tables.Table("libraries", WARPCHECK, "cublas")
         # Linked as nvcc does by default: the runtime is inside, cuBLAS is shared.
         subprocess.run([NVCC, "-arch=compute_75", "-g", "-lineinfo", DEFECTS, "-o",
                         cls.here / "defects", "-lcublas", "-lcublasLt"], check=True)
@@ -141,7 +141,7 @@ class CuBlas(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.room.cleanup()
-        problems = cls.table.problems(set(cls.table.rows))
+        problems = cls.table.problems_of_part()
         assert not problems, "\n".join(problems)
 
     def run_program(self, *command):

@@ -5,8 +5,8 @@ of this folder computes what it should, and nothing is found; with the argument 
 of the kind that its header names (`# expect: KIND; MESSAGE`), at lines marked `#~`, or `//~` in a source
 of its own.  Lines of a kernel that the program has as a text count from the beginning of the text.
 
-`# exec: OPTION...` are options of `exec`.  What both runs show is in docs/develop/verdicts/frameworks.txt, of
-programs that PYTHON has run.
+`# exec: OPTION...` are options of `exec`.  What both runs show is in the table `frameworks`
+(docs/develop/verdicts.md).
 
 A program whose frameworks (`# needs: NAME...`) PYTHON does not have is named, and the status is 2.
 """
