@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "vgpu/program/program.hpp"
+
 namespace warpcheck::vgpu {
 
 void LaunchOrder::reset() {
@@ -92,6 +94,10 @@ BlockKey LaunchOrder::cluster_of(BlockKey block) const {
 unsigned LaunchOrder::device_of_block(BlockKey block) const {
   const auto after = std::ranges::upper_bound(starts_, block, {}, &Start::first_block);
   return std::prev(after)->device;
+}
+
+Reach LaunchOrder::reach_of(const Access& access) const {
+  return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
 }
 
 }  // namespace warpcheck::vgpu

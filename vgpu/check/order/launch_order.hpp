@@ -12,7 +12,6 @@
 #include "vgpu/check/order/early_launches.hpp"
 #include "vgpu/check/order/thread_state.hpp"
 #include "vgpu/machine/events.hpp"
-#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -105,9 +104,7 @@ class LaunchOrder {
     const bool is_of_device = scope == ptx::Scope::gpu && has_devices() && !has_clusters();
     return is_of_device ? Reach::cluster : Reach::grid;
   }
-  [[nodiscard]] Reach reach_of(const Access& access) const {
-    return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
-  }
+  [[nodiscard]] Reach reach_of(const Access& access) const;
 
  private:
   struct Start {
