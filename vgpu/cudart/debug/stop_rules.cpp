@@ -169,10 +169,11 @@ void StopRules::set(const nlohmann::json& rules) {
   watches_data_ = false;
   for (const nlohmann::json& rule : rules) rules_.push_back(rule_of(rule));
   for (const StopRule& rule : rules_) watches_data_ |= rule.kind == StopRule::Kind::data;
-  const vgpu::Program* const program = std::exchange(program_, nullptr);
-  for (const auto& [known, lines] : programs_) {
-    if (known != program) enter(*known);
-  }
+  const vgpu::Program* const program = program_;
+  std::vector<const vgpu::Program*> programs;
+  for (const auto& [known, marks] : marks_of_) programs.push_back(known);
+  marks_of_.clear();
+  for (const vgpu::Program* const known : programs) enter(*known);
   if (program != nullptr) enter(*program);
 }
 
@@ -184,8 +185,12 @@ const ProgramLines& StopRules::lines_of(const vgpu::Program& program) {
 
 void StopRules::enter(const vgpu::Program& program) {
   program_ = &program;
-  marks_.assign(program.code.size(), 0);
-  at_.clear();
+  const auto [known, is_new] = marks_of_.try_emplace(&program);
+  Marks& marks = known->second;
+  marks_ = &marks;
+  if (!is_new) return;
+  marks.is_marked.assign(program.code.size(), 0);
+  if (rules_.empty()) return;
   const ProgramLines& lines = lines_of(program);
   const std::string name = vgpu::kernel_name(program.kernel);
   for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -202,16 +207,16 @@ void StopRules::enter(const vgpu::Program& program) {
       if (is_meant) lines_[rule.number] = program.user_location(0).line;
     }
     for (const std::uint32_t pc : pcs) {
-      marks_[pc] = 1;
-      at_[pc].push_back(i);
+      marks.is_marked[pc] = 1;
+      marks.at[pc].push_back(i);
     }
   }
 }
 
 std::vector<const StopRule*> StopRules::at(std::uint32_t pc) const {
   std::vector<const StopRule*> rules;
-  const auto found = at_.find(pc);
-  if (found == at_.end()) return rules;
+  const auto found = marks_->at.find(pc);
+  if (found == marks_->at.end()) return rules;
   for (const std::size_t i : found->second) rules.push_back(&rules_[i]);
   return rules;
 }

@@ -91,7 +91,7 @@ class StopRules {
   void set(const nlohmann::json& rules);
   // A program runs now.
   void enter(const vgpu::Program& program);
-  [[nodiscard]] bool has_marks(std::uint32_t pc) const { return marks_[pc] != 0; }
+  [[nodiscard]] bool has_marks(std::uint32_t pc) const { return marks_->is_marked[pc] != 0; }
   // Returns the rules that apply at the pc.
   [[nodiscard]] std::vector<const StopRule*> at(std::uint32_t pc) const;
   [[nodiscard]] std::vector<const StopRule*> of_findings() const;
@@ -109,8 +109,13 @@ class StopRules {
   std::vector<StopRule> rules_;
   std::string text_;  // of rules_
   const vgpu::Program* program_ = nullptr;
-  std::vector<std::uint8_t> marks_;                       // by pc of the program
-  std::map<std::uint32_t, std::vector<std::size_t>> at_;  // by pc: indices into rules_
+  // Where rules apply in a program.
+  struct Marks {
+    std::vector<std::uint8_t> is_marked;                   // by pc
+    std::map<std::uint32_t, std::vector<std::size_t>> at;  // by pc: indices into rules_
+  };
+  std::map<const vgpu::Program*, Marks> marks_of_;  // of the programs that have run under the rules
+  const Marks* marks_ = nullptr;                    // of program_
   std::map<int, std::uint32_t> lines_;
   bool watches_data_ = false;
   std::map<const vgpu::Program*, std::unique_ptr<ProgramLines>> programs_;
