@@ -5,6 +5,7 @@
 
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
+#include "vgpu/text/counted.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -156,7 +157,7 @@ std::string Prompt::describe(const BreakpointState& point) const {
     text += " if " + condition->second;
   }
   if (!one.is_enabled) text += ", disabled";
-  if (point.hits != 0) text += fmt::format(", hit {} times", point.hits);
+  if (point.hits != 0) text += ", hit " + counted(point.hits, "time");
   return text + "\n";
 }
 

@@ -91,7 +91,7 @@ TEST_F(PromptTest, ConditionsChooseTheThread) {
   EXPECT_EQ(said[3], "2\n");
   EXPECT_EQ(said[4],
             "catchpoint 1: findings\n"
-            "breakpoint 2: scan_hillis_steele.cu:14 if threadIdx.x == 2, hit 1 times\n");
+            "breakpoint 2: scan_hillis_steele.cu:14 if threadIdx.x == 2, hit 1 time\n");
 }
 
 TEST_F(PromptTest, ThreadsAreShownWithTheirStates) {
