@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cli/cli.hpp"
+#include "cli/debug/dap/editor_options.hpp"
 #include "cli/debug/line_input.hpp"
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/session.hpp"
@@ -22,6 +23,7 @@ struct DebugArguments {
   std::vector<std::string> program;
   std::string build, strategy = "default";
   std::uint64_t seed = 1;
+  dap::EditorOptions editor;
 };
 
 // The session that Ctrl-C pauses.
@@ -31,13 +33,17 @@ void pause_on_interrupt(int) {
   if (running != nullptr) running->pause();
 }
 
-int run_prompt(const DebugArguments& arguments) {
+int run_debug(const DebugArguments& arguments) {
   debug::Target target{.case_file = arguments.input,
                        .program = arguments.program,
                        .build = arguments.build,
                        .strategy = arguments.strategy,
                        .seed = arguments.seed,
                        .output = {}};
+  if (arguments.editor.are_given()) return arguments.editor.run(target);
+  if (target.case_file.empty() && target.program.empty()) {
+    throw UsageError("expected a case file; or, after --, a program and its arguments");
+  }
   try {
     const std::unique_ptr<debug::DebugSession> session = debug::DebugSession::start(target);
     running = session.get();
@@ -61,8 +67,7 @@ void add_debug_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<DebugArguments>();
   const auto words = std::make_shared<std::vector<std::string>>();
   command.add_option("CASE", *words, "A case file; or, after --, a program and its arguments")
-      ->required()
-      ->expected(1, -1)
+      ->expected(0, -1)
       ->type_name("CASE|PROGRAM ARG...");
   command
       .add_option("--build", arguments->build, "Build of a case's kernels (default: the case's)")
@@ -70,6 +75,7 @@ void add_debug_to(CLI::App& command, Run& run) {
   command.add_option("--strategy", arguments->strategy,
                      "What decides which warp of a program runs next, as for exec");
   command.add_option("--seed", arguments->seed, "Seed of the strategy")->capture_default_str();
+  arguments->editor.add_to(command);
   command.footer(
       "Stops before the first instruction and reads commands, as gdb and cuda-gdb have them: help\n"
       "lists them.  Everything works backwards, too: reverse-step, reverse-continue, watch "
@@ -79,6 +85,7 @@ void add_debug_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck debug fuzz/cases/scan_hillis_steele_published/cc66.case\n"
       "  warpcheck debug -- ./scan 1000\n"
+      "  warpcheck debug --configure vscode scan.case   # then F5 in VS Code\n"
       "\n"
       "Exit status: 0 the session was ended, 2 bad usage, or what cannot be run.");
   command.callback([&run, arguments, words] {
@@ -88,7 +95,7 @@ void add_debug_to(CLI::App& command, Run& run) {
     } else {
       arguments->program = *words;
     }
-    run = [arguments] { return run_prompt(*arguments); };
+    run = [arguments] { return run_debug(*arguments); };
   });
 }
 

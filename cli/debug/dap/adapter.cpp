@@ -113,6 +113,7 @@ Adapter::Adapter(Inbox& inbox, Client& client, debug::Target target)
 
 void Adapter::serve() {
   while (!is_over_ && !client_.is_gone()) handle(inbox_.wait());
+  prompt_.reset();
   debuggee_.end();
 }
 
@@ -152,6 +153,9 @@ void Adapter::add_requests() {
   sources_.add_requests(handlers_);
   breakpoints_.add_requests(handlers_);
   add_motions(handlers_, debuggee_, sources_, [this](const Motion& motion) { run(motion); });
+  handlers_["evaluate"] = [this, evaluate = handlers_.at("evaluate")](const Arguments& arguments) {
+    return evaluate_in_console(arguments, evaluate);
+  };
   handlers_["initialize"] = [this](const Arguments& arguments) { return initialize(arguments); };
   handlers_["launch"] = [this](const Arguments& arguments) { return launch(arguments); };
   handlers_["attach"] = [](const Arguments&) -> Answer {
@@ -246,6 +250,40 @@ void Adapter::start(debug::Target target) {
       inbox_, [](const Arrival& arrival) { return std::holds_alternative<Disappearance>(arrival); },
       [] { ::_exit(EXIT_FAILURE); });
   debuggee_.begin(debug::DebugSession::start(std::move(target)));
+  prompt_ = std::make_unique<debug::Prompt>(debuggee_.session(),
+                                            [this](std::string_view text) { printed_ += text; });
+}
+
+Answer Adapter::evaluate_in_console(const Arguments& arguments, const Handler& evaluate) {
+  try {
+    return evaluate(arguments);
+  } catch (const std::exception&) {
+    const std::string line = arguments.text_or("expression", "");
+    const std::string word = line.substr(0, line.find_first_of(" /"));
+    const bool is_command =
+        arguments.text_or("context", "") == "repl" && !debug::Prompt::commands_with(word).empty();
+    if (!is_command) throw;
+    return execute(line);
+  }
+}
+
+Answer Adapter::execute(const std::string& command) {
+  const Stop before = debuggee_.stopped_session().stop();
+  bool goes_on = true;
+  {
+    const Inbox::Interruption interruption(inbox_, stops_a_run,
+                                           [this] { debuggee_.session().pause(); });
+    goes_on = prompt_->execute(command);
+  }
+  const Stop& after = debuggee_.session().stop();
+  const bool has_moved = after.position != before.position || !(after.focus == before.focus);
+  return {Json{{"result", std::exchange(printed_, {})}, {"variablesReference", 0}},
+          [this, goes_on, has_moved] {
+            if (!goes_on) return end_debuggee();
+            if (!has_moved) return;
+            debuggee_.set_running(false);
+            report_stop();
+          }};
 }
 
 void Adapter::run(const Motion& motion) {
@@ -313,6 +351,7 @@ void Adapter::write(std::string_view category, std::string_view text) {
 }
 
 void Adapter::end_debuggee() {
+  prompt_.reset();
   debuggee_.end();
   client_.send_event("terminated");
 }

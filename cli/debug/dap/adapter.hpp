@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
 
 #include "cli/debug/dap/breakpoints.hpp"
 #include "cli/debug/dap/client.hpp"
@@ -14,6 +17,7 @@
 #include "cli/debug/dap/motions.hpp"
 #include "cli/debug/dap/numbered_session.hpp"
 #include "cli/debug/dap/sources.hpp"
+#include "cli/debug/prompt.hpp"
 
 namespace warpcheck::dap {
 
@@ -33,6 +37,9 @@ class Adapter {
   [[nodiscard]] Answer launch(const Arguments& arguments);
   [[nodiscard]] debug::Target target_of(const Arguments& arguments) const;
   void start(debug::Target target);
+  // In the editor's console, what is no expression is a command of the terminal's prompt.
+  [[nodiscard]] Answer evaluate_in_console(const Arguments& arguments, const Handler& evaluate);
+  [[nodiscard]] Answer execute(const std::string& command);
   void run(const Motion& motion);
   void report_stop();
   void report_findings();
@@ -45,6 +52,8 @@ class Adapter {
   NumberedSession debuggee_;
   Sources sources_;
   Breakpoints breakpoints_{debuggee_, sources_};
+  std::unique_ptr<debug::Prompt> prompt_;  // of the session
+  std::string printed_;                    // by it
   Handlers handlers_;
   bool is_initialized_ = false;
   bool stops_on_entry_ = false, stops_at_end_ = false;

@@ -245,6 +245,20 @@ TEST_F(DapAdapter, ExpressionsAreEvaluatedInTheirFrame) {
             "values cannot be changed: going back repeats the run as it was");
 }
 
+TEST_F(DapAdapter, TheConsoleTakesCommandsOfThePrompt) {
+  launch_and_stop();
+  EXPECT_EQ(body("evaluate", R"({"expression":"n","context":"repl"})")["result"], "3");
+  EXPECT_EQ(refusal("evaluate", R"({"expression":"stepi"})"), "no variable `stepi`");
+  EXPECT_EQ(refusal("evaluate", R"({"expression":"jump","context":"repl"})"), "no variable `jump`");
+  fake_run().stops = {fake_stop(StopReason::step, 2, 14)};
+  EXPECT_EQ(body("evaluate", R"({"expression":"stepi","context":"repl"})")["result"],
+            "did stepi\n");
+  EXPECT_EQ(event("stopped")["reason"], "step");
+  EXPECT_EQ(fake_run().calls, Calls{"step instruction forward"});
+  body("evaluate", R"({"expression":"quit","context":"repl"})");
+  EXPECT_EQ(event("terminated"), nullptr);
+}
+
 TEST_F(DapAdapter, BreakpointsOfAFileAreReplacedAndThoseThatStayKeepTheirNumber) {
   launch_and_stop();
   Json list = body("setBreakpoints", R"({"source":{"path":"/home/src/scan.cu"},"breakpoints":[

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cli/debug/inspector.hpp"
+#include "cli/debug/prompt.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -194,5 +195,17 @@ std::function<bool(const Stop&)> Inspector::condition(std::string_view expressio
   return [](const Stop&) { return true; };
 }
 std::string Inspector::missing_variables() { return ""; }
+
+Prompt::Prompt(DebugSession& session, std::function<void(std::string_view)> write)
+    : session_(session), inspector_(session), write_(std::move(write)) {}
+bool Prompt::execute(std::string_view line) {
+  write_(fmt::format("did {}\n", line));
+  if (line == "stepi") session_.step(StepKind::instruction, Direction::forward);
+  return line != "quit";
+}
+std::vector<std::string> Prompt::commands_with(std::string_view beginning) {
+  if (beginning == "stepi" || beginning == "quit") return {std::string(beginning)};
+  return {};
+}
 
 }  // namespace warpcheck::debug

@@ -53,6 +53,8 @@ class NumberedSession {
 
   [[nodiscard]] std::int64_t number_of(const debug::Thread& thread);
   [[nodiscard]] debug::Thread thread_of(std::int64_t number) const;
+  // All that have a number, in order.
+  [[nodiscard]] const std::vector<debug::Thread>& numbered_threads() const { return threads_; }
 
   [[nodiscard]] std::int64_t add_frame(const ThreadFrame& frame);
   [[nodiscard]] const ThreadFrame& frame_of(std::int64_t number) const;

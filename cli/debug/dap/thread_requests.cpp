@@ -55,11 +55,14 @@ class ThreadList {
         if (side.instruction != 0 || !side.ptx.empty()) add({side.block, side.thread});
       }
     }
+    // Those of stops before, which have their numbers already.
+    const std::vector<Thread> before = debuggee_.numbered_threads();
+    for (const Thread& each : before) add(each);
     return threads_;
   }
 
  private:
-  // Returns whether it exists; one that is not resident is not listed.
+  // One that is not resident is not listed.
   void add(const Thread& thread) {
     if (threads_.size() >= kListedMax) return;
     const auto block = std::ranges::find(blocks_, thread.block, &debug::BlockState::block);

@@ -1,5 +1,5 @@
 // What `--configure` writes for editors.
-#include "cli/debug/dap/configure.hpp"
+#include "cli/debug/dap/configure/configure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/debug/dap/launch_json.hpp"
+#include "cli/debug/dap/configure/launch_json.hpp"
 #include "harness/input/json.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 

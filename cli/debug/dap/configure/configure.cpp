@@ -1,4 +1,4 @@
-#include "cli/debug/dap/configure.hpp"
+#include "cli/debug/dap/configure/configure.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "cli/cli.hpp"
-#include "cli/debug/dap/launch_json.hpp"
+#include "cli/debug/dap/configure/launch_json.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
 

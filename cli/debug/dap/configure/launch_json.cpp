@@ -1,4 +1,4 @@
-#include "cli/debug/dap/launch_json.hpp"
+#include "cli/debug/dap/configure/launch_json.hpp"
 
 #include <fmt/format.h>
 
