@@ -27,10 +27,10 @@ struct DebugArguments {
 };
 
 // The session that Ctrl-C pauses.
-debug::DebugSession* running = nullptr;
+debug::DebugSession* paused_by_interrupt = nullptr;
 
 void pause_on_interrupt(int) {
-  if (running != nullptr) running->pause();
+  if (paused_by_interrupt != nullptr) paused_by_interrupt->pause();
 }
 
 int run_debug(const DebugArguments& arguments) {
@@ -46,7 +46,7 @@ int run_debug(const DebugArguments& arguments) {
   }
   try {
     const std::unique_ptr<debug::DebugSession> session = debug::DebugSession::start(target);
-    running = session.get();
+    paused_by_interrupt = session.get();
     std::signal(SIGINT, pause_on_interrupt);
     const auto write = [](std::string_view text) { std::cout << text << std::flush; };
     debug::Prompt prompt(*session, write);
@@ -56,7 +56,7 @@ int run_debug(const DebugArguments& arguments) {
     for (std::string line; input.read(line) && prompt.execute(line);) {
     }
     std::signal(SIGINT, SIG_DFL);
-    running = nullptr;
+    paused_by_interrupt = nullptr;
   } catch (const debug::DebugError& error) {
     throw UsageError(error.what());
   }

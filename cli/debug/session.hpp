@@ -285,7 +285,7 @@ class DebugSession {
   [[nodiscard]] std::string checkpoints();
 
  private:
-  class Impl;
+  struct Impl;
   explicit DebugSession(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

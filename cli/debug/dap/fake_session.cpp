@@ -43,8 +43,7 @@ Stop fake_stop(StopReason reason, std::uint32_t lane, std::uint32_t line) {
   return stop;
 }
 
-class DebugSession::Impl {
- public:
+struct DebugSession::Impl {
   const Stop& run(std::string call) {
     record(std::move(call));
     FakeRun& run = fake_run();
