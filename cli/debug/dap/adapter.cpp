@@ -311,8 +311,7 @@ void Adapter::run(const Motion& motion) {
   } catch (const debug::DebugError& error) {
     debuggee_.set_running(false);
     write("stderr", fmt::format("{}\n", error.what()));
-    if (session.stop().reason != StopReason::end) return report_stop();
-    return end_debuggee();
+    return report_stop();
   }
   debuggee_.set_running(false);
   report_stop();
