@@ -67,7 +67,7 @@ void add_debug_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<DebugArguments>();
   const auto words = std::make_shared<std::vector<std::string>>();
   command.add_option("CASE", *words, "A case file; or, after --, a program and its arguments")
-      ->expected(0, -1)
+      ->expected(1, -1)
       ->type_name("CASE|PROGRAM ARG...");
   command
       .add_option("--build", arguments->build, "Build of a case's kernels (default: the case's)")

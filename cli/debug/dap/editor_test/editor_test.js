@@ -168,6 +168,12 @@ const tests = {
     assert.equal(await ended, 0);
   },
 
+  async 'a configuration names what the command line names'() {
+    const text = child_process.execFileSync(
+        warpcheck, ['debug', '--configure', 'nvim', '--', './saxpy', '-n', '1000']).toString();
+    assert.match(text, /program = ".*\/saxpy",\n    args = { "-n", "1000" },\n/);
+  },
+
   async 'what cannot be launched is said'() {
     const client = await overStdio();
     await client.initializeRequest();
