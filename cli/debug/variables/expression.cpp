@@ -130,7 +130,8 @@ Value Evaluation::register_value(const Node& node) {
     const bool is_wide = *bits > 0xffffffff;
     return value_of(Scalar{&types_.get(is_wide ? "unsigned long long" : "unsigned int"), *bits});
   }
-  const std::optional<RegisterBits> found = frame_.thread().register_bits(node.name);
+  const std::optional<RegisterBits> found =
+      frame_.module().register_bits(frame_.thread(), node.name);
   if (!found) {
     fail(node,
          fmt::format("the function has no register {}; `info registers` lists them", node.name));

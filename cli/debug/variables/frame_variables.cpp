@@ -33,8 +33,9 @@ Value absent_value(const Type* type, std::string reason) {
   return value;
 }
 
-Value register_value(const Type* type, const std::string& name, const ThreadView& thread) {
-  const std::optional<RegisterBits> bits = thread.register_bits(name);
+Value register_value(const Type* type, const std::string& name, const ModuleDescription& module,
+                     const ThreadView& thread) {
+  const std::optional<RegisterBits> bits = module.register_bits(thread, name);
   if (!bits) return absent_value(type, fmt::format("its register {} is not known here", name));
   constexpr std::uint64_t kBytesMax = 8;
   Value value;
@@ -80,7 +81,7 @@ NamedValue FrameVariables::value_of(const Variable& variable) const {
   switch (location.kind) {
     case Location::Kind::absent: break;
     case Location::Kind::in_register:
-      named.value = register_value(variable.type, location.register_name, thread_);
+      named.value = register_value(variable.type, location.register_name, module_, thread_);
       break;
     case Location::Kind::constant:
       named.value.place = Value::Place::bits;

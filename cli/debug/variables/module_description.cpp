@@ -7,6 +7,7 @@
 
 #include "cli/debug/variables/accessed_types.hpp"
 #include "cli/debug/variables/expression.hpp"
+#include "cli/debug/variables/written_registers.hpp"
 #include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck::debug {
@@ -75,6 +76,17 @@ ModuleDescription::ModuleDescription(std::string_view text, std::string_view nam
 const Type* ModuleDescription::find_type(std::string_view name) const {
   if (const Type* const basic = basic_types_->find(name)) return basic;
   return debug_info_ ? debug_info_->find_type(name) : nullptr;
+}
+
+std::optional<RegisterBits> ModuleDescription::register_bits(const ThreadView& thread,
+                                                             std::string_view name) const {
+  std::optional<RegisterBits> bits = thread.register_bits(name);
+  const CodePosition at = thread.position();
+  const ptx::Function* const function = bits ? module_.find_function(at.function) : nullptr;
+  if (function != nullptr && !may_be_written(*function, name, at.ptx_line)) {
+    bits->unwritten = ~std::uint64_t{0};
+  }
+  return bits;
 }
 
 ModuleDescription::Declared ModuleDescription::declared(const ptx::Variable& variable,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/debug/variables/debug_info.hpp"
+#include "cli/debug/variables/thread_view.hpp"
 #include "cli/debug/variables/types.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -30,6 +31,11 @@ class ModuleDescription {
   // A type of C++, or of the program; nullptr: there is none of that name.
   [[nodiscard]] const Type* find_type(std::string_view name) const;
   [[nodiscard]] BasicTypes& basic_types() const { return *basic_types_; }
+
+  // The value of a register of the thread's frame.  Its bits are unwritten if no path to the place
+  // writes it.  Nothing: the function has no such register.
+  [[nodiscard]] std::optional<RegisterBits> register_bits(const ThreadView& thread,
+                                                          std::string_view name) const;
 
   // A variable that the text declares, by its name in PTX or in C++: "share" for
   // "_ZZ6kernelPiE5share".

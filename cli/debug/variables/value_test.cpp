@@ -122,6 +122,16 @@ TEST(Value, PointersAndReferences) {
             (Strings{"x = <global 0x9004 is not allocated> (points->x)"}));
 }
 
+// Before the first instruction that writes its register, a variable has no value, whatever the
+// machine keeps in it.
+TEST(Value, RegisterThatNothingHasWrittenYet) {
+  AtMark at("hidden");
+  at.thread.set(at["where"], std::uint64_t{0});
+  at.thread.set(at["letter"], 'A');
+  EXPECT_EQ(shown(at, "where"), "<not written>");
+  EXPECT_EQ(shown(at, "letter"), "65 'A'");
+}
+
 TEST(Value, RemovedVariableIsSaidToBeRemoved) {
   AtMark at("loop");
   const std::uint32_t first = line_with(unoptimized_ptx(), ".entry _Z6kernel");
