@@ -154,4 +154,25 @@ TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
 }
 #endif
 
+TEST_F(PromptTest, VariablesOfUnoptimizedCode) {
+  const auto said = session(std::string(kCase) + " --build unoptimized",
+                            {"break 14 if t == 2", "continue", "print t", "print n * 2 + distance",
+                             "print share", "print *in @ 3", "lanes t - distance", "print &t"});
+  EXPECT_HAS(said[2], "thread (2,0,0), warp 0 lanes 0-2\n");
+  EXPECT_EQ(said[3], "2\n");
+  EXPECT_EQ(said[4], "7\n");
+  EXPECT_EQ(said[5], "{1, 0, 0}\n");
+  EXPECT_EQ(said[6], "{1, 0, 0}\n");
+  EXPECT_EQ(said[7], "lane  0: -1\nlane  1: 0\nlane  2: 1\n");
+  EXPECT_EQ(said[8], "error: column 1: `t` is in the register %r1 and has no address\n");
+}
+
+TEST_F(PromptTest, OptimizedCodeDescribesNoVariables) {
+  const auto said =
+      session(kCase, {"break 14", "continue", "print n", "print share", "info locals"});
+  EXPECT_HAS(said[3], "error: column 1: `n` is not described in the optimised build;");
+  EXPECT_EQ(said[4], "{1, 0, 0}\n");
+  EXPECT_HAS(said[5], "param 2 = 3\n");
+}
+
 }  // namespace
