@@ -150,10 +150,18 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   const std::uint32_t first = warp.index * kWarpLanes;
   const std::uint32_t count = std::min(kWarpLanes, launch_.threads() - first);
   warp.lanes = count == kWarpLanes ? ~0u : (1u << count) - 1;
-  static_cast<WarpProgress&>(warp) = {.live = warp.lanes};
-  warp.reads_before = 0;
+  warp.live = warp.lanes;
+  warp.accesses = 0;
+  warp.stops = 0;
+  warp.releases = 0;
+  warp.fences = 0;
+  warp.faults = 0;
+  warp.quantum_left = warp.quantum_rest = 0;
+  warp.quanta = 0;
+  warp.time_reads = warp.reads_before = 0;
   warp.wait_steps = 0;
-  warp.waits_for_time = false;
+  warp.waits_for_time = warp.has_paused = false;
+  warp.cluster_arrived = 0;
   warp.places = Warp::Places::unknown;
   warp.fragments.assign(
       {.pc = launch_.program().functions.front().entry, .mask = warp.lanes, .callers = {}});
