@@ -6,8 +6,6 @@
 #include <iterator>
 #include <set>
 
-#include "vgpu/program/barrier_token.hpp"
-
 namespace warpcheck::vgpu {
 namespace {
 
@@ -46,7 +44,8 @@ Lookahead::Lookahead(const Dependencies& dependencies, std::uint64_t most)
     : dependencies_(dependencies),
       launch_(dependencies.launch),
       snapshot_(dependencies.launch, dependencies.cluster_barriers, observers_),
-      cost_(most) {
+      cost_(most),
+      last_reads_(dependencies.launch, dependencies.strong_writes) {
   only_this_.add(*this);
   observers_.list = &only_this_;
   observers_.of_accesses = {this};
@@ -72,17 +71,11 @@ void Lookahead::on_access(const Access& access) {
   }
   if (polled_.are_noted() && access.kind != AccessKind::write && !is_local) polled_.note(access);
   if (access.kind != AccessKind::write) {
-    const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
     if (access.allocation->changes_by_itself()) reads_host_memory_ = true;
     if (launch_reads_.are_noted() && access.space == ptx::Space::global) {
       launch_reads_.note(access);
     }
-    for (std::uint32_t rest = is_local ? 0 : access.mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      Read& read = (*current_reads_)[lane];
-      if (read.is_strong && !is_strong) continue;
-      read = {access.pc, access.allocation, access.offset[lane], access.bytes, is_strong};
-    }
+    if (!is_local) last_reads_.note(access);
   }
   if (access.kind == AccessKind::read) return;
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
@@ -243,7 +236,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
 }
 
 Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
-  current_reads_ = &reads_[&warp];
+  last_reads_.begin(warp);
   reads_time_ = false;
   const WarpState start = state_of(slot, warp);
   WarpState seen = start;
@@ -332,35 +325,6 @@ Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }
 
-// Describes the memory that polling lanes read.
-void Lookahead::describe(const Read& read, Waiting& waiting) const {
-  if (read.allocation == nullptr) return;
-  waiting.pc = read.pc;
-  waiting.allocation = read.allocation;
-  waiting.offset = read.offset;
-  waiting.bytes = read.bytes;
-  std::memcpy(&waiting.value, read.allocation->data + read.offset,
-              std::min<std::size_t>(read.bytes, sizeof waiting.value));
-  for (const Slot* slot : launch_.resident()) {
-    const bool is_object = std::ranges::any_of(slot->objects, [&](const BarrierObjectState& one) {
-      return one.allocation == read.allocation && one.offset == read.offset;
-    });
-    if (!is_object) continue;
-    const BarrierToken token = BarrierToken::unpack(waiting.value);
-    waiting.kind = Waiting::Kind::object;
-    waiting.expected = token.expected;
-    waiting.arrived = token.expected - std::min(token.pending, token.expected);
-    waiting.missing_bytes = token.bytes;
-  }
-  const StrongWrites::Write* const write =
-      dependencies_.strong_writes.find(read.allocation, read.offset);
-  if (write == nullptr) return;
-  waiting.written = {{write->block, write->warp, 0, 0}, write->lane, write->pc, false};
-  const Slot* const slot = launch_.slot_of(write->block);
-  waiting.written.has_exited =
-      slot == nullptr || (slot->warps[write->warp].live >> write->lane & 1u) == 0;
-}
-
 void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
   const std::size_t next = warp.fragments.choose().index;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
@@ -374,7 +338,7 @@ void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& w
     if (launch_.model() == WarpModel::lockstep && i != next) {
       one.kind = Waiting::Kind::rejoin;
     } else {
-      describe(reads_[&warp][static_cast<std::size_t>(std::countr_zero(fragment.mask))], one);
+      last_reads_.describe(warp, static_cast<unsigned>(std::countr_zero(fragment.mask)), one);
     }
     waiting.push_back(one);
   }

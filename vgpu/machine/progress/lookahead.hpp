@@ -33,6 +33,7 @@
 #include "vgpu/machine/look_costs.hpp"
 #include "vgpu/machine/observer.hpp"
 #include "vgpu/machine/progress/diamond.hpp"
+#include "vgpu/machine/progress/last_reads.hpp"
 #include "vgpu/machine/progress/memory_changes.hpp"
 #include "vgpu/machine/progress/noted_reads.hpp"
 #include "vgpu/machine/progress/snapshot.hpp"
@@ -111,15 +112,6 @@ class Lookahead final : public Observer, private UndefinedMemory {
     acts,      // ends, prints or changes memory
     unknown,   // none of these within the limits
   };
-  // The last read of a lane.  Polls are mostly strong or atomic, so such a read takes precedence
-  // over weak ones.
-  struct Read {
-    std::uint32_t pc = ptx::kNone;
-    const Allocation* allocation = nullptr;
-    std::uint32_t offset = 0, bytes = 0;
-    bool is_strong = false;
-  };
-  using Reads = std::array<Read, kWarpLanes>;
   using LocalWord = std::pair<const Allocation*, std::uint32_t>;  // and offset / 4
   // A branch that depends on an indifferent register, until both its ways have met.
   struct Fork {
@@ -147,7 +139,6 @@ class Lookahead final : public Observer, private UndefinedMemory {
   [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, const Warp& warp);
   [[nodiscard]] bool are_undone(const MemoryChanges::State& since);
   [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& blocks);
-  void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
 
   // lookahead_fragments.cpp
@@ -182,10 +173,9 @@ class Lookahead final : public Observer, private UndefinedMemory {
   ObserverList only_this_;
   Observers observers_;  // only this
   Snapshot snapshot_;
-  std::map<const Warp*, Reads> reads_;
-  Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;
   LookCost cost_;
+  LastReads last_reads_;
   std::uint32_t restless_block_ = 0;
   bool reads_host_memory_ = false;
   bool has_effect_ = false;

@@ -44,7 +44,7 @@ Prospect Lookahead::look_for_livelock() {
 }
 
 Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
-  current_reads_ = &reads_[&warp];
+  last_reads_.begin(warp);
   reads_time_ = false;
   std::optional<WarpState> seen;  // since it last changed memory
   std::uint64_t since = 0;        // in steps

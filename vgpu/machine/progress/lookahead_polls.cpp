@@ -26,7 +26,7 @@ bool Lookahead::fragment_polls(Slot& slot, Warp& warp, std::size_t fragment) {
 bool Lookahead::only_polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
   polled_.begin(polled, slot.shared);
   steps_of_round_ = kStepsOfPoll;
-  current_reads_ = &reads_[&warp];
+  last_reads_.begin(warp);
   const Fate fate = run_indifferently(slot, warp);
   polled_.end();
   return fate == Fate::spins && !polled_.are_too_many();
