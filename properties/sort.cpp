@@ -503,9 +503,9 @@ PROPERTY(radix_sort_lists, nothing_is_lost_or_added_in_any_list)(WordSort input)
     EXPECT_TRUE(same_elements(list_alone(out, list).in, list_alone(input, list).in));
   }
 }
-// Lists are interleaved so that neighbouring threads read neighbouring elements: then a warp moves at
-// most one sector more than it needs.  Where lists differ in length, the loop that nvcc unrolls has
-// lanes in two rows at a time, so here they do not.
+// Lists are interleaved so that neighbouring threads read neighbouring elements: then a warp moves
+// at most one sector more than it needs.  Where lists differ in length, the loop that nvcc unrolls
+// has lanes in two rows at a time, so here they do not.
 PROPERTY(radix_sort_lists, neighbours_read_neighbouring_elements)(WordSort input) {
   input.in.resize(input.in.size() - input.in.size() % input.launch.block.x);
   if (input.in.empty()) return;

@@ -66,9 +66,10 @@ class Findings(unittest.TestCase):
         self.assert_race(result)
         self.assertEqual(result.stdout, "")
         self.assertEqual(result.stderr[:len(RACE)], RACE)
-        hint, end, status = result.stderr[len(RACE):].splitlines()
+        hint, end, debug, status = result.stderr[len(RACE):].splitlines()
         self.assertIn("A loop often needs one", hint)
         self.assertEqual(end, "========= 1 error; 1 launch of 1 kernel")
+        self.assertEqual(debug, "========= debug: warpcheck debug -- ./shared race")
         self.assertEqual(status,
                          "========= exit status 66: errors were found; the program's own is 0")
 
