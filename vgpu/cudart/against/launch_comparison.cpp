@@ -95,9 +95,19 @@ std::string LaunchComparison::shrink(const LaunchImage& before) {
     return left && is_same_there(image, 0, *left) &&
            !is_same_there(image, kFullOptimization, *left);
   };
-  const std::string marked = marked_for_shrinking(before.ptx, before.kernel);
-  if (!shows(marked)) return before.ptx;
-  return without_marks(ptx::shrink(marked, kShrinksMax, shows));
+  std::string small = marked_for_shrinking(before.ptx, before.kernel);
+  if (!shows(small)) return before.ptx;
+  small = without_marks(ptx::shrink(small, kShrinksMax, shows));
+  // Each instruction that becomes a copy of an operand makes others superfluous.
+  for (std::size_t tried = 0; tried < kShrinksMax;) {
+    std::vector<std::string> copies = with_copies(small);
+    const auto found = std::ranges::find_if(
+        copies, [&](const std::string& text) { return ++tried <= kShrinksMax && shows(text); });
+    if (found == copies.end()) break;
+    small =
+        without_marks(ptx::shrink(marked_for_shrinking(*found, before.kernel), kShrinksMax, shows));
+  }
+  return small;
 }
 
 LaunchComparison::Answer LaunchComparison::compare(const LaunchImage& before,

@@ -138,7 +138,54 @@ void mark(std::span<const std::string> statements, std::string& marked) {
   }
 }
 
+// Returns the registers of an instruction, the destination first.
+std::vector<std::string_view> registers_of(std::string_view line) {
+  std::vector<std::string_view> registers;
+  for (std::size_t at = line.find('%'); at != std::string_view::npos; at = line.find('%', at + 1)) {
+    const std::size_t end = line.find_first_of(" ,;]})|", at);
+    registers.push_back(line.substr(at, std::min(end, line.size()) - at));
+  }
+  return registers;
+}
+
+// Returns "%rd" of "%rd4".
+std::string_view bank_of(std::string_view reg) {
+  return reg.substr(0, reg.find_first_of("0123456789"));
+}
+
+// nvcc names registers by their types.
+std::string_view type_of_bank(std::string_view bank) {
+  if (bank == "%r") return "b32";
+  if (bank == "%rd") return "b64";
+  if (bank == "%rs") return "b16";
+  if (bank == "%f") return "f32";
+  return bank == "%fd" ? "f64" : "";
+}
+
 }  // namespace
+
+std::vector<std::string> with_copies(std::string_view ptx) {
+  std::vector<std::string> texts;
+  for (const std::string_view line : lines_of(ptx)) {
+    const std::string_view text = trimmed(line);
+    const std::string_view mnemonic = mnemonic_of(line);
+    const bool computes = !mnemonic.empty() && !mnemonic.starts_with('.') && text.ends_with(';') &&
+                          !text.starts_with('@') && !mnemonic.starts_with("mov") &&
+                          text.find('[') == std::string_view::npos;
+    if (!computes) continue;
+    const std::vector<std::string_view> registers = registers_of(text);
+    for (std::size_t i = 1; i < registers.size(); ++i) {
+      const std::string_view type = type_of_bank(bank_of(registers[0]));
+      if (type.empty() || bank_of(registers[i]) != bank_of(registers[0])) continue;
+      std::string copy(ptx.substr(0, static_cast<std::size_t>(line.data() - ptx.data())));
+      copy.append("mov.").append(type).append(" ").append(registers[0]).append(", ");
+      copy.append(registers[i]).append(";");
+      copy.append(ptx.substr(static_cast<std::size_t>(line.data() - ptx.data()) + line.size()));
+      texts.push_back(std::move(copy));
+    }
+  }
+  return texts;
+}
 
 std::string without_contraction(std::string_view ptx) {
   std::string strict;

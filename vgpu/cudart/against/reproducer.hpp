@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpcheck::cudart {
 
@@ -15,6 +16,10 @@ namespace warpcheck::cudart {
 // Returns the text without debug information and without other kernels, its instructions marked for
 // ptx::shrink(): each alone, and all halves of a function's body.
 [[nodiscard]] std::string marked_for_shrinking(std::string_view ptx, std::string_view kernel);
+
+// Returns the texts in which one instruction has become a copy of one of its operands, so that what
+// computes the others is needed no more.
+[[nodiscard]] std::vector<std::string> with_copies(std::string_view ptx);
 
 // Returns the text without the marks of ptx::shrink().
 [[nodiscard]] std::string without_marks(std::string_view ptx);

@@ -104,5 +104,26 @@ TEST(MarkedForShrinking, EveryRemovalOfOneRegionIsStillAModule) {
   EXPECT_NE(left.find("$L__BB1_2:"), std::string::npos) << "labels stay";
 }
 
+TEST(WithCopies, AnInstructionBecomesACopyOfAnOperandOfItsBank) {
+  EXPECT_EQ(with_copies("ld.global.u32 %r1, [%rd1];\n"
+                        "\tadd.s32 %r2, %r1, 5;\n"
+                        "mov.u32 %r3, %r2;\n"
+                        "setp.lt.s32 %p1, %r2, %r3;\n"
+                        "mad.wide.u32 %rd2, %r2, %r3, %rd1;\n"
+                        "@%p1 bra L;\n"),
+            (std::vector<std::string>{"ld.global.u32 %r1, [%rd1];\n"
+                                      "mov.b32 %r2, %r1;\n"
+                                      "mov.u32 %r3, %r2;\n"
+                                      "setp.lt.s32 %p1, %r2, %r3;\n"
+                                      "mad.wide.u32 %rd2, %r2, %r3, %rd1;\n"
+                                      "@%p1 bra L;\n",
+                                      "ld.global.u32 %r1, [%rd1];\n"
+                                      "\tadd.s32 %r2, %r1, 5;\n"
+                                      "mov.u32 %r3, %r2;\n"
+                                      "setp.lt.s32 %p1, %r2, %r3;\n"
+                                      "mov.b64 %rd2, %rd1;\n"
+                                      "@%p1 bra L;\n"}));
+}
+
 }  // namespace
 }  // namespace warpcheck::cudart
