@@ -15,7 +15,7 @@
 
 namespace warpcheck::vgpu {
 
-struct RunningLaunch;  // running_launch.hpp
+class RunningLaunch;  // running_launch.hpp
 struct Slot;           // state.hpp
 struct Warp;
 
