@@ -44,6 +44,8 @@ class KnownDecisions {
   void begin_run();
   void begin_kernel(const Program& program);
   void executes(std::uint32_t pc);
+  // Returns whether a decision in the running kernel is known.
+  [[nodiscard]] bool watch_kernel() const { return !of_kernel_.empty(); }
   // Returns a decision that happened again; null: none did.
   [[nodiscard]] const Obstacle* again() const;
 
@@ -70,7 +72,10 @@ class OrdinaryRun final : public HostCalls {
   // The first result that the host has read.
   [[nodiscard]] std::span<const std::byte> result() const { return result_; }
 
-  [[nodiscard]] Watched watches() const override { return {.rows = true, .blocks = false}; }
+  [[nodiscard]] Watched watches() const override {
+    // The shared memory of blocks is never shared with the host.
+    return {.shared = decisions_.watch_kernel(), .rows = true, .blocks = false};
+  }
   void on_sync(const Sync& sync) override;
   void on_access(const Access& access) override;
   void on_rows(const Program& program, std::span<const RowAccess> rows) override;

@@ -45,8 +45,10 @@ void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) 
   const NotedStates* const states = undefined != nullptr ? undefined->noted_states() : nullptr;
   if (undefined != nullptr && states == nullptr) frame.record = nullptr;
   frame.states = states != nullptr ? states : &frame.all_settled;
-  frame.batches =
-      frame.record != nullptr && !launch_.observers().of_rows.empty() ? &batches_ : nullptr;
+  const bool is_received =
+      std::ranges::any_of(launch_.observers().of_rows,
+                          [](const Observer* observer) { return observer->watches().shared; });
+  frame.batches = frame.record != nullptr && is_received ? &batches_ : nullptr;
   frame.stored = frame.states->stored * 0x0101'0101u;
 }
 
