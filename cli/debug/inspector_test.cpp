@@ -18,8 +18,7 @@ namespace warpcheck::debug {
 
 // A block of 40 threads at a mark of variables_testing.cu.  `t` is the thread's number, but that
 // of thread 3 is not written; lane 2 has left the kernel, lane 4 stands at another line.
-class DebugSession::Impl {
- public:
+struct DebugSession::Impl {
   Stop stop;
   KernelText text;
   std::string t_register;
