@@ -91,8 +91,8 @@ std::string side_by_side(const std::array<Inspector::LaneValue, kLanes>& lanes) 
 }
 
 ShownVariable over_lanes(NumberedSession& debuggee, const ThreadFrame& frame,
-                         const std::string& expression, Format format) {
-  const auto lanes = debuggee.inspector().lanes(expression, at_of(frame), format);
+                         const ShownVariable& variable, Format format) {
+  const auto lanes = debuggee.inspector().lanes(variable.expression, at_of(frame), format);
   std::vector<ShownVariable> members;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const Inspector::LaneValue& each = lanes[lane];
@@ -101,19 +101,19 @@ ShownVariable over_lanes(NumberedSession& debuggee, const ThreadFrame& frame,
     members.push_back(
         {.name = fmt::format("lane {}", lane), .value = each.text + separator + each.note});
   }
-  return with_members({.name = expression, .value = side_by_side(lanes)}, std::move(members));
+  return with_members({.name = variable.name, .value = side_by_side(lanes)}, std::move(members));
 }
 
 List lanes(NumberedSession& debuggee, const ThreadFrame& frame, Format format) {
-  // What has a name in the program is of interest first; without -G there are only registers.
   List list;
-  for (auto make : {variables, registers}) {
-    for (const ShownVariable& each : make(debuggee, frame, format)) {
-      if (each.expression.empty()) continue;
-      list.push_back(over_lanes(debuggee, frame, each.expression, format));
+  const auto add = [&](const List& of_thread) {
+    for (const ShownVariable& each : of_thread) {
+      if (!each.expression.empty()) list.push_back(over_lanes(debuggee, frame, each, format));
     }
-    if (!list.empty()) break;
-  }
+  };
+  add(variables(debuggee, frame, format));
+  // Without -G most of what a program computes is in registers alone.
+  if (!debuggee.inspector().missing_variables().empty()) add(registers(debuggee, frame, format));
   return list;
 }
 
