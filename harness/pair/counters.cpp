@@ -54,6 +54,7 @@ Counters counters_of_launches(FunctionRef<void()> body) {
   }
   vgpu::MemoryCounters counted;
   {
+    const cudart::DefaultSchedule default_schedule;
     const cudart::Watch watch(counted);
     body();
   }

@@ -5,7 +5,9 @@
 //     EXPECT_EQ(counters_of(in).shared_conflicts, 0);
 //   }
 //
-// The virtual GPU counts as a GPU would (vgpu/check/counters); a real one is not asked.
+// The virtual GPU counts as a GPU would (vgpu/check/counters); a real one is not asked.  Counted
+// launches have the default schedule: lanes that a strategy holds back would make requests of their
+// own, so a claim would hold or not by the luck of a schedule.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 #include "vgpu/differential/compare.hpp"
 #include "vgpu/differential/coverage.hpp"
 #include "vgpu/differential/random/random_program.hpp"
-#include "vgpu/ptx/shrink.hpp"
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/shrink.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -69,9 +69,10 @@ std::filesystem::path write(const std::filesystem::path& directory, const std::s
 void save(const Settings& settings, const std::string& name, const std::string& text,
           const Comparison& shown, const Engines& engines) {
   if (settings.save.empty()) return;
-  const std::string small = warpcheck::ptx::shrink(text, settings.shrinks, [&](const std::string& candidate) {
-    return compare(candidate, name, engines).parties == shown.parties;
-  });
+  const std::string small =
+      warpcheck::ptx::shrink(text, settings.shrinks, [&](const std::string& candidate) {
+        return compare(candidate, name, engines).parties == shown.parties;
+      });
   const std::filesystem::path path = write(settings.save, name, small);
   fmt::print("  {}\n  replay: ptx_differential --engine {} --replay {}\n",
              compare(small, name, engines).difference, settings.engine, path.string());
@@ -126,13 +127,14 @@ std::size_t compare_events(const Settings& settings, std::uint64_t seed, const s
   if (!differs) return found.events;
   fmt::print("{}: {}\n", name, found.difference);
   if (settings.save.empty()) return found.events;
-  const std::string small = warpcheck::ptx::shrink(text, settings.shrinks, [&](const std::string& candidate) {
-    try {
-      return !events_both_ways(candidate, seed, shape).difference.empty();
-    } catch (const std::exception&) {  // a missing label
-      return false;
-    }
-  });
+  const std::string small =
+      warpcheck::ptx::shrink(text, settings.shrinks, [&](const std::string& candidate) {
+        try {
+          return !events_both_ways(candidate, seed, shape).difference.empty();
+        } catch (const std::exception&) {  // a missing label
+          return false;
+        }
+      });
   write(settings.save, name, small);
   return found.events;
 }

@@ -16,7 +16,7 @@
 namespace warpcheck::vgpu {
 
 class RunningLaunch;  // running_launch.hpp
-struct Slot;           // state.hpp
+struct Slot;          // state.hpp
 struct Warp;
 
 // Lanes of one warp execute an instruction.  Reported only to observers that watch steps.

@@ -126,6 +126,15 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
   for (const RowAccess& row : rows) {
     Counter& counter = counter_at(&program, row.pc);
     if (!counter.is_counted) continue;
+    // Words of adjacent lanes, or of one place, take one wavefront.
+    if (row.space == ptx::Space::shared && row.bytes == kBankBytes &&
+        row.pattern != Pattern::scattered && row.kind != AccessKind::atomic &&
+        counter.half == Counter::Half::none) {
+      ++counter.counts.shared_requests;
+      ++counter.counts.wavefronts;
+      ++counter.counts.ideal_wavefronts;
+      continue;
+    }
     const std::uint64_t begin = row.allocation->address;
     const bool is_scattered = row.pattern == Pattern::scattered;
     count(counter,
@@ -140,7 +149,8 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
 }
 
 void MemoryCounters::on_run(const InstrRun& run) {
-  const auto lanes = static_cast<std::int64_t>(std::popcount(run.lanes));
+  // Mostly all of them; std::popcount() is a call where the host's baseline has no instruction.
+  const std::int64_t lanes = run.lanes == ~0u ? kWarpLanes : std::popcount(run.lanes);
   if (run.from != ptx::kNone) {
     Counter& counter = counter_at(run.program, run.from);
     --counter.runs;

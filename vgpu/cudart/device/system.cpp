@@ -263,6 +263,14 @@ Watch::Watch(vgpu::Observer& observer) : observer_(observer) {
 
 Watch::~Watch() { system_of_process().unwatch(observer_); }
 
+DefaultSchedule::DefaultSchedule() {
+  with_device([](Device& device) { device.system().trial().keep_to_default_schedule(true); });
+}
+
+DefaultSchedule::~DefaultSchedule() {
+  with_device([](Device& device) { device.system().trial().keep_to_default_schedule(false); });
+}
+
 void record_calls(CallLog* log) {
   with_device([&](Device& device) { device.recording().set_log(log); });
 }

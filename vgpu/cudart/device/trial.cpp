@@ -19,6 +19,7 @@ void Trial::start(Phase phase, const TrialSettings& settings,
                   const virtual_gpu::Capability& capability) {
   phase_ = phase;
   settings_ = settings;
+  keeps_to_default_ = false;
   capability_ = &capability;
   std::destroy_at(&result_);
   std::construct_at(&result_);  // costs less than an assignment
@@ -45,7 +46,8 @@ TrialResult Trial::end() {
 }
 
 vgpu::Strategy& Trial::strategy() {
-  return settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
+  if (settings_.strategy == nullptr || keeps_to_default_) return default_policy_;
+  return *settings_.strategy;
 }
 
 ExecSession* Trial::exec_session() const {

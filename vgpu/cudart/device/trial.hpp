@@ -40,6 +40,8 @@ class Trial {
   // Returns the capability: the same one in all trials, that of the program in a plain program.
   [[nodiscard]] const virtual_gpu::Capability& capability() const { return *capability_; }
   [[nodiscard]] vgpu::Strategy& strategy();
+  // True: launches have the default schedule from now on, until the trial ends.
+  void keep_to_default_schedule(bool keep) { keeps_to_default_ = keep; }
   // Returns nullptr in a trial, or if the program does not run under `warpcheck exec`.
   [[nodiscard]] ExecSession* exec_session() const;
 
@@ -78,6 +80,7 @@ class Trial {
   TrialSettings settings_;
   const virtual_gpu::Capability* capability_ = &virtual_gpu::kTrialCapability;
   vgpu::DefaultPolicy default_policy_;
+  bool keeps_to_default_ = false;
   TrialResult result_;
   // TrialResult::kernels, and hashes of their texts.  Programs live as long as the process.
   std::vector<const std::string*> launched_;

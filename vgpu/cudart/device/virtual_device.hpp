@@ -95,6 +95,17 @@ class Watch {
   vgpu::Observer& observer_;
 };
 
+// While it exists, launches of the running trial have the default schedule, whatever the trial's
+// strategy is.  For what is no property of a schedule: what accesses cost, for example, follows
+// from the lanes that are together, and a strategy may hold some of them back.
+class DefaultSchedule {
+ public:
+  DefaultSchedule();
+  ~DefaultSchedule();
+  DefaultSchedule(const DefaultSchedule&) = delete;
+  DefaultSchedule& operator=(const DefaultSchedule&) = delete;
+};
+
 // Returns the mangled names of the kernels that the running or the last trial, or the plain
 // program, has launched, each once, in order.
 std::vector<std::string> launched_kernels();

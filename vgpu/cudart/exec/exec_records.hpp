@@ -53,7 +53,7 @@ struct ExecSettings {
   // The file of `warpcheck`, whose launch worker each launch is compared with; empty: none.
   std::string launch_worker{};
   std::string debugger{};  // the socket of `warpcheck debug`; empty: there is none
-  bool profile = false;  // whether to count what instructions do to memory
+  bool profile = false;    // whether to count what instructions do to memory
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };
