@@ -61,6 +61,13 @@ class LastWriter final : public vgpu::Observer {
   std::optional<vgpu::AccessSide> side_;
 };
 
+// Returns how many registers the program may read that it has not written.
+std::size_t unwritten_registers(const vgpu::Program& program) {
+  std::size_t count = 0;
+  for (const auto& of_function : program.unwritten_registers) count += of_function.size();
+  return count;
+}
+
 }  // namespace
 
 vgpu::Outcome Repetition::run(const vgpu::Program& program, vgpu::Observer& observer) const {
@@ -88,6 +95,8 @@ std::optional<std::vector<MemoryImage>> Repetition::run(const std::string& ptx) 
   } catch (const std::exception&) {
     return {};
   }
+  // What is in them depends on the device.
+  if (unwritten_registers(*program) > unwritten_registers(*launch_.program)) return {};
   for (const vgpu::AddressPatch& patch : program->patches) {
     const auto place = std::ranges::find(image_.memory, patch.name, &MemoryImage::variable);
     if (patch.name.empty() || place == image_.memory.end()) return {};
