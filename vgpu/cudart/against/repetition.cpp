@@ -1,12 +1,12 @@
 #include "vgpu/cudart/against/repetition.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/against/launch_capture.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
@@ -100,11 +100,7 @@ std::optional<std::vector<MemoryImage>> Repetition::run(const std::string& ptx) 
   for (const vgpu::AddressPatch& patch : program->patches) {
     const auto place = std::ranges::find(image_.memory, patch.name, &MemoryImage::variable);
     if (patch.name.empty() || place == image_.memory.end()) return {};
-    const std::uint64_t address = place->address + static_cast<std::uint64_t>(patch.addend);
-    const std::size_t bytes = patch.wide ? 8 : 4;
-    for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
-      std::memcpy(&program->constants[patch.constant_offset + lane * bytes], &address, bytes);
-    }
+    write_address(*program, patch, place->address);
   }
   const std::vector<MemoryImage> now = capture_again(image_, memory_);
   restore(image_.memory, memory_);

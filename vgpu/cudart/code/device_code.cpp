@@ -224,6 +224,15 @@ void DeviceCode::place_variables(Allocations& allocations) {
   }
 }
 
+void write_address(vgpu::Program& program, const vgpu::AddressPatch& patch, std::uint64_t place) {
+  const std::uint64_t address = place + static_cast<std::uint64_t>(patch.addend);
+  std::byte* const row = program.constants.data() + patch.constant_offset;
+  const std::size_t bytes = patch.wide ? 8 : 4;
+  for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
+    std::memcpy(row + lane * bytes, &address, bytes);
+  }
+}
+
 void DeviceCode::patch(LinkedKernel& kernel) {
   vgpu::Program& program = kernel.program;
   for (const vgpu::AddressPatch& patch : program.patches) {
@@ -234,12 +243,7 @@ void DeviceCode::patch(LinkedKernel& kernel) {
                                       program.kernel, module_->variables[patch.variable].name,
                                       reason.empty() ? "it has no address" : reason));
     }
-    const std::uint64_t address = place->address + static_cast<std::uint64_t>(patch.addend);
-    std::byte* row = program.constants.data() + patch.constant_offset;
-    const std::size_t bytes = patch.wide ? 8 : 4;
-    for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
-      std::memcpy(row + lane * bytes, &address, bytes);
-    }
+    write_address(program, patch, place->address);
   }
   kernel.patched_in = placed_in_;
 }

@@ -34,6 +34,9 @@ struct LinkedKernel {
   std::uint64_t patched_in = 0;  // generation whose variable addresses were written to it
 };
 
+// Writes the address of a variable at `place` to the constants of a program that uses it.
+void write_address(vgpu::Program& program, const vgpu::AddressPatch& patch, std::uint64_t place);
+
 class DeviceCode {
  public:
   // name: for messages.
