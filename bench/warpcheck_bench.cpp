@@ -6,6 +6,8 @@
 //                          checked by the memory model of PTX ISA chapter 8.
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
 //                          release what came before.
+//                          matrix_KIND, warpgroup: a loop over one instruction of the tensor
+//                          cores; multiply-adds a second are counted, too.
 //   interpreted/KERNEL/MODE   the same without machine code.
 //   strategies/KERNEL/STRATEGY   engine/KERNEL/all under a strategy, each iteration another seed.
 //   growth/KERNEL/BLOCKS   blocks that communicate, races checked: microseconds a block, which
@@ -33,6 +35,7 @@
 #include "bench/kernels/float_loops.hpp"
 #include "bench/kernels/half_product.hpp"
 #include "bench/kernels/histogram.hpp"
+#include "bench/kernels/matrix_rates.hpp"
 #include "bench/kernels/tree_reduction.hpp"
 #include "harness/input/json.hpp"
 #include "harness/pair/device.hpp"
@@ -50,9 +53,12 @@ struct BenchKernel {
   const char* name;
   cudaError_t (*launch)(const int* in, int* out, int n);
   std::size_t out_size;
+  std::uint64_t multiply_adds = 0;  // of tensor cores
 };
 
-constexpr std::array<BenchKernel, 11> kKernels{{
+constexpr std::uint64_t kMatrixProducts = std::uint64_t{bench::kRateWarps} * bench::kRateRounds;
+
+constexpr std::array<BenchKernel, 16> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -64,6 +70,11 @@ constexpr std::array<BenchKernel, 11> kKernels{{
     {"stencil", bench::stencil, kElements},
     {"bodies", bench::bodies, bench::kBodies},
     {"byte_filter", bench::byte_filter, kElements},
+    {"matrix_f16", bench::matrix_rate_f16, bench::kRateOut, kMatrixProducts * 16 * 8 * 16},
+    {"matrix_tf32", bench::matrix_rate_tf32, bench::kRateOut, kMatrixProducts * 16 * 8 * 8},
+    {"matrix_s8", bench::matrix_rate_s8, bench::kRateOut, kMatrixProducts * 16 * 8 * 32},
+    {"matrix_f64", bench::matrix_rate_f64, bench::kRateOut, kMatrixProducts * 8 * 8 * 4},
+    {"warpgroup", bench::warpgroup_rate, bench::kRateOut, kMatrixProducts / 4 * 64 * 64 * 16},
 }};
 
 struct Mode {
@@ -125,6 +136,9 @@ void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& 
   }
   state.counters["thread_instructions"] =
       benchmark::Counter(static_cast<double>(lane_steps), benchmark::Counter::kIsRate);
+  if (kernel.multiply_adds == 0) return;
+  state.counters["multiply_adds"] = benchmark::Counter(
+      static_cast<double>(kernel.multiply_adds), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 struct Growth {
