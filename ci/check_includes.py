@@ -17,6 +17,7 @@ ENGINE = ["vgpu/ptx", "vgpu/program", "vgpu/machine", "vgpu/schedule", "vgpu/che
 MAY_INCLUDE = {
     "vgpu/ptx": [],
     "vgpu/program": ["vgpu/ptx"],
+    "vgpu/symbolic": ["vgpu/ptx", "vgpu/program"],
     # schedule/ is below machine/, because the machine asks a strategy what to run next.
     "vgpu/schedule": [],
     "vgpu/machine": ["vgpu/ptx", "vgpu/program", "vgpu/schedule"],
@@ -35,7 +36,7 @@ MAY_INCLUDE = {
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
     "campaign": ENGINE + ["harness", "fuzz", "properties"],
-    "cli": ENGINE + ["vgpu/real", "model", "harness", "fuzz", "campaign"],
+    "cli": ENGINE + ["vgpu/symbolic", "vgpu/real", "model", "harness", "fuzz", "campaign"],
     "bench": ENGINE + ["harness", "kernels", "properties", "reference"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

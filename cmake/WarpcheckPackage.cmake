@@ -43,7 +43,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/warpch
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
   "g++, cmake (>= 3.24), make, pkg-config, libclang-rt-dev, libfmt-dev, libcli11-dev, "
   "libgtest-dev, librapidcheck-dev, libpugixml-dev, nlohmann-json3-dev, "
-  "libarchive-dev, libsqlite3-dev, libxxhash-dev, libzstd-dev, liblz4-dev, libdw-dev, libedit-dev")
+  "libarchive-dev, libsqlite3-dev, libxxhash-dev, libzstd-dev, liblz4-dev, libdw-dev, libedit-dev, "
+  "libz3-dev")
 if(WARPCHECK_ASMJIT)
   list(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libasmjit-dev")
 endif()

@@ -14,4 +14,4 @@ apt-get install -y --no-install-recommends \
   ninja-build pkg-config zip python3 \
   libgtest-dev libbenchmark-dev librapidcheck-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
   libxxhash-dev libzstd-dev liblz4-dev libmpfr-dev libasmjit-dev \
-  libpugixml-dev libsqlite3-dev libarchive-dev libdw-dev libedit-dev
+  libpugixml-dev libsqlite3-dev libarchive-dev libdw-dev libedit-dev libz3-dev

@@ -1,0 +1,103 @@
+// Proofs of one kernel for every size, launch and datum of a domain, from its PTX alone.
+//
+// Two threads are executed with symbols for their numbers, for the launch and for the scalars: two
+// of one block between barriers, and two of different blocks.  Loops are summarised.  A solver
+// then looks for values with a race, an access out of bounds or misaligned, or a barrier that not
+// all threads meet.  If there are none, none exist.  Values from memory are unknown: each load
+// may give anything.  After Betts, Chong, Donaldson, Qadeer and Thomson, "GPUVerify: A Verifier for
+// GPU Kernels", OOPSLA 2012 (two threads), and Cogumbreiro, Lange, Rong and Yoshida, "Checking
+// Data-Race Freedom of GPU Kernels, Compositionally", CAV 2021 (intervals between barriers).
+//
+// What the solver finds is a suspicion (`suspected`): loops are summarised by what is always true
+// of them, which is more than what happens.  Only a run turns it into a finding.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/program/dim3.hpp"
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/symbolic/term.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+
+// Inclusive.
+struct Range {
+  std::int64_t low = 0, high = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// A parameter of the kernel, in the order of its signature.
+struct ParameterContract {
+  enum class Kind : std::uint8_t {
+    scalar,   // an integer, of the parameter's size
+    pointer,  // to its own array: no two pointers share an array unless their `array` says so
+    unknown,  // any bytes: a float, a struct
+  };
+  Kind kind = Kind::unknown;
+  std::string name;  // scalar: as Term::name; pointer: in texts
+  Range range{};     // scalar: of its values; negative ones are those of a signed parameter
+  Term bytes{};      // pointer: the number of bytes that may be accessed from it on
+  std::uint32_t alignment = 256;  // pointer: of the address, bytes
+  // pointer: pointers with the same number are the same address; -1: it has an array of its own
+  int array = -1;
+};
+
+struct LaunchContract {
+  // of the extents x, y, z; a constant is a range of one value
+  std::array<Range, 3> grid{{{1, 2'147'483'647}, {1, 1}, {1, 1}}};
+  std::array<Range, 3> block{{{1, 1'024}, {1, 1}, {1, 1}}};
+  Term dynamic_shared_bytes{};
+};
+
+struct KernelContract {
+  std::vector<ParameterContract> parameters;
+  LaunchContract launch;
+  std::vector<Condition> conditions;
+};
+
+struct ProofLimits {
+  // Z3's resource units for one question.  Time would make the answer depend on the machine.
+  std::uint32_t units = 4'000'000;
+  // of all questions about a kernel
+  std::uint64_t units_of_kernel = 2'000'000'000;
+};
+
+// The values with which the solver breaks something.
+struct Suspect {
+  std::map<std::string, std::int64_t> scalars;  // by name
+  Dim3 grid{1, 1, 1}, block{1, 1, 1};
+  struct Thread {
+    Dim3 block{0, 0, 0}, thread{0, 0, 0};
+    ptx::SourceLocation location;  // of its access, or barrier
+  };
+  std::vector<Thread> threads;  // two of a race or barrier, one of an access
+};
+
+enum class Answer : std::uint8_t { proved, suspected, undecided };
+
+struct KernelProof {
+  Answer answer = Answer::undecided;
+  // suspected: "data-race", "out-of-bounds", "misaligned-access", "barrier-divergence"
+  std::string kind;
+  Suspect suspect;
+  // suspected, undecided: the line because of which, in Module::files; line 0: none
+  ptx::SourceLocation location;
+  std::string reason;           // "the address depends on data", in words; empty if proved
+  std::uint32_t questions = 0;  // to the solver
+  std::uint64_t units = 0;      // that they took
+};
+
+// Returns what is known of a kernel for every launch within the contract.  Never throws for a
+// kernel that it cannot follow: that is `undecided`, with the line.
+// Throws std::invalid_argument for a contract that does not fit the kernel's signature, and for an
+// unknown kernel.
+[[nodiscard]] KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
+                                       const KernelContract& contract,
+                                       const ProofLimits& limits = {});
+
+}  // namespace warpcheck::vgpu::symbolic
