@@ -423,6 +423,10 @@ struct HostAccess {
   std::uint64_t row_bytes = 0;
   // The bytes and their states have moved before: only the order of the access is new.
   bool ahead = false;
+  // Of a copy: where the program has the other side, which must not be read; null: not known.
+  const void* host = nullptr;
+  // Of a copy to the device: the bytes; null: not known.
+  const std::byte* brought = nullptr;
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), reported before the bytes move.

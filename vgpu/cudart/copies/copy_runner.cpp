@@ -147,7 +147,8 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation, const Cop
   if (from.on_device && to.on_device) {
     transfers_.device_copy(work.call, to.rows(work.box), from.rows(work.box), operation);
   } else if (from.on_device) {
-    transfers_.host_read(work.call, from.rows(work.box), operation);
+    transfers_.host_read(work.call, from.rows(work.box), operation,
+                         {work.target.pointer, work.target.pitch, work.target.slice});
   } else if (to.on_device) {
     const Brought brought{.from = Brought::From::host,
                           .host = work.source.pointer,

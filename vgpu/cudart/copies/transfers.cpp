@@ -258,18 +258,32 @@ void Transfers::touch(Touch&& now, const Bytes& bytes, const Operation& operatio
 }
 
 void Transfers::tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
-                                 bool ahead) const {
-  for_each_row(touch.rows, [&](const Row& row) {
+                                 bool ahead, const HostRows& host, const Bytes& bytes) const {
+  const Rows& rows = touch.rows;
+  for (std::size_t index = 0; index < rows.box.depth * rows.box.height; ++index) {
+    const std::size_t slice = index / rows.box.height, number = index % rows.box.height;
+    const Row row = row_at(rows, slice, number);
+    const bool is_whole = row.bytes == rows.box.width;
     for_each_access(touch, row, unordered, [&](vgpu::HostAccess& access) {
       access.ahead = ahead;
+      const std::size_t done = access.allocation->offset_in_object(access.offset) - row.offset;
+      const auto place_in = [&](const void* first, std::size_t pitch, std::size_t slice_bytes) {
+        const auto at = reinterpret_cast<std::uintptr_t>(first);
+        if (first == nullptr || !is_whole) return std::uintptr_t{0};
+        return at + slice * slice_bytes + number * pitch + done;
+      };
+      access.host = reinterpret_cast<const void*>(place_in(host.first, host.pitch, host.slice));
+      access.brought =
+          reinterpret_cast<const std::byte*>(place_in(bytes.data, bytes.pitch, bytes.slice));
       observers_.tell_of_memory([&](vgpu::Observer& observer) { observer.on_host_access(access); });
     });
-  });
+  }
 }
 
-void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation) {
+void Transfers::host_read(std::string_view call, const Rows& rows, const Operation& operation,
+                          const HostRows& to) {
   Touch now{call, rows, false};
-  tell_host_access(now, unordered_launches(operation), operation.ahead != nullptr);
+  tell_host_access(now, unordered_launches(operation), operation.ahead != nullptr, to);
   touch(std::move(now), {}, operation);
 }
 
@@ -277,7 +291,8 @@ void Transfers::host_write(std::string_view call, const Rows& rows, const Operat
                            const Brought& brought, const Bytes& bytes) {
   const bool ahead = operation.ahead != nullptr && !operation.ahead->states_are_left;
   Touch now{.call = call, .rows = rows, .write = true, .brought = brought};
-  tell_host_access(now, unordered_launches(operation), ahead);
+  tell_host_access(now, unordered_launches(operation), ahead,
+                   {brought.host, brought.pitch, brought.slice}, bytes);
   touch(std::move(now), bytes, operation);
 }
 

@@ -45,6 +45,11 @@ struct Brought {
   unsigned element_bytes = 0;
   friend bool operator==(const Brought&, const Brought&) = default;
 };
+// Where the program has the rows of a copy; null: not known.
+struct HostRows {
+  const void* first = nullptr;
+  std::size_t pitch = 0, slice = 0;
+};
 // The bytes that Brought describes, row by row.
 struct Bytes {
   const std::byte* data = nullptr;
@@ -82,7 +87,9 @@ class Transfers {
       : observers_(observers), findings_(findings) {}
 
   // Called by operations of the API function `call`, before the bytes move.
-  void host_read(std::string_view call, const Rows& rows, const Operation& operation);
+  //   to: where the bytes go
+  void host_read(std::string_view call, const Rows& rows, const Operation& operation,
+                 const HostRows& to = {});
   //   bytes: what is written, if it is copied
   void host_write(std::string_view call, const Rows& rows, const Operation& operation,
                   const Brought& brought, const Bytes& bytes = {});
@@ -156,9 +163,9 @@ class Transfers {
   void touch(Touch&& now, const Bytes& bytes, const Operation& operation);
   void check_overlap(std::string_view call, const Rows& target, const Rows& source,
                      const Operation& operation);
-  //   ahead: as in HostAccess
-  void tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered,
-                        bool ahead) const;
+  //   ahead: as in HostAccess; host, bytes: the other side of a copy
+  void tell_host_access(const Touch& touch, const std::vector<std::uint32_t>& unordered, bool ahead,
+                        const HostRows& host = {}, const Bytes& bytes = {}) const;
 
   const Observers& observers_;
   Findings& findings_;
