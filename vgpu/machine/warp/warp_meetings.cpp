@@ -5,6 +5,7 @@
 
 #include "vgpu/machine/sync/passed_barriers.hpp"
 #include "vgpu/machine/warp/followed_values.hpp"
+#include "vgpu/machine/warp/shuffle_source.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -16,21 +17,6 @@ bool are_alike(const Instr& a, const Instr& b) {
   const ptx::Modifiers& n = b.modifiers;
   return a.opcode == b.opcode && m.type == n.type && m.warp == n.warp && m.shuffle == n.shuffle &&
          m.vote == n.vote && m.atom_op == n.atom_op && m.nan == n.nan && m.absolute == n.absolute;
-}
-
-// Returns the lane that a lane of shfl reads (the bounds are those of warp_ops.cpp).
-unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
-  const auto self = static_cast<int>(lane);
-  const auto offset = static_cast<int>(b & 31);
-  const auto segment = static_cast<int>(c >> 8 & 31);
-  const int lowest = self & segment;
-  const int limit = lowest | (static_cast<int>(c & 31) & ~segment);
-  int from = lowest | (offset & ~segment);
-  if (mode == ptx::ShuffleMode::up) from = self - offset;
-  if (mode == ptx::ShuffleMode::down) from = self + offset;
-  if (mode == ptx::ShuffleMode::bfly) from = self ^ offset;
-  const bool in_range = mode == ptx::ShuffleMode::up ? from >= limit : from <= limit;
-  return static_cast<unsigned>(in_range ? from : self) & 31u;
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+// What shadow values are: the interface of a domain.
+//
+// A shadow value says more about a number than its bits do: its value in exact arithmetic, in a
+// finite field, or with more digits.  ShadowPlane<Domain> (shadow_plane.hpp) carries shadow values
+// with the numbers through registers, memory, operations of the warp and copies.  A domain is one
+// file: a type of values, and a rule for each instruction that calculates.
+//
+//   struct MyDomain {
+//     // Trivially copyable, with ==.  Equal values are the same value.
+//     using Value = ...;
+//     // What happens where an operand is lost: false: the result is lost, too; true: the operand
+//     // counts as plain, so that its bits are its value.
+//     static constexpr bool kTrustsBits = ...;
+//     // Whether apply() is called where all operands are plain, so that calculations with
+//     // constants are followed, too.  Otherwise the result of such an operation is plain.
+//     static bool lifts(const ShadowOperation&);
+//     // The value of plain bits; nothing: they have none (NaN), and what is computed is lost.
+//     std::optional<Value> constant(std::uint64_t bits, ptx::Type);
+//     // The result; nothing: there is no rule for this operation, and the result is lost.
+//     std::optional<Value> apply(const ShadowStep&, const ShadowOperation&,
+//                                std::span<const ShadowOperand<Value>> operands,
+//                                const std::uint64_t* result);  // its bits; null: not known
+//     // Two numbers are compared; `outcome` is what the kernel finds.  True: every other data
+//     // would show the same outcome, so that it is no decision of data.
+//     bool compare(const ShadowStep&, const ShadowOperation&,
+//                  std::span<const ShadowOperand<Value>> operands, bool outcome);
+//     // A selection between two values by a comparison that compare() left to data.
+//     std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>&, const Value&
+//                                 if_true, const Value& if_false);
+//     // Data decides what the kernel does; site: where the value was lost, of
+//     ShadowPlane::sites(). void decided(const ShadowStep&, ShadowDecision, std::uint32_t site);
+//     // Values that come from the host, and that it reads (ShadowHost): see shadow_host.hpp.
+//   };
+//
+// An operation of a packed type is one operation for each element, of the element's type.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/access.hpp"
+#include "vgpu/ptx/vocabulary.hpp"
+
+namespace warpcheck::vgpu {
+
+// The lane that executes an operation.
+struct ShadowStep {
+  const Program* program = nullptr;  // null: the host
+  std::uint32_t pc = 0;
+  WarpPlace place;
+  unsigned lane = 0;
+};
+
+// An atomic operation is an add, min or max, and a product of matrices consists of fma.  Its
+// modifiers are those of its instruction.
+struct ShadowOperation {
+  ptx::Opcode opcode{};
+  const ptx::Modifiers* modifiers = nullptr;
+  ptx::Type type = ptx::Type::none;    // of the operands
+  ptx::Type result = ptx::Type::none;  // of the result, and of the addend of mad.wide
+};
+
+template <class Value>
+struct ShadowOperand {
+  bool is_plain = true;
+  Value value{};           // of plain bits, what constant() says
+  std::uint64_t bits = 0;  // the kernel's
+};
+
+// A comparison whose outcome depends on data.
+template <class Value>
+struct ShadowComparison {
+  ptx::Compare compare = ptx::Compare::none;
+  ptx::Type type = ptx::Type::none;
+  Value a{}, b{};
+  bool is_known = false;  // false: the predicate is lost
+};
+
+// What data decides.
+enum class ShadowDecision : std::uint8_t {
+  branch,  // or the guard of an instruction
+  address,
+  operand,  // the lane, mask or number that an operation names
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,373 @@
+// ShadowPlane: instructions that compute rows from rows.
+#pragma once
+
+#include "vgpu/check/shadow/shadow_plane.hpp"
+
+namespace warpcheck::vgpu {
+
+// Reports a decision for each lane whose operand is not plain.
+template <class Domain>
+void ShadowPlane<Domain>::check_lanes(const Ref& ref, std::uint32_t lanes,
+                                      ShadowDecision decision) {
+  if (ref.bank == Bank::predicate) {
+    auto& predicates = current_.warp->registers.predicates(current_.frame.index_of_predicate(ref));
+    for_each_lane(predicates.lost & lanes,
+                  [&](unsigned lane) { domain_.decided(here(lane), decision, predicates.site); });
+    return;
+  }
+  if (!is_register(ref) || current_.warp->registers.cells(ref).empty()) return;
+  for_each_lane(lanes, [&](unsigned lane) {
+    std::uint32_t where = kTorn;
+    if (!current_.warp->registers.is_plain(current_.frame, ref, lane, where))
+      domain_.decided(here(lane), decision, where);
+  });
+}
+
+// The guard of an instruction decides for all lanes that are there whether they execute it.
+template <class Domain>
+void ShadowPlane<Domain>::check_guard() {
+  if (current_.instr->guard.bank == Bank::none) return;
+  check_lanes(current_.instr->guard, current_.step.mask, ShadowDecision::branch);
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::on_step(const InstrStep& step) {
+  const Instr& instr = step.program->code[step.pc];
+  current_.step = step;
+  current_.instr = &instr;
+  current_.rule = nullptr;
+  current_.frame = {step.registers, step.warp};
+  current_.warp = &warp_of(step.place);
+  current_.site = kNoSite;
+  check_guard();
+  if (step.active == 0) return;
+  switch (instr.kind) {
+    case InstrKind::compute: return begin_compute();
+    case InstrKind::warp:
+    case InstrKind::warp_sync:
+      return current_.warp->meetings.begin(domain_, step, current_.warp->registers, site(),
+                                           [&](unsigned lane) { return here(lane); });
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+    case InstrKind::copy:
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy: return begin_memory();
+    default: return begin_other();
+  }
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::begin_compute() {
+  std::vector<ShadowRule>& rules = rules_[current_.step.program];
+  if (rules.empty()) {
+    for (const Instr& instr : current_.step.program->code) {
+      rules.push_back(instr.kind == InstrKind::compute ? shadow_rule_of(instr) : ShadowRule{});
+    }
+  }
+  const ShadowRule& rule = rules[current_.step.pc];
+  const Instr& instr = *current_.instr;
+  switch (rule.kind) {
+    case ShadowRule::Kind::move:
+      return move_row(instr[ComputeOperand::d], instr[ComputeOperand::a]);
+    case ShadowRule::Kind::pack: return pack(false);
+    case ShadowRule::Kind::unpack: return pack(true);
+    case ShadowRule::Kind::select: return select();
+    case ShadowRule::Kind::predicates: return combine_predicates();
+    case ShadowRule::Kind::unknown: return lose_results(lanes_with_data(current_.step.active));
+    case ShadowRule::Kind::compare:
+    case ShadowRule::Kind::bits:
+    case ShadowRule::Kind::calculate: current_.rule = &rule; return gather(rule);
+  }
+}
+
+// Reads the operands of every lane and element, before the instruction overwrites one.
+template <class Domain>
+void ShadowPlane<Domain>::gather(const ShadowRule& rule) {
+  current_.lost = current_.calculated = {};
+  const bool lifts = rule.kind == ShadowRule::Kind::calculate && Domain::lifts(rule.operation);
+  const std::uint32_t some = lifts ? current_.step.active : lanes_with_data(current_.step.active);
+  for (std::uint32_t element = 0; element < rule.elements; ++element) {
+    current_.calculated[element] = some;
+    for_each_lane(some, [&](unsigned lane) { gather_lane(rule, lane, element); });
+  }
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::gather_lane(const ShadowRule& rule, unsigned lane,
+                                      std::uint32_t element) {
+  for (std::size_t i = 0; i < rule.sources; ++i) {
+    const Ref& ref = (*current_.instr)[kComputeSources[i]];
+    const ptx::Type type = rule.types[i];
+    const std::uint32_t bytes = std::max(ptx::bytes_of(type), 1u), from = element * bytes;
+    Operand& operand = current_.operands[lane][element][i];
+    operand = {};
+    if (ref.bank == Bank::predicate || bytes > 8) continue;
+    operand.bits = current_.frame.bits_of(ref, lane, from, bytes);
+    Reading reading = current_.warp->registers.read(current_.frame, ref, lane, from, bytes, kTorn);
+    if (reading.state == ShadowState::lost && Domain::kTrustsBits) reading = {};
+    const std::optional<Value> value = value_of(reading, operand.bits, type);
+    operand.is_plain = reading.state == ShadowState::plain;
+    if (value) {
+      operand.value = *value;
+    } else {
+      current_.lost[element] |= 1u << lane;
+      current_.lost_at[lane][element] =
+          reading.state == ShadowState::lost && reading.site != kTorn ? reading.site : site();
+    }
+  }
+}
+
+template <class Domain>
+std::optional<typename Domain::Value> ShadowPlane<Domain>::value_of(const Reading& reading,
+                                                                    std::uint64_t bits,
+                                                                    ptx::Type type) {
+  switch (reading.state) {
+    case ShadowState::plain: return domain_.constant(bits, type);
+    case ShadowState::value: return reading.value;
+    case ShadowState::lost: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::on_step_end(const InstrStep& step) {
+  if (current_.rule == nullptr || step.active == 0) return;
+  const ShadowRule& rule = *current_.rule;
+  current_.frame = {step.registers, step.warp};
+  rule.kind == ShadowRule::Kind::compare ? compare(rule) : calculate(rule);
+  current_.rule = nullptr;
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
+  const Ref& to = (*current_.instr)[ComputeOperand::d];
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  if (!is_register(to)) return;
+  const std::uint32_t bytes = ptx::bytes_of(rule.operation.result);
+  for_each_lane(current_.step.active, [&](unsigned lane) {
+    registers.make_plain(current_.frame, to, lane);
+    for (std::uint32_t element = 0; element < rule.elements; ++element) {
+      if ((current_.calculated[element] >> lane & 1u) == 0) continue;
+      const std::span<const Operand> operands(current_.operands[lane][element].data(),
+                                              rule.sources);
+      const bool is_plain =
+          std::ranges::all_of(operands, [](const Operand& one) { return one.is_plain; });
+      const std::uint64_t at = current_.frame.byte_of(to, lane) + element * bytes;
+      const bool fits = bytes >= 2 && bytes <= 8;
+      std::optional<Value> value;
+      std::uint32_t where = 0;
+      if ((current_.lost[element] >> lane & 1u) != 0) {
+        where = current_.lost_at[lane][element];
+      } else if (fits) {
+        const std::uint64_t result = current_.frame.bits_of(to, lane, element * bytes, bytes);
+        value = domain_.apply(here(lane), rule.operation, operands, &result);
+      }
+      if (value && fits) {
+        registers.cells(to).set(at, bytes, *value);
+      } else if (!is_plain) {
+        const std::uint32_t lost_bytes = fits ? bytes : ShadowRegisters<Value>::bytes_of(to);
+        registers.cells(to).lose(at, lost_bytes, where != 0 ? where : site());
+      }
+    }
+  });
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::move_row(const Ref& to, const Ref& from) {
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  if (!is_register(to)) return;
+  for_each_lane(current_.step.active, [&](unsigned lane) {
+    if (!is_register(from)) return registers.make_plain(current_.frame, to, lane);
+    const std::uint64_t target = current_.frame.byte_of(to, lane);
+    const std::uint64_t source = current_.frame.byte_of(from, lane);
+    const std::uint32_t bytes = ShadowRegisters<Value>::bytes_of(to);
+    if (&to == &from || (to.bank == from.bank && target == source)) return;
+    registers.cells(to).copy(target, registers.cells(from), source,
+                             std::min(bytes, ShadowRegisters<Value>::bytes_of(from)), kTorn);
+  });
+}
+
+// mov d, {a, b ...} and mov {d, e ...}, a: parts are of equal size.
+template <class Domain>
+void ShadowPlane<Domain>::pack(bool unpacks) {
+  const Instr& instr = *current_.instr;
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  const std::uint32_t count = std::max<std::uint32_t>(instr.modifiers.vector, 1);
+  const std::uint32_t part = ptx::bytes_of(instr.modifiers.type) / count;
+  if (part * count > 8) return lose_results(lanes_with_data(current_.step.active));
+  const Ref& whole = instr[unpacks ? ComputeOperand::a : ComputeOperand::d];
+  for_each_lane(current_.step.active, [&](unsigned lane) {
+    Cells moved;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Ref& one = unpacks ? whole : instr[kComputeSources[i]];
+      if (!is_register(one)) continue;
+      const std::uint64_t from = current_.frame.byte_of(one, lane) + (unpacks ? i * part : 0);
+      moved.copy(std::uint64_t{i} * part, registers.cells(one), from, part, kTorn);
+    }
+    if (!unpacks) registers.make_plain(current_.frame, whole, lane);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Ref& one = unpacks ? instr[kUnpackedParts[i]] : whole;
+      if (!is_register(one)) continue;
+      if (unpacks) registers.make_plain(current_.frame, one, lane);
+      const std::uint64_t to = current_.frame.byte_of(one, lane) + (unpacks ? 0 : i * part);
+      registers.cells(one).copy(to, moved, std::uint64_t{i} * part, part, kTorn);
+    }
+  });
+}
+
+// selp: d is a where the predicate c holds, else b.
+template <class Domain>
+void ShadowPlane<Domain>::select() {
+  const Instr& instr = *current_.instr;
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  const Ref &to = instr[ComputeOperand::d], &by = instr[ComputeOperand::c];
+  const Ref &yes = instr[ComputeOperand::a], &no = instr[ComputeOperand::b];
+  if (!is_register(to)) return;
+  const std::uint32_t holds = by.bank == Bank::predicate ? current_.frame.predicate_of(by) : ~0u;
+  auto* const predicates = by.bank == Bank::predicate
+                               ? &registers.predicates(current_.frame.index_of_predicate(by))
+                               : nullptr;
+  const ptx::Type type = instr.modifiers.type;
+  const std::uint32_t bytes = ptx::bytes_of(type), row = ShadowRegisters<Value>::bytes_of(to);
+  for_each_lane(current_.step.active, [&](unsigned lane) {
+    const Ref& chosen = (holds >> lane & 1u) != 0 ? yes : no;
+    const bool is_known = predicates == nullptr || (predicates->lost >> lane & 1u) == 0;
+    if (is_known || Domain::kTrustsBits) {
+      Cells moved;
+      if (is_register(chosen)) {
+        moved.copy(0, registers.cells(chosen), current_.frame.byte_of(chosen, lane), row, kTorn);
+      }
+      return registers.cells(to).copy(current_.frame.byte_of(to, lane), moved, 0, row, kTorn);
+    }
+    std::optional<Value> value;
+    const auto value_in = [&](const Ref& ref) {
+      return value_of(registers.read(current_.frame, ref, lane, 0, bytes, kTorn),
+                      current_.frame.bits_of(ref, lane, 0, bytes),
+                      predicates->compared == nullptr ? type : (*predicates->compared)[lane].type);
+    };
+    if (predicates->compared != nullptr && (*predicates->compared)[lane].is_known) {
+      const std::optional<Value> if_true = value_in(yes), if_false = value_in(no);
+      if (if_true && if_false) {
+        value = domain_.select(here(lane), (*predicates->compared)[lane], *if_true, *if_false);
+      }
+    }
+    registers.make_plain(current_.frame, to, lane);
+    if (value) {
+      registers.cells(to).set(current_.frame.byte_of(to, lane), bytes, *value);
+    } else {
+      registers.lose(current_.frame, to, lane, predicates->site);
+    }
+  });
+}
+
+template <class Domain>
+void ShadowPlane<Domain>::compare(const ShadowRule& rule) {
+  const Instr& instr = *current_.instr;
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  std::uint32_t lost = 0;
+  // The predicate that a comparison is combined with.
+  const Ref& with = instr[CompareOperand::c];
+  if (with.bank == Bank::predicate && instr.modifiers.bool_op != ptx::BoolOp::none)
+    lost = registers.predicates(current_.frame.index_of_predicate(with)).lost;
+  for (std::uint32_t element = 0; element < rule.elements; ++element) {
+    const Ref& to =
+        rule.elements == 1 || element == 0 ? instr[CompareOperand::p] : instr[CompareOperand::q];
+    if (to.bank != Bank::predicate) continue;
+    auto& predicates = registers.predicates(current_.frame.index_of_predicate(to));
+    predicates.make_plain(current_.step.active);
+    const std::uint32_t outcomes = current_.frame.predicate_of(to);
+    std::uint32_t lost_now = lost;
+    for_each_lane(current_.calculated[element], [&](unsigned lane) {
+      const std::span<const Operand> operands(current_.operands[lane][element].data(),
+                                              rule.sources);
+      const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
+      const bool is_decided =
+          !is_lost && rule.sources == 2 &&
+          domain_.compare(here(lane), rule.operation, operands, (outcomes >> lane & 1u) != 0);
+      const bool is_plain =
+          std::ranges::all_of(operands, [](const Operand& one) { return one.is_plain; });
+      if (is_decided || (is_plain && !is_lost)) return;
+      lost_now |= 1u << lane;
+      if (is_lost || rule.sources != 2 || (lost >> lane & 1u) != 0) return;
+      predicates.set(lane,
+                     {instr.modifiers.compare, rule.operation.type, operands[0].value,
+                      operands[1].value, true},
+                     site());
+    });
+    const std::uint32_t all = lost_now & current_.step.active;
+    for_each_lane(all, [&](unsigned lane) {
+      const bool is_set = (predicates.lost >> lane & 1u) != 0;
+      if (!is_set) predicates.lose(1u << lane, site());
+    });
+    if (rule.elements == 1 && instr[CompareOperand::q].bank == Bank::predicate) {
+      auto& other =
+          registers.predicates(current_.frame.index_of_predicate(instr[CompareOperand::q]));
+      other.make_plain(current_.step.active);
+      other.lose(all, site());
+    }
+  }
+}
+
+// Predicates from predicates: what a known operand decides alone is known.
+template <class Domain>
+void ShadowPlane<Domain>::combine_predicates() {
+  const Instr& instr = *current_.instr;
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  std::uint32_t lost = 0, decided = 0, where = kTorn;
+  for (const ComputeOperand operand : kComputeSources) {
+    const Ref& ref = instr[operand];
+    if (ref.bank != Bank::predicate) continue;
+    const auto& predicates = registers.predicates(current_.frame.index_of_predicate(ref));
+    const std::uint32_t value = current_.frame.predicate_of(ref);
+    if ((predicates.lost & current_.step.active) != 0) where = predicates.site;
+    lost |= predicates.lost;
+    if (instr.opcode == ptx::Opcode::and_) decided |= ~predicates.lost & ~value;
+    if (instr.opcode == ptx::Opcode::or_) decided |= ~predicates.lost & value;
+  }
+  lost &= current_.step.active & ~decided;
+  const Ref& to = instr[ComputeOperand::d];
+  if (to.bank != Bank::predicate) return lose_results(lost);
+  auto& result = registers.predicates(current_.frame.index_of_predicate(to));
+  result.make_plain(current_.step.active);
+  result.lose(lost, where);
+}
+
+// Returns the lanes of which an operand is not plain.
+template <class Domain>
+std::uint32_t ShadowPlane<Domain>::lanes_with_data(std::uint32_t lanes) {
+  const Instr& instr = *current_.instr;
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  std::uint32_t found = 0;
+  roles_of(instr).reads.for_each_in(instr.operands, [&](const Ref& ref) {
+    if (ref.bank == Bank::predicate) {
+      found |= registers.predicates(current_.frame.index_of_predicate(ref)).lost;
+    } else if (is_register(ref) && !registers.cells(ref).empty()) {
+      for_each_lane(lanes & ~found, [&](unsigned lane) {
+        std::uint32_t where = kTorn;
+        if (!registers.is_plain(current_.frame, ref, lane, where)) found |= 1u << lane;
+      });
+    }
+  });
+  return found & lanes;
+}
+
+// The results of these lanes are lost, those of others plain.
+template <class Domain>
+void ShadowPlane<Domain>::lose_results(std::uint32_t lanes) {
+  ShadowRegisters<Value>& registers = current_.warp->registers;
+  for (const Ref& ref : destinations_of(*current_.step.program, *current_.instr)) {
+    if (ref.bank == Bank::predicate) {
+      auto& predicates = registers.predicates(current_.frame.index_of_predicate(ref));
+      predicates.make_plain(current_.step.active);
+      predicates.lose(lanes, site());
+    } else if (is_register(ref)) {
+      for_each_lane(current_.step.active, [&](unsigned lane) {
+        (lanes >> lane & 1u) != 0 ? registers.lose(current_.frame, ref, lane, site())
+                                  : registers.make_plain(current_.frame, ref, lane);
+      });
+    }
+  }
+}
+
+}  // namespace warpcheck::vgpu

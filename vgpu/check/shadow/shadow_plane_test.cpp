@@ -1,0 +1,250 @@
+#include "vgpu/check/shadow/shadow_plane.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// A value is the bits that the kernel has where it is made, so a value that is carried to the wrong
+// place differs from what is there.
+struct TwinDomain {
+  struct Value {
+    std::uint64_t bits = 0;
+    friend bool operator==(const Value&, const Value&) = default;
+  };
+  static constexpr bool kTrustsBits = false;
+  static bool lifts(const ShadowOperation&) { return false; }
+  static std::optional<Value> constant(std::uint64_t bits, ptx::Type) { return Value{bits}; }
+  std::optional<Value> apply(const ShadowStep&, const ShadowOperation& operation,
+                             std::span<const ShadowOperand<Value>> operands,
+                             const std::uint64_t* result) {
+    for (const ShadowOperand<Value>& one : operands) {
+      if (one.is_plain || one.value.bits == one.bits || result == nullptr) continue;
+      ADD_FAILURE() << "an operand of " << ptx::name_of(operation.opcode) << " is another value";
+    }
+    if (operation.opcode == ptx::Opcode::popc_) return std::nullopt;
+    if (result != nullptr) return Value{*result};
+    if (operation.opcode == ptx::Opcode::max_)
+      return Value{std::max(operands[0].value.bits, operands[1].value.bits)};
+    const std::uint64_t sum = operands[0].value.bits + operands[1].value.bits;
+    return Value{sum & 0xffff'ffff};
+  }
+  static bool compare(const ShadowStep&, const ShadowOperation&,
+                      std::span<const ShadowOperand<Value>>, bool) {
+    return false;
+  }
+  static std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>& comparison,
+                                     const Value& if_true, const Value& if_false) {
+    if (comparison.compare != ptx::Compare::gt) return std::nullopt;
+    return Value{std::max(if_true.bits, if_false.bits)};
+  }
+  void decided(const ShadowStep& step, ShadowDecision decision, std::uint32_t) {
+    decisions.emplace_back(decision, step.program->source_of(step.pc).text);
+  }
+  std::vector<std::pair<ShadowDecision, std::string>> decisions;
+};
+
+class ShadowPlaneTest : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kBytes = 1024;
+
+  // Runs a kernel for `threads` threads.  Its body has %tid.x in %r1, the input, which has shadow
+  // values of `width` bytes, in %rd1, and the output in %rd2; %rd3 and %rd4 are the two plus 8
+  // bytes for each thread.
+  void run(const std::string& body, std::uint32_t width = 4, std::uint32_t threads = 32) {
+    const std::string text =
+        ".version 8.6\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 p, .param .u64 q)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n"
+        ".reg .b32 %r<40>;\n.reg .f32 %f<40>;\n.reg .b64 %rd<20>;\n.shared .align 8 .b8 s[1024];\n"
+        ".local .align 8 .b8 l[64];\n"
+        "ld.param.u64 %rd1, [p];\nld.param.u64 %rd2, [q];\nmov.u32 %r1, %tid.x;\n"
+        "mul.wide.u32 %rd5, %r1, 8;\nadd.s64 %rd3, %rd1, %rd5;\nadd.s64 %rd4, %rd2, %rd5;\n" +
+        body + "\nret;\n}\n";
+    program_ = decode(ptx::parse(text, "test.ptx"), "k");
+    link(program_);
+    in_ = memory_.allocate(kBytes);
+    out_ = memory_.allocate(kBytes);
+    std::memset(out_->data, 0, kBytes);
+    give_input(width);
+    const std::array<std::uint64_t, 2> parameters{in_->address, out_->address};
+    Launch launch;
+    launch.program = &program_;
+    launch.grid = {1, 1, 1};
+    launch.block = {threads, 1, 1};
+    launch.parameters = std::as_bytes(std::span(parameters));
+    DefaultPolicy policy;
+    Observer* const observers[] = {&plane_};
+    const Outcome outcome = machine_.run(launch, WarpModel::independent, policy, observers, {});
+    ASSERT_EQ(outcome.end, Outcome::End::completed);
+  }
+
+  // Returns the state of the output's bytes of a thread, and checks that a value is what is there.
+  char state(std::uint32_t thread, std::uint32_t byte = 0, std::uint32_t bytes = 4) {
+    const std::uint32_t at = 8 * thread + byte;
+    const auto reading = plane_.in_memory(*out_, at, bytes);
+    if (reading.state == ShadowState::plain) return 'p';
+    if (reading.state == ShadowState::lost) {
+      lost_at_ = plane_.sites()[reading.site].ptx;
+      return 'l';
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, out_->data + at, bytes);
+    EXPECT_EQ(reading.value.bits, bits) << "thread " << thread << " byte " << byte;
+    return 'v';
+  }
+  // The states of the first word of all threads.
+  std::string states(std::uint32_t byte = 0, std::uint32_t bytes = 4, std::uint32_t threads = 32) {
+    std::string all;
+    for (std::uint32_t thread = 0; thread < threads; ++thread) all += state(thread, byte, bytes);
+    return all;
+  }
+  static std::string all(char state) { return std::string(32, state); }
+
+  TwinDomain domain_;
+  ShadowPlane<TwinDomain> plane_{domain_};
+  DeviceMemory memory_;
+  Machine machine_{memory_};
+  Program program_;
+  Allocation *in_ = nullptr, *out_ = nullptr;
+  std::string lost_at_;
+
+ private:
+  void give_input(std::uint32_t width) {
+    std::vector<std::byte> bytes(kBytes);
+    for (std::uint32_t i = 0; i < kBytes; ++i) {
+      bytes[i] = static_cast<std::byte>((i * 37 + 11) % 61);
+    }
+    for (std::uint32_t at = 0; at < kBytes; at += width) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &bytes[at], width);
+      plane_.host().set(&bytes[at], width, {bits});
+    }
+    HostAccess access{.allocation = in_, .bytes = kBytes, .write = true};
+    access.host = access.brought = bytes.data();
+    plane_.on_host_access(access);
+    std::memcpy(in_->data, bytes.data(), kBytes);
+  }
+};
+
+TEST_F(ShadowPlaneTest, LoadsAndStoresMoveValues) {
+  run("ld.global.v2.u32 {%r2, %r3}, [%rd3];\nst.global.v2.u32 [%rd4], {%r3, %r2};");
+  EXPECT_EQ(states(), all('v'));
+  EXPECT_EQ(states(4), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, WhatNothingHasInfluencedIsPlain) {
+  run("mov.u32 %r2, 5;\nadd.s32 %r2, %r2, %r1;\nst.global.u32 [%rd4], %r2;");
+  EXPECT_EQ(states(), all('p'));
+}
+
+TEST_F(ShadowPlaneTest, AStoreOfAConstantTakesAwayAValue) {
+  run("ld.global.u32 %r2, [%rd3];\nst.global.u32 [%rd4], %r2;\nst.global.u32 [%rd4], 7;\n"
+      "st.global.u32 [%rd4+4], %r2;\nst.global.u8 [%rd4+4], 7;");
+  EXPECT_EQ(states(), all('p'));
+  EXPECT_EQ(states(4), all('l'));
+}
+
+TEST_F(ShadowPlaneTest, ADoubleIsShuffledAsTwoWords) {
+  run("ld.global.b64 %rd6, [%rd3];\nmov.b64 {%r2, %r3}, %rd6;\n"
+      "shfl.sync.down.b32 %r2, %r2, 1, 31, -1;\nshfl.sync.down.b32 %r3, %r3, 1, 31, -1;\n"
+      "mov.b64 %rd7, {%r2, %r3};\nst.global.b64 [%rd4], %rd7;",
+      8);
+  EXPECT_EQ(states(0, 8), all('v'));
+  EXPECT_EQ(states(0, 4), all('l'));  // half of a value
+}
+
+TEST_F(ShadowPlaneTest, HalvesOfTwoDoublesAreNoDouble) {
+  run("ld.global.b64 %rd6, [%rd3];\nmov.b64 {%r2, %r3}, %rd6;\n"
+      "shfl.sync.bfly.b32 %r2, %r2, 1, 31, -1;\nmov.b64 %rd7, {%r2, %r3};\n"
+      "st.global.b64 [%rd4], %rd7;",
+      8);
+  EXPECT_EQ(states(0, 8), all('l'));
+}
+
+TEST_F(ShadowPlaneTest, LanesThatMeetInTwoFragmentsShuffle) {
+  run("ld.global.u32 %r2, [%rd3];\nsetp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\n"
+      "shfl.sync.bfly.b32 %r2, %r2, 16, 31, -1;\nbra B;\nA:\n"
+      "shfl.sync.bfly.b32 %r2, %r2, 16, 31, -1;\nB:\nst.global.u32 [%rd4], %r2;");
+  EXPECT_EQ(states(), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, PackedHalvesAreTwoValues) {
+  run("ld.global.b32 %r2, [%rd3];\nmov.b32 {%h1, %h2}, %r2;\nmov.b32 %r3, {%h2, %h1};\n"
+      "add.f16x2 %r4, %r2, %r3;\nst.global.b32 [%rd4], %r4;\nst.global.b16 [%rd4+4], %h2;",
+      2);
+  EXPECT_EQ(states(0, 2), all('v'));
+  EXPECT_EQ(states(2, 2), all('v'));
+  EXPECT_EQ(states(4, 2), all('v'));
+  EXPECT_EQ(states(6, 2), all('p'));
+}
+
+TEST_F(ShadowPlaneTest, SharedAndLocalMemoryKeepValues) {
+  run("ld.global.b64 %rd6, [%rd3];\nmov.u64 %rd8, l;\nst.local.b64 [%rd8+8], %rd6;\n"
+      "ld.local.b64 %rd9, [%rd8+8];\nmov.u64 %rd7, s;\nadd.s64 %rd7, %rd7, %rd5;\n"
+      "st.shared.b64 [%rd7], %rd9;\nbar.sync 0;\nld.shared.b64 %rd10, [%rd7];\n"
+      "st.global.b64 [%rd4], %rd10;",
+      8);
+  EXPECT_EQ(states(0, 8), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AnAsynchronousCopyMovesValues) {
+  run("mov.u32 %r3, s;\nmul.lo.u32 %r4, %r1, 8;\nadd.u32 %r3, %r3, %r4;\n"
+      "cp.async.ca.shared.global [%r3], [%rd3], 8;\ncp.async.wait_all;\n"
+      "ld.shared.u32 %r5, [%r3+4];\nst.global.u32 [%rd4], %r5;");
+  EXPECT_EQ(states(), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, CalculationsAreTheDomains) {
+  run("ld.global.u32 %r2, [%rd3];\nmad.lo.s32 %r3, %r2, 3, %r1;\nst.global.u32 [%rd4], %r3;\n"
+      "popc.b32 %r4, %r2;\nadd.s32 %r5, %r4, 1;\nst.global.u32 [%rd4+4], %r5;");
+  EXPECT_EQ(states(), all('v'));
+  EXPECT_EQ(states(4), all('l'));
+  EXPECT_EQ(lost_at_, "popc.b32");
+  EXPECT_TRUE(domain_.decisions.empty());
+}
+
+TEST_F(ShadowPlaneTest, ASelectionByConstantsMovesAndByDataIsTheDomains) {
+  run("ld.global.u32 %r2, [%rd3];\nld.global.u32 %r3, [%rd3+4];\nsetp.lt.u32 %p1, %r1, 7;\n"
+      "selp.u32 %r4, %r2, 9, %p1;\nst.global.u32 [%rd4], %r4;\nsetp.gt.u32 %p2, %r2, %r3;\n"
+      "selp.u32 %r5, %r2, %r3, %p2;\nst.global.u32 [%rd4+4], %r5;");
+  EXPECT_EQ(states(), std::string(7, 'v') + std::string(25, 'p'));
+  EXPECT_EQ(states(4), all('v'));
+  EXPECT_TRUE(domain_.decisions.empty());
+}
+
+TEST_F(ShadowPlaneTest, BranchesAndAddressesThatDataDecidesAreReported) {
+  run("ld.global.u32 %r2, [%rd3];\nsetp.eq.u32 %p1, %r2, 1000;\n@%p1 bra END;\n"
+      "and.b32 %r3, %r2, 4;\ncvt.u64.u32 %rd6, %r3;\nadd.s64 %rd7, %rd4, %rd6;\n"
+      "st.global.u32 [%rd7], 1;\nEND:",
+      4, 1);
+  ASSERT_EQ(domain_.decisions.size(), 2u);
+  EXPECT_EQ(domain_.decisions[0], std::pair(ShadowDecision::branch, std::string("bra")));
+  EXPECT_EQ(domain_.decisions[1], std::pair(ShadowDecision::address, std::string("st.global.u32")));
+}
+
+TEST_F(ShadowPlaneTest, AtomicOperationsCombineLaneAfterLane) {
+  run("ld.global.u32 %r2, [%rd3];\natom.global.add.u32 %r3, [%rd2+4], %r2;\n"
+      "st.global.u32 [%rd4], %r3;\natom.global.exch.b32 %r4, [%rd2+12], %r2;");
+  EXPECT_EQ(states(), "p" + std::string(31, 'v'));
+  EXPECT_EQ(state(0, 4), 'v');
+  EXPECT_EQ(state(1, 4), 'v');
+}
+
+TEST_F(ShadowPlaneTest, ReductionsOfAWarpAreTheDomains) {
+  run("ld.global.u32 %r2, [%rd3];\nredux.sync.add.u32 %r3, %r2, -1;\nst.global.u32 [%rd4], %r3;\n"
+      "setp.gt.u32 %p1, %r2, 9;\nvote.sync.ballot.b32 %r4, %p1, -1;\nst.global.u32 [%rd4+4], %r4;");
+  EXPECT_EQ(states(), all('v'));
+  EXPECT_EQ(states(4), all('l'));
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
