@@ -48,7 +48,7 @@ class OtherBuilds(unittest.TestCase):
         note, _ = findings(plain, "no-blocks")
         self.assertEqual(places(note), [("", 0)])
         self.assertRegex(note["message"], r"^\(1\) returned cudaErrorInvalidValue: invalid "
-                         r"argument; it is called in no_blocks\+0x[0-9a-f]+$")
+                         r"argument; gridDim.x 0 < 1; it is called in no_blocks\+0x[0-9a-f]+$")
         subprocess.run(["strip", "plain"], check=True, cwd=HERE)
         note, _ = findings(plain, "no-blocks")
         self.assertRegex(note["message"], r"; it is called in plain\+0x[0-9a-f]+$")

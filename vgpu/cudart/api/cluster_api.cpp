@@ -1,4 +1,5 @@
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -35,12 +36,31 @@ cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& 
     cluster = {1, 1, 1};
     return cudaSuccess;
   }
-  const bool agrees = required == kNone || cluster == required;
-  if (!agrees || cluster.count() == 0 || cluster.count() > blocks_max(attributes) ||
-      grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
-    return cudaErrorInvalidClusterSize;
+  const bool fits = broken_cluster_limit(attributes, program, cluster, grid).empty();
+  return fits ? cudaSuccess : cudaErrorInvalidClusterSize;
+}
+
+std::string broken_cluster_limit(const KernelAttributes& attributes, const vgpu::Program& program,
+                                 const Dim3& cluster, const Dim3& grid) {
+  const auto show = [](const Dim3& extent) {
+    return fmt::format("({},{},{})", extent.x, extent.y, extent.z);
+  };
+  const Dim3 required = required_cluster(attributes, program);
+  if (required != kNone && cluster != required) {
+    return fmt::format("the cluster {} is not the kernel's {}", show(cluster), show(required));
   }
-  return cudaSuccess;
+  if (cluster.count() == 0) return fmt::format("the cluster {} has no block", show(cluster));
+  if (cluster.count() > blocks_max(attributes)) {
+    return fmt::format("{} blocks a cluster > {}", cluster.count(), blocks_max(attributes));
+  }
+  const std::uint32_t grids[] = {grid.x, grid.y, grid.z};
+  const std::uint32_t clusters[] = {cluster.x, cluster.y, cluster.z};
+  for (int i = 0; i < 3; ++i) {
+    if (grids[i] % clusters[i] == 0) continue;
+    return fmt::format("gridDim.{} {} is no multiple of the cluster's {}", "xyz"[i], grids[i],
+                       clusters[i]);
+  }
+  return {};
 }
 
 Dim3 asked_cluster(const cudaLaunchConfig_t& config) {

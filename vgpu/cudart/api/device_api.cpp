@@ -195,7 +195,11 @@ cudaError_t cudaGetDevice(int* number) {
 
 cudaError_t cudaSetDevice(int number) {
   return answer_even_after_a_fault([&](Device& device) {
-    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) {
+      return device.errors().because(
+          cudaErrorInvalidDevice,
+          fmt::format("device {}, and the devices are 0 to {}", number, device.count() - 1));
+    }
     current_device() = static_cast<unsigned>(number);
     return cudaSuccess;
   });

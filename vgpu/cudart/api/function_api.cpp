@@ -1,10 +1,13 @@
 // Queries about a kernel: attributes, names, occupancy.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/calls/api_call.hpp"
+#include "vgpu/cudart/api/calls/call_place.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
@@ -14,32 +17,6 @@
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 
 namespace warpcheck::cudart {
-
-std::size_t dynamic_shared_bytes_max(const KernelAttributes& attributes,
-                                     const vgpu::Program& program) {
-  if (attributes.dynamic_shared_bytes_max >= 0) {
-    return static_cast<std::size_t>(attributes.dynamic_shared_bytes_max);
-  }
-  const std::size_t used = program.static_shared_bytes;
-  return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
-}
-
-int resident_blocks(const virtual_gpu::Capability& capability, const vgpu::Program& program,
-                    int threads, std::size_t dynamic_shared_bytes) {
-  constexpr int kWarp = virtual_gpu::kWarpSize;
-  if (threads > static_cast<int>(program.max_threads)) return 0;
-  const int rounded = (threads + kWarp - 1) / kWarp * kWarp;
-  int blocks = std::min(capability.multiprocessor_blocks_max,
-                        capability.multiprocessor_threads_max / rounded);
-  blocks =
-      std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
-  const std::size_t shared =
-      program.static_shared_bytes + dynamic_shared_bytes + capability.reserved_shared_bytes;
-  if (shared != 0) {
-    blocks = std::min(blocks, static_cast<int>(capability.multiprocessor_shared_bytes / shared));
-  }
-  return blocks;
-}
 
 namespace {
 
@@ -60,16 +37,28 @@ int target_version(const std::string& target) {
   return digits == std::string::npos ? 0 : std::stoi(target.substr(digits));
 }
 
-cudaError_t set_attribute(const virtual_gpu::Capability& capability, KernelAttributes& attributes,
+cudaError_t set_dynamic_shared_bytes(Device& device, KernelAttributes& attributes,
+                                     const vgpu::Program& program, int value) {
+  const std::size_t max = device.trial().capability().block_shared_bytes_opt_in();
+  if (value < 0) return device.errors().because(cudaErrorInvalidValue, "fewer than 0 bytes");
+  if (program.static_shared_bytes + static_cast<std::size_t>(value) > max) {
+    return device.errors().because(
+        cudaErrorInvalidValue,
+        fmt::format("{} bytes of dynamic shared memory > {} of the device - {} static", value, max,
+                    program.static_shared_bytes));
+  }
+  attributes.dynamic_shared_bytes_max = value;
+  if (device.trial().in_ambient()) {
+    attributes.dynamic_shared_bytes_set_at = callers_from(current_call().return_address);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t set_attribute(Device& device, KernelAttributes& attributes,
                           const vgpu::Program& program, int attribute, int value) {
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
-                           capability.block_shared_bytes_opt_in()) {
-        return cudaErrorInvalidValue;
-      }
-      attributes.dynamic_shared_bytes_max = value;
-      return cudaSuccess;
+      return set_dynamic_shared_bytes(device, attributes, program, value);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
       attributes.carveout = value;
@@ -120,8 +109,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
     return with_kernel(
         device, function,
         [&](KernelAttributes& set, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          return set_attribute(device.trial().capability(), set, program, number_of(attribute),
-                               value);
+          return set_attribute(device, set, program, number_of(attribute), value);
         });
   });
 }

@@ -57,13 +57,6 @@ const void*& launch_address() {
   return address;
 }
 
-bool fits(const dim3& dim, const int (&max)[3]) {
-  const auto within = [](unsigned value, int limit) {
-    return value >= 1 && value <= static_cast<unsigned>(limit);
-  };
-  return within(dim.x, max[0]) && within(dim.y, max[1]) && within(dim.z, max[2]);
-}
-
 // Returns the parameter block of a kernel for the addresses of its arguments.
 std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
   std::vector<std::byte> block(program.parameter_bytes);
@@ -98,19 +91,6 @@ void record_launch(Device& device, Kernel& kernel, const ExecutionConfiguration&
   device.recording().log()->launch(std::move(call));
 }
 
-// All blocks of a cooperative launch must be resident at once, on the virtual device's
-// multiprocessors.
-cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
-                              const vgpu::Program& program,
-                              const ExecutionConfiguration& configuration, std::uint64_t blocks,
-                              int threads) {
-  const int resident =
-      resident_blocks(capability, program, threads, configuration.dynamic_shared_bytes);
-  const auto multiprocessors = static_cast<std::uint64_t>(capability.multiprocessors());
-  const bool fits = blocks <= static_cast<std::uint64_t>(resident) * multiprocessors;
-  return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
-}
-
 }  // namespace
 
 const vgpu::Program& program_of(const KernelWork& work) { return work.linked->program; }
@@ -123,32 +103,32 @@ cudaError_t prepare(Device& device, const void* function,
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
   if (device.recording().log() != nullptr) record_launch(device, *kernel, configuration, arguments);
   const Dim3 grid = to_dim3(configuration.grid), block = to_dim3(configuration.block);
-  if (!fits(configuration.grid, virtual_gpu::kGridDimMax) ||
-      !fits(configuration.block, virtual_gpu::kBlockDimMax) ||
-      block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
-    return cudaErrorInvalidValue;
-  }
+  std::string broken = broken_device_limit(grid, block);
+  if (!broken.empty()) return device.errors().because(cudaErrorInvalidValue, std::move(broken));
   Allocations& memory = device.allocations();
   LinkedKernel& linked =
       kernel->unit->code(device.trial(), memory, kernel->name).load(kernel->name, memory);
   const KernelAttributes& attributes = kernel->attributes_on(memory);
   const vgpu::Program& program = linked.program;
-  if (block.count() > program.max_threads) return cudaErrorInvalidValue;
-  if (configuration.dynamic_shared_bytes > dynamic_shared_bytes_max(attributes, program)) {
-    return cudaErrorInvalidValue;
-  }
+  broken = broken_kernel_limit(attributes, program, block, configuration.dynamic_shared_bytes);
+  if (!broken.empty()) return device.errors().because(cudaErrorInvalidValue, std::move(broken));
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
   const cudaError_t misfit = cluster_of(attributes, program, configuration.cluster, grid,
                                         work.cluster, work.explicit_cluster);
-  if (misfit != cudaSuccess) return misfit;
+  if (misfit != cudaSuccess) {
+    return device.errors().because(misfit,
+                                   broken_cluster_limit(attributes, program, work.cluster, grid));
+  }
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
                                     kernel->name, grid.count(), UINT32_MAX));
   }
   if (configuration.cooperative) {
-    const cudaError_t error = check_cooperative(device.trial().capability(), program, configuration,
-                                                grid.count(), static_cast<int>(block.count()));
-    if (error != cudaSuccess) return error;
+    broken = broken_residence(device.trial().capability(), program, grid, block,
+                              configuration.dynamic_shared_bytes);
+    if (!broken.empty()) {
+      return device.errors().because(cudaErrorCooperativeLaunchTooLarge, std::move(broken));
+    }
   }
   work.device = device.number();
   work.kernel = kernel;

@@ -1,5 +1,9 @@
 // Functions that create and query texture and surface objects.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/texture_api.hpp"
@@ -15,27 +19,37 @@ bool is_aligned(const void* pointer, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
-cudaError_t check_resource(Device& device, const cudaResourceDesc& resource) {
+// Returns why a texture cannot read linear memory; empty: it can.
+std::string broken_linear(Device& device, const void* pointer) {
+  if (!device.allocations().owns(pointer)) return "the pointer is not one of device memory";
+  if (!is_aligned(pointer, virtual_gpu::kTextureAlignment)) {
+    return fmt::format("the pointer is no multiple of {} bytes (textureAlignment)",
+                       virtual_gpu::kTextureAlignment);
+  }
+  return {};
+}
+
+// Returns why a texture cannot read the resource; empty: it can.
+std::string broken_resource(Device& device, const cudaResourceDesc& resource) {
   switch (number_of(resource.resType)) {
     case cudaResourceTypeArray:
-      return device.arrays().find(resource.res.array.array) != nullptr ? cudaSuccess
-                                                                       : cudaErrorInvalidValue;
+      return device.arrays().find(resource.res.array.array) != nullptr ? ""
+                                                                       : "there is no such array";
     case cudaResourceTypeMipmappedArray:
-      return device.arrays().mipmapped.contains(resource.res.mipmap.mipmap) ? cudaSuccess
-                                                                            : cudaErrorInvalidValue;
-    case cudaResourceTypeLinear:
-      return device.allocations().owns(resource.res.linear.devPtr) &&
-                     is_aligned(resource.res.linear.devPtr, virtual_gpu::kTextureAlignment)
-                 ? cudaSuccess
-                 : cudaErrorInvalidValue;
+      return device.arrays().mipmapped.contains(resource.res.mipmap.mipmap)
+                 ? ""
+                 : "there is no such mipmapped array";
+    case cudaResourceTypeLinear: return broken_linear(device, resource.res.linear.devPtr);
     case cudaResourceTypePitch2D: {
       const auto& pitched = resource.res.pitch2D;
-      const bool is_good = device.allocations().owns(pitched.devPtr) &&
-                           is_aligned(pitched.devPtr, virtual_gpu::kTextureAlignment) &&
-                           pitched.pitchInBytes % virtual_gpu::kTexturePitchAlignment == 0;
-      return is_good ? cudaSuccess : cudaErrorInvalidValue;
+      std::string broken = broken_linear(device, pitched.devPtr);
+      if (broken.empty() && pitched.pitchInBytes % virtual_gpu::kTexturePitchAlignment != 0) {
+        broken = fmt::format("pitch {} is no multiple of {} (texturePitchAlignment)",
+                             pitched.pitchInBytes, virtual_gpu::kTexturePitchAlignment);
+      }
+      return broken;
     }
-    default: return cudaErrorInvalidValue;
+    default: return fmt::format("{} is no resource type", number_of(resource.resType));
   }
 }
 
@@ -58,8 +72,10 @@ cudaError_t create_texture_object(cudaTextureObject_t* handle, const cudaResourc
     if (handle == nullptr || resource == nullptr || texture == nullptr) {
       return cudaErrorInvalidValue;
     }
-    const cudaError_t error = check_resource(device, *resource);
-    if (error != cudaSuccess) return error;
+    std::string broken = broken_resource(device, *resource);
+    if (!broken.empty()) {
+      return device.errors().because(cudaErrorInvalidValue, std::move(broken));
+    }
     TextureObject object{*resource, *texture, {}, view != nullptr};
     if (view != nullptr) object.view = *view;
     warpcheck::vgpu::Texture described;

@@ -28,7 +28,8 @@ class Unit;
 
 // The attributes set by cudaFuncSetAttribute.
 struct KernelAttributes {
-  int dynamic_shared_bytes_max = -1;  // -1: not set
+  int dynamic_shared_bytes_max = -1;                     // -1: not set
+  std::vector<const void*> dynamic_shared_bytes_set_at;  // the callers of cudaFuncSetAttribute
   int carveout = -1;
   Dim3 cluster{0, 0, 0};  // required
   int non_portable_clusters = 0;

@@ -1,6 +1,8 @@
 // cudaMemcpy, cudaMemset and similar functions for one and two dimensions.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -8,6 +10,14 @@
 #include "vgpu/cudart/copies/copies.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+cudaError_t too_wide(Device& device, cudaError_t error, std::size_t width, std::size_t pitch) {
+  return device.errors().because(error, fmt::format("a row of {} bytes > pitch {}", width, pitch));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -62,7 +72,10 @@ cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* sou
 cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   return on_stream("cudaMemcpy2D", nullptr, [&](Device& device, Stream& stream) {
-    if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
+    if (width > std::min(target_pitch, source_pitch)) {
+      return too_wide(device, cudaErrorInvalidPitchValue, width,
+                      std::min(target_pitch, source_pitch));
+    }
     return copy(device, "cudaMemcpy2D", {target, target_pitch},
                 {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), stream,
                 Waiting::until_done);
@@ -73,7 +86,10 @@ cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* sou
                               size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   return on_stream("cudaMemcpy2DAsync", stream, [&](Device& device, Stream& found) {
-    if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
+    if (width > std::min(target_pitch, source_pitch)) {
+      return too_wide(device, cudaErrorInvalidPitchValue, width,
+                      std::min(target_pitch, source_pitch));
+    }
     return copy(device, "cudaMemcpy2DAsync", {target, target_pitch},
                 {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), found,
                 Waiting::asynchronous);
@@ -96,7 +112,7 @@ cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t 
 
 cudaError_t cudaMemset2D(void* target, size_t pitch, int value, size_t width, size_t height) {
   return on_stream("cudaMemset2D", nullptr, [&](Device& device, Stream& stream) {
-    if (width > pitch) return cudaErrorInvalidValue;
+    if (width > pitch) return too_wide(device, cudaErrorInvalidValue, width, pitch);
     return fill(device, "cudaMemset2D", {target, pitch}, static_cast<unsigned>(value),
                 {width, height}, stream, Waiting::until_done);
   });
@@ -105,7 +121,7 @@ cudaError_t cudaMemset2D(void* target, size_t pitch, int value, size_t width, si
 cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   return on_stream("cudaMemset2DAsync", stream, [&](Device& device, Stream& found) {
-    if (width > pitch) return cudaErrorInvalidValue;
+    if (width > pitch) return too_wide(device, cudaErrorInvalidValue, width, pitch);
     return fill(device, "cudaMemset2DAsync", {target, pitch}, static_cast<unsigned>(value),
                 {width, height}, found, Waiting::asynchronous);
   });
@@ -113,7 +129,9 @@ cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int value, size_t widt
 
 cudaError_t cudaMemset3D(cudaPitchedPtr target, int value, cudaExtent extent) {
   return on_stream("cudaMemset3D", nullptr, [&](Device& device, Stream& stream) {
-    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    if (extent.width > target.pitch) {
+      return too_wide(device, cudaErrorInvalidValue, extent.width, target.pitch);
+    }
     return fill(device, "cudaMemset3D", {target.ptr, target.pitch, target.pitch * target.ysize},
                 static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, stream,
                 Waiting::until_done);
@@ -123,7 +141,9 @@ cudaError_t cudaMemset3D(cudaPitchedPtr target, int value, cudaExtent extent) {
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr target, int value, cudaExtent extent,
                               cudaStream_t stream) {
   return on_stream("cudaMemset3DAsync", stream, [&](Device& device, Stream& found) {
-    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    if (extent.width > target.pitch) {
+      return too_wide(device, cudaErrorInvalidValue, extent.width, target.pitch);
+    }
     return fill(device, "cudaMemset3DAsync",
                 {target.ptr, target.pitch, target.pitch * target.ysize},
                 static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, found,

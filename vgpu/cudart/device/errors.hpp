@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,13 @@ class Errors {
   void describe_call(FailedCall call) {
     described_call_ = std::move(call);
     is_described_ = true;
+  }
+
+  // States which limit the current call breaks, and by what ("gridDim.y 75000 > 65535"), for the
+  // report.  Returns the error.
+  cudaError_t because(cudaError_t error, std::string reason) {
+    reason_ = std::move(reason);
+    return error;
   }
 
   // Records an error for cudaGetLastError, reports it if no trial is running (api_errors.hpp), and
@@ -55,6 +63,7 @@ class Errors {
   const Allocations& allocations_;
   FailedCall described_call_;
   bool is_described_ = false;  // whether described_call_ belongs to the current call
+  std::string reason_;         // of the current call's failure; empty: none is known
   LastErrors& last_;
   cudaError_t sticky_ = cudaSuccess;
 };

@@ -6,6 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/program/program.hpp"
 
@@ -17,6 +19,11 @@ namespace warpcheck::cudart {
 //   is_explicit: receives whether one of them does
 cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit);
+
+// Returns which limit a cluster breaks, as "gridDim.x 6 is no multiple of 4 blocks of a cluster";
+// empty: none.
+std::string broken_cluster_limit(const KernelAttributes& attributes, const vgpu::Program& program,
+                                 const Dim3& cluster, const Dim3& grid);
 
 // Returns the request in the attributes of a launch; all 0: none.
 Dim3 asked_cluster(const cudaLaunchConfig_t& config);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
@@ -18,5 +19,19 @@ std::size_t dynamic_shared_bytes_max(const KernelAttributes& attributes,
 // fits.
 int resident_blocks(const virtual_gpu::Capability& capability, const vgpu::Program& program,
                     int threads, std::size_t dynamic_shared_bytes);
+
+// Each of these returns which limit a launch breaks, and by what, as "gridDim.y 75000 > 65535";
+// empty: none.
+//
+// The limits of the device on grids and blocks.
+std::string broken_device_limit(const Dim3& grid, const Dim3& block);
+// `__launch_bounds__` and the dynamic shared memory.
+std::string broken_kernel_limit(const KernelAttributes& attributes, const vgpu::Program& program,
+                                const Dim3& block, std::size_t dynamic_shared_bytes);
+// All blocks of a cooperative launch must be resident at once, on the virtual device's
+// multiprocessors.
+std::string broken_residence(const virtual_gpu::Capability& capability,
+                             const vgpu::Program& program, const Dim3& grid, const Dim3& block,
+                             std::size_t dynamic_shared_bytes);
 
 }  // namespace warpcheck::cudart

@@ -144,7 +144,7 @@ void tell_failed_library_call(Findings& findings, const LibraryFailure& failure)
 }
 
 void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError_t error,
-                      const FailedCall& call) {
+                      std::string_view reason, const FailedCall& call) {
   const ApiCall& made = current_call();
   if (made.name == nullptr || is_question(made.name, error)) return;
   std::vector<const void*> places = callers_from(made.return_address);
@@ -163,6 +163,7 @@ void tell_failed_call(Findings& findings, const KnownAddresses& known, cudaError
     finding.object = call.text.empty() ? describe(made, known) : call.text;
     finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) returned {}: {}", name, text);
+    if (!reason.empty()) finding.message += fmt::format("; {}", reason);
     if (error == cudaErrorMemoryAllocation && ExecSession::instance() != nullptr) {
       finding.message +=
           "; `exec --memory` sets the size of the device's memory, and `--device` selects another "
