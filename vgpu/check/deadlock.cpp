@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "vgpu/machine/memory/grid_workspace.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -61,6 +62,18 @@ std::string what_is_missing(std::int32_t bytes) {
 std::string blocks_that_wait(std::uint32_t blocks) {
   return fmt::format("; {} {} only when others have ended", counted(blocks, "block"),
                      blocks == 1 ? "starts" : "start");
+}
+
+// Names the blocks that cannot arrive at a barrier of the grid any more.
+std::string blocks_that_left(const Deadlock& deadlock) {
+  const bool waits_for_grid = std::ranges::any_of(deadlock.waiting, [](const Waiting& one) {
+    return one.kind == Kind::reads && one.allocation != nullptr &&
+           one.allocation->name == kGridWorkspaceName;
+  });
+  if (!waits_for_grid || deadlock.blocks_exited == 0) return {};
+  return fmt::format("; {} of {} blocks {} exited without arriving at this barrier of the grid",
+                     deadlock.blocks_exited, deadlock.blocks,
+                     deadlock.blocks_exited == 1 ? "has" : "have");
 }
 
 std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places) {
@@ -215,6 +228,7 @@ void DeadlockChecker::on_deadlock(const Deadlock& deadlock) {
     if (deadlock.of_launch && deadlock.blocks_not_started != 0) {
       finding.message += blocks_that_wait(deadlock.blocks_not_started);
     }
+    finding.message += blocks_that_left(deadlock);
     const bool reads_unknown = std::ranges::any_of(deadlock.waiting, [](const Waiting& one) {
       return one.kind == Kind::reads && one.allocation != nullptr &&
              one.allocation->space == ptx::Space::global && one.written.pc == ptx::kNone;

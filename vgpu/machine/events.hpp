@@ -348,8 +348,9 @@ struct Deadlock {
   bool repeats = false;
   // For a launch: the host can write a location that they poll, but the host waits for the launch.
   bool host_waits = false;
-  std::uint64_t steps = 0;               // warp instructions so far
-  std::uint32_t blocks_not_started = 0;  // they wait for the end of other blocks
+  std::uint64_t steps = 0;                      // warp instructions so far
+  std::uint32_t blocks_not_started = 0;         // they wait for the end of other blocks
+  std::uint32_t blocks = 0, blocks_exited = 0;  // of the launch
 };
 
 // The launch exceeded the step limit, and no deadlock was found.

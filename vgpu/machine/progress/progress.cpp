@@ -173,6 +173,8 @@ bool Progress::look_ahead(LookCost& cost, std::uint64_t& steps) {
   deadlock.of_launch = true;
   deadlock.steps = launch_.steps();
   deadlock.blocks_not_started = dependencies_.blocks.not_begun();
+  deadlock.blocks = launch_.block_count();
+  deadlock.blocks_exited = dependencies_.blocks.ended();
   ConcurrentWork* const others = concurrent_work_;
   std::vector<PolledBytes> polled;
   bool polls = false, is_complete = false;

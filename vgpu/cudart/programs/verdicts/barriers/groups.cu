@@ -11,6 +11,9 @@
 // expect whole: clean
 // case together: | | together
 // expect together: clean
+// case grid: | | grid
+// expect grid: error deadlock grid_wait
+// says grid: 3 of 4 blocks have exited without arriving at this barrier of the grid
 // case unoptimized_tile: -G | | tile
 // expect unoptimized_tile: error barrier-divergence
 // case unoptimized_block: -G | | block
@@ -47,7 +50,18 @@ __global__ void kernel(int* out, Where where) {
   out[t] = v;  //~ run
 }
 
+__global__ void leaves_the_grid() {
+  if (blockIdx.x != 0) return;
+  cg::this_grid().sync();  //~ grid_wait
+}
+
 int main(int, char** arguments) {
+  if (std::strcmp(arguments[1], "grid") == 0) {
+    void* none[] = {nullptr};
+    cudaLaunchCooperativeKernel(leaves_the_grid, dim3(4), dim3(32), none);
+    cudaDeviceSynchronize();
+    return 0;
+  }
   const char* const names[] = {"tile", "shuffle", "block", "whole", "together"};
   int which = 0;
   while (std::strcmp(arguments[1], names[which]) != 0) ++which;
