@@ -217,12 +217,20 @@ std::string_view advice_for_launches(Lack lack) {
   }
 }
 
+constexpr std::string_view kAdviceForFlags =
+    "volatile and relaxed accesses order nothing: put __threadfence() between the write of the "
+    "data and the write of the flag, and another between the read of the flag and the read of the "
+    "data; between devices, and with the host, __threadfence_system().";
+
 }  // namespace
 
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
   if (finding.lack == Lack::atomicity) return advice_for_atomicity(finding);
+  if (finding.lack == Lack::handover && finding.relation >= vgpu::Relation::blocks) {
+    return kAdviceForFlags;
+  }
   if (finding.relation == vgpu::Relation::launches) {
     const std::string_view between = advice_for_launches(finding.lack);
     if (!between.empty()) return between;

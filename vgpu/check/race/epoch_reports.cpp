@@ -140,6 +140,9 @@ void EpochReports::report(const Later& later, const Earlier& earlier, Weight wei
     }
     if (weight == Weight::race && !before.strong && !now.strong) {
       explanation = with_lock(program, earlier.pc, access.pc, std::move(explanation));
+      if (explanation.lack == Lack::order_of_blocks) {
+        explanation = with_flag(program, earlier.pc, program, access.pc, std::move(explanation));
+      }
     }
     return race_finding(reporter_, access, lane, weight,
                         reporter_.side(role_at(program, earlier.pc, earlier_kind), program,

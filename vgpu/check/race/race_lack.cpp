@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "vgpu/check/race/race_flag.hpp"
 #include "vgpu/check/race/race_lock.hpp"
 #include "vgpu/check/reporter.hpp"
 
@@ -88,6 +89,14 @@ RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std:
   const std::string fences = missing_lock_fences(program, earlier_pc, later_pc);
   if (fences.empty()) return explanation;
   return {Lack::lock_fences, explanation.message + ": " + fences};
+}
+
+RaceExplanation with_flag(const Program& earlier, std::uint32_t earlier_pc, const Program& later,
+                          std::uint32_t later_pc, RaceExplanation explanation) {
+  if (!is_handed_on_by_flag(earlier, earlier_pc, later, later_pc)) return explanation;
+  return {Lack::handover,
+          "a flag is written behind (1) and read before (2) by volatile or relaxed accesses, which "
+          "order nothing else"};
 }
 
 Lack lack_of(const Program& program, const AccessClass& earlier, std::uint32_t earlier_pc,

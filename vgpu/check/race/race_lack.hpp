@@ -30,6 +30,12 @@ Lack order_between(Relation relation);
 RaceExplanation with_lock(const Program& program, std::uint32_t earlier_pc, std::uint32_t later_pc,
                           RaceExplanation explanation);
 
+// Adds that a flag hands data on whose accesses order nothing.
+//   explanation: what else was found
+//   earlier, later: the programs of the two accesses
+RaceExplanation with_flag(const Program& earlier, std::uint32_t earlier_pc, const Program& later,
+                          std::uint32_t later_pc, RaceExplanation explanation);
+
 // Explains a race of two strong accesses.
 RaceExplanation explain_strong(const AccessClass& earlier, const AccessClass& later);
 // Says that nothing orders threads with that relation, of one launch.

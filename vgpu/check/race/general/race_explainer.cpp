@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_flag.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 
 namespace warpcheck::vgpu {
@@ -87,7 +88,11 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
   }
   if (segment.launch != state_.order.launches().current()) {
     RaceExplanation missed = what_was_missed(row, mine, earlier);
-    return missed.lack != Lack::unknown ? missed : explain_launches(before, now);
+    if (missed.lack != Lack::unknown) return missed;
+    RaceExplanation launches = explain_launches(before, now);
+    if (before.strong || now.strong) return launches;
+    return with_flag(*state_.launches[segment.launch].program, earlier.pc, *access.program,
+                     access.pc, std::move(launches));
   }
   if (earlier.lacks_proxy_fence) {
     const bool is_product = multiplies(*access.program, access.pc);
@@ -100,13 +105,32 @@ RaceExplanation RaceExplainer::explain(const CheckedRow& row, const LaneAccess& 
     return explain_strong(before, now);
   }
   if (segment.asynchronous) return explain_copy(access, mine.lane, earlier);
+  if (is_before_own_copy(row, before, earlier)) {
+    return {Lack::phase_wait,
+            "(1) comes behind the asynchronous copy (2) in the code, and no thread waits for the "
+            "phase of the mbarrier that counts the copy before (1)"};
+  }
   const RaceExplanation missed = what_was_missed(row, mine, earlier);
   if (!before.strong && !now.strong) {
     RaceExplanation lock =
         with_lock(*access.program, earlier.pc, access.pc, explain_threads(access, mine, earlier));
     if (lock.lack == Lack::lock_fences) return lock;
+    if (missed.lack == Lack::unknown && lock.lack == Lack::order_of_blocks) {
+      return with_flag(*access.program, earlier.pc, *access.program, access.pc, std::move(lock));
+    }
   }
   return missed.lack != Lack::unknown ? missed : explain_threads(access, mine, earlier);
+}
+
+// Returns whether a read of the same block has come before the asynchronous copy that it should
+// have waited for.
+bool RaceExplainer::is_before_own_copy(const CheckedRow& row, const AccessClass& before,
+                                       const EarlierAccess& earlier) const {
+  const Access& access = *row.access;
+  if (before.write || !state_.order.segments().at(row.now).is_object) return false;
+  const Segment& segment = state_.order.segments().at(earlier.segment);
+  return segment.block == state_.order.launches().block_key(access.place) &&
+         access.pc < earlier.pc && !waits_for_phase(*access.program, access.pc, earlier.pc);
 }
 
 // Explains a race of an asynchronous copy, or of a product of a warpgroup.

@@ -14,6 +14,8 @@ class RaceExplainer {
                                         const EarlierAccess& earlier) const;
 
  private:
+  [[nodiscard]] bool is_before_own_copy(const CheckedRow& row, const AccessClass& before,
+                                        const EarlierAccess& earlier) const;
   [[nodiscard]] RaceExplanation explain_copy(const Access& access, unsigned lane,
                                              const EarlierAccess& earlier) const;
   [[nodiscard]] RaceExplanation explain_threads(const Access& access, const LaneAccess& mine,

@@ -1,0 +1,105 @@
+// Data that is handed on by a flag, or by a copy that nobody waits for: the message names the flag or
+// the phase, and the hint what it needs.
+// build: -arch=compute_90 -std=c++17
+// case blocks: | --device sm_90 | blocks
+// expect blocks: error data-race data use
+// says blocks: a flag is written behind (1) and read before (2) by volatile or relaxed accesses, which order nothing else
+// says blocks: put __threadfence() between the write of the data and the write of the flag
+// case streams: | --device sm_90 | streams
+// expect streams: error data-race data use
+// says streams: a flag is written behind (1) and read before (2) by volatile or relaxed accesses, which order nothing else
+// case fenced: | --device sm_90 | fenced
+// expect fenced: clean
+// case no_flag: | --device sm_90 | no-flag
+// expect no_flag: error data-race data use
+// says no_flag: nothing orders these two kernel launches: their streams are not synchronised
+// case bulk: | --device sm_90 | bulk
+// expect bulk: error data-race copy early
+// says bulk: no thread waits for the phase of the mbarrier that counts the copy before (1)
+// says bulk: Every thread that uses the bytes waits for the phase first
+// case waited: | --device sm_90 | waited
+// expect waited: clean
+#include <cuda/barrier>
+#include <cuda/ptx>
+#include <string>
+
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+
+struct Memory {
+  int data, flag, out;
+};
+
+__device__ void produce(Memory* m, bool fences, bool sets) {
+  m->data = 7;  //~ data
+  if (fences) __threadfence();
+  if (sets) *(volatile int*)&m->flag = 1;
+}
+
+__device__ void consume(Memory* m, bool fences, bool waits) {
+  while (waits && *(volatile int*)&m->flag == 0) {
+  }
+  if (fences) __threadfence();
+  m->out = m->data;  //~ use
+}
+
+__global__ void both(Memory* m) { blockIdx.x == 0 ? produce(m, false, true) : consume(m, false, true); }
+__global__ void both_fenced(Memory* m) {
+  blockIdx.x == 0 ? produce(m, true, true) : consume(m, true, true);
+}
+__global__ void producer(Memory* m) { produce(m, false, true); }
+__global__ void consumer(Memory* m) { consume(m, false, true); }
+__global__ void writer(Memory* m) { produce(m, false, false); }
+__global__ void reader(Memory* m) { consume(m, false, false); }
+
+template <bool Waits>
+__global__ void copies(const int* in, int* out) {
+  __shared__ alignas(128) int share[64];
+  __shared__ Barrier arrived;
+  if (threadIdx.x == 0) init(&arrived, blockDim.x);
+  __syncthreads();
+  Barrier::arrival_token token;
+  if (threadIdx.x == 0) {
+    cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, share, in,  //~ copy
+                             sizeof share, cuda::device::barrier_native_handle(arrived));
+    token = cuda::device::barrier_arrive_tx(arrived, 1, sizeof share);
+  } else {
+    token = arrived.arrive();
+  }
+  if (Waits) arrived.wait(std::move(token));
+  out[threadIdx.x] = share[threadIdx.x];  //~ early
+  if (!Waits) arrived.wait(std::move(token));
+}
+
+void in_streams(void (*first)(Memory*), void (*second)(Memory*), Memory* m) {
+  cudaStream_t one, other;
+  cudaStreamCreate(&one);
+  cudaStreamCreate(&other);
+  first<<<1, 1, 0, one>>>(m);
+  second<<<1, 1, 0, other>>>(m);
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(one);
+  cudaStreamDestroy(other);
+}
+
+int main(int, char** argv) {
+  const std::string mode = argv[1];
+  Memory* m;
+  int *in, *out;
+  cudaMalloc(&m, sizeof *m);
+  cudaMalloc(&in, 256);
+  cudaMalloc(&out, 256);
+  cudaMemset(m, 0, sizeof *m);
+  cudaMemset(in, 0, 256);
+  cudaDeviceSynchronize();
+  if (mode == "blocks") both<<<2, 1>>>(m);
+  if (mode == "fenced") both_fenced<<<2, 1>>>(m);
+  if (mode == "streams") in_streams(producer, consumer, m);
+  if (mode == "no-flag") in_streams(writer, reader, m);
+  if (mode == "bulk") copies<false><<<1, 64>>>(in, out);
+  if (mode == "waited") copies<true><<<1, 64>>>(in, out);
+  cudaDeviceSynchronize();
+  cudaFree(m);
+  cudaFree(in);
+  cudaFree(out);
+  return 0;
+}
