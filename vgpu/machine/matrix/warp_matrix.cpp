@@ -14,11 +14,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/narrow_floats.hpp"
+#include "vgpu/machine/matrix/double_products.hpp"
+#include "vgpu/machine/matrix/matrix_layout.hpp"
 #include "vgpu/machine/matrix/matrix_loops.hpp"
 #include "vgpu/program/matrix.hpp"
 
@@ -28,28 +31,24 @@ namespace {
 using ptx::Type;
 using Operand = MatrixOperand;
 
-constexpr std::uint32_t kDepthMax = 128;   // k
-constexpr std::uint32_t kTf32Unused = 13;  // low bits that are ignored
+// The most elements of a (in registers), b and c.
+constexpr std::uint32_t kFactorElementsMax = 1024, kSumElementsMax = 256;
 
-// The operands of a product of floats.
-struct FloatMatrices {
-  struct RowOfA {
-    std::array<double, kDepthMax> value;
-    std::array<int, kDepthMax> exponent;
-  };
-  std::array<RowOfA, kMatrixSideMax> a;
-  std::array<ElementRow, kDepthMax> b;
-  std::array<ElementRow, kMatrixSideMax> c;
+template <class T, std::uint32_t kCount>
+struct Elements {
+  alignas(64) std::array<T, kCount> value;
+  alignas(64) std::array<int, kCount> exponent;
 };
 
-struct IntegerMatrices {
-  std::array<std::array<std::int32_t, kDepthMax>, kMatrixSideMax> a;
-  std::array<IntegerRow, kDepthMax> b;
-  std::array<IntegerRow, kMatrixSideMax> c;
+// The operands of a product of floats.
+template <class T>
+struct FloatMatrices {
+  Elements<T, kFactorElementsMax> a, b;
+  Elements<T, kSumElementsMax> c;
 };
 
 // The bits of the result, by rows.
-using Results = std::array<std::array<std::uint32_t, kMatrixSideMax>, kMatrixSideMax>;
+using Results = std::array<std::uint32_t, kSumElementsMax>;
 
 std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
                         std::uint32_t lane) {
@@ -81,47 +80,25 @@ Element element_of(Type type, std::uint32_t bits) {
         exact::pack(exact::kF64, narrow::unpack(type, bits), ptx::Rounding::rn);
     return normalized(std::bit_cast<double>(wide));
   }
-  const bool is_single = type == Type::f32 || type == Type::tf32;
-  if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
-  const exact::Format& format = is_single ? exact::kF32 : exact::format_of(type);
+  const exact::Format& format = exact::format_of(type);
   const auto biased = static_cast<int>((bits & format.infinity()) >> format.fraction_bits);
   const exact::Number x = exact::unpack(format, bits);
   return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
           x.is_zero() ? kNoExponent : std::max(biased, 1) - format.bias()};
 }
 
-// Clears the bits of a finite value below the `kept` bits that follow the first one.
-double cut_off(double value, int kept) {
+constexpr int kFractionOfSingle = 23;
+
+// Returns the bits of a double below the `kept` bits that follow the first one.
+constexpr std::uint64_t lost_bits(int kept) {
   constexpr int kFraction = 52;
-  const std::uint64_t lost = (std::uint64_t{1} << (kFraction - kept)) - 1;
+  return (std::uint64_t{1} << (kFraction - kept)) - 1;
+}
+
+// Clears these bits of a finite value.
+double cut_off(double value, int kept) {
   if (!std::isfinite(value)) return value;
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & ~lost);
-}
-
-std::int32_t integer_of(Type type, std::uint32_t bits) {
-  switch (type) {
-    case Type::s8: return static_cast<std::int8_t>(bits);
-    case Type::s4: return static_cast<std::int32_t>(bits ^ 8) - 8;
-    default: return static_cast<std::int32_t>(bits);
-  }
-}
-
-// The same as rounded_in_integers(), for zero and for results that are normal numbers.
-std::optional<std::uint32_t> rounded_if_normal(const MatrixProduct& product, double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  if (x == 0) return static_cast<std::uint32_t>(bits >> (product.d == Type::f32 ? 32 : 48));
-  const auto exponent = static_cast<int>(bits >> 52 & 0x7ff) - 1023;
-  const std::uint64_t magnitude = bits & ~exact::kF64.sign();
-  if (product.d == Type::f32 && exponent >= -126 && exponent <= 127) {
-    const std::uint64_t rebiased = (magnitude >> 29) - (std::uint64_t{1023 - 127} << 23);
-    return static_cast<std::uint32_t>((bits >> 32 & 0x8000'0000u) | rebiased);
-  }
-  if (product.d == Type::f16 && exponent >= -14 && exponent <= 15) {
-    const std::uint64_t nearest = (magnitude + ((1ULL << 41) - 1) + (bits >> 42 & 1)) >> 42;
-    const std::uint64_t rebiased = nearest - (std::uint64_t{1023 - 15} << 10);
-    return static_cast<std::uint32_t>((bits >> 48 & 0x8000u) | rebiased);
-  }
-  return std::nullopt;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & ~lost_bits(kept));
 }
 
 std::uint32_t rounded_in_integers(const MatrixProduct& product, double x) {
@@ -139,9 +116,7 @@ std::uint32_t rounded_in_integers(const MatrixProduct& product, double x) {
 // small becomes +0, whatever its sign (observed on sm_90).  If c is f32 and d is not, the sum is
 // truncated to an f32 before it is rounded.
 std::uint32_t bits_of(const MatrixProduct& product, double x) {
-  constexpr int kFractionOfSingle = 23;
   if (product.c == Type::f32 && product.d == Type::f16) x = cut_off(x, kFractionOfSingle);
-  if (const auto bits = rounded_if_normal(product, x)) return *bits;
   return rounded_in_integers(product, x);
 }
 
@@ -149,60 +124,6 @@ std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
   if (product.saturates) x = std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX);
   return static_cast<std::uint32_t>(x);
 }
-
-// Returns whether the operands are 8-bit floats of mma: see multiply_bytes().
-bool is_in_halves(const MatrixProduct& product, Type type) {
-  const bool is_byte = type == Type::e4m3x2 || type == Type::e5m2x2;
-  return is_byte && !product.of_group && !product.in_bytes;
-}
-
-// For 8-bit floats, k counts the lower halves of all registers before the upper halves.
-MatrixPlace place_of_byte(const MatrixProduct& product, Operand operand, MatrixPlace at) {
-  std::uint32_t& k = operand == Operand::a ? at.column : at.row;
-  const bool is_packed = product.sparse && operand == Operand::a;
-  const std::uint32_t half = product.shape.k / (is_packed ? 4 : 2);
-  k = k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half);
-  return at;
-}
-
-// The places of an operand's elements in its matrix: each is the sum of a place that the lane
-// decides and one that the part of a register decides.
-class Places {
- public:
-  Places(const MatrixProduct& product, Operand operand)
-      : product_(product), operand_(operand), places_(product, operand) {
-    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) of_lane_[lane] = place(lane, 0, 0);
-  }
-
-  // Calls visit(register, shift, mask, place of an element of this part in a lane) for each part
-  // of the lanes' registers of 32 bits.
-  template <class Visit>
-  void for_each_part(Visit visit) const {
-    const std::uint32_t bits = element_bits(product_, operand_);
-    const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
-    for (std::uint32_t reg = 0; reg < places_.registers(); ++reg) {
-      for (std::uint32_t part = 0; part < places_.parts(); ++part) {
-        const MatrixPlace of_part = place(0, reg, part);
-        visit(reg, part * bits, mask, [&](std::uint32_t lane) {
-          return MatrixPlace{of_lane_[lane].row + of_part.row,
-                             of_lane_[lane].column + of_part.column};
-        });
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] MatrixPlace place(std::uint32_t lane, std::uint32_t reg, std::uint32_t part) const {
-    const MatrixPlace at = places_.at(lane, reg, part);
-    const bool in_halves = is_in_halves(product_, product_.type_of(operand_));
-    return in_halves ? place_of_byte(product_, operand_, at) : at;
-  }
-
-  const MatrixProduct& product_;
-  Operand operand_;
-  ElementPlaces places_;
-  std::array<MatrixPlace, kWarpLanes> of_lane_;
-};
 
 std::optional<RegisterFloat> register_float(Type type) {
   switch (type) {
@@ -214,48 +135,91 @@ std::optional<RegisterFloat> register_float(Type type) {
   }
 }
 
-const std::byte* words_of(const LaneBanks& banks, const Ref& first, std::uint32_t reg) {
-  return banks.base[static_cast<std::size_t>(first.bank)] + first.offset + reg * kWordRowBytes;
+const std::uint32_t* words_of(const LaneBanks& banks, const Ref& first) {
+  const std::byte* base = banks.base[static_cast<std::size_t>(first.bank)];
+  return reinterpret_cast<const std::uint32_t*>(base + first.offset);
 }
 
-// Reads an operand's elements, and calls write(place, value, exponent) for each.
-template <class Write>
-void gather_floats(const MatrixLoops& loops, const LaneBanks& banks, const Ref& first,
-                   const MatrixProduct& product, Operand operand, Write write) {
-  const Type type = product.type_of(operand);
-  const std::optional<RegisterFloat> in_rows = register_float(type);
-  Places(product, operand)
-      .for_each_part([&](std::uint32_t reg, std::uint32_t shift, std::uint32_t mask, auto place) {
-        ElementRow elements;
-        if (in_rows) {
-          const std::byte* words = words_of(banks, first, reg);
-          loops.read(*in_rows, reinterpret_cast<const std::uint32_t*>(words), shift, elements);
-        }
-        for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-          if (!in_rows) {
-            std::uint32_t bits = read_word(banks, first, reg, lane) >> shift & mask;
-            // The four bits are in the middle of their byte.
-            if (product.in_bytes && type == Type::e2m1x2) bits = bits >> 2 & 0xf;
-            const Element element = element_of(type, bits);
-            elements.value[lane] = element.value;
-            elements.exponent[lane] = element.exponent;
-          }
-          write(place(lane), elements.value[lane], elements.exponent[lane]);
-        }
-      });
+// Calls visit(bits, index) for each element of an operand, with its index in `places`.
+template <class Visit>
+void for_each_element(const LaneBanks& banks, const Ref& first, std::uint32_t bits,
+                      const std::vector<std::uint16_t>& places, Visit visit) {
+  const std::uint32_t* words = words_of(banks, first);
+  const std::uint32_t parts = 32 / bits, mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
+  for (std::size_t i = 0; i < places.size(); i += parts, ++words) {
+    std::uint32_t word = *words;
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      visit(word & mask, i + part);
+      if (parts > 1) word >>= bits;
+    }
+  }
 }
 
-template <class Write>
-void gather_integers(const LaneBanks& banks, const Ref& first, const MatrixProduct& product,
-                     Operand operand, Write write) {
+// The values of all bytes as elements of that type.
+using FloatsOfBytes = std::array<float, 256>;
+const FloatsOfBytes& floats_of_bytes(Type type) {
+  static const auto kTables = [] {
+    std::map<Type, FloatsOfBytes> tables;
+    for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
+      for (std::uint32_t bits = 0; bits < 256; ++bits) {
+        tables[of][bits] = static_cast<float>(element_of(of, bits).value);
+      }
+    }
+    return tables;
+  }();
+  return kTables.at(type);
+}
+
+// Returns the least exponent by which an element is aligned.
+int exponent_min(Type type) {
+  return type == Type::f16 || type == Type::e5m2x2 ? 1 - exact::kF16.bias()
+                                                   : 1 - exact::kF32.bias();
+}
+
+// Reads an operand's elements.
+template <std::uint32_t kCount>
+ExponentBounds read_floats(const MatrixLoops& loops, const LaneBanks& banks, const Instr& instr,
+                           const MatrixProduct& product, Operand operand,
+                           const std::vector<std::uint16_t>& places,
+                           Elements<float, kCount>& elements) {
   const Type type = product.type_of(operand);
-  Places(product, operand)
-      .for_each_part([&](std::uint32_t reg, std::uint32_t shift, std::uint32_t mask, auto place) {
-        for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-          const std::uint32_t bits = read_word(banks, first, reg, lane) >> shift & mask;
-          write(place(lane), integer_of(type, bits));
-        }
-      });
+  const std::uint32_t bits = element_bits(product, operand);
+  const Ref& first = instr[operand];
+  if (const std::optional<RegisterFloat> in_rows = register_float(type)) {
+    alignas(64) std::array<float, kCount> in_order;
+    const auto words = static_cast<std::uint32_t>(places.size() * bits / 32);
+    loops.read(*in_rows, words_of(banks, first), words, in_order.data());
+    for (std::size_t i = 0; i < places.size(); ++i) elements.value[places[i]] = in_order[i];
+  } else {
+    const FloatsOfBytes& floats = floats_of_bytes(type);
+    // The four bits are in the middle of their byte.
+    const std::uint32_t shift = product.in_bytes && type == Type::e2m1x2 ? 2 : 0;
+    const std::uint32_t mask = element_bits(type) == 4 ? 0xf : 0xff;
+    for_each_element(banks, first, bits, places, [&](std::uint32_t element, std::size_t i) {
+      elements.value[places[i]] = floats[element >> shift & mask];
+    });
+  }
+  return loops.find_exponents(elements.value.data(), static_cast<std::uint32_t>(places.size()),
+                              exponent_min(type), elements.exponent.data());
+}
+
+void read_integers(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
+                   Operand operand, const std::vector<std::uint16_t>& places,
+                   std::int32_t* values) {
+  const Type type = product.type_of(operand);
+  const auto read_as = [&](auto integer_of) {
+    for_each_element(banks, instr[operand], element_bits(product, operand), places,
+                     [&](std::uint32_t element, std::size_t i) {
+                       values[places[i]] = static_cast<std::int32_t>(integer_of(element));
+                     });
+  };
+  switch (type) {
+    case Type::s8:
+      return read_as([](std::uint32_t bits) { return static_cast<std::int8_t>(bits); });
+    case Type::s4:
+      return read_as([](std::uint32_t bits) { return static_cast<std::int32_t>(bits ^ 8) - 8; });
+    default: return read_as([](std::uint32_t bits) { return bits; });
+  }
 }
 
 // Returns the column of a that its packed element belongs to.
@@ -275,23 +239,31 @@ std::uint32_t column_of(const LaneBanks& banks, const Instr& instr, const Matrix
   }
 }
 
-// Returns the rows of b that the elements of a row of a are multiplied with.  For a sparse a they
-// are collected in `met`.
-template <class Row>
-const Row* rows_met(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
-                    std::uint32_t row, const Row* b, std::array<Row, kDepthMax>& met) {
-  if (!product.sparse) return b;
-  const bool in_halves = is_in_halves(product, product.a);
-  for (std::uint32_t packed = 0; packed < product.shape.k / 2; ++packed) {
-    MatrixPlace from{column_of(banks, instr, product, row, packed), 0};
-    MatrixPlace to{0, packed};
-    if (in_halves) {
-      from = place_of_byte(product, Operand::b, from);
-      to = place_of_byte(product, Operand::a, to);
-    }
-    met[to.column] = b[from.row];
+// Returns the row of b that a packed element of a sparse a is multiplied with, and the column of
+// a's registers that has this element.
+struct MetRow {
+  std::uint32_t of_b = 0, of_a = 0;
+};
+MetRow row_met(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
+               std::uint32_t row, std::uint32_t packed) {
+  MatrixPlace from{column_of(banks, instr, product, row, packed), 0};
+  MatrixPlace to{0, packed};
+  if (is_in_halves(product, product.a)) {
+    from = place_of_byte(product, Operand::b, from);
+    to = place_of_byte(product, Operand::a, to);
   }
-  return met.data();
+  return {from.row, to.column};
+}
+
+// Collects the rows of b that the elements of a row of a sparse a are multiplied with.
+template <class T>
+void collect_rows_met(const LaneBanks& banks, const Instr& instr, const MatrixLayout& layout,
+                      std::uint32_t row, const T* b, T* met) {
+  const std::uint32_t columns = layout.product.shape.n;
+  for (std::uint32_t packed = 0; packed < layout.depth; ++packed) {
+    const MetRow rows = row_met(banks, instr, layout.product, row, packed);
+    std::copy_n(&b[rows.of_b * columns], columns, &met[rows.of_a * columns]);
+  }
 }
 
 // Returns the scale factor of a block; the lowest byte of a lane is that of the first block, and so
@@ -310,12 +282,18 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
   return {exact::power_of_two(exponent), exponent};
 }
 
-Element scaled(double value, const Element& factor) { return normalized(value * factor.value); }
+void apply(Elements<double, kFactorElementsMax>& elements, std::uint32_t at,
+           const Element& factor) {
+  const Element scaled = normalized(elements.value[at] * factor.value);
+  elements.value[at] = scaled.value;
+  elements.exponent[at] = scaled.exponent;
+}
 
 // Applies the scale factors: of each four lanes, two neighbouring ones have the factors of rows r
 // and r + 8 of a, and one has those of a column of b.
-void scale(const LaneBanks& banks, const Ref& metadata, const MatrixProduct& product,
-           FloatMatrices& matrices) {
+void scale(const LaneBanks& banks, const Ref& metadata, const MatrixLayout& layout,
+           FloatMatrices<double>& matrices) {
+  const MatrixProduct& product = layout.product;
   const Ref first = row_after(metadata, product.sparse ? 1 : 0);
   const std::uint32_t length = product.shape.k / product.blocks;
   const auto begin = [&](ScaleRow row, std::uint32_t lane) {
@@ -324,152 +302,189 @@ void scale(const LaneBanks& banks, const Ref& metadata, const MatrixProduct& pro
   for (std::uint32_t row = 0; row < product.shape.m; ++row) {
     const std::uint32_t group = 4 * (row % 8);
     const std::uint32_t lane = group + 2 * (begin(ScaleRow::lane_a, group) & 1) + row / 8;
-    for (std::uint32_t k = 0; k < (product.sparse ? product.shape.k / 2 : product.shape.k); ++k) {
+    for (std::uint32_t k = 0; k < layout.depth; ++k) {
       const std::uint32_t block = k * (product.sparse ? 2 : 1) / length;
-      auto& [values, exponents] = matrices.a[row];
-      const Element x = scaled(values[k], factor(banks, first, product, ScaleRow::a, lane, block));
-      values[k] = x.value;
-      exponents[k] = x.exponent;
+      apply(matrices.a, row * layout.depth + k,
+            factor(banks, first, product, ScaleRow::a, lane, block));
     }
   }
   for (std::uint32_t column = 0; column < product.shape.n; ++column) {
     const std::uint32_t lane = 4 * column + (begin(ScaleRow::lane_b, 4 * column) & 3);
     for (std::uint32_t k = 0; k < product.shape.k; ++k) {
-      auto& [values, exponents] = matrices.b[k];
-      const Element by = factor(banks, first, product, ScaleRow::b, lane, k / length);
-      const Element x = scaled(values[column], by);
-      values[column] = x.value;
-      exponents[column] = x.exponent;
+      apply(matrices.b, k * product.shape.n + column,
+            factor(banks, first, product, ScaleRow::b, lane, k / length));
     }
   }
 }
 
 // Writes the result to the registers of the active lanes.
-void write_results(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
+void write_results(const LaneBanks& banks, const Instr& instr, const MatrixLayout& layout,
                    std::uint32_t active, const Results& results) {
-  std::byte* base = banks.base[static_cast<std::size_t>(instr[MatrixOperand::d].bank)] +
-                    instr[MatrixOperand::d].offset;
-  Places(product, Operand::d)
-      .for_each_part([&](std::uint32_t reg, std::uint32_t shift, std::uint32_t mask, auto place) {
-        for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-          if ((active >> lane & 1) == 0) continue;
-          const MatrixPlace at = place(lane);
-          std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
-          word &= ~(mask << shift);
-          word |= (results[at.row][at.column] & mask) << shift;
-          std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word, sizeof word);
-        }
-      });
+  const Ref& first = instr[Operand::d];
+  auto* words = reinterpret_cast<std::uint32_t*>(banks.base[static_cast<std::size_t>(first.bank)] +
+                                                 first.offset);
+  const bool in_pairs = element_bits(layout.product.d) == 16;
+  const std::size_t count = layout.d.size() / (in_pairs ? 2 : 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    if ((active >> i % kWarpLanes & 1) == 0) continue;
+    words[i] = in_pairs ? results[layout.d[2 * i]] | results[layout.d[2 * i + 1]] << 16
+                        : results[layout.d[i]];
+  }
 }
 
 // A row of the result before it is rounded, and the operands for it.
+template <class T>
 struct RowOfFloats {
-  const MatrixLoops& loops;
-  const MatrixProduct& product;  // the depth is that of a's registers
-  const FloatMatrices::RowOfA& a;
-  const ElementRow* b;
-  const ElementRow& c;
-  std::array<double, kMatrixSideMax> sums;
+  using Row = Elements<float, kMatrixColumnsMax>;
 
-  void add_up(std::uint32_t first, std::uint32_t end, const ElementRow& addend,
-              int kept_bits = kKeptBits) {
-    loops.add_up({.a = a.value.data(),
-                  .a_exponents = a.exponent.data(),
-                  .b = b,
-                  .c = &addend,
-                  .first = first,
-                  .end = end,
-                  .columns = product.shape.n,
-                  .kept_bits = kept_bits},
-                 sums.data());
+  const MatrixLoops& loops;
+  const MatrixProduct& product;
+  std::uint32_t depth;  // of a's registers
+  void (*add)(const RowProduct<T>& product, double* sums);
+  RowProduct<T> operands;
+  alignas(64) std::array<double, kMatrixColumnsMax> sums;
+
+  void add_up(std::uint32_t first, std::uint32_t end, int kept_bits = kKeptBits) {
+    operands.first = first;
+    operands.end = end;
+    operands.kept_bits = kept_bits;
+    add(operands, sums.data());
   }
 
-  // Returns the sums, rounded to the type of the result.
-  [[nodiscard]] ElementRow rounded() const {
-    ElementRow elements;
+  // Makes the sums, rounded to the type of the result, the addend of what is added next.
+  void continue_from_rounded(Elements<T, kMatrixColumnsMax>& addend) {
     for (std::uint32_t column = 0; column < product.shape.n; ++column) {
       const Element element = element_of(product.d, bits_of(product, sums[column]));
-      elements.value[column] = element.value;
-      elements.exponent[column] = element.exponent;
+      addend.value[column] = static_cast<T>(element.value);
+      addend.exponent[column] = element.exponent;
     }
-    return elements;
+    operands.c = addend.value.data();
+    operands.c_exponents = addend.exponent.data();
   }
 };
 
 // The hardware handles 8-bit floats as halves.  They are added as two products of halves (sm_90:
 // those of the lower and of the upper half of each register); c is added last, and the sum is
 // rounded to nearest.
-void multiply_bytes(RowOfFloats& row) {
-  const std::uint32_t half = row.product.shape.k / 2;
-  ElementRow sums{};
+template <class T>
+void multiply_bytes(RowOfFloats<T>& row) {
+  const std::uint32_t half = row.depth / 2;
+  const T* const c = row.operands.c;
+  Elements<T, kMatrixColumnsMax> sums{};
   std::ranges::fill(sums.exponent, kNoExponent);
+  row.operands.c = sums.value.data();
+  row.operands.c_exponents = sums.exponent.data();
   for (const std::uint32_t first : {0u, half}) {
-    row.add_up(first, first + half, sums);
-    sums = row.rounded();
+    row.add_up(first, first + half);
+    row.continue_from_rounded(sums);
   }
   for (std::uint32_t column = 0; column < row.product.shape.n; ++column) {
-    const double result = sums.value[column] + row.c.value[column];
+    const double result = static_cast<double>(sums.value[column]) + static_cast<double>(c[column]);
     row.sums[column] = row.product.d == Type::f32 ? static_cast<float>(result) : result;
   }
 }
 
-void multiply_row(RowOfFloats& row) {
+template <class T>
+void multiply_row(RowOfFloats<T>& row) {
   const MatrixProduct& product = row.product;
-  const std::uint32_t end = product.shape.k;
+  const std::uint32_t end = row.depth;
   if (is_byte_float(product.a) && product.of_group) {
-    row.add_up(0, end, row.c, kKeptBitsOfBytes);
+    row.add_up(0, end, kKeptBitsOfBytes);
     if (product.d != Type::f32) return;
     for (double& sum : row.sums) sum = cut_off(sum, kKeptBitsOfBytes);
     return;
   }
   if (is_in_halves(product, product.a)) return multiply_bytes(row);
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
-  if (!in_halves) return row.add_up(0, end, row.c);
-  row.add_up(0, end / 2, row.c);
-  row.add_up(end / 2, end, row.rounded());
+  if (!in_halves) return row.add_up(0, end);
+  Elements<T, kMatrixColumnsMax> rounded;
+  row.add_up(0, end / 2);
+  row.continue_from_rounded(rounded);
+  row.add_up(end / 2, end);
 }
 
-// Returns the product with the depth of a's registers.
-MatrixProduct packed(MatrixProduct product) {
-  if (product.sparse) product.shape.k /= 2;
-  return product;
+void round_row(const MatrixLoops& loops, const MatrixProduct& product, const double* sums,
+               std::uint32_t* bits) {
+  const bool is_cut = product.c == Type::f32 && product.d == Type::f16;
+  const SumRounding rounding{is_cut ? lost_bits(kFractionOfSingle) : 0, product.d == Type::f16};
+  if (loops.round(rounding, sums, product.shape.n, bits)) return;
+  for (std::uint32_t n = 0; n < product.shape.n; ++n) bits[n] = bits_of(product, sums[n]);
+}
+
+template <class T>
+void multiply_rows(const MatrixLoops& loops, const LaneBanks& banks, const Instr& instr,
+                   const MatrixLayout& layout, const FloatMatrices<T>& matrices,
+                   void (*add)(const RowProduct<T>& product, double* sums), Results& results) {
+  const MatrixProduct& product = layout.product;
+  const std::uint32_t columns = product.shape.n;
+  Elements<T, kFactorElementsMax> met;
+  for (std::uint32_t m = 0; m < product.shape.m; ++m) {
+    RowOfFloats<T> row{loops, product, layout.depth, add, {}, {}};
+    row.operands.a = &matrices.a.value[m * layout.depth];
+    row.operands.a_exponents = &matrices.a.exponent[m * layout.depth];
+    row.operands.b = matrices.b.value.data();
+    row.operands.b_exponents = matrices.b.exponent.data();
+    row.operands.c = &matrices.c.value[m * columns];
+    row.operands.c_exponents = &matrices.c.exponent[m * columns];
+    row.operands.columns = columns;
+    if (product.sparse) {
+      collect_rows_met(banks, instr, layout, m, row.operands.b, met.value.data());
+      collect_rows_met(banks, instr, layout, m, row.operands.b_exponents, met.exponent.data());
+      row.operands.b = met.value.data();
+      row.operands.b_exponents = met.exponent.data();
+    }
+    multiply_row(row);
+    round_row(loops, product, row.sums.data(), &results[m * columns]);
+  }
+}
+
+template <std::uint32_t kCount>
+void widen(const Elements<float, kCount>& from, std::size_t count, Elements<double, kCount>& to) {
+  std::copy_n(from.value.begin(), count, to.value.begin());
+  std::copy_n(from.exponent.begin(), count, to.exponent.begin());
+}
+
+// Scaled elements need not be floats.
+void multiply_scaled(const MatrixLoops& loops, const LaneBanks& banks, const Instr& instr,
+                     const MatrixLayout& layout, const FloatMatrices<float>& unscaled,
+                     Results& results) {
+  FloatMatrices<double> matrices;
+  widen(unscaled.a, layout.a.size(), matrices.a);
+  widen(unscaled.b, layout.b.size(), matrices.b);
+  widen(unscaled.c, layout.c.size(), matrices.c);
+  scale(banks, instr[Operand::metadata], layout, matrices);
+  multiply_rows(loops, banks, instr, layout, matrices, loops.add_up_wide, results);
 }
 
 template <const MatrixLoops& kLoops>
 void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const MatrixProduct product = product_of(instr);
-  FloatMatrices matrices;
-  const auto into = [](auto& rows) {
-    return [&rows](MatrixPlace at, double value, int exponent) {
-      rows[at.row].value[at.column] = value;
-      rows[at.row].exponent[at.column] = exponent;
-    };
+  const MatrixLayout& layout = layout_of(instr);
+  const MatrixProduct& product = layout.product;
+  FloatMatrices<float> matrices;
+  const auto read = [&](Operand operand, const auto& places, auto& elements) {
+    return read_floats(kLoops, banks, instr, product, operand, places, elements);
   };
-  gather_floats(kLoops, banks, instr[Operand::a], product, Operand::a, into(matrices.a));
-  gather_floats(kLoops, banks, instr[Operand::b], product, Operand::b, into(matrices.b));
-  gather_floats(kLoops, banks, instr[Operand::c], product, Operand::c, into(matrices.c));
-  if (product.blocks != 0) scale(banks, instr[Operand::metadata], product, matrices);
-  const MatrixProduct in_registers = packed(product);
-  std::array<ElementRow, kDepthMax> met;
+  const ExponentBounds a = read(Operand::a, layout.a, matrices.a);
+  const ExponentBounds b = read(Operand::b, layout.b, matrices.b);
+  const ExponentBounds c = read(Operand::c, layout.c, matrices.c);
   Results results;
-  for (std::uint32_t m = 0; m < product.shape.m; ++m) {
-    const ElementRow* b = rows_met(banks, instr, product, m, matrices.b.data(), met);
-    RowOfFloats row{kLoops, in_registers, matrices.a[m], b, matrices.c[m], {}};
-    multiply_row(row);
-    for (std::uint32_t n = 0; n < product.shape.n; ++n) {
-      results[m][n] = bits_of(in_registers, row.sums[n]);
-    }
+  if (product.blocks != 0) {
+    multiply_scaled(kLoops, banks, instr, layout, matrices, results);
+  } else {
+    const auto add = are_narrow(a, b, c) ? kLoops.add_up_narrow : kLoops.add_up;
+    multiply_rows(kLoops, banks, instr, layout, matrices, add, results);
   }
-  write_results(banks, instr, product, active, results);
+  write_results(banks, instr, layout, active, results);
 }
 
 // Single bits are multiplied as words of 32 elements.
-void count_bits(const MatrixProduct& product, const std::int32_t* a, const IntegerRow* b,
+void count_bits(const MatrixLayout& layout, const std::int32_t* a, const std::int32_t* b,
                 std::int32_t* sums) {
+  const MatrixProduct& product = layout.product;
   for (std::uint32_t n = 0; n < product.shape.n; ++n) {
     std::int32_t sum = 0;
-    for (std::uint32_t k = 0; k < product.shape.k; ++k) {
-      const std::int32_t x = a[k], y = b[k].value[n];
+    for (std::uint32_t k = 0; k < layout.depth; ++k) {
+      const std::int32_t x = a[k], y = b[k * product.shape.n + n];
       const std::int32_t bits = product.bits == ptx::BoolOp::xor_ ? x ^ y : x & y;
       sum += std::popcount(static_cast<std::uint32_t>(bits));
     }
@@ -479,101 +494,45 @@ void count_bits(const MatrixProduct& product, const std::int32_t* a, const Integ
 
 template <const MatrixLoops& kLoops>
 void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const MatrixProduct product = product_of(instr);
-  IntegerMatrices matrices;
-  gather_integers(
-      banks, instr[Operand::a], product, Operand::a,
-      [&](MatrixPlace at, std::int32_t value) { matrices.a[at.row][at.column] = value; });
-  const auto into = [](auto& rows) {
-    return [&rows](MatrixPlace at, std::int32_t value) { rows[at.row].value[at.column] = value; };
-  };
-  gather_integers(banks, instr[Operand::b], product, Operand::b, into(matrices.b));
-  gather_integers(banks, instr[Operand::c], product, Operand::c, into(matrices.c));
-  const MatrixProduct in_registers = packed(product);
-  std::array<IntegerRow, kDepthMax> met;
+  const MatrixLayout& layout = layout_of(instr);
+  const MatrixProduct& product = layout.product;
+  const std::uint32_t columns = product.shape.n;
+  alignas(64) std::array<std::int32_t, kFactorElementsMax> a, b, met;
+  alignas(64) std::array<std::int32_t, kSumElementsMax> c;
+  read_integers(banks, instr, product, Operand::a, layout.a, a.data());
+  read_integers(banks, instr, product, Operand::b, layout.b, b.data());
+  read_integers(banks, instr, product, Operand::c, layout.c, c.data());
   Results results;
   for (std::uint32_t m = 0; m < product.shape.m; ++m) {
-    const IntegerRow* b = rows_met(banks, instr, product, m, matrices.b.data(), met);
-    std::array<std::int32_t, kMatrixSideMax> sums;
+    const std::int32_t* rows = b.data();
+    if (product.sparse) {
+      collect_rows_met(banks, instr, layout, m, b.data(), met.data());
+      rows = met.data();
+    }
+    alignas(64) std::array<std::int32_t, kMatrixColumnsMax> sums;
     if (product.a == Type::b1) {
-      count_bits(in_registers, matrices.a[m].data(), b, sums.data());
+      count_bits(layout, &a[m * layout.depth], rows, sums.data());
     } else {
-      kLoops.add_up_integers(matrices.a[m].data(), b, in_registers.shape.k, product.shape.n,
-                             sums.data());
+      kLoops.add_up_integers(&a[m * layout.depth], rows, layout.depth, columns, sums.data());
     }
-    for (std::uint32_t n = 0; n < product.shape.n; ++n) {
-      results[m][n] = bits_of(product, std::int64_t{matrices.c[m].value[n]} + sums[n]);
-    }
-  }
-  write_results(banks, instr, product, active, results);
-}
-
-// Returns one lane's register of a matrix of doubles.
-std::byte* wide_cell(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
-                     std::uint32_t lane) {
-  const Ref row = row_after(first, reg);
-  return banks.base[static_cast<std::size_t>(row.bank)] + row.offset + lane * sizeof(double);
-}
-
-// Collects the matrix row by row, with `columns` numbers per row.
-std::vector<std::uint64_t> gather_doubles(const LaneBanks& banks, const Ref& first,
-                                          const MatrixProduct& product, Operand operand,
-                                          std::uint32_t columns) {
-  const ElementPlaces places(product, operand);
-  const std::uint32_t registers = places.registers();
-  std::vector<std::uint64_t> matrix(std::size_t{registers} * kWarpLanes);
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-    for (std::uint32_t reg = 0; reg < registers; ++reg) {
-      const MatrixPlace at = places.at(lane, reg, 0);
-      std::memcpy(&matrix[at.row * columns + at.column], wide_cell(banks, first, reg, lane),
-                  sizeof(double));
+    for (std::uint32_t n = 0; n < columns; ++n) {
+      const std::uint32_t at = m * columns + n;
+      results[at] = bits_of(product, std::int64_t{c[at]} + sums[n]);
     }
   }
-  return matrix;
+  write_results(banks, instr, layout, active, results);
 }
 
-// Returns a * b + c, rounded once.  If several operands are NaN, b takes precedence over c, and c
-// over a, as in fma.f64.
-std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
-                           ptx::Rounding rounding) {
-  constexpr std::uint64_t kQuiet = exact::kF64.hidden() >> 1;
-  for (const std::uint64_t operand : {b, c, a}) {
-    const bool is_nan = (operand & ~exact::kF64.sign()) > exact::kF64.infinity();
-    if (is_nan) return operand | kQuiet;
-  }
-  const auto number = [](std::uint64_t bits) { return exact::unpack(exact::kF64, bits); };
-  return exact::pack(exact::kF64, exact::multiply_add(number(a), number(b), number(c), rounding),
-                     rounding);
-}
-
-// Products of doubles are consecutive fused multiply-adds, each rounded.
+template <const MatrixLoops& kLoops>
 void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const MatrixProduct product = product_of(instr);
-  const auto [m, n, k] = product.shape;
-  const auto a = gather_doubles(banks, instr[MatrixOperand::a], product, Operand::a, k);
-  const auto b = gather_doubles(banks, instr[MatrixOperand::b], product, Operand::b, n);
-  const auto c = gather_doubles(banks, instr[MatrixOperand::c], product, Operand::c, n);
-  const bool to_nearest = product.rounding == ptx::Rounding::none;
-  const ptx::Rounding rounding = to_nearest ? ptx::Rounding::rn : product.rounding;
-  const ElementPlaces places(product, Operand::d);
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-    for (std::uint32_t reg = 0; reg < places.registers(); ++reg) {
-      if ((active >> lane & 1) == 0) continue;
-      const MatrixPlace at = places.at(lane, reg, 0);
-      std::uint64_t sum = c[at.row * n + at.column];
-      for (std::uint32_t step = 0; step < k; ++step) {
-        sum = multiply_add(a[at.row * k + step], b[step * n + at.column], sum, rounding);
-      }
-      std::memcpy(wide_cell(banks, instr[MatrixOperand::d], reg, lane), &sum, sizeof sum);
-    }
-  }
+  vgpu::multiply_doubles(kLoops, banks, instr, active);
 }
 
 template <const MatrixLoops& kLoops>
 WarpFn find_product(Type d) {
   switch (d) {
     case Type::s32: return multiply_integers<kLoops>;
-    case Type::f64: return multiply_doubles;
+    case Type::f64: return multiply_doubles<kLoops>;
     default: return multiply_floats<kLoops>;
   }
 }
