@@ -1,0 +1,89 @@
+// The basic blocks of a kernel's text, its loops, and which registers are needed where.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+
+// What is not followed: a proof ends there.
+class NotFollowed : public std::runtime_error {
+ public:
+  NotFollowed(const ptx::SourceLocation& at, const std::string& reason)
+      : std::runtime_error(reason), at_(at) {}
+  [[nodiscard]] const ptx::SourceLocation& at() const { return at_; }
+
+ private:
+  ptx::SourceLocation at_;
+};
+
+inline constexpr std::uint32_t kEnd = ptx::kNone;  // as a block: the end of the thread
+
+struct Edge {
+  std::uint32_t to = kEnd;
+  std::uint32_t guard = ptx::kNone;  // predicate register; none: always
+  bool negated = false;
+};
+
+// Instructions [begin, end); a branch that ends it is its edges.
+struct BasicBlock {
+  std::uint32_t begin = 0, end = 0;
+  std::vector<Edge> edges;
+  std::uint32_t place = ptx::kNone;  // in an order with loops contiguous and before their exits
+  std::uint32_t loop = ptx::kNone;   // the innermost one
+};
+
+struct Loop {
+  std::uint32_t header = 0;
+  std::vector<std::uint32_t> blocks;  // of inner loops as well
+  std::uint32_t parent = ptx::kNone;
+  std::uint32_t depth = 0;
+  bool has_barrier = false;
+  std::vector<std::uint32_t> written;  // registers
+};
+
+class FlowGraph {
+ public:
+  // Throws NotFollowed for jump tables, and for a cycle with several entries.
+  explicit FlowGraph(const ptx::Function& kernel);
+
+  [[nodiscard]] const std::vector<BasicBlock>& blocks() const { return blocks_; }
+  [[nodiscard]] const std::vector<Loop>& loops() const { return loops_; }
+  [[nodiscard]] bool is_in(std::uint32_t block, std::uint32_t loop) const;
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const;
+  // The loop whose header it is, or none.
+  [[nodiscard]] std::uint32_t loop_at(std::uint32_t header) const { return loop_at_[header]; }
+  // The loops around a block, outermost first.
+  [[nodiscard]] std::vector<std::uint32_t> loops_around(std::uint32_t block) const;
+  // Whether the register is read, at the block's begin or later, before it is written.
+  [[nodiscard]] bool is_needed(std::uint32_t block, std::uint32_t reg) const {
+    return needed_[block][reg];
+  }
+
+ private:
+  void find_blocks();
+  void find_places();
+  void find_loops();
+  void find_needed();
+
+  const ptx::Function& kernel_;
+  std::vector<BasicBlock> blocks_;
+  std::vector<Loop> loops_;
+  std::vector<std::uint32_t> loop_at_;
+  std::vector<std::vector<bool>> needed_, in_loop_;
+};
+
+// Whether all threads of the block wait there.
+[[nodiscard]] bool is_block_barrier(const ptx::Instruction& instruction);
+
+// Calls visit(register, is_written) for each register that an instruction names.
+void for_each_register(const ptx::Instruction& instruction,
+                       const std::function<void(std::uint32_t, bool)>& visit);
+
+}  // namespace warpcheck::vgpu::symbolic

@@ -1,0 +1,467 @@
+// What is true at the header of a loop in every iteration.
+//
+// A register that the loop changes by the same amount each time is a function of the number of
+// finished iterations: i = i0 + k * stride, exactly, whatever wraps.  So is one that gets such a
+// function's value, or swaps with another.  One whose values form a small set, like powers of two,
+// is one of the set.  All others may be anything, within bounds that are guessed and then proved
+// by induction: what fails is dropped until the rest stands (Flanagan and Leino, "Houdini, an
+// Annotation Assistant for ESC/Java", FME 2001).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "vgpu/symbolic/walk.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+namespace {
+
+constexpr std::size_t kDomainMax = 40;
+constexpr Integer kIterationsMax = Integer{1} << 62;
+
+unsigned bits_of(const ptx::Register& reg) {
+  return reg.type == ptx::Type::pred ? 1 : 8 * ptx::bytes_of(reg.type);
+}
+
+bool contains(const std::vector<std::uint32_t>& symbols, std::size_t index) {
+  return std::ranges::binary_search(symbols, static_cast<std::uint32_t>(index));
+}
+
+}  // namespace
+
+std::optional<ThreadState> Walk::met(std::vector<ThreadState> states) {
+  if (states.empty()) return std::nullopt;
+  ThreadState result = std::move(states[0]);
+  for (std::size_t i = 1; i < states.size(); ++i) {
+    result = merged(symbols_.context(), result, states[i]);
+  }
+  return result;
+}
+
+void Walk::find_changing(Summary& summary) {
+  const Loop& loop = graph_.loops()[summary.loop];
+  for (const std::uint32_t reg : loop.written) {
+    const Value& initial = summary.initial.registers[reg];
+    if (!graph_.is_needed(loop.header, reg) || initial.kind == Value::Kind::other) continue;
+    const unsigned bits = bits_of(kernel_.registers[reg]);
+    const Integer size = power_of_two(bits);
+    const bool is_address = initial.is_address();
+    const z3::expr symbol = symbols_.symbol(
+        fmt::format("{}{}", summary.prefix, kernel_.registers[reg].name), Level::thread,
+        is_address ? -size / 2 : 0, is_address ? size / 2 - 1 : size - 1);
+    // An earlier run of the same loop may have left its properties.
+    Symbol& properties = symbols_.of(symbol);
+    properties.domain.clear();
+    properties.is_data = false;
+    properties.level = Level::thread;
+    summary.changing.push_back({reg, initial, symbol, bits, {}, true, false, {}});
+  }
+}
+
+ThreadState Walk::at_header(const Summary& summary) const {
+  ThreadState state = summary.initial;
+  for (const std::uint32_t reg : graph_.loops()[summary.loop].written) state.registers[reg] = {};
+  for (const Changing& one : summary.changing) {
+    if (one.is_lost) continue;
+    const z3::expr term = one.closed ? *one.closed : one.symbol;
+    Value value = one.initial;
+    value.term = value.kind == Value::Kind::predicate ? (one.closed ? term : term == 1) : term;
+    state.registers[one.reg] = value;
+  }
+  state.path.push_back(summary.count >= 0);
+  for (const z3::expr& fact : summary.previous) state.path.push_back(fact);
+  for (const z3::expr& invariant : summary.invariants) state.path.push_back(invariant);
+  return state;
+}
+
+Walk::Region Walk::run_body(const Summary& summary, WalkResult* result) {
+  Region body{summary.loop, false, summary.prefix, result};
+  const std::uint32_t header = graph_.loops()[summary.loop].header;
+  wait_at(body, {header, graph_.blocks()[header].begin, {}, at_header(summary)});
+  run(body);
+  return body;
+}
+
+// A register that is now an integer, now an address, or addresses of several arrays, is not
+// followed.
+bool Walk::lose_mixed(Summary& summary, const ThreadState& after) const {
+  bool loses = false;
+  for (Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    const bool is_mixed = value.kind != one.initial.kind || value.object != one.initial.object;
+    loses |= is_mixed && !std::exchange(one.is_lost, one.is_lost || is_mixed);
+  }
+  return loses;
+}
+
+// i + d, of a d that is the same in every iteration.
+std::optional<z3::expr> Walk::linear_form(Summary& summary, const Changing& one,
+                                          const z3::expr& after) {
+  Linear linear(symbols_);
+  Polynomial step = linear.polynomial(after);
+  for (const auto& [monomial, coefficient] : linear.polynomial(one.symbol)) {
+    Integer& own = step[monomial];
+    own -= coefficient;
+    if (own == 0) step.erase(monomial);
+  }
+  // The difference is written with the terms that went in, so products stay products.
+  const z3::expr d = (after - one.symbol).simplify();
+  std::optional<z3::expr> exact;
+  const auto is_fixed = [&](const z3::expr& term) {
+    return std::ranges::all_of(symbols_.in(term),
+                               [&](std::uint32_t i) { return i < summary.symbols_before; });
+  };
+  if (is_fixed(d)) exact = d;
+  if (!exact && linear.lemmas().empty()) {
+    const z3::expr rest = linear.term_of(step);
+    if (is_fixed(rest)) exact = rest;
+  }
+  if (!exact) return std::nullopt;
+  return (*one.initial.term + summary.count * *exact).simplify();
+}
+
+// A value that follows from closed forms of the iteration before.
+std::optional<z3::expr> Walk::repeated_form(Summary& summary, const Changing& one,
+                                            const z3::expr& after) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  std::set<std::uint32_t> open;
+  for (const std::uint32_t index : symbols_.in(after)) {
+    if (index >= summary.symbols_before) open.insert(index);
+  }
+  const z3::expr before = summary.count - 1;
+  for (const Changing& other : summary.changing) {
+    if (open.erase(static_cast<std::uint32_t>(symbols_.index_of(other.symbol))) == 0) continue;
+    if (!other.closed || other.initial.kind == Value::Kind::predicate) return std::nullopt;
+    from.push_back(other.symbol);
+    to.push_back(with_count(summary, *other.closed, before));
+  }
+  if (!open.empty()) return std::nullopt;
+  z3::expr repeated = after;
+  repeated = repeated.substitute(from, to);
+  return choose(summary.count == 0, *one.initial.term, repeated);
+}
+
+void Walk::find_closed_forms(Summary& summary, const ThreadState& after) {
+  bool changes = true;
+  for (Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    if (value.kind == Value::Kind::predicate) continue;
+    one.closed = linear_form(summary, one, *value.term);
+    if (!one.closed) find_domain(one, *value.term);
+  }
+  // Two registers that swap have the values of the other one's begin in odd iterations.
+  for (Changing& one : summary.changing) {
+    for (Changing& other : summary.changing) {
+      const Value& a = after.registers[one.reg];
+      const Value& b = after.registers[other.reg];
+      const bool swaps = one.reg < other.reg && !one.closed && !other.closed && a.term && b.term &&
+                         one.initial.kind == other.initial.kind &&
+                         one.initial.object == other.initial.object &&
+                         a.term->id() == other.symbol.id() && b.term->id() == one.symbol.id();
+      if (!swaps) continue;
+      const z3::expr is_even = z3::mod(summary.count, 2) == 0;
+      one.closed = choose(is_even, *one.initial.term, *other.initial.term);
+      other.closed = choose(is_even, *other.initial.term, *one.initial.term);
+    }
+  }
+  while (changes) {
+    changes = false;
+    for (Changing& one : summary.changing) {
+      const Value& value = after.registers[one.reg];
+      if (one.closed || !symbols_.of(one.symbol).domain.empty()) continue;
+      one.closed = repeated_form(summary, one, *value.term);
+      changes |= one.closed.has_value();
+    }
+  }
+  for (Changing& one : summary.changing) {
+    Symbol& symbol = symbols_.of(one.symbol);
+    one.is_free = !one.closed && symbol.domain.empty();
+    const Value& value = after.registers[one.reg];
+    if (!one.is_free || !value.term) continue;
+    if (const Symbol* const data = symbols_.data_in(*value.term)) {
+      symbol.data = data->data;
+      symbol.is_data = true;
+    }
+  }
+}
+
+namespace {
+
+// The values that a term may have, if they are few: constants, and symbols of a domain.
+std::optional<std::set<Integer>> values_of(Symbols& symbols, const z3::expr& term) {
+  if (const auto value = number_in(term)) return std::set<Integer>{*value};
+  if (term.is_app() && term.decl().decl_kind() == Z3_OP_ITE) {
+    auto a = values_of(symbols, term.arg(1));
+    const auto b = values_of(symbols, term.arg(2));
+    if (!a || !b) return std::nullopt;
+    a->insert(b->begin(), b->end());
+    return a;
+  }
+  const std::vector<std::uint32_t> in = symbols.in(term);
+  if (in.size() != 1 || symbols.at(in[0]).domain.empty()) return std::nullopt;
+  std::set<Integer> values;
+  z3::expr_vector from(symbols.context()), to(symbols.context());
+  from.push_back(symbols.at(in[0]).term);
+  for (const Integer value : std::vector<Integer>(symbols.at(in[0]).domain)) {
+    to = z3::expr_vector(symbols.context());
+    to.push_back(symbols.number(value));
+    z3::expr of = term;
+    const auto result = number_in(of.substitute(from, to).simplify());
+    if (!result) return std::nullopt;
+    values.insert(*result);
+  }
+  return values;
+}
+
+}  // namespace
+
+// A condition of an earlier iteration, in which a register had this value.
+z3::expr Walk::with_value(const Changing& one, const z3::expr& condition, Integer value) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  from.push_back(one.symbol);
+  to.push_back(symbols_.number(value));
+  z3::expr result = condition;
+  return result.substitute(from, to).simplify();
+}
+
+// Whether the values of all iterations form a small set, as those of halving and doubling do.
+void Walk::find_domain(Changing& one, const z3::expr& after) {
+  if (!one.initial.is_integer()) return;
+  const auto initial = values_of(symbols_, *one.initial.term);
+  if (!initial || symbols_.in(after).size() != 1 ||
+      !contains(symbols_.in(after), symbols_.index_of(one.symbol))) {
+    return;
+  }
+  const Integer size = power_of_two(one.bits);
+  std::set<Integer> known;
+  std::vector<Integer> waiting(initial->begin(), initial->end());
+  one.sequence.clear();
+  while (!waiting.empty()) {
+    const Integer value = ((waiting.back() % size) + size) % size;
+    waiting.pop_back();
+    if (!known.insert(value).second) continue;
+    one.sequence.push_back(value);
+    if (known.size() > kDomainMax) return;
+    z3::expr_vector from(symbols_.context()), to(symbols_.context());
+    from.push_back(one.symbol);
+    to.push_back(symbols_.number(value));
+    z3::expr next = after;
+    const auto result = number_in(next.substitute(from, to).simplify());
+    if (!result) return;
+    waiting.push_back(*result);
+  }
+  // The first value is one of the set, and a representative in range.
+  const Interval first = symbols_.interval_of(*one.initial.term);
+  if (!first.low || *first.low < 0 || !first.high || *first.high >= size) return;
+  symbols_.of(one.symbol).domain.assign(known.begin(), known.end());
+  if (initial->size() != 1) one.sequence.clear();
+}
+
+z3::expr Walk::with_count(const Summary& summary, const z3::expr& term,
+                          const z3::expr& count) const {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  from.push_back(summary.count);
+  to.push_back(count);
+  z3::expr result = term;
+  return result.substitute(from, to);
+}
+
+z3::expr Walk::at_start(const Summary& summary, const z3::expr& term) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  from.push_back(summary.count);
+  to.push_back(symbols_.number(0));
+  for (const Changing& one : summary.changing) {
+    if (one.closed || !one.initial.is_integer()) continue;
+    from.push_back(one.symbol);
+    to.push_back(instructions_.in_range(*one.initial.term, one.bits, false, summary.initial.path));
+  }
+  z3::expr result = term;
+  return result.substitute(from, to).simplify();
+}
+
+z3::expr Walk::at_next(const Summary& summary, const z3::expr& term, const ThreadState& after) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  from.push_back(summary.count);
+  to.push_back(summary.count + 1);
+  for (const Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    if (one.closed || !one.initial.is_integer() || !value.is_integer()) continue;
+    from.push_back(one.symbol);
+    to.push_back(instructions_.in_range(*value.term, one.bits, false, after.path));
+  }
+  z3::expr result = term;
+  return result.substitute(from, to).simplify();
+}
+
+void Walk::guess_invariants(Summary& summary, const ThreadState& after) {
+  for (const Changing& one : summary.changing) {
+    const Value& value = after.registers[one.reg];
+    if (one.initial.kind == Value::Kind::predicate || !value.term) continue;
+    const Integer size = power_of_two(one.bits);
+    if (one.closed) {
+      const Interval range = symbols_.interval_of(*one.closed);
+      if (range.low && range.high && *range.low >= -size / 2 && *range.high < size / 2) continue;
+      summary.invariants.push_back(*one.closed >= symbols_.number(-size / 2) &&
+                                   *one.closed < symbols_.number(size / 2));
+      summary.invariants.push_back(*one.closed >= 0);
+      summary.invariants.push_back(*one.closed < symbols_.number(size));
+      continue;
+    }
+    if (symbols_.of(one.symbol).is_data || !value.is_integer()) continue;
+    const z3::expr first =
+        instructions_.in_range(*one.initial.term, one.bits, false, summary.initial.path);
+    summary.invariants.push_back(one.symbol <= first);
+    if (!one.is_free) {
+      summary.invariants.push_back(one.symbol >= 1);
+      continue;
+    }
+    summary.invariants.push_back(one.symbol >= first);
+    summary.invariants.push_back(one.symbol >= 1);
+    summary.invariants.push_back(one.symbol >= 2);
+    summary.invariants.push_back(one.symbol < symbols_.number(size / 2));
+  }
+}
+
+// The condition under which the loop goes on was true one iteration ago.
+void Walk::learn_from_previous(Summary& summary, const ThreadState& after) {
+  summary.previous.clear();
+  const std::size_t begin = at_header(summary).path.size();
+  const auto of_iteration = [&](const z3::expr& condition, const z3::expr& symbol) {
+    return std::ranges::all_of(symbols_.in(condition), [&](std::uint32_t index) {
+      return index < summary.symbols_before || index == symbols_.index_of(symbol);
+    });
+  };
+  // A value of a sequence is there if the loop went on after all values before it.
+  for (const Changing& one : summary.changing) {
+    z3::expr goes_on = symbols_.context().bool_val(true);
+    for (std::size_t n = 0; n < one.sequence.size(); ++n) {
+      if (n > 0) {
+        for (std::size_t i = begin; i < after.path.size(); ++i) {
+          if (!of_iteration(after.path[i], one.symbol)) continue;
+          goes_on = both(goes_on, with_value(one, after.path[i], one.sequence[n - 1]));
+        }
+      }
+      if (goes_on.is_true()) continue;
+      summary.previous.push_back(
+          z3::implies(one.symbol == symbols_.number(one.sequence[n]), goes_on));
+    }
+  }
+  for (std::size_t i = begin; i < after.path.size(); ++i) {
+    const z3::expr& condition = after.path[i];
+    if (!of_iteration(condition, summary.count) ||
+        !contains(symbols_.in(condition), symbols_.index_of(summary.count)))
+      continue;
+    summary.previous.push_back(
+        z3::implies(summary.count >= 1, with_count(summary, condition, summary.count - 1)));
+  }
+}
+
+// `i != end` bounds i if it arrives at the end exactly.
+void Walk::guess_trip_bounds(Summary& summary) {
+  const std::vector<z3::expr> previous = summary.previous;
+  for (const z3::expr& fact : previous) {
+    const z3::expr condition = fact.arg(1);
+    if (!contains(symbols_.in(condition), symbols_.index_of(summary.count))) continue;
+    if (!condition.is_not() || !condition.arg(0).is_eq() || !condition.arg(0).arg(0).is_int()) {
+      continue;
+    }
+    const z3::expr distance = condition.arg(0).arg(0) - condition.arg(0).arg(1);
+    summary.invariants.push_back(z3::implies(summary.count >= 1, distance >= 1));
+    summary.invariants.push_back(z3::implies(summary.count >= 1, distance <= -1));
+  }
+}
+
+bool Walk::drop_wrong(Summary& summary, const ThreadState& after) {
+  const std::vector<z3::expr> all = summary.invariants;
+  std::erase_if(summary.invariants, [&](const z3::expr& invariant) {
+    if (questions_.follows(summary.initial.path, at_start(summary, invariant)) != Reply::holds) {
+      return true;
+    }
+    return questions_.follows(after.path, at_next(summary, invariant, after)) != Reply::holds;
+  });
+  return summary.invariants.size() != all.size();
+}
+
+void Walk::share_between_threads(Summary& summary, const ThreadState& after, Region& body) {
+  const bool has_barrier = graph_.loops()[summary.loop].has_barrier;
+  std::set<std::size_t> shared{symbols_.index_of(summary.count)};
+  for (const Changing& one : summary.changing) shared.insert(symbols_.index_of(one.symbol));
+  const auto is_shared = [&](const z3::expr& term) {
+    return std::ranges::all_of(symbols_.in(term), [&](std::uint32_t index) {
+      return symbols_.at(index).level != Level::thread || shared.contains(index);
+    });
+  };
+  const std::size_t begin = at_header(summary).path.size();
+  bool changes = true;
+  while (changes) {
+    const std::size_t before = shared.size();
+    for (const Changing& one : summary.changing) {
+      const Value& value = after.registers[one.reg];
+      const bool keeps = value.term && is_shared(*value.term) && is_shared(*one.initial.term);
+      if (!keeps) shared.erase(symbols_.index_of(one.symbol));
+    }
+    // With a barrier in each iteration all threads are in the same one.
+    for (const auto& [block, state] : body.exits) {
+      if (has_barrier) break;
+      if (!is_shared(conjunction(symbols_.context(), state.path, begin))) shared.clear();
+    }
+    changes = shared.size() != before;
+  }
+  if (has_barrier) {
+    for (const std::size_t index : shared) symbols_.at(index).level = Level::block;
+    return;
+  }
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  for (const std::size_t index : shared) {
+    const Symbol one = symbols_.at(index);
+    from.push_back(one.term);
+    to.push_back(symbols_.symbol(one.term.decl().name().str() + " at the end", Level::block,
+                                 one.low, one.high));
+    symbols_.of(to.back()).domain = one.domain;
+  }
+  if (from.empty()) return;
+  for (auto& [block, state] : body.exits) {
+    for (z3::expr& condition : state.path) condition = condition.substitute(from, to);
+    for (Value& value : state.registers) {
+      if (value.term) value.term = value.term->substitute(from, to);
+    }
+  }
+}
+
+std::vector<std::pair<std::uint32_t, ThreadState>> Walk::summarise(std::uint32_t loop,
+                                                                   const ThreadState& initial,
+                                                                   const Region& outer,
+                                                                   const std::string& prefix) {
+  Summary summary{loop, fmt::format("{}L{}:", prefix, graph_.loops()[loop].header),
+                  symbols_.number(0), 0, initial};
+  // A second run of the loop finds symbols of the first one: they are told apart by number.
+  summary.prefix += symbols_.fresh_name("");
+  summary.prefix += ":";
+  summary.symbols_before = symbols_.count();
+  summary.count = symbols_.symbol(summary.prefix + "iterations", Level::thread, 0, kIterationsMax);
+  find_changing(summary);
+  std::optional<ThreadState> after = met(run_body(summary, nullptr).again);
+  while (after && lose_mixed(summary, *after)) after = met(run_body(summary, nullptr).again);
+  if (after) {
+    std::erase_if(summary.changing, [](const Changing& one) { return one.is_lost; });
+    find_closed_forms(summary, *after);
+    guess_invariants(summary, *after);
+    bool has_bounds = false, changes = true;
+    while (changes) {
+      summary.previous.clear();
+      after = met(run_body(summary, nullptr).again);
+      if (!after) break;
+      learn_from_previous(summary, *after);
+      if (!std::exchange(has_bounds, true)) guess_trip_bounds(summary);
+      after = met(run_body(summary, nullptr).again);
+      changes = after && drop_wrong(summary, *after);
+    }
+  }
+  Region body = run_body(summary, outer.result);
+  after = met(body.again);
+  if (after) share_between_threads(summary, *after, body);
+  return std::move(body.exits);
+}
+
+}  // namespace warpcheck::vgpu::symbolic

@@ -1,0 +1,235 @@
+#include "vgpu/symbolic/obligations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpcheck::vgpu::symbolic {
+
+void Obligations::give_up(const std::string& reason, const ptx::SourceLocation& location) {
+  if (failure_) return;
+  failure_ = KernelProof{};
+  failure_->answer = Answer::undecided;
+  failure_->reason = reason;
+  failure_->location = location;
+}
+
+void Obligations::suspect(const Assignment& values, const std::string& kind,
+                          const std::vector<std::uint32_t>& instructions, const Other* other) {
+  const auto value_of = [&](const z3::expr& term) -> Integer {
+    if (const auto constant = number_in(term)) return *constant;
+    const auto known = values.find(static_cast<std::uint32_t>(symbols_.index_of(term)));
+    return known == values.end() ? 0 : known->second;
+  };
+  const auto dim = [&](const std::vector<z3::expr>& axes, const Other* renamed) {
+    std::uint32_t extents[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      extents[i] = static_cast<std::uint32_t>(
+          value_of(renamed == nullptr ? axes[i] : of_other(*renamed, axes[i])));
+    }
+    return Dim3{extents[0], extents[1], extents[2]};
+  };
+  KernelProof found;
+  found.answer = Answer::suspected;
+  found.kind = kind;
+  found.suspect.block = dim(launch_.block(), nullptr);
+  found.suspect.grid = dim(launch_.grid(), nullptr);
+  for (const auto& [name, term] : launch_.scalars()) {
+    found.suspect.scalars[name] = static_cast<std::int64_t>(value_of(term));
+  }
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    const Other* const renamed = i == 0 ? nullptr : other;
+    found.suspect.threads.push_back({dim(launch_.block_number(), renamed),
+                                     dim(launch_.thread(), renamed),
+                                     kernel_.body[instructions[i]].location});
+  }
+  found.location = kernel_.body[instructions[0]].location;
+  found.reason = kind;
+  failure_ = std::move(found);
+}
+
+void Obligations::require(const Path& given, const z3::expr& goal, const std::string& kind,
+                          std::vector<std::uint32_t> instructions, const Other* other) {
+  if (is_suspected()) return;
+  if (questions_.follows(given, goal) == Reply::holds) return;
+  const ptx::Instruction& first = kernel_.body[instructions[0]];
+  // What data decides cannot be made a case.
+  const Symbol* data = symbols_.data_in(goal);
+  for (const z3::expr& condition : given) {
+    if (data == nullptr) data = symbols_.data_in(condition);
+  }
+  if (data != nullptr) {
+    const bool is_here = data->data.line == 0;
+    return give_up(fmt::format("{} cannot be excluded: it depends on what {} gives", kind,
+                               is_here ? "data" : "the line"),
+                   is_here ? first.location : data->data);
+  }
+  Assignment values;
+  if (questions_.refute(given, goal, values) == Reply::fails) {
+    return suspect(values, kind, instructions, other);
+  }
+  give_up(fmt::format("the solver does not find out whether there is a {}", kind), first.location);
+}
+
+void Obligations::check_accesses(const std::vector<Access>& accesses) {
+  for (const Access& access : accesses) {
+    const Object& object = launch_.objects()[access.object];
+    const Integer bytes = access.bytes;
+    const z3::expr size = symbols_.number(bytes);
+    require(access.path, access.offset >= 0 && access.offset + size <= object.bytes,
+            "out-of-bounds", {access.instruction}, nullptr);
+    if (access.alignment <= 1) continue;
+    if (object.alignment % access.alignment != 0) {
+      give_up(
+          fmt::format("{} is not known to be aligned to {} bytes", object.name, access.alignment),
+          kernel_.body[access.instruction].location);
+      continue;
+    }
+    require(access.path, z3::mod(access.offset, static_cast<int>(access.alignment)) == 0,
+            "misaligned-access", {access.instruction}, nullptr);
+  }
+}
+
+Obligations::Other Obligations::other_thread(Apart apart, bool keeps_loops) {
+  Other other{z3::expr_vector(symbols_.context()), z3::expr_vector(symbols_.context())};
+  const std::size_t count = symbols_.count();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Symbol one = symbols_.at(i);
+    const std::string name = one.term.decl().name().str();
+    const bool is_own =
+        apart == Apart::threads ? one.level == Level::thread : one.level != Level::launch;
+    if (!is_own || name.back() == '\'' || (keeps_loops && i >= base_symbols_)) continue;
+    other.from.push_back(one.term);
+    const z3::expr copy = symbols_.symbol(name + "'", one.level, one.low, one.high);
+    Symbol& made = symbols_.of(copy);
+    made.data = one.data;
+    made.is_data = one.is_data;
+    made.domain = one.domain;
+    made.level = one.level;
+    other.to.push_back(copy);
+  }
+  for (unsigned i = 0; i < other.from.size(); ++i) {
+    const std::vector<z3::expr> facts = symbols_.of(other.from[i]).facts;
+    Symbol& made = symbols_.of(other.to[i]);
+    made.facts.clear();
+    for (const z3::expr& fact : facts) made.facts.push_back(of_other(other, fact));
+  }
+  return other;
+}
+
+z3::expr Obligations::of_other(const Other& other, const z3::expr& term) const {
+  z3::expr result = term;
+  return result.substitute(other.from, other.to);
+}
+
+Path Obligations::of_other(const Other& other, const Path& path) const {
+  Path result;
+  for (const z3::expr& condition : path) result.push_back(of_other(other, condition));
+  return result;
+}
+
+z3::expr Obligations::are_apart(const Other& other, Apart apart) {
+  z3::expr differ = symbols_.context().bool_val(false);
+  for (const z3::expr& axis : apart == Apart::threads ? launch_.thread() : launch_.block_number()) {
+    if (!axis.is_numeral()) differ = either(differ, axis != of_other(other, axis));
+  }
+  return differ;
+}
+
+void Obligations::check_race(const Access& a, const Access& b, const Other& other,
+                             const Path& given) {
+  Path path = given;
+  path.insert(path.end(), a.path.begin(), a.path.end());
+  const Path of_b = of_other(other, b.path);
+  path.insert(path.end(), of_b.begin(), of_b.end());
+  const z3::expr x = a.offset, y = of_other(other, b.offset);
+  // Accesses of one size are aligned, or something else was found already.
+  const z3::expr meet =
+      a.bytes == b.bytes ? x == y
+                         : x < y + static_cast<int>(b.bytes) && y < x + static_cast<int>(a.bytes);
+  path.push_back(meet);
+  // Two stores of the same value are no error.
+  if (a.stored && b.stored && a.bytes == b.bytes && symbols_.data_in(*a.stored) == nullptr &&
+      symbols_.data_in(*b.stored) == nullptr) {
+    path.push_back(*a.stored != of_other(other, *b.stored));
+  }
+  require(path, symbols_.context().bool_val(false), "data-race", {a.instruction, b.instruction},
+          &other);
+}
+
+void Obligations::check_races(const std::vector<Access>& a, const std::vector<Access>& b,
+                              Apart apart, const Path& given_of_b) {
+  const Other other = other_thread(apart, false);
+  const z3::expr differ = are_apart(other, apart);
+  if (differ.is_false()) return;
+  Path given = of_other(other, given_of_b);
+  given.push_back(differ);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    // The two threads may change places.
+    for (std::size_t j = &a == &b ? i : 0; j < b.size(); ++j) {
+      const bool conflict = a[i].object == b[j].object && (a[i].writes || b[j].writes) &&
+                            !(a[i].is_atomic && b[j].is_atomic);
+      const bool is_common = a[i].space == ptx::Space::global ||
+                             (a[i].space == ptx::Space::shared && apart == Apart::threads);
+      if (conflict && is_common && !is_suspected()) check_race(a[i], b[j], other, given);
+    }
+  }
+}
+
+void Obligations::check_interval(const WalkResult& interval, const std::vector<Access>& all) {
+  const Other other = other_thread(Apart::threads, false);
+  const z3::expr differ = are_apart(other, Apart::threads);
+  if (differ.is_false()) return;
+  const auto together = [&](const Path& a, const Path& b) {
+    Path path = a;
+    const Path of_b = of_other(other, b);
+    path.insert(path.end(), of_b.begin(), of_b.end());
+    path.push_back(differ);
+    return path;
+  };
+  for (std::size_t i = 0; i < interval.arrivals.size(); ++i) {
+    const Arrival& a = interval.arrivals[i];
+    for (std::size_t j = i + 1; j < interval.arrivals.size(); ++j) {
+      const Arrival& b = interval.arrivals[j];
+      require(together(a.state.path, b.state.path), symbols_.context().bool_val(false),
+              "barrier-divergence", {a.barrier, b.barrier}, &other);
+    }
+  }
+  check_races(interval.events.accesses, interval.events.accesses, Apart::threads, {});
+  // A thread that ends is not ordered by a barrier that others meet later.
+  for (const ThreadState& end : interval.ends) {
+    const bool leaves_others = std::ranges::any_of(interval.arrivals, [&](const Arrival& a) {
+      return questions_.follows(together(a.state.path, end.path),
+                                symbols_.context().bool_val(false)) != Reply::holds;
+    });
+    if (!leaves_others) continue;
+    Path given;
+    for (const z3::expr& condition : end.path) {
+      const bool is_of_launch = std::ranges::all_of(
+          symbols_.in(condition), [&](std::uint32_t index) { return index < base_symbols_; });
+      if (is_of_launch) given.push_back(condition);
+    }
+    check_races(all, interval.events.accesses, Apart::threads, given);
+  }
+}
+
+void Obligations::check_blocks(const std::vector<Access>& accesses) {
+  check_races(accesses, accesses, Apart::blocks, {});
+}
+
+void Obligations::check_warp_steps(const std::vector<WarpStep>& steps) {
+  if (steps.empty()) return;
+  const Other other = other_thread(Apart::threads, true);
+  const z3::expr differ = are_apart(other, Apart::threads);
+  if (differ.is_false()) return;
+  const z3::expr own = launch_.linear_thread();
+  for (const WarpStep& step : steps) {
+    Path given = step.path;
+    given.push_back(differ);
+    given.push_back(own / 32 == of_other(other, own) / 32);
+    require(given, conjunction(symbols_.context(), of_other(other, step.path)),
+            "barrier-divergence", {step.instruction, step.instruction}, &other);
+  }
+}
+
+}  // namespace warpcheck::vgpu::symbolic

@@ -1,0 +1,72 @@
+// What has to hold for a kernel without findings, as questions to the solver.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vgpu/symbolic/launch_symbols.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
+#include "vgpu/symbolic/questions.hpp"
+#include "vgpu/symbolic/walk.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+
+class Obligations {
+ public:
+  Obligations(Symbols& symbols, Questions& questions, LaunchSymbols& launch,
+              const ptx::Function& kernel)
+      : symbols_(symbols),
+        questions_(questions),
+        launch_(launch),
+        kernel_(kernel),
+        base_symbols_(symbols.count()) {}
+
+  // Each access is inside its array, and aligned.
+  void check_accesses(const std::vector<Access>& accesses);
+  // Lanes of a warp execute its operations together.
+  void check_warp_steps(const std::vector<WarpStep>& steps);
+  // Two threads of a block that were at the same barrier meet at the same next one, and do not race
+  // until then.  `all`: the accesses of the whole kernel.
+  void check_interval(const WalkResult& interval, const std::vector<Access>& all);
+  // Threads of different blocks do not race.
+  void check_blocks(const std::vector<Access>& accesses);
+
+  // What was found; nothing: the kernel is proved.
+  [[nodiscard]] const std::optional<KernelProof>& failure() const { return failure_; }
+  [[nodiscard]] bool is_suspected() const {
+    return failure_ && failure_->answer == Answer::suspected;
+  }
+
+ private:
+  enum class Apart : std::uint8_t { threads, blocks };
+  // Two threads' conditions: `a` as it is, `b` with the other thread's symbols.
+  struct Other {
+    z3::expr_vector from, to;
+  };
+
+  Other other_thread(Apart apart, bool keeps_loops);
+  [[nodiscard]] z3::expr of_other(const Other& other, const z3::expr& term) const;
+  [[nodiscard]] Path of_other(const Other& other, const Path& path) const;
+  [[nodiscard]] z3::expr are_apart(const Other& other, Apart apart);
+  void check_races(const std::vector<Access>& a, const std::vector<Access>& b, Apart apart,
+                   const Path& given_of_b);
+  void check_race(const Access& a, const Access& b, const Other& other, const Path& given);
+  // `given` must not be possible together with the opposite of `goal`.
+  void require(const Path& given, const z3::expr& goal, const std::string& kind,
+               std::vector<std::uint32_t> instructions, const Other* other);
+  void suspect(const Assignment& values, const std::string& kind,
+               const std::vector<std::uint32_t>& instructions, const Other* other);
+  void give_up(const std::string& reason, const ptx::SourceLocation& location);
+
+  Symbols& symbols_;
+  Questions& questions_;
+  LaunchSymbols& launch_;
+  const ptx::Function& kernel_;
+  std::size_t base_symbols_;                  // those of the launch and its threads
+  std::map<std::uint32_t, bool> is_aligned_;  // by instruction
+  std::optional<KernelProof> failure_;
+};
+
+}  // namespace warpcheck::vgpu::symbolic

@@ -1,0 +1,197 @@
+#include "vgpu/symbolic/questions.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace warpcheck::vgpu::symbolic {
+namespace {
+
+// Z3 counts its work from the start of the context.
+std::uint64_t work_of(const z3::solver& solver) {
+  const z3::stats statistics = solver.statistics();
+  for (unsigned i = 0; i < statistics.size(); ++i) {
+    if (statistics.key(i) != "rlimit count") continue;
+    return statistics.is_uint(i) ? statistics.uint_value(i)
+                                 : static_cast<std::uint64_t>(statistics.double_value(i));
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Adds the ranges of all symbols that occur, and the facts about them.
+Questions::Conditions Questions::closed(Conditions conditions) {
+  std::set<std::uint32_t> seen;
+  conditions.insert(conditions.begin(), assumed_.begin(), assumed_.end());
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const std::vector<std::uint32_t> in = symbols_.in(conditions[i]);
+    for (const std::uint32_t index : in) {
+      if (!seen.insert(index).second) continue;
+      const Symbol& symbol = symbols_.at(index);
+      conditions.push_back(symbol.term >= symbols_.number(symbol.low) &&
+                           symbol.term <= symbols_.number(symbol.high));
+      conditions.insert(conditions.end(), symbol.facts.begin(), symbol.facts.end());
+    }
+  }
+  return conditions;
+}
+
+Questions::Conditions Questions::substituted(const Conditions& conditions,
+                                             const Assignment& values) {
+  z3::expr_vector from(symbols_.context()), to(symbols_.context());
+  for (const auto& [index, value] : values) {
+    from.push_back(symbols_.at(index).term);
+    to.push_back(symbols_.number(value));
+  }
+  Conditions result;
+  for (z3::expr condition : conditions) {
+    condition = condition.substitute(from, to).simplify();
+    if (condition.is_false()) return {condition};
+    if (!condition.is_true()) result.push_back(condition);
+  }
+  return result;
+}
+
+std::optional<z3::check_result> Questions::split(const Conditions& conditions, const Linear& linear,
+                                                 Assignment* values) {
+  for (const std::uint32_t index : linear.nonlinear()) {
+    const std::vector<Integer> domain = symbols_.at(index).domain;
+    if (domain.empty()) continue;
+    z3::check_result worst = z3::unsat;
+    for (const Integer value : domain) {
+      const z3::check_result one = check(substituted(conditions, {{index, value}}), values);
+      if (one == z3::sat && values != nullptr) (*values)[index] = value;
+      if (one == z3::sat) return one;
+      if (one == z3::unknown) worst = one;
+    }
+    return worst;
+  }
+  return std::nullopt;
+}
+
+z3::check_result Questions::solve(const Conditions& conditions, Linear& linear,
+                                  Assignment* values) {
+  z3::solver solver(symbols_.context());
+  z3::params parameters(symbols_.context());
+  parameters.set("rlimit", limits_.units);
+  solver.set(parameters);
+  for (const z3::expr& condition : conditions) solver.add(condition);
+  for (const z3::expr& lemma : linear.lemmas()) solver.add(lemma);
+  ++asked_;
+  const std::uint64_t before = work_of(solver);
+  const z3::check_result result = solver.check();
+  units_ += work_of(solver) - before;
+  if (result != z3::sat || values == nullptr) return result;
+  const z3::model model = solver.get_model();
+  for (std::uint32_t i = 0; i < symbols_.count(); ++i) {
+    const Symbol& symbol = symbols_.at(i);
+    const auto number = number_in(model.eval(symbol.term, false));
+    (*values)[i] = number ? *number : std::clamp<Integer>(0, symbol.low, symbol.high);
+  }
+  return result;
+}
+
+z3::check_result Questions::check(const Conditions& conditions, Assignment* values) {
+  if (units_ > limits_.units_of_kernel) return z3::unknown;
+  Linear linear(symbols_);
+  Conditions rewritten;
+  for (const z3::expr& condition : conditions) {
+    if (condition.is_false()) return z3::unsat;
+    rewritten.push_back(linear.rewrite(condition));
+  }
+  if (const auto result = split(conditions, linear, values)) return *result;
+  for (std::uint32_t i = 0; i < symbols_.count(); ++i) {
+    const Symbol& symbol = symbols_.at(i);
+    if (symbol.domain.empty()) continue;
+    const bool occurs = std::ranges::any_of(conditions, [&](const z3::expr& condition) {
+      return std::ranges::binary_search(symbols_.in(condition), i);
+    });
+    if (!occurs) continue;
+    z3::expr_vector cases(symbols_.context());
+    for (const Integer value : symbol.domain)
+      cases.push_back(symbol.term == symbols_.number(value));
+    rewritten.push_back(z3::mk_or(cases));
+  }
+  return solve(rewritten, linear, values);
+}
+
+Reply Questions::reply_of(z3::check_result result) const {
+  return result == z3::unsat ? Reply::holds : result == z3::sat ? Reply::fails : Reply::unknown;
+}
+
+Reply Questions::follows(std::span<const z3::expr> given, const z3::expr& goal) {
+  if (goal.is_true()) return Reply::holds;
+  Conditions conditions(given.begin(), given.end());
+  conditions.push_back(opposite(goal));
+  return reply_of(check(closed(std::move(conditions)), nullptr));
+}
+
+bool Questions::is_true(const Conditions& conditions, const Assignment& values) {
+  Linear linear(symbols_);
+  return std::ranges::all_of(substituted(conditions, values), [&](const z3::expr& condition) {
+    return linear.rewrite(condition).simplify().is_true();
+  });
+}
+
+// The values that the solver gives products need not be their factors' products.  So factors are
+// tried as numbers, those of the hint first.
+bool Questions::find_small(const Conditions& conditions, const Assignment& hint,
+                           Assignment& counterexample) {
+  Linear linear(symbols_);
+  for (const z3::expr& condition : conditions) (void)linear.rewrite(condition);
+  std::vector<std::uint32_t> factors;
+  for (const std::uint32_t index : linear.nonlinear()) {
+    if (symbols_.at(index).level == Level::launch) factors.push_back(index);
+  }
+  constexpr Integer kTried[] = {1, 2, 3, 4, 5, 8, 16, 17, 32, 33, 64, 100, 128, 256, 512, 1024};
+  std::vector<Assignment> trials;
+  for (const Integer value : kTried) {
+    Assignment trial;
+    for (const std::uint32_t index : factors) {
+      trial[index] = std::clamp(value, symbols_.at(index).low, symbols_.at(index).high);
+    }
+    if (std::ranges::find(trials, trial) == trials.end()) trials.push_back(trial);
+  }
+  Assignment hinted;
+  for (const std::uint32_t index : factors) {
+    if (const auto value = hint.find(index); value != hint.end()) hinted.insert(*value);
+  }
+  trials.push_back(hinted);
+  for (const Assignment& trial : trials) {
+    Assignment found;
+    if (check(substituted(conditions, trial), &found) != z3::sat) continue;
+    for (const auto& [index, value] : trial) found[index] = value;
+    if (!is_true(conditions, found)) continue;
+    counterexample = found;
+    return true;
+  }
+  return false;
+}
+
+Reply Questions::refute(std::span<const z3::expr> given, const z3::expr& goal,
+                        Assignment& counterexample) {
+  if (goal.is_true()) return Reply::holds;
+  Conditions conditions(given.begin(), given.end());
+  conditions.push_back(opposite(goal));
+  conditions = closed(std::move(conditions));
+  Assignment first;
+  const z3::check_result result = check(conditions, &first);
+  if (result == z3::unsat) return Reply::holds;
+  // Small launches and scalars are read and run more easily.
+  for (const int limit : {4, 40, 300, 3'000}) {
+    Conditions smaller = conditions;
+    for (std::uint32_t i = 0; i < symbols_.count(); ++i) {
+      const Symbol& symbol = symbols_.at(i);
+      if (symbol.level != Level::launch || symbol.low > limit) continue;
+      smaller.push_back(symbol.term <= limit && symbol.term >= -limit);
+    }
+    if (find_small(smaller, {}, counterexample)) return Reply::fails;
+  }
+  if (result == z3::sat && is_true(conditions, first)) {
+    counterexample = first;
+    return Reply::fails;
+  }
+  return find_small(conditions, first, counterexample) ? Reply::fails : Reply::unknown;
+}
+
+}  // namespace warpcheck::vgpu::symbolic

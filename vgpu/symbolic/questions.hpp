@@ -1,0 +1,58 @@
+// Asks the solver whether something follows from what is known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vgpu/symbolic/linear.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
+#include "vgpu/symbolic/symbols.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+
+enum class Reply : std::uint8_t { holds, fails, unknown };
+
+// Values of symbols, by index.
+using Assignment = std::map<std::uint32_t, Integer>;
+
+class Questions {
+ public:
+  Questions(Symbols& symbols, const ProofLimits& limits) : symbols_(symbols), limits_(limits) {}
+
+  // Something that is true of every launch.
+  void assume(const z3::expr& fact) { assumed_.push_back(fact); }
+
+  // Returns whether `goal` follows.  `fails` is certain only if a counterexample is asked for.
+  [[nodiscard]] Reply follows(std::span<const z3::expr> given, const z3::expr& goal);
+  // As follows(); with values that make `given` true and `goal` false, small ones if there are.
+  [[nodiscard]] Reply refute(std::span<const z3::expr> given, const z3::expr& goal,
+                             Assignment& counterexample);
+
+  [[nodiscard]] std::uint32_t asked() const { return asked_; }
+  [[nodiscard]] std::uint64_t units() const { return units_; }
+
+ private:
+  using Conditions = std::vector<z3::expr>;
+
+  Conditions closed(Conditions conditions);
+  z3::check_result check(const Conditions& conditions, Assignment* values);
+  // Splits by the values of one symbol; absent: there is none to split by.
+  std::optional<z3::check_result> split(const Conditions& conditions, const Linear& linear,
+                                        Assignment* values);
+  z3::check_result solve(const Conditions& conditions, Linear& linear, Assignment* values);
+  Reply reply_of(z3::check_result result) const;
+  bool find_small(const Conditions& conditions, const Assignment& hint, Assignment& counterexample);
+  [[nodiscard]] bool is_true(const Conditions& conditions, const Assignment& values);
+  [[nodiscard]] Conditions substituted(const Conditions& conditions, const Assignment& values);
+
+  Symbols& symbols_;
+  ProofLimits limits_;
+  Conditions assumed_;
+  std::uint32_t asked_ = 0;
+  std::uint64_t units_ = 0;
+};
+
+}  // namespace warpcheck::vgpu::symbolic

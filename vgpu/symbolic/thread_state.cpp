@@ -1,0 +1,43 @@
+#include "vgpu/symbolic/thread_state.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu::symbolic {
+
+Value merged(const z3::expr& condition, const Value& a, const Value& b) {
+  const bool is_same_kind = a.kind == b.kind && (!a.is_address() || a.object == b.object);
+  if (!is_same_kind || a.kind == Value::Kind::other) return {};
+  return {a.kind, choose(condition, *a.term, *b.term), a.object};
+}
+
+z3::expr conjunction(z3::context& context, const Path& path, std::size_t first) {
+  z3::expr all = context.bool_val(true);
+  for (std::size_t i = first; i < path.size(); ++i) all = both(all, path[i]);
+  return all;
+}
+
+ThreadState merged(z3::context& context, const ThreadState& a, const ThreadState& b) {
+  ThreadState result;
+  std::size_t common = 0;
+  const std::size_t shorter = std::min(a.path.size(), b.path.size());
+  while (common < shorter && a.path[common].id() == b.path[common].id()) {
+    result.path.push_back(a.path[common++]);
+  }
+  const z3::expr of_a = conjunction(context, a.path, common);
+  const z3::expr of_b = conjunction(context, b.path, common);
+  const z3::expr any = either(of_a, of_b);
+  if (!any.is_true()) result.path.push_back(any);
+  // A short condition makes short terms: what excludes the other way is enough.
+  const z3::expr condition = common + 1 == b.path.size() && common + 1 < a.path.size()
+                                 ? opposite(of_b)
+                             : common < a.path.size() && common < b.path.size() &&
+                                     opposite(a.path[common]).id() == b.path[common].id()
+                                 ? a.path[common]
+                                 : of_a;
+  for (std::size_t i = 0; i < a.registers.size(); ++i) {
+    result.registers.push_back(merged(condition, a.registers[i], b.registers[i]));
+  }
+  return result;
+}
+
+}  // namespace warpcheck::vgpu::symbolic

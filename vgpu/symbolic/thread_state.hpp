@@ -1,0 +1,75 @@
+// What a thread has at a place of the code: its registers, and the condition under which it is
+// there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/symbolic/symbols.hpp"
+
+namespace warpcheck::vgpu::symbolic {
+
+// Memory that addresses belong to: an array of the host, a shared or other variable.
+struct Object {
+  std::string name;
+  ptx::Space space = ptx::Space::global;
+  z3::expr bytes;
+  std::uint32_t alignment = 1;
+};
+
+struct Value {
+  enum class Kind : std::uint8_t {
+    other,      // nothing is known, and no address or condition follows from it: a float
+    integer,    // term
+    predicate,  // term
+    address,    // of byte `term` of an object
+  };
+  Kind kind = Kind::other;
+  std::optional<z3::expr> term{};
+  std::uint32_t object = 0;
+
+  static Value integer(const z3::expr& term) { return {Kind::integer, term, 0}; }
+  static Value predicate(const z3::expr& term) { return {Kind::predicate, term, 0}; }
+  static Value address(std::uint32_t object, const z3::expr& offset) {
+    return {Kind::address, offset, object};
+  }
+  [[nodiscard]] bool is_integer() const { return kind == Kind::integer; }
+  [[nodiscard]] bool is_address() const { return kind == Kind::address; }
+};
+
+// All of these hold.
+using Path = std::vector<z3::expr>;
+
+struct ThreadState {
+  Path path;
+  std::vector<Value> registers;
+};
+
+// Returns the value that is `a` if the condition holds, else `b`.
+Value merged(const z3::expr& condition, const Value& a, const Value& b);
+// The conjunction of the conditions from `first` on.
+z3::expr conjunction(z3::context& context, const Path& path, std::size_t first = 0);
+// Where two ways of the same thread meet: the registers are chosen by the first one's condition.
+ThreadState merged(z3::context& context, const ThreadState& a, const ThreadState& b);
+
+struct Access {
+  std::uint32_t instruction = 0;
+  ptx::Space space = ptx::Space::global;
+  std::uint32_t object = 0;
+  z3::expr offset;  // from the object's begin, bytes
+  std::uint32_t bytes = 0, alignment = 0;
+  bool writes = false, is_atomic = false;
+  Path path;
+  std::optional<z3::expr> stored{};  // a single integer that is stored
+};
+
+// An operation that the lanes of a warp have to execute together.
+struct WarpStep {
+  std::uint32_t instruction = 0;
+  Path path;
+};
+
+}  // namespace warpcheck::vgpu::symbolic

@@ -1,0 +1,177 @@
+#include "vgpu/symbolic/walk.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace warpcheck::vgpu::symbolic {
+
+ThreadState Walk::at_begin() const {
+  ThreadState state;
+  state.registers.resize(kernel_.registers.size());
+  return state;
+}
+
+WalkResult Walk::whole_kernel() {
+  WalkResult result;
+  Region region{ptx::kNone, false, "", &result};
+  wait_at(region, {0, graph_.blocks()[0].begin, {}, at_begin()});
+  run(region);
+  return result;
+}
+
+WalkResult Walk::first_interval() {
+  WalkResult result;
+  Region region{ptx::kNone, true, "first:", &result};
+  wait_at(region, {0, graph_.blocks()[0].begin, {}, at_begin()});
+  run(region);
+  return result;
+}
+
+WalkResult Walk::interval_after(const Arrival& arrival, const std::string& name) {
+  WalkResult result;
+  Region region{ptx::kNone, true, name + ":", &result};
+  const std::uint32_t block = graph_.block_of(arrival.barrier);
+  Iterations iterations;
+  for (const std::uint32_t loop : graph_.loops_around(block)) iterations[loop] = 0;
+  wait_at(region, {block, arrival.barrier + 1, iterations, arrival.state});
+  run(region);
+  return result;
+}
+
+bool Walk::is_possible(const Path& path) {
+  return questions_.follows(path, symbols_.context().bool_val(false)) != Reply::holds;
+}
+
+// Orders places so that all ways to a place come before it: a loop comes before what follows it,
+// and one iteration before the next.
+Walk::Place Walk::place_of(const Region& region, const Item& item) const {
+  Place place;
+  if (region.is_interval) {
+    for (const std::uint32_t loop : graph_.loops_around(item.block)) {
+      const auto iteration = item.iterations.find(loop);
+      if (iteration == item.iterations.end()) continue;
+      place.push_back(graph_.blocks()[graph_.loops()[loop].header].place);
+      place.push_back(iteration->second);
+    }
+  }
+  place.push_back(graph_.blocks()[item.block].place);
+  return place;
+}
+
+std::string Walk::prefix_of(const Region& region, const Item& item) const {
+  std::string prefix = region.prefix;
+  for (const auto& [loop, iteration] : item.iterations)
+    prefix += fmt::format("{}.{}:", loop, iteration);
+  return prefix;
+}
+
+void Walk::wait_at(Region& region, Item item) {
+  const Place place = place_of(region, item);
+  const auto [known, is_new] = region.waiting.try_emplace(place, item);
+  if (!is_new) {
+    known->second.state = merged(symbols_.context(), known->second.state, item.state);
+  }
+}
+
+void Walk::run(Region& region) {
+  while (!region.waiting.empty()) {
+    Item item = std::move(region.waiting.begin()->second);
+    region.waiting.erase(region.waiting.begin());
+    const std::uint32_t loop = graph_.loop_at(item.block);
+    const bool is_at_header = loop != ptx::kNone && item.first == graph_.blocks()[item.block].begin;
+    const bool is_followed =
+        region.is_interval && loop != ptx::kNone && graph_.loops()[loop].has_barrier;
+    if (!is_at_header || loop == region.loop || is_followed) {
+      execute_block(region, std::move(item));
+      continue;
+    }
+    const std::string prefix = prefix_of(region, item);
+    for (auto& [block, state] : summarise(loop, item.state, region, prefix)) {
+      deliver(region, item, block, std::move(state));
+    }
+  }
+}
+
+z3::expr Walk::condition_of(const Edge& edge, const ThreadState& state, const std::string& name) {
+  const Value& guard = state.registers[edge.guard];
+  const z3::expr condition =
+      guard.kind == Value::Kind::predicate ? *guard.term : symbols_.data(name, {}, 0, 1) == 1;
+  return edge.negated ? opposite(condition) : condition;
+}
+
+void Walk::execute_block(Region& region, Item item) {
+  const BasicBlock& block = graph_.blocks()[item.block];
+  const std::string prefix = prefix_of(region, item);
+  Events* const events = region.result == nullptr ? nullptr : &region.result->events;
+  for (std::uint32_t at = item.first; at < block.end; ++at) {
+    const ptx::Instruction& instruction = kernel_.body[at];
+    if (!is_block_barrier(instruction)) {
+      instructions_.execute(at, item.state, prefix, events);
+      continue;
+    }
+    const bool is_plain = instruction.guard == ptx::kNone && !instruction.modifiers.arrive &&
+                          !instruction.modifiers.red && instruction.operands.size() == 1 &&
+                          instruction.operands[0].kind == ptx::Operand::Kind::immediate;
+    if (!is_plain) {
+      throw NotFollowed(instruction.location,
+                        "a barrier with a guard, of a part of the block, or "
+                        "with a result");
+    }
+    arrive(region, item, at);
+    if (region.is_interval) return;
+  }
+  for (const Edge& edge : block.edges) {
+    ThreadState state = item.state;
+    if (edge.guard != ptx::kNone) {
+      const z3::expr taken =
+          condition_of(edge, state, fmt::format("{}guard {}", prefix, block.end)).simplify();
+      if (taken.is_false()) continue;
+      if (!taken.is_true()) state.path.push_back(taken);
+    }
+    deliver(region, item, edge.to, std::move(state));
+  }
+}
+
+void Walk::arrive(Region& region, const Item& item, std::uint32_t barrier) {
+  if (region.result == nullptr) return;
+  for (Arrival& known : region.result->arrivals) {
+    if (known.barrier != barrier || known.iterations != item.iterations) continue;
+    known.state = merged(symbols_.context(), known.state, item.state);
+    return;
+  }
+  region.result->arrivals.push_back({barrier, item.iterations, item.state});
+}
+
+void Walk::deliver(Region& region, const Item& from, std::uint32_t to, ThreadState state) {
+  if (region.loop != ptx::kNone) {
+    if (to == graph_.loops()[region.loop].header) return region.again.push_back(std::move(state));
+    if (!graph_.is_in(to, region.loop)) {
+      region.exits.emplace_back(to, std::move(state));
+      return;
+    }
+  }
+  if (to == kEnd) {
+    if (region.result != nullptr) region.result->ends.push_back(std::move(state));
+    return;
+  }
+  Item item{to, graph_.blocks()[to].begin, from.iterations, std::move(state)};
+  if (region.is_interval) {
+    // Loops that were left, entered, or begun again.
+    std::erase_if(item.iterations, [&](const auto& one) { return !graph_.is_in(to, one.first); });
+    const std::uint32_t loop = graph_.loop_at(to);
+    if (loop != ptx::kNone && graph_.loops()[loop].has_barrier) {
+      unsigned& iteration = item.iterations[loop];
+      const bool was_in = graph_.is_in(from.block, loop);
+      iteration = was_in ? iteration + 1 : 1;
+      if (was_in && iteration > 1) {
+        if (!is_possible(item.state.path)) return;
+        throw NotFollowed(kernel_.body[graph_.blocks()[to].begin].location,
+                          "an iteration may meet no barrier");
+      }
+    }
+  }
+  wait_at(region, std::move(item));
+}
+
+}  // namespace warpcheck::vgpu::symbolic
