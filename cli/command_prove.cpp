@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/all_sizes/all_sizes.hpp"
 #include "cli/cli.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/case/case_file.hpp"
@@ -26,6 +27,7 @@ struct ProveArguments {
   std::uint32_t size_max = PointOptions{}.size_max;
   std::vector<std::uint32_t> blocks;
   bool every_block = false;
+  bool all_sizes = false;
   std::uint64_t points = ProveOptions{}.points_max;
   std::uint64_t executions = ExecutionLimits{}.runs;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -96,8 +98,29 @@ ProveOptions options_of(const ProveArguments& arguments) {
   return options;
 }
 
+// Each kernel for every size, from its code alone.
+int run_all_sizes(const ProveArguments& arguments) {
+  const volatile std::sig_atomic_t* const stop = watch_interrupts();
+  std::vector<PairOfAllSizes> proofs;
+  bool failed = false, cannot = false;
+  for (const AnyPair* pair : pairs_to_prove(arguments.pairs)) {
+    if (*stop != 0) return kInterrupted;
+    proofs.push_back(prove_all_sizes(*pair));
+    print(all_sizes_text(proofs.back()));
+    if (!proofs.back().failure) continue;
+    failed = true;
+    cannot |= !show_failures({*proofs.back().failure}, arguments, stop);
+  }
+  if (!arguments.json.empty()) {
+    write_file_atomically(arguments.json, all_sizes_json(proofs).dump(1) + "\n");
+  }
+  if (cannot) return kCannot;
+  return failed ? kFindings : kNothingFound;
+}
+
 int run_prove(const ProveArguments& arguments) {
   arguments.compile.apply();
+  if (arguments.all_sizes) return run_all_sizes(arguments);
   const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
   ProveOptions options = options_of(arguments);
   Progress progress;
@@ -136,6 +159,9 @@ void add_prove_to(CLI::App& command, Run& run) {
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));
   command.add_flag("--every-block", arguments->every_block, "All block sizes from 1 to 1024");
+  command.add_flag("--all-sizes", arguments->all_sizes,
+                   "Every size and launch at once, from the kernels' code: proved, refuted by a "
+                   "run, or not decided");
   command.add_option("--points", arguments->points, "Most points of a pair: sizes times blocks")
       ->check(positive_number)
       ->capture_default_str();

@@ -14,6 +14,7 @@ endfunction()
 
 warpcheck_prebuilt(vgpu/ptx ptx LINK PkgConfig::zstd PkgConfig::lz4)
 warpcheck_prebuilt(vgpu/program program LINK warpcheck_ptx)
+warpcheck_prebuilt(vgpu/symbolic symbolic LINK warpcheck_program z3)
 warpcheck_prebuilt(vgpu/machine machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
 warpcheck_prebuilt(vgpu/schedule schedule)
 warpcheck_prebuilt(vgpu/check check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)

@@ -1,7 +1,7 @@
 #include "vgpu/symbolic/linear.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <string>
 
 namespace warpcheck::vgpu::symbolic {
@@ -17,6 +17,19 @@ void add_to(Polynomial& sum, const Polynomial& other, Integer factor) {
 
 bool is_constant(const Polynomial& polynomial) {
   return polynomial.empty() || (polynomial.size() == 1 && polynomial.begin()->first.empty());
+}
+
+// What a factor is multiplied by; monomials without it are left out.
+Polynomial divided(const Polynomial& polynomial, std::uint32_t factor) {
+  Polynomial quotient;
+  for (const auto& [monomial, coefficient] : polynomial) {
+    const auto at = std::ranges::find(monomial, factor);
+    if (at == monomial.end()) continue;
+    Monomial rest = monomial;
+    rest.erase(rest.begin() + (at - monomial.begin()));
+    quotient[rest] = coefficient;
+  }
+  return quotient;
 }
 
 // Divides by the greatest common divisor of the coefficients: 4 * n and n make the same product.
@@ -66,15 +79,38 @@ Polynomial Linear::multiply(const Polynomial& a, const Polynomial& b) {
       add_to(result, {{monomial, m * n}}, 1);
     }
   }
-  if (!is_constant(a) && !is_constant(b)) {
-    const Product product{without_content(a), without_content(b)};
-    const Product other{product.b, product.a};
-    if (std::ranges::find(products_, product) == products_.end() &&
-        std::ranges::find(products_, other) == products_.end()) {
-      products_.push_back(product);
-    }
-  }
+  note_product(without_content(a), without_content(b));
   return result;
+}
+
+void Linear::note_product(const Polynomial& a, const Polynomial& b) {
+  if (is_constant(a) || is_constant(b)) return;
+  const Product product{a, b};
+  const Product other{product.b, product.a};
+  if (std::ranges::find(products_, product) == products_.end() &&
+      std::ranges::find(products_, other) == products_.end()) {
+    products_.push_back(product);
+  }
+}
+
+// 4 * k * n + n + c is a multiple of n, and something: 4 * k + 1 is what its size depends on.
+// (In bytes, all is a multiple of 4.)
+void Linear::note_multiples(const Polynomial& whole) {
+  const Polynomial polynomial = without_content(whole);
+  std::set<std::uint32_t> factors;
+  for (const auto& [monomial, coefficient] : polynomial) {
+    if (monomial.size() > 1) factors.insert(monomial.begin(), monomial.end());
+  }
+  for (const std::uint32_t factor : factors) {
+    Polynomial multiple = divided(polynomial, factor);
+    note_product(multiple, {{{factor}, 1}});
+    // a - (a / n) * n is less than n, whatever the quotient is.
+    std::erase_if(multiple, [&](const auto& one) {
+      return std::ranges::any_of(one.first,
+                                 [&](std::uint32_t i) { return is_quotient_.contains(i); });
+    });
+    note_product(multiple, {{{factor}, 1}});
+  }
 }
 
 // a div b, or a mod b, of an unknown b.
@@ -86,6 +122,7 @@ Polynomial Linear::quotient(const z3::expr& term) {
     known->second = fresh("quotient");
     const z3::expr zero = symbols_.number(0), divisor = term_of(b);
     const Polynomial q = atom(known->second);
+    is_quotient_.insert(q.begin()->first[0]);
     Polynomial rest = a;
     add_to(rest, multiply(q, b), -1);
     const z3::expr remainder = term_of(rest), dividend = term_of(a);
@@ -98,6 +135,39 @@ Polynomial Linear::quotient(const z3::expr& term) {
   Polynomial rest = a;
   add_to(rest, multiply(q, b), -1);
   return rest;
+}
+
+// A choice between polynomials, with what they have in common outside of it: so that the factors of
+// products are seen.
+Polynomial Linear::chosen(const z3::expr& condition, Polynomial a, Polynomial b) {
+  Polynomial common;
+  for (const auto& [monomial, coefficient] : Polynomial(a)) {
+    const auto other = b.find(monomial);
+    if (other == b.end() || other->second != coefficient) continue;
+    common[monomial] = coefficient;
+    a.erase(monomial);
+    b.erase(monomial);
+  }
+  if (a.empty() && b.empty()) return common;
+  std::optional<std::uint32_t> factor;
+  const Monomial first = a.empty() ? b.begin()->first : a.begin()->first;
+  const auto is_product = [](const auto& one) { return one.first.size() > 1; };
+  if (std::ranges::any_of(a, is_product) || std::ranges::any_of(b, is_product)) {
+    for (const std::uint32_t candidate : first) {
+      const auto has = [&](const auto& one) {
+        return std::ranges::binary_search(one.first, candidate);
+      };
+      if (std::ranges::all_of(a, has) && std::ranges::all_of(b, has)) factor = candidate;
+    }
+  }
+  if (!factor) {
+    add_to(common, atom(z3::ite(condition, term_of(a), term_of(b))), 1);
+    return common;
+  }
+  const Polynomial of_factor{{{*factor}, 1}};
+  const Polynomial choice = chosen(condition, divided(a, *factor), divided(b, *factor));
+  add_to(common, multiply(choice, of_factor), 1);
+  return common;
 }
 
 Polynomial Linear::expand(const z3::expr& term) {
@@ -124,7 +194,7 @@ Polynomial Linear::expand(const z3::expr& term) {
       }
       return result;
     case Z3_OP_ITE:
-      return atom(z3::ite(rewrite(term.arg(0)), rewrite(term.arg(1)), rewrite(term.arg(2))));
+      return chosen(rewrite(term.arg(0)), polynomial(term.arg(1)), polynomial(term.arg(2)));
     case Z3_OP_IDIV:
     case Z3_OP_MOD: {
       const z3::expr a = rewrite(term.arg(0)), b = rewrite(term.arg(1));
@@ -191,7 +261,9 @@ z3::expr Linear::rewrite_condition(const z3::expr& term) {
 
 z3::expr Linear::rewrite(const z3::expr& term) {
   if (term.is_bool()) return rewrite_condition(term);
-  return term_of(polynomial(term));
+  const Polynomial& own = polynomial(term);
+  note_multiples(own);
+  return term_of(own);
 }
 
 void Linear::add_order(std::vector<z3::expr>& lemmas, const Polynomial& p, const Polynomial& q,

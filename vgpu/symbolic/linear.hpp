@@ -42,8 +42,11 @@ class Linear {
 
   Polynomial expand(const z3::expr& term);
   Polynomial multiply(const Polynomial& a, const Polynomial& b);
+  void note_product(const Polynomial& a, const Polynomial& b);
+  void note_multiples(const Polynomial& whole);
   Polynomial atom(const z3::expr& linear);
   Polynomial quotient(const z3::expr& term);
+  Polynomial chosen(const z3::expr& condition, Polynomial a, Polynomial b);
   z3::expr rewrite_condition(const z3::expr& term);
   z3::expr fresh(const char* stem);
   void note_symbols(const z3::expr& term);
@@ -59,6 +62,7 @@ class Linear {
   std::unordered_map<unsigned, z3::expr> conditions_;
   std::map<Monomial, z3::expr> monomials_;
   std::map<std::pair<Polynomial, Polynomial>, z3::expr> quotients_;
+  std::set<std::uint32_t> is_quotient_;  // by number of the atom
   std::vector<Product> products_;
   std::vector<z3::expr> facts_;
   std::set<std::uint32_t> nonlinear_;

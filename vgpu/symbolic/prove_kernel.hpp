@@ -62,9 +62,9 @@ struct KernelContract {
 
 struct ProofLimits {
   // Z3's resource units for one question.  Time would make the answer depend on the machine.
-  std::uint32_t units = 4'000'000;
+  std::uint32_t units = 2'000'000;
   // of all questions about a kernel
-  std::uint64_t units_of_kernel = 2'000'000'000;
+  std::uint64_t units_of_kernel = 60'000'000;
 };
 
 // The values with which the solver breaks something.

@@ -71,16 +71,15 @@ std::optional<z3::check_result> Questions::split(const Conditions& conditions, c
 
 z3::check_result Questions::solve(const Conditions& conditions, Linear& linear,
                                   Assignment* values) {
-  z3::solver solver(symbols_.context());
+  z3::solver solver(symbols_.context(), z3::solver::simple());
   z3::params parameters(symbols_.context());
   parameters.set("rlimit", limits_.units);
   solver.set(parameters);
   for (const z3::expr& condition : conditions) solver.add(condition);
   for (const z3::expr& lemma : linear.lemmas()) solver.add(lemma);
   ++asked_;
-  const std::uint64_t before = work_of(solver);
   const z3::check_result result = solver.check();
-  units_ += work_of(solver) - before;
+  units_ = work_of(solver);
   if (result != z3::sat || values == nullptr) return result;
   const z3::model model = solver.get_model();
   for (std::uint32_t i = 0; i < symbols_.count(); ++i) {

@@ -1,0 +1,188 @@
+#include "cli/all_sizes/all_sizes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "harness/input/json.hpp"
+#include "harness/prove/points.hpp"
+#include "harness/search/search.hpp"
+#include "harness/trial/trial.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck {
+namespace {
+
+using vgpu::symbolic::Answer;
+using vgpu::symbolic::Condition;
+using vgpu::symbolic::KernelContract;
+using vgpu::symbolic::KernelProof;
+using vgpu::symbolic::Suspect;
+
+constexpr std::uint64_t kInputs = 60;
+constexpr std::uint32_t kSizeTried = 1U << 16;  // if the domain has it, it has all
+
+// The inputs that are observed: drawn ones, and points of several blocks.
+std::vector<Case> cases_to_observe(const AnyPair& pair, Points& points) {
+  std::vector<Case> cases;
+  for (std::uint64_t i = 0; i < kInputs; ++i) cases.push_back(nth_case(pair, "", {}, 1, i));
+  for (const std::uint32_t size : {0U, 1U, 2U, 7U, 64U, 65U, 100U, 257U, 700U}) {
+    for (const std::uint32_t block : {1U, 2U, 3U, 32U, 33U, 100U, 256U}) {
+      for (Points::Input& one : points.inputs(size, points.has_blocks() ? block : 0)) {
+        Case& added = cases.emplace_back();
+        added.pair = &pair;
+        added.input = std::move(one.input);
+      }
+      if (!points.has_blocks()) break;
+    }
+  }
+  for (Case& one : cases) one.schedule = vgpu::Schedule{};
+  return cases;
+}
+
+// The largest number for which `holds`, which holds for `low` and for nothing above the answer.
+std::int64_t largest(std::int64_t low, std::int64_t high, const auto& holds) {
+  if (holds(high)) return high;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+DomainLimits limits_of(const AnyPair& pair, Points& points, const std::vector<Case>& cases) {
+  DomainLimits limits;
+  const std::uint32_t block = points.has_blocks() ? 1'024 : 0;
+  const auto has_size = [&](std::int64_t size) {
+    const auto count = static_cast<std::uint32_t>(size);
+    for (const std::uint32_t width : {block, block / 2, block / 16, block / 1'024}) {
+      if (!points.inputs(count, width).empty()) return true;
+      if (block == 0) break;
+    }
+    return false;
+  };
+  std::int64_t known = 0;
+  for (const Case& one : cases) {
+    const Json json = pair.to_json(one.input);
+    if (!json.is_object()) continue;
+    for (const Json& field : json) {
+      if (field.is_array())
+        known = std::max<std::int64_t>(known, static_cast<std::int64_t>(field.size()));
+    }
+  }
+  if (!has_size(kSizeTried)) {
+    limits.elements_max = std::max(known, largest(0, kSizeTried, has_size));
+  }
+  // Launches of the input's grid: as many blocks as the domain accepts.
+  std::int64_t most = 0;
+  for (const Case& one : cases) {
+    const Json json = pair.to_json(one.input);
+    if (!json.is_object()) continue;
+    for (const Json& field : json) {
+      if (!is_launch(field)) continue;
+      const auto width = field.at("block").at(0).get<std::uint32_t>();
+      const auto accepts = [&](std::int64_t grid) {
+        const InputEdit edit{
+            .launch = InputEdit::Shape{{static_cast<std::uint32_t>(grid), 1, 1}, {width, 1, 1}}};
+        const AnyInput edited = pair.edited(one.input, edit);
+        return edited != nullptr && pair.in_domain(edited);
+      };
+      const std::int64_t own = field.at("grid").at(0).get<std::int64_t>();
+      if (own >= 1) most = std::max(most, largest(own, 2'147'483'647, accepts));
+    }
+  }
+  if (most > 0) limits.grid_max = most;
+  return limits;
+}
+
+// With as few relations as possible: without any, then with all that were observed.
+KernelOfAllSizes prove_fitted(FittedKernel fitted) {
+  KernelOfAllSizes result{std::move(fitted), {}, {}, {}};
+  const ptx::Module module = ptx::parse(*result.fitted.ptx, "embedded PTX");
+  const auto attempt = [&](const KernelContract& contract) {
+    result.proof = prove_kernel(module, result.fitted.kernel, contract);
+    return result.proof.answer == Answer::proved;
+  };
+  KernelContract related = result.fitted.contract;
+  related.conditions = result.fitted.relations;
+  bool is_proved = attempt(result.fitted.contract);
+  if (!is_proved && !related.conditions.empty()) {
+    is_proved = attempt(related);
+    result.relations = related.conditions;
+  }
+  // Near 2^31 elements numbers of elements may wrap.
+  for (const std::int64_t limit : {2'147'480'000LL, 1'000'000'000LL}) {
+    if (is_proved || result.fitted.unlimited.empty()) break;
+    for (const std::size_t i : result.fitted.unlimited) related.parameters[i].range.high = limit;
+    const KernelProof before = result.proof;
+    is_proved = attempt(related);
+    if (is_proved) {
+      result.fitted.contract = related;
+    } else {
+      result.proof = before;
+    }
+  }
+  const ptx::SourceLocation& at = result.proof.location;
+  if (!is_proved && at.line != 0 && at.file < module.files.size()) {
+    const std::string& file = module.files[at.file];
+    result.where = fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), at.line);
+  }
+  return result;
+}
+
+// Runs what the solver suspects, and what is near; returns the first case that fails.
+std::optional<Case> find_failure(const AnyPair& pair, Points& points,
+                                 const std::vector<KernelOfAllSizes>& kernels) {
+  std::set<std::uint32_t> sizes{0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 65, 100, 513, 1'000};
+  std::vector<std::uint32_t> blocks{1, 2, 3, 4, 5, 6, 7, 8, 31, 32, 33, 64, 96, 100, 256};
+  for (const KernelOfAllSizes& one : kernels) {
+    if (one.proof.answer != Answer::suspected) continue;
+    blocks.insert(blocks.begin(), one.proof.suspect.block.x);
+    for (const auto& [name, value] : one.proof.suspect.scalars) {
+      if (value >= 0 && value <= kSizeTried) sizes.insert(static_cast<std::uint32_t>(value));
+    }
+  }
+  if (!points.has_blocks()) blocks = {0};
+  TrialRunner runner;
+  for (const std::uint32_t size : sizes) {
+    for (const std::uint32_t block : blocks) {
+      for (Points::Input& one : points.inputs(size, block)) {
+        Case a_case;
+        a_case.pair = &pair;
+        a_case.input = std::move(one.input);
+        a_case.schedule = vgpu::Schedule{};
+        a_case.settings.warp_model = vgpu::WarpModel::independent;
+        if (runner.run(a_case).failed()) return a_case;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool PairOfAllSizes::is_proved() const {
+  return obstacle.empty() && !kernels.empty() &&
+         std::ranges::all_of(kernels, [](const KernelOfAllSizes& one) {
+           return one.proof.answer == Answer::proved;
+         });
+}
+
+PairOfAllSizes prove_all_sizes(const AnyPair& pair) {
+  PairOfAllSizes result;
+  result.pair = &pair;
+  Points points(pair, {});
+  const std::vector<Case> cases = cases_to_observe(pair, points);
+  result.inputs = cases.size();
+  const DomainLimits limits = limits_of(pair, points, cases);
+  for (FittedKernel& fitted : fit_contracts(observe_launches(cases), limits)) {
+    result.kernels.push_back(prove_fitted(std::move(fitted)));
+  }
+  if (result.kernels.empty()) result.obstacle = "no kernel was launched";
+  if (!result.is_proved()) result.failure = find_failure(pair, points, result.kernels);
+  return result;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,39 @@
+// `prove --all-sizes`: each kernel of a pair for every size, launch and datum of the domain, or a
+// case that fails (docs/use/proofs.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/all_sizes/fitted_contract.hpp"
+#include "harness/case/case.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
+
+namespace warpcheck {
+
+struct KernelOfAllSizes {
+  FittedKernel fitted;
+  vgpu::symbolic::KernelProof proof;
+  // Relations that the proof needs.
+  std::vector<vgpu::symbolic::Condition> relations;
+  std::string where;  // "scan.cu:14", of what is not proved; empty: nowhere
+};
+
+struct PairOfAllSizes {
+  const AnyPair* pair = nullptr;
+  std::size_t inputs = 0;  // that were observed
+  std::vector<KernelOfAllSizes> kernels;
+  std::optional<Case> failure;  // that a run confirms
+  std::string obstacle;         // why nothing is known
+
+  [[nodiscard]] bool is_proved() const;
+};
+
+// Throws DomainError.
+[[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair);
+
+[[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
+[[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);
+
+}  // namespace warpcheck

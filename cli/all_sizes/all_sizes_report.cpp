@@ -1,0 +1,115 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/all_sizes/all_sizes.hpp"
+#include "harness/input/json.hpp"
+#include "vgpu/ptx/demangle.hpp"
+
+namespace warpcheck {
+namespace {
+
+using vgpu::symbolic::Answer;
+using vgpu::symbolic::KernelContract;
+using vgpu::symbolic::ParameterContract;
+using vgpu::symbolic::Range;
+
+std::string range_text(const std::string& name, const Range& range) {
+  if (range.low == range.high) return fmt::format("{} = {}", name, range.low);
+  return fmt::format("{} = {} .. {}", name, range.low, range.high);
+}
+
+std::string name_of(const KernelOfAllSizes& one) {
+  const std::string name = ptx::demangle(one.fitted.kernel).value_or(one.fitted.kernel);
+  return name.starts_with("void ") ? name.substr(5) : name;
+}
+
+std::vector<std::string> domain_of(const KernelOfAllSizes& one) {
+  const KernelContract& contract = one.fitted.contract;
+  std::vector<std::string> lines;
+  for (const ParameterContract& parameter : contract.parameters) {
+    if (parameter.kind != ParameterContract::Kind::scalar) continue;
+    lines.push_back(range_text(parameter.name, parameter.range));
+  }
+  constexpr const char* kAxes[] = {"x", "y", "z"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Range& block = contract.launch.block[i];
+    const Range& grid = contract.launch.grid[i];
+    if (i == 0 || block.high > 1)
+      lines.push_back(range_text(fmt::format("blockDim.{}", kAxes[i]), block));
+    if (i == 0 || grid.high > 1)
+      lines.push_back(range_text(fmt::format("gridDim.{}", kAxes[i]), grid));
+  }
+  for (const auto& relation : one.relations) lines.push_back(text_of(relation));
+  return lines;
+}
+
+std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
+  std::vector<std::string> lines;
+  for (const ParameterContract& parameter : one.fitted.contract.parameters) {
+    if (parameter.kind != ParameterContract::Kind::pointer) continue;
+    lines.push_back(fmt::format("{} has {} bytes", parameter.name, text_of(parameter.bytes)));
+  }
+  const std::string shared = text_of(one.fitted.contract.launch.dynamic_shared_bytes);
+  if (shared != "0") lines.push_back(fmt::format("dynamic shared memory has {} bytes", shared));
+  return lines;
+}
+
+std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) {
+  if (one.proof.answer == Answer::proved) {
+    return "proved for every size, launch and datum of the domain";
+  }
+  const std::string where = one.where.empty() ? "" : fmt::format(" because of {}", one.where);
+  if (proof.failure) return fmt::format("refuted by a run{}: the case below", where);
+  const std::string reason =
+      one.proof.answer == Answer::suspected
+          ? fmt::format("{} cannot be excluded, and no run shows it", one.proof.kind)
+          : one.proof.reason;
+  return fmt::format("not decided,{} ({})", where, reason);
+}
+
+}  // namespace
+
+std::string all_sizes_text(const PairOfAllSizes& proof) {
+  std::string text = fmt::format("{}: ", proof.pair->name());
+  text += proof.is_proved()        ? "proved for every size, launch and datum of the domain\n"
+          : proof.failure          ? "refuted\n"
+          : proof.obstacle.empty() ? "not decided\n"
+                                   : fmt::format("not decided: {}\n", proof.obstacle);
+  for (const KernelOfAllSizes& one : proof.kernels) {
+    text += fmt::format("  {}: {}\n", name_of(one), answer_of(proof, one));
+    text += fmt::format("    domain: {}\n", fmt::join(domain_of(one), "; "));
+    const std::vector<std::string> arrays = arrays_of(one);
+    if (!arrays.empty()) text += fmt::format("    memory: {}\n", fmt::join(arrays, "; "));
+    text += fmt::format("    as observed in {} launches\n", one.fitted.launches);
+  }
+  return text;
+}
+
+Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
+  Json all = Json::array();
+  for (const PairOfAllSizes& proof : proofs) {
+    Json kernels = Json::array();
+    for (const KernelOfAllSizes& one : proof.kernels) {
+      const char* const answer = one.proof.answer == Answer::proved ? "proved"
+                                 : proof.failure                    ? "refuted"
+                                                                    : "undecided";
+      kernels.push_back({{"kernel", name_of(one)},
+                         {"answer", answer},
+                         {"line", one.where},
+                         {"reason", one.proof.reason},
+                         {"domain", domain_of(one)},
+                         {"memory", arrays_of(one)},
+                         {"launches", one.fitted.launches},
+                         {"questions", one.proof.questions},
+                         {"units", one.proof.units}});
+    }
+    all.push_back({{"pair", proof.pair->name()},
+                   {"proved", proof.is_proved()},
+                   {"refuted", proof.failure.has_value()},
+                   {"kernels", kernels}});
+  }
+  return {{"pairs", all}};
+}
+
+}  // namespace warpcheck

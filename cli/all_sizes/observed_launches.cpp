@@ -1,0 +1,65 @@
+#include "cli/all_sizes/observed_launches.hpp"
+
+#include <exception>
+
+#include "harness/trial/engine.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck {
+
+void LaunchLog::begin_input(std::size_t number) {
+  input_ = number;
+  allocations_.clear();
+}
+
+void LaunchLog::on_allocate(const vgpu::Allocation& allocation) {
+  if (allocation.space == ptx::Space::global) allocations_[allocation.address] = allocation.bytes;
+}
+
+void LaunchLog::on_free(const vgpu::Allocation& allocation) {
+  if (allocation.space == ptx::Space::global) allocations_.erase(allocation.address);
+}
+
+void LaunchLog::on_sync(const vgpu::Sync& sync) {
+  if (sync.kind == vgpu::Sync::Kind::block_start && sync.shared != nullptr && !launches_.empty()) {
+    launches_.back().dynamic_shared_bytes =
+        sync.shared->bytes - sync.program->dynamic_shared_offset;
+  }
+  if (sync.kind != vgpu::Sync::Kind::kernel_start) return;
+  auto text = texts_.find(sync.program->ptx);
+  if (text == texts_.end()) {
+    auto copy = std::make_shared<const std::string>(sync.program->ptx);
+    text = texts_.emplace(std::string(sync.program->ptx), std::move(copy)).first;
+  }
+  launches_.push_back({.kernel = sync.program->kernel,
+                       .ptx = text->second,
+                       .grid = sync.grid,
+                       .block = sync.block,
+                       .layout = sync.program->parameters,
+                       .parameters = {sync.parameters.begin(), sync.parameters.end()},
+                       .allocations = allocations_,
+                       .input = input_});
+}
+
+std::vector<ObservedLaunch> observe_launches(const std::vector<Case>& cases) {
+  LaunchLog log;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    log.begin_input(i);
+    vgpu::DefaultPolicy policy;
+    TrialSettings settings{.build = cases[i].settings.build,
+                           .warp_model = vgpu::WarpModel::independent,
+                           .limits = cases[i].settings.limits,
+                           .strategy = &policy,
+                           .extra_observer = &log};
+    for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
+    virtual_gpu().run(settings, [&] {
+      try {
+        static_cast<void>(cases[i].pair->run_kernel(cases[i].input));
+      } catch (const std::exception&) {  // what was launched before counts
+      }
+    });
+  }
+  return log.launches();
+}
+
+}  // namespace warpcheck
