@@ -1,7 +1,8 @@
 // The speed of the virtual GPU, and the number of checked cases a second.
 //
 //   engine/KERNEL/MODE     one launch over 262,144 elements, one core; the rate is in thread
-//                          instructions a second.  MODE: off (no checkers), race, all.
+//                          instructions a second.  MODE: off (no checkers), race, all; off_counted
+//                          and all_counted: with counters of memory besides.
 //                          KERNEL_fenced: the same kernel with a fence, so that its races are
 //                          checked by the memory model of PTX ISA chapter 8.
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
@@ -41,6 +42,7 @@
 #include "harness/pair/device.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/trial/trial.hpp"
+#include "vgpu/check/counters/memory_counters.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -80,13 +82,18 @@ constexpr std::array<BenchKernel, 16> kKernels{{
 struct Mode {
   const char* name;
   vgpu::CheckerSet checkers;
+  bool is_counted = false;
 };
 
-constexpr std::array<Mode, 3> kModes{{
-    {"off", {false, false, false, false, false}},
+constexpr vgpu::CheckerSet kNoCheckers{false, false, false, false, false};
+constexpr std::array<Mode, 5> kModes{{
+    {"off", kNoCheckers},
+    {"off_counted", kNoCheckers, true},
     {"race", {true, false, false, false, false}},
     {"all", {}},
+    {"all_counted", {}, true},
 }};
+constexpr const Mode& kAll = kModes[3];
 
 // Small pseudo-random numbers, always the same: those of opencl_host.cpp.
 std::vector<int> numbers(std::size_t n) {
@@ -111,12 +118,14 @@ void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& 
   const std::vector<int> in = numbers(kElements);
   std::uint64_t lane_steps = 0, seed = 0;
   vgpu::ReadsFromSeen seen;
+  vgpu::MemoryCounters counters;
   for (auto _ : state) {
     const auto decides = vgpu::make_strategy(strategy, seed++, &seen);
     cudart::TrialSettings settings;
     settings.strategy = decides.get();
     settings.checkers = mode.checkers;
     settings.limits.compile = compile;
+    if (mode.is_counted) settings.extra_observer = &counters;
     cudart::begin_trial(settings);
     {
       Device device;
@@ -233,7 +242,7 @@ void register_strategies() {
           // benchmark 1.7 requires a C string.  NOLINTNEXTLINE(readability-redundant-string-cstr)
           fmt::format("strategies/{}/{}", kernel.name, row.name).c_str(),
           [&kernel, &row](benchmark::State& state) {
-            run_engine(state, kernel, kModes.back(), vgpu::Compile::when_it_pays, row.name);
+            run_engine(state, kernel, kAll, vgpu::Compile::when_it_pays, row.name);
           })
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond);

@@ -35,15 +35,6 @@ struct InstrStep {
   std::size_t fragment = 0;
 };
 
-// Where lanes of one warp execute consecutive instructions: they leave off before `from`, and go on
-// at `to`.  Reported only to observers that watch runs.
-struct InstrRun {
-  const Program* program = nullptr;
-  std::uint32_t from = ptx::kNone;  // kNone: they begin
-  std::uint32_t to = ptx::kNone;    // kNone: they stop; another warp or other lanes may run next
-  std::uint32_t lanes = 0;
-};
-
 // A lane accesses an address where it must not.  The fault is reported before the lane is dropped
 // from its access: a bad load gives 0, a bad store or atomic does nothing.
 struct Fault {

@@ -8,6 +8,7 @@
 
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/events.hpp"
+#include "vgpu/machine/instr_tally.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -45,7 +46,9 @@ struct Watched {
   // on_step() and on_step_end().  The launch is then interpreted, and no slower path is taken by
   // launches that no observer watches so closely.
   bool steps : 1 = false;
-  bool runs : 1 = false;  // on_run() and on_divergence()
+  // on_tally().  If all observers of rows watch tallies, rows that are counted there are not
+  // reported.
+  bool tallies : 1 = false;
   // Registers that a thread has not written yet are undefined.
   bool unwritten_registers : 1 = false;
   // Following.  An observer that follows values replaces the initialisation checker, because both
@@ -95,11 +98,9 @@ class Observer {
   // kernel, or are in another function or on both sides of a branch.
   virtual void on_step(const InstrStep&) {}
   virtual void on_step_end(const InstrStep&) {}
-  // How often each instruction is executed follows from the runs: an instruction is executed as
-  // often as runs have begun at it or before it, less those that have ended there.
-  virtual void on_run(const InstrRun&) {}
-  // Lanes of one warp that execute the branch at `pc` together go to different places.
-  virtual void on_divergence(const Program&, std::uint32_t /*pc*/) {}
+  // At the end of a launch, what the machine has counted of it: by pc, and one more, because runs
+  // may end behind the last instruction.
+  virtual void on_tally(const Program&, std::span<const InstrTally>) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}

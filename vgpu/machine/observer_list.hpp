@@ -29,7 +29,7 @@ class ObserverList {
     if (watched.collectives) of_collectives_.push_back(&observer);
     if (watched.frames) of_frames_.push_back(&observer);
     if (watched.steps) of_steps_.push_back(&observer);
-    if (watched.runs) of_runs_.push_back(&observer);
+    if (watched.tallies) of_tallies_.push_back(&observer);
     if (watched.accesses || watched.noncoherent_loads) of_accesses_.push_back({&observer, watched});
     if (UndefinedMemory* const plane = observer.undefined_memory()) undefined_memory_ = plane;
     unwritten_registers_ |= watched.unwritten_registers;
@@ -46,7 +46,7 @@ class ObserverList {
   [[nodiscard]] const std::vector<Observer*>& of_collectives() const { return of_collectives_; }
   [[nodiscard]] std::span<Observer* const> of_frames() const { return of_frames_; }
   [[nodiscard]] const std::vector<Observer*>& of_steps() const { return of_steps_; }
-  [[nodiscard]] const std::vector<Observer*>& of_runs() const { return of_runs_; }
+  [[nodiscard]] const std::vector<Observer*>& of_tallies() const { return of_tallies_; }
   // Adds those that watch the accesses of a launch to `watching`, or to `rows`.
   //   is_noncoherent: a load may find, past the coherent caches, what the launch has written
   void watch_accesses_of(const Program& program, bool is_noncoherent,
@@ -71,7 +71,7 @@ class ObserverList {
     Watched watched;
   };
   std::vector<Observer*> all_, of_launches_, of_blocks_, of_memory_, of_trial_end_, of_collectives_,
-      of_frames_, of_steps_, of_runs_;
+      of_frames_, of_steps_, of_tallies_;
   std::vector<OfAccesses> of_accesses_;
   UndefinedMemory* undefined_memory_ = nullptr;
   bool unwritten_registers_ = false;

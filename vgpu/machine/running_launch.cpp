@@ -32,6 +32,12 @@ void RunningLaunch::notify_of_begin(const Sync& sync) {
   });
 }
 
+void RunningLaunch::notify_of_end(const Sync& sync) const {
+  for (Observer* const observer : observers_->list->of_tallies())
+    observer->on_tally(*program_, tally_);
+  for (Observer* const observer : observers_->list->of_launches()) observer->on_sync(sync);
+}
+
 void RunningLaunch::add_resident(Slot& slot) {
   const auto after =
       std::ranges::find_if(resident_, [&](const Slot* other) { return other->block > slot.block; });
@@ -61,15 +67,6 @@ void RunningLaunch::mark(Warp& warp, const Fragment& fragment, std::uint32_t fun
     warp.undefined.set(frame_of(fragment), one.ref, {fragment.mask, one.first_read}, fragment.mask,
                        *program_);
   }
-}
-
-void RunningLaunch::report_run(const InstrRun& run) const {
-  for (Observer* const observer : observers_->list->of_runs()) observer->on_run(run);
-}
-
-void RunningLaunch::report_divergence(std::uint32_t pc) const {
-  for (Observer* const observer : observers_->list->of_runs())
-    observer->on_divergence(*program_, pc);
 }
 
 void RunningLaunch::note_crossing(const Slot& slot, const Warp& warp, std::uint32_t lanes,

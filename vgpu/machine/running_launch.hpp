@@ -6,6 +6,7 @@
 // needs belongs to that component.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -39,7 +40,8 @@ struct Observers {
   // Registers that a thread has not written are undefined; set if the program may read one.
   bool mark_unwritten = false;
   bool watch_steps = false;          // some of the list watch steps
-  bool watch_runs = false;           // some of the list watch runs
+  InstrTally* tally = nullptr;       // by pc; null: none of the list watch tallies
+  bool tally_rows = false;           // all of of_rows do
   std::size_t watch_throughout = 0;  // how many of of_accesses have watched since the launch began
 
   // Returns whether an observer was added later: a component watches how a warp or a block
@@ -49,8 +51,15 @@ struct Observers {
   [[nodiscard]] bool watch_accesses() const {
     return !of_accesses.empty() || !of_rows.empty() || undefined_memory != nullptr;
   }
+  // Returns where rows are counted that nobody needs to see; null: all rows are reported.
+  [[nodiscard]] InstrTally* tally_of_rows() const {
+    const bool are_seen = !of_accesses.empty() || undefined_memory != nullptr;
+    return tally_rows && !are_seen ? tally : nullptr;
+  }
   //   is_noncoherent: a load of the launch may find what the launch has written before
-  void begin(const ObserverList& watching, bool edges, const Launch& launch, bool is_noncoherent) {
+  //   counts: by pc, for observers that watch tallies
+  void begin(const ObserverList& watching, bool edges, const Launch& launch, bool is_noncoherent,
+             std::vector<InstrTally>& counts) {
     list = &watching;
     of_accesses.clear();
     of_rows.clear();
@@ -59,7 +68,15 @@ struct Observers {
     undefined_memory = watching.undefined_memory();
     of_collectives = watching.of_collectives();
     watch_steps = !watching.of_steps().empty();
-    watch_runs = !watching.of_runs().empty();
+    if (watching.of_tallies().empty()) {
+      tally = nullptr;
+    } else {
+      counts.assign(launch.program->code.size() + 1, {});
+      tally = counts.data();
+    }
+    tally_rows = tally != nullptr && std::ranges::all_of(of_rows, [](const Observer* observer) {
+                   return observer->watches().tallies;
+                 });
     want_edges = edges;
     weak_memory = launch.weak_memory;
     following = watching.following();
@@ -130,7 +147,7 @@ class RunningLaunch {
   // Observers: those of the launch, or of the look-ahead that is running it ahead.
   [[nodiscard]] const Observers& observers() const { return *observers_; }
   void begin_observers(const ObserverList& list, bool want_edges, bool is_noncoherent) {
-    own_observers_.begin(list, want_edges, *request_, is_noncoherent);
+    own_observers_.begin(list, want_edges, *request_, is_noncoherent, tally_);
   }
   // Observers of accesses that watch how a warp or a block proceeds.
   void add_watch(Observer& watch) { own_observers_.of_accesses.push_back(&watch); }
@@ -142,10 +159,8 @@ class RunningLaunch {
   }
   // Reports that the launch begins.
   void notify_of_begin(const Sync& sync);
-  // Reports that the launch ends.
-  void notify_of_end(const Sync& sync) const {
-    for (Observer* const observer : observers_->list->of_launches()) observer->on_sync(sync);
-  }
+  // Reports that the launch ends, and what was counted of it.
+  void notify_of_end(const Sync& sync) const;
   // Reports that a block begins or ends, or that its threads have met.
   void notify_of_block(const Sync& sync) const {
     for (Observer* const observer : observers_->list->of_blocks()) observer->on_sync(sync);
@@ -153,33 +168,29 @@ class RunningLaunch {
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers_->want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program_); });
   }
-  // Report where lanes begin to execute consecutive instructions, where they leave off, and that
-  // they execute one instruction alone.
+  // Count that lanes begin to execute consecutive instructions, that they leave off, and that they
+  // execute one instruction alone.
   void begin_run(std::uint32_t pc, std::uint32_t lanes) const {
-    if (observers_->watch_runs) [[unlikely]]
-      report_run({program_, ptx::kNone, pc, lanes});
+    if (observers_->tally != nullptr) [[unlikely]]
+      observers_->tally[pc].add_run(lanes, 1);
   }
   void end_run(std::uint32_t pc, std::uint32_t lanes) const {
-    if (observers_->watch_runs) [[unlikely]]
-      report_run({program_, pc, ptx::kNone, lanes});
+    if (observers_->tally != nullptr) [[unlikely]]
+      observers_->tally[pc].add_run(lanes, -1);
   }
   void run_once(std::uint32_t pc, std::uint32_t lanes) const {
-    if (!observers_->watch_runs) [[likely]]
-      return;
-    report_run({program_, ptx::kNone, pc, lanes});
-    report_run({program_, pc + 1, ptx::kNone, lanes});
+    begin_run(pc, lanes);
+    end_run(pc + 1, lanes);
   }
   // All lanes of a run go from one instruction to another.
   void move_run(std::uint32_t from, std::uint32_t to, std::uint32_t lanes) const {
-    if (observers_->watch_runs) [[unlikely]]
-      report_run({program_, from + 1, to, lanes});
+    begin_run(to, lanes);
+    end_run(from + 1, lanes);
   }
-  void report_run(const InstrRun& run) const;
   void diverge_at(std::uint32_t pc) const {
-    if (observers_->watch_runs) [[unlikely]]
-      report_divergence(pc);
+    if (observers_->tally != nullptr) [[unlikely]]
+      ++observers_->tally[pc].divergences;
   }
-  void report_divergence(std::uint32_t pc) const;
   // Lanes go from one instruction to another, which need not be the next one.
   void cross(const Slot& slot, const Warp& warp, std::uint32_t lanes, std::uint32_t from,
              std::uint32_t to) const {
@@ -296,6 +307,7 @@ class RunningLaunch {
 
   Observers own_observers_;
   const Observers* observers_ = &own_observers_;
+  std::vector<InstrTally> tally_;
   std::vector<Slot*> resident_;
   const NativeCode* native_ = nullptr;
   const NativeCode* native_some_ = nullptr;

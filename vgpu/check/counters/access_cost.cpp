@@ -7,8 +7,13 @@
 namespace warpcheck::vgpu {
 namespace {
 
+// Mostly all lanes are active.
 template <typename Function>
-void for_lanes(std::uint32_t mask, Function function) {
+[[gnu::always_inline]] inline void for_lanes(std::uint32_t mask, Function function) {
+  if (mask == ~0u) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) function(lane);
+    return;
+  }
   for (; mask != 0; mask &= mask - 1) function(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
@@ -84,23 +89,35 @@ std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
   }
   seen_.clear();
   std::uint32_t count = 0;
-  for_lanes(lanes.mask, [&](unsigned lane) { count += seen_.add(lanes.offsets[lane]) ? 1 : 0; });
+  const std::uint32_t* const offsets = lanes.offsets;
+  for_lanes(lanes.mask, [&](unsigned lane) { count += seen_.add(offsets[lane]) ? 1 : 0; });
   return count;
 }
 
 // Returns how many words the busiest bank gives or takes for the lanes of the group.
 std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                                AccessKind kind) {
-  seen_.clear();
   std::array<std::uint8_t, kBanks> words{};
   std::uint32_t most = 0;
+  if (kind == AccessKind::atomic && lanes.pattern == Pattern::scattered &&
+      lanes.bytes <= kBankBytes) {
+    const std::uint32_t* const offsets = lanes.offsets;
+    for_lanes(group, [&](unsigned lane) {
+      most = std::max<std::uint32_t>(most, ++words[offsets[lane] / kBankBytes % kBanks]);
+    });
+    return most;
+  }
   const std::uint32_t words_of_lane = std::max(lanes.bytes / kBankBytes, 1u);
-  for_lanes(group, [&](unsigned lane) {
-    const std::uint32_t first = lanes.offset_of(lane) / kBankBytes;
-    for (std::uint32_t word = first; word < first + words_of_lane; ++word) {
-      const bool is_shared = kind != AccessKind::atomic && !seen_.add(word);
-      if (!is_shared) most = std::max<std::uint32_t>(most, ++words[word % kBanks]);
-    }
+  const auto for_words = [&](auto function) {
+    for_lanes(group, [&](unsigned lane) {
+      const std::uint32_t first = lanes.offset_of(lane) / kBankBytes;
+      for (std::uint32_t word = first; word < first + words_of_lane; ++word) function(word);
+    });
+  };
+  seen_.clear();
+  for_words([&](std::uint32_t word) {
+    const bool is_counted = kind == AccessKind::atomic || seen_.add(word);
+    if (is_counted) most = std::max<std::uint32_t>(most, ++words[word % kBanks]);
   });
   return most;
 }
@@ -116,7 +133,8 @@ AccessCost AccessCosts::wavefronts(const AccessedLanes& lanes, AccessKind kind) 
   // by groups of twice as many.
   std::uint32_t lanes_of_group = is_word ? kWarpLanes : kWavefrontBytes / lanes.bytes;
   const bool do_share =
-      kind == AccessKind::read && !is_word && (share_with(lanes, 1) || share_with(lanes, 2));
+      kind == AccessKind::read && !is_word &&
+      (lanes.pattern == Pattern::uniform || share_with(lanes, 1) || share_with(lanes, 2));
   if (do_share) lanes_of_group *= 2;
   const std::uint32_t group = lanes_of_group == 32 ? ~0u : (1u << lanes_of_group) - 1;
   AccessCost cost;
@@ -124,7 +142,8 @@ AccessCost AccessCosts::wavefronts(const AccessedLanes& lanes, AccessKind kind) 
     const std::uint32_t active = lanes.mask & group << first;
     if (active == 0) continue;
     ++cost.ideal;
-    cost.moved += is_row && !do_share ? 1 : wavefronts_of_group(lanes, active, kind);
+    const bool is_one = is_row && (!do_share || lanes.pattern == Pattern::uniform);
+    cost.moved += is_one ? 1 : wavefronts_of_group(lanes, active, kind);
   }
   return cost;
 }

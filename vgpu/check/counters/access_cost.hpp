@@ -12,6 +12,7 @@
 // is a bank conflict.  vgpu/litmus/counters compares all that with a GPU.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -41,6 +42,35 @@ struct AccessedLanes {
 // What an access moves, and the least that its bytes need: in sectors or in wavefronts.
 struct AccessCost {
   std::uint32_t moved = 0, ideal = 0;
+};
+
+// How all lanes of a warp lie, relative to each other: what an access costs is the same wherever
+// they lie like that, if they are moved by a multiple of a sector, or, in shared memory, of a bank.
+class LaneShape {
+ public:
+  // Returns whether scattered lanes lie as those of the last set().
+  //   offsets: of all lanes of a warp
+  //   first: the address that they are relative to
+  [[nodiscard]] bool is_of(const std::uint32_t* offsets, std::uint64_t first) const {
+    if (((first + offsets[0]) & in_period_) != remainder_) return false;
+    const std::uint32_t shift = offsets[0] - offsets_[0];
+    if (offsets[kWarpLanes - 1] - offsets_[kWarpLanes - 1] != shift) return false;
+    std::uint32_t differences = 0;
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      differences |= offsets[lane] - offsets_[lane] - shift;
+    }
+    return differences == 0;
+  }
+  //   period: kSectorBytes or kBankBytes
+  void set(const std::uint32_t* offsets, std::uint64_t first, std::uint32_t period) {
+    in_period_ = period - 1;
+    remainder_ = (first + offsets[0]) & in_period_;
+    std::copy_n(offsets, kWarpLanes, offsets_.begin());
+  }
+
+ private:
+  std::array<std::uint32_t, kWarpLanes> offsets_{};
+  std::uint64_t in_period_ = 0, remainder_ = 1;  // nothing has this shape
 };
 
 // Counts the different ones among up to 128 numbers.

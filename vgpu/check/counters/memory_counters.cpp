@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/program/program.hpp"
@@ -85,35 +86,59 @@ bool MemoryCounters::has_whole_matrix(const Counter& counter, AccessedLanes& lan
   return is_odd;
 }
 
-void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space,
-                           AccessKind kind) {
+void MemoryCounters::Cost::add_to(MemoryCounts& counts, std::uint64_t times) const {
+  if (space == ptx::Space::local) {
+    counts.local_sectors += times * moved.moved;
+    counts.local_bytes += times * bytes;
+    return;
+  }
+  const bool is_shared = space == ptx::Space::shared;
+  (is_shared ? counts.shared_requests : counts.requests) += times;
+  (is_shared ? counts.wavefronts : counts.sectors) += times * moved.moved;
+  (is_shared ? counts.ideal_wavefronts : counts.ideal_sectors) += times * moved.ideal;
+  counts.contended += times * contended;
+}
+
+MemoryCounts MemoryCounters::Counter::all() const {
+  MemoryCounts sum = counts;
+  if (repeated != nullptr) repeated->cost.add_to(sum, repeated->times);
+  return sum;
+}
+
+MemoryCounters::Cost MemoryCounters::cost_of(const AccessedLanes& lanes, ptx::Space space,
+                                             AccessKind kind) {
+  const auto active = static_cast<std::uint32_t>(std::popcount(lanes.mask));
+  Cost cost{.space = space, .moved = {}, .bytes = active * lanes.bytes};
+  cost.moved = space == ptx::Space::shared ? costs_.wavefronts(lanes, kind) : costs_.sectors(lanes);
+  // The one wavefront of all lanes' words holds no word twice.
+  const bool is_one =
+      space == ptx::Space::shared && lanes.bytes <= kBankBytes && cost.moved.moved == 1;
+  if (kind == AccessKind::atomic && !is_one) cost.contended = active - costs_.places(lanes);
+  return cost;
+}
+
+void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind,
+                           std::uint64_t times) {
   if (!has_whole_matrix(counter, lanes)) return;
-  MemoryCounts& counts = counter.counts;
-  switch (space) {
-    case ptx::Space::global: {
-      const AccessCost cost = costs_.sectors(lanes);
-      ++counts.requests;
-      counts.sectors += cost.moved;
-      counts.ideal_sectors += cost.ideal;
-      break;
-    }
-    case ptx::Space::shared: {
-      const AccessCost cost = costs_.wavefronts(lanes, kind);
-      ++counts.shared_requests;
-      counts.wavefronts += cost.moved;
-      counts.ideal_wavefronts += cost.ideal;
-      break;
-    }
-    case ptx::Space::local:
-      counts.local_sectors += costs_.sectors(lanes).moved;
-      counts.local_bytes += static_cast<std::uint64_t>(std::popcount(lanes.mask)) * lanes.bytes;
-      return;
-    default: return;
-  }
-  if (kind == AccessKind::atomic) {
-    counts.contended +=
-        static_cast<std::uint32_t>(std::popcount(lanes.mask)) - costs_.places(lanes);
-  }
+  const bool is_known =
+      space == ptx::Space::global || space == ptx::Space::shared || space == ptx::Space::local;
+  if (!is_known) return;
+  const Cost cost = cost_of(lanes, space, kind);
+  cost.add_to(counter.counts, times);
+  const bool may_repeat = lanes.pattern == Pattern::scattered && lanes.mask == ~0u;
+  if (may_repeat && counter.half == Counter::Half::none) note_shape(counter, lanes, cost, kind);
+}
+
+void MemoryCounters::note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
+                                AccessKind kind) {
+  if (counter.repeated == nullptr) counter.repeated = std::make_unique<Repeated>();
+  Repeated& repeated = *counter.repeated;
+  repeated.cost.add_to(counter.counts, std::exchange(repeated.times, 0));
+  const bool is_shared = cost.space == ptx::Space::shared;
+  repeated.shape.set(lanes.offsets, lanes.first, is_shared ? kBankBytes : kSectorBytes);
+  repeated.cost = cost;
+  repeated.kind = kind;
+  repeated.bytes = lanes.bytes;
 }
 
 void MemoryCounters::on_access(const Access& access) {
@@ -126,6 +151,10 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
   for (const RowAccess& row : rows) {
     Counter& counter = counter_at(&program, row.pc);
     if (!counter.is_counted) continue;
+    if (counter.repeats(row)) {
+      ++counter.repeated->times;
+      continue;
+    }
     // Words of adjacent lanes, or of one place, take one wavefront.
     if (row.space == ptx::Space::shared && row.bytes == kBankBytes &&
         row.pattern != Pattern::scattered && row.kind != AccessKind::atomic &&
@@ -148,23 +177,28 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
   }
 }
 
-void MemoryCounters::on_run(const InstrRun& run) {
-  // Mostly all of them; std::popcount() is a call where the host's baseline has no instruction.
-  const std::int64_t lanes = run.lanes == ~0u ? kWarpLanes : std::popcount(run.lanes);
-  if (run.from != ptx::kNone) {
-    Counter& counter = counter_at(run.program, run.from);
-    --counter.runs;
-    counter.lanes -= lanes;
-  }
-  if (run.to != ptx::kNone) {
-    Counter& counter = counter_at(run.program, run.to);
-    ++counter.runs;
-    counter.lanes += lanes;
+void MemoryCounters::on_tally(const Program& program, std::span<const InstrTally> tally) {
+  for (std::uint32_t pc = 0; pc < tally.size(); ++pc) {
+    Counter& counter = counter_at(&program, pc);
+    counter.runs += tally[pc].runs();
+    counter.lanes += tally[pc].lanes();
+    counter.counts.divergences += tally[pc].divergences;
+    if (pc < program.code.size()) count_tallied(counter, program.code[pc], tally[pc]);
   }
 }
 
-void MemoryCounters::on_divergence(const Program& program, std::uint32_t pc) {
-  ++counter_at(&program, pc).counts.divergences;
+// Counts rows that the machine has counted: each kind costs the same at all its places.
+void MemoryCounters::count_tallied(Counter& counter, const Instr& instr, const InstrTally& tally) {
+  if ((tally.rows | tally.shifted_rows | tally.uniform_rows) == 0) return;
+  const ptx::Modifiers& modifiers = instr.modifiers;
+  AccessedLanes lanes{.mask = ~0u, .bytes = ptx::bytes_of(modifiers.type) * modifiers.vector};
+  const AccessKind kind = instr.kind == InstrKind::load ? AccessKind::read : AccessKind::write;
+  lanes.pattern = Pattern::strided;
+  if (tally.rows != 0) count(counter, lanes, modifiers.space, kind, tally.rows);
+  lanes.first = lanes.bytes;  // not a multiple of a sector
+  if (tally.shifted_rows != 0) count(counter, lanes, modifiers.space, kind, tally.shifted_rows);
+  lanes.pattern = Pattern::uniform;
+  if (tally.uniform_rows != 0) count(counter, lanes, modifiers.space, kind, tally.uniform_rows);
 }
 
 std::vector<CountedInstr> MemoryCounters::OfProgram::counts() const {
@@ -180,7 +214,7 @@ std::vector<CountedInstr> MemoryCounters::OfProgram::counts() const {
         most = executions;
         lanes_of_most = lanes;
       }
-      one.counts.add(counters[pc].counts);
+      one.counts.add(counters[pc].all());
     }
     one.counts.executions = static_cast<std::uint64_t>(most);
     one.counts.lanes = static_cast<std::uint64_t>(lanes_of_most);

@@ -31,23 +31,46 @@ class MemoryCounters final : public Observer {
   void clear();
 
   [[nodiscard]] Watched watches() const override {
-    return {.rows = true, .blocks = false, .memory = false, .runs = true};
+    return {.rows = true, .blocks = false, .memory = false, .tallies = true};
   }
   void on_sync(const Sync& sync) override;
   void on_rows(const Program& program, std::span<const RowAccess> rows) override;
   void on_access(const Access& access) override;
-  void on_run(const InstrRun& run) override;
-  void on_divergence(const Program& program, std::uint32_t pc) override;
+  void on_tally(const Program& program, std::span<const InstrTally> tally) override;
 
  private:
+  // What one access costs.
+  struct Cost {
+    ptx::Space space = ptx::Space::generic;
+    AccessCost moved;             // in sectors or wavefronts
+    std::uint32_t contended = 0;  // MemoryCounts
+    std::uint32_t bytes = 0;      // of all lanes
+    void add_to(MemoryCounts& counts, std::uint64_t times) const;
+  };
+  // An instruction mostly has its lanes in the same shape again, so accesses in the shape of its
+  // last one are only numbered.
+  struct Repeated {
+    LaneShape shape;
+    Cost cost;
+    AccessKind kind = AccessKind::read;
+    std::uint32_t bytes = 0;  // of a lane
+    std::uint64_t times = 0;
+  };
   // Several instructions of the machine may be one of the PTX.
   struct Counter {
-    MemoryCounts counts;
-    // Runs that begin here, less those that end; and their lanes.
-    std::int64_t runs = 0, lanes = 0;
+    MemoryCounts counts;                 // without those of `repeated`
+    std::unique_ptr<Repeated> repeated;  // null: none so far
+    std::int64_t runs = 0, lanes = 0;    // InstrTally
     bool is_counted = true;  // false: its accesses take another way than those of threads
     // Of a matrix that is transposed, the machine moves the even rows and then the odd ones.
     enum class Half : std::uint8_t { none, even, odd } half = Half::none;
+    [[nodiscard]] bool repeats(const RowAccess& row) const {
+      return repeated != nullptr && row.pattern == Pattern::scattered && row.mask == ~0u &&
+             repeated->cost.space == row.space && repeated->kind == row.kind &&
+             repeated->bytes == row.bytes &&
+             repeated->shape.is_of(row.offsets, row.allocation->address);
+    }
+    [[nodiscard]] MemoryCounts all() const;
   };
   // The place of a PTX instruction, which outlives its program.
   struct Place {
@@ -68,7 +91,12 @@ class MemoryCounters final : public Observer {
       last_counters_ = begin(*(last_ = program)).counters.data();
     return last_counters_[pc];
   }
-  void count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind);
+  void count(Counter& counter, AccessedLanes lanes, ptx::Space space, AccessKind kind,
+             std::uint64_t times = 1);
+  [[nodiscard]] Cost cost_of(const AccessedLanes& lanes, ptx::Space space, AccessKind kind);
+  static void note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
+                         AccessKind kind);
+  void count_tallied(Counter& counter, const Instr& instr, const InstrTally& tally);
   [[nodiscard]] bool has_whole_matrix(const Counter& counter, AccessedLanes& lanes);
 
   AccessCosts costs_;

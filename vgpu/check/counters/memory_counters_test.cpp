@@ -18,8 +18,10 @@ class MemoryCountersTest : public testing::Test {
     return {};
   }
   void run(std::uint32_t from, std::uint32_t to, std::uint32_t lanes = ~0u) {
-    counters.on_run({&program, ptx::kNone, from, lanes});
-    counters.on_run({&program, to, ptx::kNone, lanes});
+    std::vector<InstrTally> tally(program.code.size() + 1);
+    tally[from].add_run(lanes, 1);
+    tally[to].add_run(lanes, -1);
+    counters.on_tally(program, tally);
   }
 
   Program program = fake_program(16);
@@ -34,7 +36,9 @@ TEST_F(MemoryCountersTest, AnInstructionIsExecutedAsOftenAsRunsPassIt) {
   launch.start({1, 1, 1}, {32, 1, 1});
   run(0, 4);
   run(2, 4, 0xff);
-  counters.on_divergence(program, 3);
+  std::vector<InstrTally> tally(program.code.size() + 1);
+  tally[3].divergences = 1;
+  counters.on_tally(program, tally);
   EXPECT_EQ(at(1).executions, 1u);
   EXPECT_EQ(at(1).lanes, 32u);
   EXPECT_EQ(at(2).executions, 2u);
@@ -87,6 +91,49 @@ TEST_F(MemoryCountersTest, ARowCountsAsItsLanes) {
   row.mask = ~0u;
   counters.on_rows(program, {&row, 1});
   EXPECT_EQ(at(1).sectors, 9u);
+}
+
+TEST_F(MemoryCountersTest, TalliedRowsCountAsReportedOnes) {
+  for (const ptx::Space space : {ptx::Space::global, ptx::Space::shared}) {
+    for (const auto kind : {InstrKind::load, InstrKind::store}) {
+      for (const std::uint8_t vector : {1, 2, 4}) {
+        Instr& instr = program.code[vector];
+        instr.kind = kind;
+        instr.modifiers.space = space;
+        instr.modifiers.type = ptx::Type::u32;
+        instr.modifiers.vector = vector;
+        const std::uint8_t bytes = 4 * vector;
+        std::vector<InstrTally> tally(program.code.size() + 1);
+        tally[0].add_run(~0u, 1);
+        tally[8].add_run(~0u, -1);
+        MemoryCounters reported, tallied;
+        reported.on_tally(program, tally);
+        const auto report = [&](std::uint32_t first, Pattern pattern, int times) {
+          const FakeMemory& memory = space == ptx::Space::global ? global : shared;
+          const RowAccess row{
+              .allocation = &memory.allocation(),
+              .place = {},
+              .pc = vector,
+              .mask = ~0u,
+              .first = first,
+              .space = space,
+              .kind = kind == InstrKind::load ? AccessKind::read : AccessKind::write,
+              .pattern = pattern,
+              .bytes = bytes,
+              .element_bytes = 4};
+          for (int i = 0; i < times; ++i) reported.on_rows(program, {&row, 1});
+        };
+        report(64, Pattern::strided, 3);
+        report(64 + 16, Pattern::strided, space == ptx::Space::global ? 5 : 0);
+        report(48, Pattern::uniform, 7);
+        tally[vector].rows = 3;
+        tally[vector].shifted_rows = space == ptx::Space::global ? 5 : 0;
+        tally[vector].uniform_rows = 7;
+        tallied.on_tally(program, tally);
+        EXPECT_EQ(tallied.counts(), reported.counts());
+      }
+    }
+  }
 }
 
 TEST_F(MemoryCountersTest, CountsOfAProgramThatIsGoneStay) {

@@ -1,9 +1,9 @@
-// Every instruction that a launch executes lies in the runs that observers see: the executions that
-// follow from the runs add up to the launch's warp instructions.
+// Every instruction that a launch executes lies in the runs that the machine counts: the executions
+// that follow from the runs add up to the launch's warp instructions.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "vgpu/cudart/device/virtual_device.hpp"
@@ -17,15 +17,16 @@ class Executions final : public vgpu::Observer {
  public:
   [[nodiscard]] vgpu::Watched watches() const override {
     vgpu::Watched watched = vgpu::Watched::rare();
-    watched.runs = true;
+    watched.tallies = true;
     return watched;
   }
-  void on_run(const vgpu::InstrRun& run) override {
-    const int lanes = std::popcount(run.lanes);
-    EXPECT_NE(lanes, 0);
-    auto& runs = runs_[run.program];
-    if (run.from != ptx::kNone) add(runs, run.from, -1, -lanes);
-    if (run.to != ptx::kNone) add(runs, run.to, 1, lanes);
+  void on_tally(const vgpu::Program& program, std::span<const vgpu::InstrTally> tally) override {
+    auto& runs = runs_[&program];
+    for (std::uint32_t pc = 0; pc < tally.size(); ++pc) {
+      if (tally[pc].runs() == 0 && tally[pc].lanes() == 0) continue;
+      runs[pc].runs += tally[pc].runs();
+      runs[pc].lanes += tally[pc].lanes();
+    }
   }
   // Returns the sum over all instructions, and checks that no run is left.
   [[nodiscard]] std::uint64_t total() const {
@@ -52,10 +53,6 @@ class Executions final : public vgpu::Observer {
     std::int64_t runs = 0, lanes = 0;
   };
   using Runs = std::map<std::uint32_t, Count>;  // by pc
-  static void add(Runs& runs, std::uint32_t pc, int count, int lanes) {
-    runs[pc].runs += count;
-    runs[pc].lanes += lanes;
-  }
   std::map<const vgpu::Program*, Runs> runs_;
 };
 

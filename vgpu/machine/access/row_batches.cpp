@@ -8,7 +8,13 @@ void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
   any.allocation = slot.shared;
   any.place = {slot.block, 0, slot.index, slot.phase};
   any.space = ptx::Space::shared;
+  InstrTally* const tally = launch_.observers().tally_rows ? launch_.observers().tally : nullptr;
   for (; next_ != record.next; ++next_) {
+    if (tally != nullptr && next_->mask == ~0u && !next_->scattered) {
+      InstrTally& counts = tally[next_->pc];
+      ++(next_->uniform ? counts.uniform_rows : counts.rows);
+      continue;
+    }
     RowAccess& row = rows_.emplace_back(any);
     row.place.warp = next_->warp;
     row.pc = next_->pc;
@@ -34,6 +40,7 @@ void RowBatches::hand_over_rows(const AccessRecord& record, const Slot& slot) {
     row.bytes = row.element_bytes = next_update_->bytes;
     row.offsets = next_update_->offset.data();
   }
+  if (rows_.empty()) return;
   for (Observer* const observer : launch_.observers().of_rows) {
     observer->on_rows(launch_.program(), rows_);
   }

@@ -41,6 +41,7 @@ class AccessEmitter : public SiteEmitter {
   std::optional<Share> take_share(std::uint32_t pc);
   bool emit_known(const Site& site, bool strided);
   void find_and_tell(const Site& site, bool strided);
+  void tally_row(const Site& site, bool strided, asmjit::Label done);
   void move_row(const Site& site, bool strided);
   void move_vector(const Site& site, bool strided);
   // emit_partial.cpp

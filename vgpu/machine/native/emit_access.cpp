@@ -21,6 +21,7 @@ void AccessEmitter::find_and_tell(const Site& site, bool strided) {
   a.bind(done);
   later_with_rows([this, site, strided, done, reported] {
     a.bind(reported);
+    tally_row(site, strided, done);
     a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
     store_rows();
     call_report(site, strided ? Pattern::strided : Pattern::uniform);
@@ -30,6 +31,31 @@ void AccessEmitter::find_and_tell(const Site& site, bool strided) {
     a.jmp(done);
   });
   add_origin(site, offsetof(AccessSite, data));
+}
+
+// Counts the row and jumps to `done` if nobody needs to see it; preserves rax and rdx.
+void AccessEmitter::tally_row(const Site& site, bool strided, asmjit::Label done) {
+  const bool is_global = site.instr.modifiers.space == Space::global;
+  if (!is_global && site.instr.modifiers.space != Space::shared) return;
+  if (runs_some() || site.lane_bytes() < 4) return;
+  const asmjit::Label seen = a.newLabel(), shifted = a.newLabel();
+  const auto count = [&](std::size_t offset) {
+    a.inc(x86::ptr(x86::r9, static_cast<std::int32_t>(site.pc * sizeof(InstrTally) + offset), 8));
+    a.jmp(done);
+  };
+  a.mov(x86::r9, field(offsetof(NativeFrame, tally_of_rows), 8));
+  a.test(x86::r9, x86::r9);
+  a.jz(seen);
+  if (strided && is_global) {
+    a.mov(x86::ecx, site.field(offsetof(AccessSite, row_base)).cloneResized(4));
+    a.add(x86::ecx, x86::eax);
+    a.test(x86::ecx, kTallySector - 1);
+    a.jnz(shifted);
+  }
+  count(strided ? offsetof(InstrTally, rows) : offsetof(InstrTally, uniform_rows));
+  a.bind(shifted);
+  if (strided && is_global) count(offsetof(InstrTally, shifted_rows));
+  a.bind(seen);
 }
 
 // The elements of a vector are in separate rows.

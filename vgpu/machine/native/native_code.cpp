@@ -139,6 +139,7 @@ class Compiler {
   void instruction(std::uint32_t pc, const Counted& rest);
   void unguarded(std::uint32_t pc, const Counted& rest);
   void branch(std::uint32_t pc);
+  void tally_edge(std::uint32_t from, std::uint32_t to);
   void go_to(std::uint32_t from, std::uint32_t to);
 
   const Program& program_;
@@ -321,6 +322,25 @@ void Compiler::entry(std::uint32_t first, asmjit::Label refused) {
   });
 }
 
+// Counts that a run goes from one instruction to another.
+void Compiler::tally_edge(std::uint32_t from, std::uint32_t to) {
+  x86::Assembler& a = emit_.a;
+  const auto count = [](std::uint32_t pc, std::size_t offset) {
+    return x86::ptr(x86::rcx, static_cast<std::int32_t>(pc * sizeof(InstrTally) + offset), 8);
+  };
+  a.mov(x86::rcx, Emitter::field(offsetof(NativeFrame, tally), 8));
+  if (!emit_.runs_some()) {
+    a.dec(count(from + 1, offsetof(InstrTally, whole_runs)));
+    a.inc(count(to, offsetof(InstrTally, whole_runs)));
+    return;
+  }
+  a.popcnt(x86::eax, Emitter::field(offsetof(NativeFrame, lanes), 4));
+  a.dec(count(from + 1, offsetof(InstrTally, part_runs)));
+  a.sub(count(from + 1, offsetof(InstrTally, part_lanes)), x86::rax);
+  a.inc(count(to, offsetof(InstrTally, part_runs)));
+  a.add(count(to, offsetof(InstrTally, part_lanes)), x86::rax);
+}
+
 void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   x86::Assembler& a = emit_.a;
   const asmjit::Label reported = a.newLabel(), unreported = a.newLabel();
@@ -346,9 +366,15 @@ void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   a.jne(unreported);
   a.bind(reported);
   go();
-  emit_.later([this, reported, unreported, report] {
+  emit_.later([this, reported, unreported, report, from, to] {
+    const asmjit::Label tallied = emit_.a.newLabel();
     emit_.a.bind(unreported);
+    emit_.a.cmp(Emitter::field(offsetof(NativeFrame, wants_edges), 4), NativeFrame::kTallyEdges);
+    emit_.a.je(tallied);
     report();
+    emit_.a.jmp(reported);
+    emit_.a.bind(tallied);
+    tally_edge(from, to);
     emit_.a.jmp(reported);
   });
 }

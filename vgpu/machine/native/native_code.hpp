@@ -93,7 +93,10 @@ struct NativeFrame {
   // the observers that were asked for the record, and their number
   const Observer* const* recorded_for = nullptr;
   std::size_t recorded_for_count = 0;
+  static constexpr std::uint32_t kReportEdges = 1, kTallyEdges = 2;
   std::uint32_t wants_edges = 0;
+  InstrTally* tally = nullptr;          // by pc; null: nothing is counted
+  InstrTally* tally_of_rows = nullptr;  // null: rows are reported
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
   std::exception_ptr thrown;  // by an observer; generated code cannot be unwound

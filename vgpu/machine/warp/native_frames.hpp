@@ -83,8 +83,11 @@ class NativeFrames {
   void begin_block(NativeFrame& frame, RunningFragment& run) const;
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame) const {
     const Observers& observers = launch_.observers();
-    frame.wants_edges = observers.want_edges || observers.watch_runs ? 1 : 0;
+    frame.wants_edges = (observers.want_edges ? NativeFrame::kReportEdges : 0) |
+                        (observers.tally != nullptr ? NativeFrame::kTallyEdges : 0);
     frame.is_watched = observers.watch_accesses() ? 1 : 0;
+    frame.tally = observers.tally;
+    frame.tally_of_rows = observers.tally_of_rows();
   }
   void begin_record(NativeFrame& frame, const RunningFragment& run);
 

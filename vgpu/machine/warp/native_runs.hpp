@@ -115,7 +115,7 @@ inline bool NativeRuns::run_turns(NativeFrame*& frame, std::uint32_t pc) {
     pc = code_for(frame->lanes)->run(*frame, pc);
     if (round != nullptr) frame = round->running;
     rethrow(*frame);
-    if (launch_.observers().watch_runs) [[unlikely]]
+    if (launch_.observers().tally != nullptr) [[unlikely]]
       report_turns(*first, *frame, pc);
     RunningFragment& run = *frame->run;
     run.pc = pc;
