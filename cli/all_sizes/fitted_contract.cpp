@@ -115,7 +115,8 @@ class Fit {
     constexpr std::pair<const char*, Axis> kAxes[] = {
         {"x", &Dim3::x}, {"y", &Dim3::y}, {"z", &Dim3::z}};
     for (std::size_t i = 0; i < 3; ++i) {
-      const auto& [name, axis] = kAxes[i];
+      const char* const name = kAxes[i].first;
+      const Axis axis = kAxes[i].second;
       const auto range = [](const std::vector<std::int64_t>& values, std::int64_t high) {
         const auto [least, most] = std::ranges::minmax(values);
         return least == most ? Range{least, least} : Range{1, high};
