@@ -101,6 +101,10 @@ void expect_reference(const Case& a_case, const Recorded& recorded, ExportedCase
     exported.not_compared = "the case is of a property, whose claim is C++ code of the pair";
     return;
   }
+  if (!a_case.pair->has_reference()) {
+    exported.not_compared = "the pair has no reference";
+    return;
+  }
   if (recorded.output == nullptr) {
     exported.not_compared = "a CUDA call failed before there was an output";
     return;

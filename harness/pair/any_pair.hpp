@@ -70,6 +70,9 @@ class AnyPair {
 
   // Runs the kernel within a trial.  Throws CudaError.
   [[nodiscard]] virtual AnyOutput run_kernel(const AnyInput& input) const = 0;
+  // False: trials look for findings only, and no output is compared with a reference.
+  [[nodiscard]] virtual bool has_reference() const { return true; }
+  // Precondition: has_reference(), as for the next two.
   [[nodiscard]] virtual AnyOutput run_reference(const AnyInput& input) const = 0;
   // "out[32] = 2, reference 1"; empty if they agree.
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,

@@ -23,9 +23,11 @@
 // Use both macros at namespace scope, outside unnamed namespaces: names are unique in a program.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +48,19 @@
 
 namespace warpcheck {
 
+// For `.reference = none`: trials look for findings only.
+inline constexpr std::nullptr_t none = nullptr;
+
+namespace detail {
+
+// A pair that says nothing about its reference is wrong, and must not pass as one without.
+template <class Input, class Output>
+Output missing_reference(const Input&) {
+  throw std::logic_error("the pair has no .reference; `.reference = none` if it shall have none");
+}
+
+}  // namespace detail
+
 template <class InputType, class OutputType>
 struct Pair {
   static_assert(Reflected<InputType>, "KERNEL_PAIR: the input is a struct with FIELDS");
@@ -60,7 +75,8 @@ struct Pair {
   std::function<bool(const Input&)> domain = {};
   std::function<Input(Draw&)> arbitrary = {};
   std::function<Output(Device&, const Input&)> kernel = {};
-  std::function<Output(const Input&)> reference = {};
+  // none: the kernel's output is not judged.
+  std::function<Output(const Input&)> reference = detail::missing_reference<Input, Output>;
   Agreement<Input, Output> agreement = exactly();
   // The number of elements of an input, if it is not the number of elements of all its vectors.
   std::function<std::uint64_t(const Input&)> size = {};
@@ -134,6 +150,7 @@ class TypedPair final : public AnyPair {
     Device device;
     return std::make_shared<const Output>(pair_->kernel(device, typed(input)));
   }
+  [[nodiscard]] bool has_reference() const override { return pair_->reference != nullptr; }
   [[nodiscard]] AnyOutput run_reference(const AnyInput& input) const override {
     return std::make_shared<const Output>(pair_->reference(typed(input)));
   }
@@ -151,6 +168,7 @@ class TypedPair final : public AnyPair {
   }
   [[nodiscard]] bool wants_schedule_comparison(bool agrees) const override {
     if (pair_->agreement.order_sensitive) return false;
+    if (!has_reference()) return true;
     const Agreement<Input, Output>& agreement = pair_->agreement;
     const bool tells_bytes = agreement.comparison == Comparison::same_bits;
     return !agreement.exact ||

@@ -91,6 +91,17 @@ KERNEL_PAIR(health_domain, FakeInput, std::vector<int>) = {
     .reference = copy,
 };
 
+KERNEL_PAIR(health_unjudged, FakeInput, std::vector<int>) = {
+    .arbitrary = draw_some,
+    .kernel = launch_and_copy,
+    .reference = none,
+};
+
+KERNEL_PAIR(health_forgotten, FakeInput, std::vector<int>) = {
+    .arbitrary = draw_some,
+    .kernel = launch_and_copy,
+};
+
 KERNEL_PAIR(health_class, FakeInput, std::vector<int>) = {
     .arbitrary = draw_some,
     .kernel = launch_and_copy,
@@ -138,6 +149,18 @@ TEST(Health, NoLaunch) {
 
 TEST(Health, NoComparison) {
   EXPECT_EQ(checks_of("health_no_comparison"), Checks{"no-comparison"});
+}
+
+TEST(Health, WithoutAReferenceFindingsAreWhatIsLookedFor) {
+  EXPECT_FALSE(Registry::global().find("health_unjudged")->has_reference());
+  EXPECT_EQ(checks_of("health_unjudged"), Checks{});
+}
+
+TEST(Health, AForgottenReferenceIsAnError) {
+  const AnyPair& pair = *Registry::global().find("health_forgotten");
+  EXPECT_TRUE(pair.has_reference());
+  EXPECT_THROW(static_cast<void>(pair.run_reference(std::make_shared<const FakeInput>())),
+               std::logic_error);
 }
 
 TEST(Health, NoExpectation) {
