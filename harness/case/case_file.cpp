@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "harness/input/json.hpp"
+#include "harness/kernel/kernel_pair.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
@@ -284,7 +285,9 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   check_version(fields, json);
   CaseRecord record;
   Case& a_case = record.a_case;
-  a_case.pair = &known_pair(fields.text("pair"), registry);
+  const std::string pair = fields.text("pair");
+  const Json* const kernel = fields.optional("kernel");
+  a_case.pair = kernel != nullptr ? &kernel_pair_of(*kernel) : &known_pair(pair, registry);
   if (const Json* property = fields.optional("property")) {
     a_case.property = read_text(*property, FieldPath(root, "property"));
     if (a_case.pair->find_property(a_case.property) == nullptr) {
@@ -307,8 +310,8 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   if (const Json* tape = fields.optional("tape")) {
     a_case.tape = bytes_from(*tape, FieldPath(root, "tape"));
   }
-  fields.finish({"warpcheck_case", "pair", "property", "input", "schedule", "settings", "ptx_hash",
-                 "expected", "tape"});
+  fields.finish({"warpcheck_case", "pair", "kernel", "property", "input", "schedule", "settings",
+                 "ptx_hash", "expected", "tape"});
   return record;
 }
 
@@ -412,6 +415,8 @@ std::string case_text(const CaseRecord& record) {
   json["warpcheck_case"] = kCaseFormatVersion;
   json["pair"] = a_case.pair->name();
   if (!a_case.property.empty()) json["property"] = a_case.property;
+  const bool unoptimized = a_case.settings.build == cudart::Build::unoptimized;
+  if (Json kernel; a_case.pair->write_definition(kernel, unoptimized)) json["kernel"] = kernel;
   json["input"] = a_case.pair->to_json(a_case.input);
   if (const auto* choice = std::get_if<StrategyChoice>(&a_case.schedule)) {
     json["schedule"] = {{"strategy", choice->name}, {"seed", choice->seed}};

@@ -2,6 +2,8 @@
 //
 //   { "warpcheck_case": 1,
 //     "pair": "scan", "property": "...",           property only where the case is of one
+//     "kernel": { ... },                            only for a kernel without host code: its PTX,
+//                                                   parameters and lengths (kernel_description.hpp)
 //     "input": { ... },                             typed values, floats to the bit
 //     "schedule": [ {"launch": 0, "block": 0, "warp": 0, "access": 2, "held": "0x00000002",
 //                    "next_block": 0, "next_warp": 0} ],

@@ -94,6 +94,11 @@ class AnyPair {
   [[nodiscard]] virtual std::optional<PlainOutput> plain_output(const AnyOutput& output) const = 0;
   [[nodiscard]] virtual PlainRule plain_rule(const AnyInput& input) const = 0;
 
+  // Sets `json`, which is null, to what a case file needs beside the name if no declaration in a
+  // program makes the pair.  False: one does.
+  //   unoptimized: the build of the case
+  virtual bool write_definition(Json& /*json*/, bool /*unoptimized*/) const { return false; }
+
   // Finding kinds that trials must show, sorted; empty: the pair is clean.
   [[nodiscard]] const std::vector<vgpu::FindingKind>& expects() const { return expects_; }
   [[nodiscard]] bool clean() const { return expects_.empty(); }

@@ -26,6 +26,7 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
   OfDevice& own = code_[&device];
+  if (!build_texts_.empty()) return code_of_texts(trial, own, user);
   if (!loaded_texts_.empty() && own.loaded == nullptr) {
     own.loaded = std::make_unique<DeviceCode>(loaded_texts_, "loaded PTX");
   }
@@ -43,6 +44,20 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
                : std::make_unique<DeviceCode>(texts.front(), kUnoptimizedName);
   }
   tell_managed(*code);
+  return *code;
+}
+
+DeviceCode& Unit::code_of_texts(const Trial& trial, OfDevice& own, std::string_view user) const {
+  const bool is_optimized = trial.settings().build == Build::optimized;
+  const std::string& text = is_optimized ? build_texts_.optimized : build_texts_.unoptimized;
+  std::unique_ptr<DeviceCode>& code =
+      is_optimized ? own.optimized[trial.capability().sm()] : own.unoptimized;
+  if (code != nullptr) return *code;
+  if (text.empty()) {
+    throw vgpu::Refusal(fmt::format("{}: there is no PTX of the {} build", user,
+                                    is_optimized ? "optimised" : "unoptimised"));
+  }
+  code = std::make_unique<DeviceCode>(text, is_optimized ? "PTX" : kUnoptimizedName);
   return *code;
 }
 
@@ -118,6 +133,11 @@ Kernel& Registry::add_loaded_kernel(Unit& unit, std::string_view name) {
   kernel_of_[kernel.get()] = kernel.get();
   kernels_.push_back(std::move(kernel));
   return *kernels_.back();
+}
+
+Kernel& Registry::add_text_kernel(BuildTexts texts, std::string_view name) {
+  units_.push_back(std::make_unique<Unit>(std::move(texts)));
+  return add_loaded_kernel(*units_.back(), name);
 }
 
 void Registry::add_symbol(Unit& unit, const Unit::Variable& variable) {

@@ -18,6 +18,7 @@
 
 #include "vgpu/cudart/api/calls/call_log.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/code/text_kernel.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 
 namespace warpcheck::cudart {
@@ -67,6 +68,8 @@ class Unit {
   // For PTX that the program loads at run time; it is the same in both builds.  Several texts are
   // linked.
   explicit Unit(std::vector<std::string> texts) : loaded_texts_(std::move(texts)) {}
+  // For PTX that the harness has as text, in each build.
+  explicit Unit(BuildTexts texts) : build_texts_(std::move(texts)) {}
 
   // Returns the unit's code in the build of the trial, on the device that owns this memory.  It is
   // found on first use: in the fatbinary, by the device's compute capability, or among the
@@ -100,9 +103,11 @@ class Unit {
   };
   void tell_managed(DeviceCode& code) const;
   void find_unoptimized(std::string_view user);
+  DeviceCode& code_of_texts(const Trial& trial, OfDevice& own, std::string_view user) const;
 
   const void* wrapper_ = nullptr;
   std::vector<std::string> loaded_texts_;
+  BuildTexts build_texts_;
   std::vector<std::string_view> unoptimized_texts_;  // empty: not searched for, or there are none
   bool unoptimized_is_linked_ = false;               // of relocatable device code
   std::map<const Allocations*, OfDevice> code_;
@@ -122,6 +127,8 @@ class Registry {
   // For modules that the program loads: their kernels have only handles.
   Unit& add_loaded_unit(std::vector<std::string> texts);
   Kernel& add_loaded_kernel(Unit& unit, std::string_view name);
+  // Adds a kernel of which only the text is known; its handle is its host function.
+  Kernel& add_text_kernel(BuildTexts texts, std::string_view name);
   void add_unoptimized(std::string_view text);
   // Registers the source of the unoptimised text that begins at `text`.
   void add_source(const char* text, const KernelSource& source);

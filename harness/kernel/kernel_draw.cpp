@@ -1,0 +1,145 @@
+// How inputs of a kernel without host code are drawn.
+#include <algorithm>
+#include <cmath>
+
+#include "harness/generators/generators.hpp"
+#include "harness/kernel/kernel_pair.hpp"
+
+namespace warpcheck {
+namespace {
+
+// Integers of ranges up to this are sizes: their edges are those of warps and blocks.
+constexpr std::int64_t kSizesMax = 1 << 20;
+// Elements beyond these repeat: one value in the middle of a million is seldom a defect's cause.
+constexpr std::size_t kDrawnElementsMax = 4096;
+
+std::int64_t draw_integer(const ScalarParameter& scalar, bool any_size, Draw& draw) {
+  const ValueRange& range = scalar.range;
+  if (!any_size && range.low >= 0 && range.high <= kSizesMax && range.high > 1) {
+    return sizes({.min = static_cast<int>(range.low), .max = static_cast<int>(range.high)})
+        .sample(draw);
+  }
+  return integers<std::int64_t>(range.low, range.high).sample(draw);
+}
+
+double draw_float(ElementType element, Draw& draw) {
+  if (element == ElementType::f64) return floats<double>().sample(draw);
+  if (element == ElementType::f16) return float_of_half(halves().sample(draw));
+  if (element == ElementType::bf16) return float_of_bfloat16(bfloats().sample(draw));
+  return floats<float>().sample(draw);
+}
+
+template <class T>
+Gen<T> elements(ElementType element, const std::optional<ValueRange>& values) {
+  if constexpr (std::integral<T>) {
+    const ValueRange all = values ? *values : range_of(element);
+    if (!values && element == ElementType::u64) return integers<T>();
+    return integers<T>(static_cast<T>(all.low), static_cast<T>(all.high));
+  } else if (values) {
+    return map(integers<std::int64_t>(values->low, values->high),
+               [](std::int64_t value) { return static_cast<T>(value); });
+  } else if (element == ElementType::f16) {
+    return map(halves(), [](std::uint16_t bits) { return static_cast<T>(float_of_half(bits)); });
+  } else if (element == ElementType::bf16) {
+    return map(bfloats(),
+               [](std::uint16_t bits) { return static_cast<T>(float_of_bfloat16(bits)); });
+  } else {
+    return floats<T>();
+  }
+}
+
+template <class T>
+void draw_column(std::vector<T>& values, ElementType element,
+                 const std::optional<ValueRange>& range, Draw& draw) {
+  const std::size_t size = values.size();
+  const std::size_t drawn = std::min(size, kDrawnElementsMax);
+  values = vectors(drawn, elements<T>(element, range)).sample(draw);
+  values.reserve(size);
+  while (values.size() < size) values.push_back(values[values.size() - drawn]);
+}
+
+// Blocks that cover the largest scalar, or few.
+std::uint32_t draw_blocks(std::int64_t largest, std::uint32_t threads, Draw& draw) {
+  constexpr std::int64_t kBlocksMax = 64;
+  const std::int64_t covering =
+      std::clamp<std::int64_t>((largest + threads - 1) / threads, 1, kBlocksMax);
+  switch (draw.below(4)) {
+    case 0: return static_cast<std::uint32_t>(covering);
+    case 1: return static_cast<std::uint32_t>(covering + 1);
+    default: return static_cast<std::uint32_t>(1 + draw.below(3));
+  }
+}
+
+void draw_launch(const KernelDescription& kernel, Draw& draw, KernelInput& input) {
+  const LaunchRule& rule = kernel.launch;
+  std::int64_t largest = 1;
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    if (is_integer(kernel.scalars[i].element)) largest = std::max(largest, input.integers[i]);
+  }
+  Dim3& block = input.launch.block;
+  block = Dim3();
+  const auto threads_left = [&] { return std::max<std::uint64_t>(1, 1024 / block.count()); };
+  if (!rule.block[0] && rule.block_dims > 0) {
+    const auto most = static_cast<std::uint32_t>(rule.block_dims > 1 ? 32 : threads_left());
+    block.x = blocks(most).sample(draw);
+  }
+  if (!rule.block[1] && rule.block_dims > 1)
+    block.y = blocks(static_cast<std::uint32_t>(std::min<std::uint64_t>(32, threads_left())))
+                  .sample(draw);
+  if (!rule.block[2] && rule.block_dims > 2)
+    block.z =
+        blocks(static_cast<std::uint32_t>(std::min<std::uint64_t>(8, threads_left()))).sample(draw);
+  input.launch.grid = Dim3();
+  if (!fit_launch(kernel, input)) return;
+  Dim3& grid = input.launch.grid;
+  if (!rule.grid[0] && rule.grid_dims > 0) grid.x = draw_blocks(largest, block.x, draw);
+  if (!rule.grid[1] && rule.grid_dims > 1) grid.y = draw_blocks(largest, block.y, draw);
+  if (!rule.grid[2] && rule.grid_dims > 2) {
+    grid.z = static_cast<std::uint32_t>(1 + draw.below(3));
+  }
+}
+
+}  // namespace
+
+bool draw_shape(const KernelDescription& kernel, Draw& draw, KernelInput& input, bool any_size) {
+  input.integers.clear();
+  input.floats.clear();
+  for (const ScalarParameter& scalar : kernel.scalars) {
+    const bool is_whole = is_integer(scalar.element);
+    input.integers.push_back(is_whole ? draw_integer(scalar, any_size, draw) : 0);
+    input.floats.push_back(is_whole ? 0 : draw_float(scalar.element, draw));
+  }
+  input.arrays.clear();
+  for (const ArrayParameter& array : kernel.arrays) {
+    std::vector<Column>& columns = input.arrays.emplace_back();
+    for (const auto& column : array.columns) columns.push_back(empty_column(column.element));
+  }
+  draw_launch(kernel, draw, input);
+  if (!fit_launch(kernel, input)) return false;
+  return std::ranges::all_of(kernel.conditions, [&](const Expression& condition) {
+    return condition.value(names_of(kernel, input)).value_or(0) != 0;
+  });
+}
+
+void draw_contents(const KernelDescription& kernel, Draw& draw, KernelInput& input) {
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
+    const ArrayParameter& array = kernel.arrays[i];
+    for (std::size_t c = 0; c < array.columns.size(); ++c) {
+      std::visit(
+          [&](auto& values) { draw_column(values, array.columns[c].element, array.values, draw); },
+          input.arrays[i][c]);
+    }
+  }
+}
+
+AnyInput KernelPair::draw(Draw& draw) const {
+  // Conditions may exclude all sizes that are small enough for this draw.
+  constexpr int kShapesMax = 400, kSmallShapes = 20;
+  KernelInput input;
+  for (int i = 0; i < kShapesMax && !draw_shape(kernel_, draw, input, i > kSmallShapes); ++i)
+    continue;
+  if (fit(kernel_, input)) draw_contents(kernel_, draw, input);
+  return std::make_shared<const KernelInput>(std::move(input));
+}
+
+}  // namespace warpcheck
