@@ -77,6 +77,53 @@ __global__ void product_overwritten(int* out) {
 }
 LITMUS(product_overwritten) { product_overwritten<<<1, 128>>>(zeroed<int>(128)); }
 
+// Many groups read one tile, each after the one before has been waited for.
+// expect: clean
+__global__ void products_of_one_tile(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  for (int round = 0; round < 20; ++round) {
+    PRODUCT(d, a, b);
+    DO("wgmma.commit_group.sync.aligned;");
+    DO("wgmma.wait_group.sync.aligned 0;");
+  }
+  __syncthreads();
+  if (t < 64) b[t] = 1;
+  out[t] = d[0];
+}
+LITMUS(products_of_one_tile) { products_of_one_tile<<<1, 128>>>(zeroed<int>(128)); }
+
+// The last of the groups may still read.
+// expect: data-race shared
+__global__ void products_of_one_tile_overwritten(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  for (int round = 0; round < 20; ++round) {
+    PRODUCT(d, a, b);                           //~ read
+    DO("wgmma.commit_group.sync.aligned;");
+    DO("wgmma.wait_group.sync.aligned 1;");
+  }
+  __syncthreads();
+  if (t < 64) b[t] = 1;                         //~ write
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = d[0];
+}
+LITMUS(products_of_one_tile_overwritten) {
+  products_of_one_tile_overwritten<<<1, 128>>>(zeroed<int>(128));
+}
+
 // expect: uninitialized-read optimized
 __global__ void product_used_too_early(int* out) {
   __shared__ alignas(128) int a[512];

@@ -1,5 +1,7 @@
 #include "vgpu/check/order/copy_order.hpp"
 
+#include <bit>
+
 #include "vgpu/check/order/agents.hpp"
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/program/program.hpp"
@@ -24,9 +26,9 @@ void CopyOrder::begin_launch() {
 void CopyOrder::commit(const CopyCommit& commit) {
   const bool of_products = is_of_products(*commit.program, commit.pc);
   if (commit.bulk || of_products) {
+    GroupsOfWarp& of_lanes = (of_products ? product_groups_ : bulk_groups_)[key_of(commit.place)];
     for_each_bit(threads_.actors_of(commit.mask), [&](unsigned lane) {
-      Groups& groups =
-          (of_products ? product_groups_ : bulk_groups_)[threads_.key_of(commit.place, lane)];
+      Groups& groups = of_lanes[lane];
       groups.ends.push_back(++groups.tick);
     });
   } else {
@@ -54,11 +56,20 @@ std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
   WarpPlace other = place;
   other.warp = place.warp / kGroupWarps * kGroupWarps;
   for (const std::uint32_t end = other.warp + kGroupWarps; other.warp < end; ++other.warp) {
+    const auto groups = product_groups_.find(key_of(other));
+    if (groups == product_groups_.end()) continue;
     for_each_bit(threads_.actors_of(~0u), [&](unsigned lane) {
-      const auto groups = product_groups_.find(threads_.key_of(other, lane));
-      if (groups == product_groups_.end() || groups->second.ends.size() < count) return;
-      const Tick closed = groups->second.ends[count - 1];
-      products.push_back({agents::kProducts + threads_.thread_at(other, lane), closed, kAnyPhase});
+      const std::vector<Tick>& ends = groups->second[lane].ends;
+      if (ends.size() < count) return;
+      const std::uint32_t agent = agents::kProducts + threads_.thread_at(other, lane);
+      const Tick closed = ends[count - 1];
+      const bool continues =
+          !products.empty() && products.back().end() == agent && products.back().ticks == closed;
+      if (continues) {
+        ++products.back().count;
+      } else {
+        products.push_back({agent, closed, kAnyPhase});
+      }
     });
   }
   return products;
@@ -68,8 +79,9 @@ std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
 // after the part of each lane.
 void CopyOrder::wait_of_warp(const CopyWait& wait) {
   std::vector<ThreadTime> copies;
+  GroupsOfWarp& of_lanes = warp_copies_[key_of(wait.place)];
   for_each_bit(threads_.actors_of(threads_.lanes_of(wait.place.warp)), [&](unsigned lane) {
-    const Tick end = ++warp_copies_[threads_.key_of(wait.place, lane)].tick;
+    const Tick end = ++of_lanes[lane].tick;
     copies.push_back({agents::kWarpCopies + threads_.thread_at(wait.place, lane), end, kAnyPhase});
   });
   VectorClock clock;
@@ -77,24 +89,38 @@ void CopyOrder::wait_of_warp(const CopyWait& wait) {
   threads_.learn_together(wait.place, threads_.actors_of(wait.mask), clock);
 }
 
+// Mostly all lanes have closed the same number of groups, and learn the same.
+void CopyOrder::wait_for_products(const CopyWait& wait) {
+  const GroupsOfWarp& of_lanes = product_groups_[key_of(wait.place)];
+  for (std::uint32_t rest = threads_.actors_of(wait.mask); rest != 0;) {
+    const std::size_t closed = of_lanes[static_cast<unsigned>(std::countr_zero(rest))].ends.size();
+    std::uint32_t same = 0;
+    for_each_bit(rest, [&](unsigned lane) {
+      if (of_lanes[lane].ends.size() == closed) same |= 1u << lane;
+    });
+    rest &= ~same;
+    if (closed <= wait.groups_left) continue;
+    VectorClock clock;
+    clock.learn(launches_.block_key(wait.place), 0,
+                products_of_warpgroup(wait.place, closed - wait.groups_left));
+    threads_.learn_together(wait.place, same, clock);
+  }
+}
+
 void CopyOrder::wait(const CopyWait& wait) {
   if (wait.of_warp) return wait_of_warp(wait);
-  const bool of_products = is_of_products(*wait.program, wait.pc);
-  if (!wait.bulk && !of_products &&
-      threads_.await_copies_together(wait.place, wait.mask, wait.groups_left)) {
+  if (is_of_products(*wait.program, wait.pc)) return wait_for_products(wait);
+  if (!wait.bulk && threads_.await_copies_together(wait.place, wait.mask, wait.groups_left)) {
     return;
   }
   for_each_bit(threads_.actors_of(wait.mask), [&](unsigned lane) {
-    const std::uint64_t key = threads_.key_of(wait.place, lane);
-    const std::vector<Tick>& groups = of_products ? product_groups_[key].ends
-                                      : wait.bulk ? bulk_groups_[key].ends
-                                                  : threads_.at(wait.place, lane).groups;
+    const std::vector<Tick>& groups = wait.bulk ? bulk_groups_[key_of(wait.place)][lane].ends
+                                                : threads_.at(wait.place, lane).groups;
     if (groups.size() <= wait.groups_left) return;
     const std::uint32_t thread = threads_.thread_at(wait.place, lane);
     const Tick end = groups[groups.size() - wait.groups_left - 1];
     const std::uint32_t agent = wait.bulk ? agents::kBulkReads : agents::kCopier;
     std::vector<ThreadTime> copies{{agent + thread, end, kAnyPhase}};
-    if (of_products) copies = products_of_warpgroup(wait.place, groups.size() - wait.groups_left);
     if (wait.bulk && !wait.reads_only) {
       copies.push_back({agents::kBulkWrites + thread, end, kAnyPhase});
     }
@@ -137,13 +163,16 @@ SegmentId CopyOrder::segment_of_warp_copies(const WarpPlace& place) {
 }
 
 SegmentId CopyOrder::segment_of_groups(const WarpPlace& place, std::uint32_t agent,
-                                       const GroupsOfThreads& groups_of) {
+                                       const GroupsOfWarps& groups_of) {
   Segment segment = segment_at(place, agent != agents::kWarpCopies);
   segment.agent = agent + place.warp * kWarpLanes;
   Segments::Ticks ticks;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const auto groups = groups_of.find(threads_.key_of(place, lane));
-    ticks[lane] = groups == groups_of.end() ? 0 : groups->second.tick;
+  ticks.fill(0);
+  const auto groups = groups_of.find(key_of(place));
+  if (groups != groups_of.end()) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      ticks[lane] = groups->second[threads_.actor_of(lane)].tick;
+    }
   }
   return segments_.add_of_agent(segment, ticks);
 }

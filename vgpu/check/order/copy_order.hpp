@@ -8,9 +8,11 @@
 // whenever bytes are complete.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,11 +60,15 @@ class CopyOrder {
     Tick tick = 0;
     std::vector<Tick> ends;
   };
-  using GroupsOfThreads = std::map<std::uint64_t, Groups>;
+  using GroupsOfWarp = std::array<Groups, kWarpLanes>;
+  using GroupsOfWarps = std::unordered_map<std::uint64_t, GroupsOfWarp>;
 
+  [[nodiscard]] std::uint64_t key_of(const WarpPlace& place) const {
+    return launches_.block_key(place) << 16 | place.warp;
+  }
   [[nodiscard]] Segment segment_at(const WarpPlace& place, bool async_proxy) const;
   SegmentId segment_of_groups(const WarpPlace& place, std::uint32_t agent,
-                              const GroupsOfThreads& groups);
+                              const GroupsOfWarps& groups_of);
   [[nodiscard]] std::vector<ThreadTime> products_of_warpgroup(const WarpPlace& place,
                                                               std::size_t count) const;
 
@@ -70,8 +76,9 @@ class CopyOrder {
   Threads& threads_;
   Segments& segments_;
   void wait_of_warp(const CopyWait& wait);
+  void wait_for_products(const CopyWait& wait);
 
-  GroupsOfThreads bulk_groups_, product_groups_, warp_copies_;
+  GroupsOfWarps bulk_groups_, product_groups_, warp_copies_;
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
 };
 

@@ -41,4 +41,24 @@ bool ProxyFences::lies_between(SegmentId write, unsigned write_lane, const WarpP
   });
 }
 
+bool ProxyFences::lies_before_all(SegmentId write, unsigned write_lane, const WarpPlace& place,
+                                  SegmentId now, ptx::Space space) {
+  const std::uint64_t warp = order_.launches().block_key(place) << 16 | place.warp;
+  Answer& answer = answers_[(write * 0x9e3779b1u + place.warp * 0x85ebca6bu) >> kHashShift];
+  if (answer.write != write || answer.warp != warp || answer.space != space) {
+    answer = {write, 0, warp, space};
+  }
+  if ((answer.lanes >> write_lane & 1) != 0) return true;
+  const Segment& segment = order_.segments().at(write);
+  const auto fences = fences_.find(thread_of(segment.block, segment.warp, write_lane));
+  if (fences == fences_.end()) return false;
+  const bool lies = std::ranges::any_of(fences->second, [&](const Passed& one) {
+    const bool fits = one.space == ptx::Space::generic || one.space == space;
+    return fits && order_.before(one.segment, now, place) == ThreadOrder::Before::all_lanes &&
+           order_.knows(one.knows, write, write_lane);
+  });
+  if (lies) answer.lanes |= 1u << write_lane;
+  return lies;
+}
+
 }  // namespace warpcheck::vgpu

@@ -6,6 +6,7 @@
 // Only writes are checked.  A load already has its value, whatever a later copy writes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -18,7 +19,12 @@ class ProxyFences {
  public:
   explicit ProxyFences(ThreadOrder& order) : order_(order) {}
 
-  void clear() { fences_.clear(); }
+  void clear() {
+    fences_.clear();
+    forget_answers();
+  }
+  // Segments are renumbered.
+  void forget_answers() { answers_ = {}; }
   void add(const Fence& fence);
   // Calls visit(segment) for each remembered segment.
   template <typename Visit>
@@ -31,6 +37,10 @@ class ProxyFences {
   // before what `lane` of `place` does now.
   bool lies_between(SegmentId write, unsigned write_lane, const WarpPlace& place, unsigned lane,
                     ptx::Space space);
+  // Returns whether a fence of the writing thread lies between a write and what all lanes of the
+  // warp do in the segment `now`; false: not known.
+  bool lies_before_all(SegmentId write, unsigned write_lane, const WarpPlace& place, SegmentId now,
+                       ptx::Space space);
 
  private:
   struct Passed {
@@ -39,6 +49,16 @@ class ProxyFences {
     ptx::Space space = ptx::Space::generic;
     VectorClock knows;
   };
+  // Lanes of the segment `write` whose fences lie before what a warp does.  Threads only learn, so
+  // that stays true.
+  struct Answer {
+    SegmentId write = 0;
+    std::uint32_t lanes = 0;
+    std::uint64_t warp = 0;
+    ptx::Space space = ptx::Space::generic;
+  };
+  static constexpr unsigned kHashShift = 24;  // of 32 bits
+  static constexpr std::size_t kAnswers = std::size_t{1} << (32 - kHashShift);
   static constexpr std::size_t kRememberedMax = 16;  // per thread: the latest fences
 
   std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
@@ -46,6 +66,7 @@ class ProxyFences {
   }
 
   ThreadOrder& order_;
+  std::array<Answer, kAnswers> answers_{};
   std::map<std::uint64_t, std::vector<Passed>> fences_;  // by block key and thread
 };
 

@@ -502,6 +502,7 @@ void GeneralRaceChecker::tidy_up() {
   }
   owners_.renew_thresholds(renewed);
   causality_.forget_answers();
+  state_.proxy_fences.forget_answers();
   reports_.forget_answers();
   std::size_t cells = 0;
   state_.memories.for_each([&](const CellMemory& memory) { cells += memory.size(); });

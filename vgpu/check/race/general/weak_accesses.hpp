@@ -31,6 +31,9 @@ class WeakAccesses {
   bool take_common_read(CheckedRow& row);
   bool take_read(CheckedRow& row, const LaneAccess& mine, std::uint32_t lanes);
   static bool take_lane(const CheckedRow& row, const LaneAccess& mine);
+  bool take_proxy_reads(CheckedRow& row);
+  bool is_visible_to_proxy(CheckedRow& row, const Record& write);
+  void record_proxy_read(CheckedRow& row, unsigned lane, Cell& cell);
   void record(CheckedRow& row, const LaneAccess& mine);
   void record_write(CheckedRow& row, unsigned lane, Cell& cell);
   void record_read(CheckedRow& row, unsigned lane, Cell& cell);

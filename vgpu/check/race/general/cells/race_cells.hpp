@@ -119,6 +119,12 @@ struct CellList {
     entries.push_back(entry);
     include(entry, place);
   }
+  // A later access stands for the entry `at`.
+  void replace(std::size_t at, const CellEntry& later) {
+    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(at));
+    entries.push_back(later);
+    include_all();
+  }
   // Called after entries were inserted or removed.
   void include_all() {
     forget_answers();
