@@ -8,6 +8,7 @@ repetition counts; the others those of oclgrind.sh and pocl.sh.  An instruction 
 LLVM's for Oclgrind, so the times of the whole launch are given too.
 """
 import json
+import math
 import sys
 
 KERNELS = ["block_scan", "histogram", "tree_reduction"]
@@ -23,6 +24,8 @@ def read_ours(path):
             if run["run_type"] != "iteration":
                 continue
             rate = run.get("thread_instructions", run.get("cases"))
+            if rate is None:  # growth/
+                continue
             name = run["run_name"].removesuffix("/manual_time")
             best[name] = max(best.get(name, (0, 0)), (rate, run["real_time"]))
     return best
@@ -33,6 +36,20 @@ def read_peer(path):
     with open(path) as file:
         lines = [line.split() for line in file]
     return {(kernel, mode): (float(rate), float(time)) for kernel, mode, rate, time in lines}
+
+
+def cost_of_checks(ours):
+    """A row for each kernel, and the geometric mean of the ratios."""
+    rows, ratios = [], []
+    for name, (without, _) in ours.items():
+        if not (name.startswith("engine/") and name.endswith("/off")):
+            continue
+        checked = ours[name.removesuffix("off") + "all"][0]
+        ratios.append(without / checked)
+        rows.append([name.split("/")[1], f"{without / 1e6:.0f}", f"{checked / 1e6:.0f}",
+                     f"{ratios[-1]:.2f}"])
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return rows + [["geometric mean", "", "", f"{mean:.2f}"]]
 
 
 def print_table(header, rows):
@@ -62,6 +79,8 @@ def main():
         time = ours[f"engine/{kernel}/off"][1]
         rows.append([kernel, f"{time:.2f}", f"{native[kernel]:.2f}", f"{time / native[kernel]:.2f}"])
     print_table(["kernel", "warpcheck, no checkers, ms", "PoCL, one core, ms", "ratio"], rows)
+    print_table(["kernel", "no checkers, M instr/s", "all, M instr/s", "ratio"],
+                cost_of_checks(ours))
     print_table(["scan, n", "checked cases/s"],
                 [[str(n), f"{ours[f'cases/scan/{n}'][0]:.0f}"] for n in (64, 256, 1024)])
 
