@@ -274,17 +274,22 @@ class Execution {
                stderr);
   }
 
-  // The command that opens the first run with an error in the debugger; empty: there is none.
+  // The command that opens a run in the debugger.
+  [[nodiscard]] std::string debug_command(int run) const {
+    const bool is_default = schedule_of(arguments_, run).strategy == "default";
+    std::string text =
+        fmt::format("warpcheck debug {}--", is_default ? "" : options_of_run(run) + " ");
+    for (const std::string& word : arguments_.command) text += " " + shell_word(word);
+    return text;
+  }
+
+  // Names that of the first run with an error; empty: there is none.
   [[nodiscard]] std::string debug_text() const {
     if (report_.errors() == 0) return {};
     const auto error = std::ranges::find(report_.findings, vgpu::Severity::error,
                                          [](const auto& found) { return found.finding.severity; });
     const int run = error == report_.findings.end() ? 1 : error->run;
-    const bool is_default = schedule_of(arguments_, run).strategy == "default";
-    std::string text = fmt::format("========= debug: warpcheck debug {}--",
-                                   is_default ? "" : options_of_run(run) + " ");
-    for (const std::string& word : arguments_.command) text += " " + shell_word(word);
-    return text + "\n";
+    return fmt::format("========= debug: {}\n", debug_command(run));
   }
 
   int tell() {
@@ -292,6 +297,9 @@ class Execution {
     std::fputs((exec_text(report_, options) + debug_text() + time_text(report_)).c_str(), stderr);
     ExecStatus status = exit_status(arguments_, report_);
     RunReport files = run_report(report_, settings_);
+    for (const ProgramReport::Found& found : report_.findings) {
+      files.debug_commands.push_back(debug_command(found.run));
+    }
     std::string unwritten;
     const auto write = [&](const auto& step) {
       try {

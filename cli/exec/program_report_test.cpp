@@ -385,6 +385,14 @@ TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
   EXPECT_EQ(results[0].at("relatedLocations").size(), 1u);
   const std::string html = report_html(run);
   EXPECT_NE(html.find("1 more of this cause"), std::string::npos);
+  EXPECT_EQ(html.find("In the debugger"), std::string::npos);
+  RunReport opened = run;
+  opened.debug_commands = {"warpcheck debug -- ./a", "warpcheck debug -- ./b",
+                           "warpcheck debug -- ./c"};
+  const std::string with_commands = report_html(opened);
+  for (const std::string& command : opened.debug_commands) {
+    EXPECT_NE(with_commands.find(">" + command + "<"), std::string::npos);
+  }
 }
 
 TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {

@@ -259,6 +259,10 @@ class Page {
     write_input(parent, report);
     write_schedule(parent, report);
     write_commands(parent, report);
+    if (member.finding < run_.debug_commands.size()) {
+      add(parent, "h4", "In the debugger");
+      add(parent, "pre", run_.debug_commands[member.finding], "commands");
+    }
   }
 
   static void write_sides(pugi::xml_node parent, const vgpu::Finding& finding) {

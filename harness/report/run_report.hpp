@@ -65,6 +65,8 @@ struct RunReport {
     std::uint64_t launches = 0, thread_instructions = 0;
   };
   std::vector<KernelUse> kernels;
+  // For exec: the command that opens each finding of its report in the debugger.
+  std::vector<std::string> debug_commands;
   // The picture of each report and finding; empty: not requested.
   std::vector<std::vector<std::optional<Interleaving>>> pictures;
 
