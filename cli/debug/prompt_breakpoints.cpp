@@ -5,6 +5,7 @@
 
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
+#include "vgpu/check/finding.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::debug {
@@ -41,6 +42,19 @@ void Prompt::add_break(const std::string& rest, bool is_temporary) {
     point.file = session_.stop().at.file;
     point.line = place.empty() ? session_.stop().at.line
                                : static_cast<std::uint32_t>(number_of(place, "a line"));
+  } else if (place.starts_with('*')) {
+    if (!session_.stop().has_location) throw DebugError("no kernel is running: name FILE:LINE");
+    const KernelText& text = session_.kernel_text();
+    const std::uint64_t pc = number_of(place.substr(1), "the number of an instruction");
+    if (pc >= text.instructions.size()) {
+      throw DebugError(
+          fmt::format("the kernel has instructions 0 to {}; they are listed by: "
+                      "disassemble",
+                      text.instructions.size() - 1));
+    }
+    point.kind = Breakpoint::Kind::instruction;
+    point.kernel = text.name;
+    point.pc = static_cast<std::uint32_t>(pc);
   } else if (has_line) {
     point.file = place.substr(0, colon);
     point.line = static_cast<std::uint32_t>(number_of(place.substr(colon + 1), "a line"));
@@ -145,6 +159,9 @@ std::string Prompt::describe(const BreakpointState& point) const {
       break;
     }
     case Breakpoint::Kind::kernel: text += one.kernel; break;
+    case Breakpoint::Kind::instruction:
+      text += fmt::format("instruction {} of {}", one.pc, vgpu::kernel_name(one.kernel));
+      break;
     case Breakpoint::Kind::line:
       text += fmt::format("{}:{}", file_name(one.file), one.line);
       if (point.is_verified && point.actual_line != one.line) {

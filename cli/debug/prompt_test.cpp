@@ -35,6 +35,11 @@ class PromptTest : public ShellTest {
     answers.resize(commands.size() + 1);
     return answers;
   }
+  static std::string list_of_numbers(int count) {
+    std::string text = "0";
+    for (int i = 1; i < count; ++i) text += "," + std::to_string(i * 7919 % 10'007);
+    return text;
+  }
   static bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
   }
@@ -129,10 +134,56 @@ TEST_F(PromptTest, WrongInputIsAnErrorThatSaysWhatToDo) {
   expect_one_line_error(run("debug -- ./no_such_program"), "no_such_program");
 }
 
-#ifdef WARPCHECK_DEBUGGED_PROGRAM
+// Checkpoints are made and dropped on the way; the answers are those of the positions.
+TEST_F(PromptTest, ALongCaseIsSearchedBackwards) {
+  std::ofstream(directory_ / "long.case") << R"({"warpcheck_case": 1, "pair": "radix_sort_lists",
+    "input": {"in": [)" << list_of_numbers(2'000)
+                                          << R"(],
+      "launch": {"grid": [1, 1, 1], "block": [1, 1, 1], "shared_bytes": 0}},
+    "schedule": [], "settings": {"build": "optimized", "warp_model": "independent",
+      "checkers": ["bounds"], "steps_max": 20000000, "quantum": 4096, "resident_blocks": 32},
+    "expected": {"kinds": [], "classes": []}})";
+  const auto said = session((directory_ / "long.case").string(),
+                            {"continue", "reverse-stepi", "reverse-stepi", "stepi",
+                             "break radix_sort_lists", "reverse-continue", "goto end"});
+  const auto position = [&](std::size_t answer) {
+    const std::size_t at = said[answer].find("position ");
+    return at == std::string::npos ? 0 : std::stoll(said[answer].substr(at + 9));
+  };
+  const long long end = position(1);
+  EXPECT_GT(end, 500'000);
+  EXPECT_EQ(position(2), end - 1);
+  EXPECT_EQ(position(3), end - 2);
+  EXPECT_EQ(position(4), end - 1);
+  EXPECT_EQ(position(6), 1);
+  EXPECT_EQ(position(7), end);
+}
+
+TEST_F(PromptTest, ABreakpointMayBeAtAnInstruction) {
+  const auto said =
+      session(kCase, {"break *27", "continue", "info breakpoints", "break *99999", "tbreak *x"});
+  EXPECT_HAS(said[1], "breakpoint 2: instruction 27 of scan_hillis_steele_published_kernel\n");
+  EXPECT_HAS(said[2], "breakpoint 2\nposition ");
+  EXPECT_HAS(said[2], "=> 27  st.shared.u32 [%r2], %r16\n");
+  EXPECT_HAS(said[3], ", hit 1 time\n");
+  EXPECT_HAS(said[4], "error: the kernel has instructions 0 to ");
+  EXPECT_HAS(said[5], "error: ");
+}
+
+#ifdef WARPCHECK_DEBUGGED_PROGRAMS
+TEST_F(PromptTest, SharedMemoryIsWatchedForOtherBlocksOfTheClusterToo) {
+  const auto said = session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/cluster",
+                            {"watch shared 0 4", "continue", "continue", "continue"});
+  EXPECT_HAS(said[2], "thread (0,0,0) writes from_other[0]: ");
+  EXPECT_HAS(said[2], ": exchange block (0,0,0) thread (0,0,0), warp 0 lanes 0\n");
+  EXPECT_HAS(said[3], "thread (3,0,0) writes from_other[0]: 0 -> 71\n");
+  EXPECT_HAS(said[3], ": exchange block (1,0,0) thread (3,0,0), warp 0 lanes 3\n");
+  EXPECT_HAS(said[4], "the run has ended\n");
+}
+
 TEST_F(PromptTest, AProgramGoesBackOverItsLaunchesAndWritesOnce) {
   const auto said =
-      session("-- " WARPCHECK_DEBUGGED_PROGRAM,
+      session("-- " WARPCHECK_DEBUGGED_PROGRAMS "/two_kernels",
               {"break second", "continue", "continue", "reverse-continue", "watch shared 20 4",
                "reverse-continue", "goto end", "print %r1", "reverse-stepi"});
   EXPECT_HAS(said[0], "begin\n");

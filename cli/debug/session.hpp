@@ -163,11 +163,14 @@ enum class StepKind : std::uint8_t {
 enum class Direction : std::uint8_t { forward, backward };
 
 struct Breakpoint {
-  enum class Kind : std::uint8_t { line, kernel, finding, data };
+  enum class Kind : std::uint8_t { line, kernel, finding, data, instruction };
   Kind kind = Kind::line;
   std::string file{};  // line: a path that the recorded path is, or ends with after a "/"
   std::uint32_t line = 0;
-  std::string kernel{};  // kernel: is contained in its name; its first instruction of each warp
+  // kernel: is contained in its name; its first instruction of each warp.  instruction: is its
+  // name, KernelText::name.
+  std::string kernel{};
+  std::uint32_t pc = 0;  // instruction: an index in KernelText::instructions
   // data: bytes from `place`.  Local memory: of that thread.  Shared: of that block.
   Place place{};
   std::uint32_t bytes = 4;

@@ -81,6 +81,7 @@ json DebugSession::Impl::rules() const {
                    {"file", one.file},
                    {"line", one.line},
                    {"kernel", one.kernel},
+                   {"pc", one.pc},
                    {"space", name_of(one.place.space)},
                    {"block", thread.block},
                    {"thread", thread.thread},

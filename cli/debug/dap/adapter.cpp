@@ -34,6 +34,7 @@ Json capabilities() {
           {"supportsStepBack", true},
           {"supportsSteppingGranularity", true},
           {"supportsGotoTargetsRequest", true},
+          {"supportsInstructionBreakpoints", true},
           {"supportsDataBreakpoints", true},
           {"supportsDataBreakpointBytes", true},
           {"supportsReadMemoryRequest", true},

@@ -382,6 +382,27 @@ TEST_F(DapAdapter, MemoryAndCodeAreRead) {
   EXPECT_EQ(code[3]["presentationHint"], "invalid");
 }
 
+TEST_F(DapAdapter, BreakpointsMayBeAtInstructions) {
+  fake_run().text.name = "_Z4scanPi";
+  fake_run().text.instructions.resize(8);
+  launch_and_stop();
+  const Json list = body("setInstructionBreakpoints", R"({"breakpoints":[
+      {"instructionReference":"0x2","offset":3},{"instructionReference":"0x8"},
+      {"instructionReference":"main"}]})")["breakpoints"];
+  EXPECT_EQ(list[0], Json::parse(R"({"id":1,"verified":true,"instructionReference":"0x5"})"));
+  EXPECT_EQ(list[1]["message"], "the kernel has 8 instructions, and none at 0x8");
+  EXPECT_EQ(list[2]["verified"], false);
+  const debug::Breakpoint& one = fake_run().breakpoints.at(0).breakpoint;
+  EXPECT_EQ(one.kind, debug::Breakpoint::Kind::instruction);
+  EXPECT_EQ(one.kernel, "_Z4scanPi");
+  EXPECT_EQ(one.pc, 5u);
+  debug::Stop stop = fake_stop(StopReason::breakpoint, 0, 14);
+  stop.breakpoints = {1};
+  fake_run().stops = {stop};
+  body("continue", R"({"threadId":1})");
+  EXPECT_EQ(event("stopped")["reason"], "instruction breakpoint");
+}
+
 TEST_F(DapAdapter, StepsHaveAGranularityAndAThread) {
   launch_and_stop();
   body("threads");

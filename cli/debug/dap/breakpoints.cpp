@@ -81,6 +81,9 @@ Json finding_filters() {
 void Breakpoints::describe(Entry& entry, const debug::BreakpointState& state) const {
   entry.is_verified = state.is_verified;
   entry.answer = {{"id", state.number}, {"verified", state.is_verified}};
+  if (state.breakpoint.kind == Kind::instruction) {
+    entry.answer["instructionReference"] = code_reference(state.breakpoint.pc);
+  }
   if (state.breakpoint.kind != Kind::line) return;
   if (state.is_verified) {
     entry.answer["line"] = sources_.to_client(state.actual_line);
@@ -165,6 +168,23 @@ Answer Breakpoints::set_functions(const Arguments& arguments) {
                  });
 }
 
+// References are those of the kernel that runs now.
+Answer Breakpoints::set_instructions(const Arguments& arguments) {
+  return replace(
+      instructions_, arguments.objects_if("breakpoints"), arguments.list("breakpoints"),
+      [&](const Arguments& asked) {
+        const debug::KernelText& kernel = debuggee_.stopped_session().kernel_text();
+        const std::int64_t pc =
+            instruction_in(asked, "instructionReference") + asked.integer_or("offset", 0);
+        if (pc < 0 || pc >= static_cast<std::int64_t>(kernel.instructions.size())) {
+          throw RequestError(fmt::format("the kernel has {} instructions, and none at {}",
+                                         kernel.instructions.size(), code_reference(pc)));
+        }
+        return debug::Breakpoint{
+            .kind = Kind::instruction, .kernel = kernel.name, .pc = static_cast<std::uint32_t>(pc)};
+      });
+}
+
 Answer Breakpoints::set_data(const Arguments& arguments) {
   return replace(data_, arguments.objects_if("breakpoints"), arguments.list("breakpoints"),
                  [](const Arguments& asked) {
@@ -233,14 +253,18 @@ void Breakpoints::report_changes(Client& client) {
   };
   for (auto& [path, entries] : lines_) report(entries);
   report(functions_);
+  report(instructions_);
 }
 
 std::string_view Breakpoints::reason_of(const std::vector<int>& numbers) const {
-  const bool is_function = !numbers.empty() && std::ranges::all_of(numbers, [&](int number) {
-    const auto kind = kinds_.find(number);
-    return kind != kinds_.end() && kind->second == Kind::kernel;
-  });
-  return is_function ? "function breakpoint" : "breakpoint";
+  const auto are_all = [&](Kind wanted) {
+    return !numbers.empty() && std::ranges::all_of(numbers, [&](int number) {
+      const auto kind = kinds_.find(number);
+      return kind != kinds_.end() && kind->second == wanted;
+    });
+  };
+  if (are_all(Kind::kernel)) return "function breakpoint";
+  return are_all(Kind::instruction) ? "instruction breakpoint" : "breakpoint";
 }
 
 void Breakpoints::add_requests(Handlers& handlers) {
@@ -251,6 +275,7 @@ void Breakpoints::add_requests(Handlers& handlers) {
   };
   add("setBreakpoints", &Breakpoints::set_lines);
   add("setFunctionBreakpoints", &Breakpoints::set_functions);
+  add("setInstructionBreakpoints", &Breakpoints::set_instructions);
   add("setDataBreakpoints", &Breakpoints::set_data);
   add("setExceptionBreakpoints", &Breakpoints::set_findings);
 }

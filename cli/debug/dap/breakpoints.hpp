@@ -53,13 +53,14 @@ class Breakpoints {
   void describe(Entry& entry, const debug::BreakpointState& state) const;
   [[nodiscard]] Answer set_lines(const Arguments& arguments);
   [[nodiscard]] Answer set_functions(const Arguments& arguments);
+  [[nodiscard]] Answer set_instructions(const Arguments& arguments);
   [[nodiscard]] Answer set_data(const Arguments& arguments);
   [[nodiscard]] Answer set_findings(const Arguments& arguments);
 
   NumberedSession& debuggee_;
   const Sources& sources_;
   std::map<std::string, Entries> lines_;  // by the client's path
-  Entries functions_, data_;
+  Entries functions_, instructions_, data_;
   int findings_ = 0;  // the number of that of all findings; 0: none
   std::map<int, Kind> kinds_;
 };

@@ -98,15 +98,10 @@ Json shown_instruction(const debug::KernelText& text, std::int64_t pc, const Sou
 }
 
 Answer disassemble(NumberedSession& debuggee, const Sources& sources, const Arguments& arguments) {
-  std::string_view reference;
-  const std::string text = arguments.text("memoryReference");
-  reference = text;
-  std::int64_t pc = 0;
-  if (!take_prefix(reference, "0x") || !take(reference, pc, kHex, "") || !reference.empty()) {
-    arguments.refuse("memoryReference", "an instruction, as a frame names it");
-  }
   // Every instruction has one address, so both offsets count the same.
-  pc += arguments.integer_or("offset", 0) + arguments.integer_or("instructionOffset", 0);
+  const std::int64_t pc = instruction_in(arguments, "memoryReference") +
+                          arguments.integer_or("offset", 0) +
+                          arguments.integer_or("instructionOffset", 0);
   const std::int64_t count = arguments.integer("instructionCount");
   if (count < 0 || count > kInstructionsMax) {
     arguments.refuse("instructionCount", fmt::format("0 to {}", kInstructionsMax));
@@ -150,6 +145,16 @@ Place place_of(std::string_view reference) {
 
 std::string code_reference(std::int64_t pc) {
   return pc < 0 ? fmt::format("-0x{:x}", -pc) : fmt::format("0x{:x}", pc);
+}
+
+std::int64_t instruction_in(const Arguments& arguments, const char* name) {
+  const std::string text = arguments.text(name);
+  std::string_view reference = text;
+  std::int64_t pc = 0;
+  if (!take_prefix(reference, "0x") || !take(reference, pc, kHex, "") || !reference.empty()) {
+    arguments.refuse(name, "an instruction, as a frame names it");
+  }
+  return pc;
 }
 
 void add_memory_requests(Handlers& handlers, NumberedSession& debuggee, const Sources& sources) {

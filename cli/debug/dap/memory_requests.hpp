@@ -19,6 +19,8 @@ namespace warpcheck::dap {
 
 // An instruction of the running kernel: its index as a hexadecimal number, by which clients sort.
 [[nodiscard]] std::string code_reference(std::int64_t pc);
+// Returns the index that such an argument names.  Throws RequestError.
+[[nodiscard]] std::int64_t instruction_in(const Arguments& arguments, const char* name);
 
 void add_memory_requests(Handlers& handlers, NumberedSession& debuggee, const Sources& sources);
 

@@ -304,6 +304,14 @@ void DebugAgent::hit(const char* reason, const std::vector<const StopRule*>& rul
   stop(std::move(message));
 }
 
+std::uint32_t DebugAgent::owner_of(const vgpu::Allocation& allocation,
+                                   std::uint32_t accessing) const {
+  if (allocation.space != ptx::Space::shared || step_.launch == nullptr) return accessing;
+  const std::vector<vgpu::Slot*>& resident = step_.launch->resident();
+  const auto owner = std::ranges::find(resident, &allocation, &vgpu::Slot::shared);
+  return owner == resident.end() ? accessing : (*owner)->block;
+}
+
 void DebugAgent::on_access(const vgpu::Access& access) {
   if (is_off_ || !watches_accesses_ || step_.launch == nullptr) return;
   if (side_ && access.pc == side_->pc && access.place.block == side_->thread.block &&
@@ -318,8 +326,9 @@ void DebugAgent::on_access(const vgpu::Access& access) {
   if (position_ == seen_data_ || !rules_.watches_data()) return;
   std::vector<const StopRule*> rules;
   json data;
+  const std::uint32_t owner = owner_of(*access.allocation, access.place.block);
   for (const StopRule& rule : rules_.all()) {
-    const std::uint32_t lanes = StopRules::touching(rule, access);
+    const std::uint32_t lanes = StopRules::touching(rule, access, owner);
     if (lanes == 0) continue;
     if (rules.empty()) data = data_of(access, rule, lanes);
     rules.push_back(&rule);

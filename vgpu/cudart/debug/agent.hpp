@@ -42,7 +42,9 @@ class DebugAgent final : public vgpu::Observer {
   void on_step(const vgpu::InstrStep& step) override;
   void on_access(const vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override {
-    return !watches_accesses_ || (!side_ && !rules_.may_touch(*row.allocation, row.place.block));
+    return !watches_accesses_ ||
+           (!side_ &&
+            !rules_.may_touch(*row.allocation, owner_of(*row.allocation, row.place.block)));
   }
   void on_sync(const vgpu::Sync& sync) override;
   void on_host_access(const vgpu::HostAccess& access) override;
@@ -55,6 +57,9 @@ class DebugAgent final : public vgpu::Observer {
     std::string object;  // of the finding; empty: any
   };
 
+  // Returns the block whose memory it is: blocks of a cluster access each other's shared memory.
+  [[nodiscard]] std::uint32_t owner_of(const vgpu::Allocation& allocation,
+                                       std::uint32_t accessing) const;
   void leave_child();
   void look();
   void consider(const vgpu::InstrStep& step);

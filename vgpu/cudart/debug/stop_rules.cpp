@@ -30,6 +30,7 @@ StopRule rule_of(const nlohmann::json& text) {
   rule.file = text.at("file");
   rule.line = text.at("line");
   rule.kernel = text.at("kernel");
+  rule.pc = text.at("pc");
   rule.space = space_of(text.at("space"));
   rule.thread = {text.at("block").get<std::uint32_t>(), text.at("thread").get<std::uint32_t>()};
   rule.offset = text.at("offset");
@@ -205,6 +206,10 @@ void StopRules::enter(const vgpu::Program& program) {
                             program.kernel.find(rule.kernel) != std::string::npos;
       if (is_meant) pcs = {0};
       if (is_meant) lines_[rule.number] = program.user_location(0).line;
+    } else if (rule.kind == StopRule::Kind::instruction) {
+      const bool is_meant = program.kernel == rule.kernel && rule.pc < program.code.size();
+      if (is_meant) pcs = {rule.pc};
+      if (is_meant) lines_[rule.number] = program.user_location(rule.pc).line;
     }
     for (const std::uint32_t pc : pcs) {
       marks.is_marked[pc] = 1;
@@ -229,11 +234,11 @@ std::vector<const StopRule*> StopRules::of_findings() const {
   return rules;
 }
 
-bool StopRules::may_touch(const vgpu::Allocation& allocation, std::uint32_t block) const {
+bool StopRules::may_touch(const vgpu::Allocation& allocation, std::uint32_t owner) const {
   return std::ranges::any_of(rules_, [&](const StopRule& rule) {
     if (rule.kind != StopRule::Kind::data) return false;
     if (allocation.space == ptx::Space::shared || allocation.space == ptx::Space::local) {
-      return rule.space == allocation.space && rule.thread.block == block;
+      return rule.space == allocation.space && rule.thread.block == owner;
     }
     return rule.space == ptx::Space::global &&
            rule.offset < allocation.address + allocation.bytes &&
@@ -241,15 +246,14 @@ bool StopRules::may_touch(const vgpu::Allocation& allocation, std::uint32_t bloc
   });
 }
 
-std::uint32_t StopRules::touching(const StopRule& rule, const vgpu::Access& access) {
+std::uint32_t StopRules::touching(const StopRule& rule, const vgpu::Access& access,
+                                  std::uint32_t owner) {
   if (rule.kind != StopRule::Kind::data) return 0;
   const bool is_read = access.kind == vgpu::AccessKind::read;
   if (is_read ? !rule.reads : !rule.writes) return 0;
   const bool is_private = access.space == ptx::Space::shared || access.space == ptx::Space::local;
   if (is_private != (rule.space != ptx::Space::global)) return 0;
-  if (is_private && (rule.space != access.space || rule.thread.block != access.place.block)) {
-    return 0;
-  }
+  if (is_private && (rule.space != access.space || rule.thread.block != owner)) return 0;
   std::uint32_t lanes = access.mask;
   if (access.space == ptx::Space::local) {
     if (rule.thread.warp() != access.place.warp) return 0;

@@ -17,13 +17,14 @@ namespace warpcheck::cudart {
 
 // A breakpoint, as the debugger sends it.
 struct StopRule {
-  enum class Kind : std::uint8_t { line, kernel, finding, data };
+  enum class Kind : std::uint8_t { line, kernel, finding, data, instruction };
   int number = 0;
   Kind kind = Kind::line;
   bool is_conditional = false;  // the debugger decides at each hit
   std::string file;             // line
   std::uint32_t line = 0;
-  std::string kernel;  // kernel: is contained in its name
+  std::string kernel;    // kernel: is contained in its name; instruction: is its mangled name
+  std::uint32_t pc = 0;  // instruction
   // data; shared: of the block, local: of the thread
   ptx::Space space = ptx::Space::global;
   DebugThread thread;
@@ -96,10 +97,12 @@ class StopRules {
   [[nodiscard]] std::vector<const StopRule*> at(std::uint32_t pc) const;
   [[nodiscard]] std::vector<const StopRule*> of_findings() const;
   [[nodiscard]] bool watches_data() const { return watches_data_; }
-  // Returns whether an access to the allocation by the block may concern a rule.
-  [[nodiscard]] bool may_touch(const vgpu::Allocation& allocation, std::uint32_t block) const;
+  // Returns whether an access to the allocation may concern a rule.
+  //   owner: the block whose shared or local memory it is
+  [[nodiscard]] bool may_touch(const vgpu::Allocation& allocation, std::uint32_t owner) const;
   // Returns the lanes whose access concerns a rule.
-  [[nodiscard]] static std::uint32_t touching(const StopRule& rule, const vgpu::Access& access);
+  [[nodiscard]] static std::uint32_t touching(const StopRule& rule, const vgpu::Access& access,
+                                              std::uint32_t owner);
   [[nodiscard]] const std::vector<StopRule>& all() const { return rules_; }
   // The lines with code that the line rules have in the programs so far: {number: line}.
   [[nodiscard]] const std::map<int, std::uint32_t>& lines() const { return lines_; }
