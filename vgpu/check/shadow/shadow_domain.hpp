@@ -14,6 +14,9 @@
 //     // Whether apply() is called where all operands are plain, so that calculations with
 //     // constants are followed, too.  Otherwise the result of such an operation is plain.
 //     static bool lifts(const ShadowOperation&);
+//     // Optional: whether a value depends on data.  Without a rule, a result of values that do not
+//     // is plain, and not lost.  Default: each does.
+//     static bool is_data(const Value&);
 //     // The value of plain bits; nothing: they have none (NaN), and what is computed is lost.
 //     std::optional<Value> constant(std::uint64_t bits, ptx::Type);
 //     // The result; nothing: there is no rule for this operation, and the result is lost.

@@ -28,6 +28,12 @@ class ShadowHost {
     std::uint64_t hash = 0;  // of such bytes of the copy
   };
 
+  // A copy from the device.
+  struct Fetched {
+    std::vector<std::byte> bytes;
+    Cells cells;
+  };
+
   // bytes: 2, 4 or 8, whose present contents have the value
   void set(const void* at, std::uint32_t bytes, const Value& value) {
     for (std::uint32_t i = 0; i < bytes / 2; ++i) {
@@ -49,6 +55,8 @@ class ShadowHost {
     return cells.read(0, bytes, 0);
   }
   [[nodiscard]] const std::vector<Unknown>& unknown() const { return unknown_; }
+  // In their order.
+  [[nodiscard]] const std::vector<Fetched>& fetched() const { return fetched_; }
 
   void copy_to_device(const HostAccess& access, Cells& memory) {
     memory.make_plain(access.offset, access.bytes, 0);
@@ -74,6 +82,10 @@ class ShadowHost {
   }
   // Called before the bytes move.
   void copy_to_host(const HostAccess& access, const Cells& memory) {
+    Fetched& copy = fetched_.emplace_back();
+    const std::byte* const bytes = access.allocation->data + access.offset;
+    copy.bytes.assign(bytes, bytes + access.bytes);
+    copy.cells.copy(0, memory, access.offset, access.bytes, 0);
     if (access.host == nullptr) return;
     for (std::uint32_t i = 0; i + 2 <= access.bytes; i += 2) {
       const bool is_aligned = access.offset % 2 == 0;
@@ -105,6 +117,7 @@ class ShadowHost {
 
   std::unordered_map<std::uint64_t, Known> known_;  // by address of two bytes
   std::vector<Unknown> unknown_;
+  std::vector<Fetched> fetched_;
   std::uint32_t copies_ = 0;
 };
 

@@ -43,6 +43,7 @@ class ShadowPlane final : public Observer {
   [[nodiscard]] const std::vector<AccessSide>& sites() const { return sites_; }
   // What the host gives to the device, and what it has got.
   [[nodiscard]] ShadowHost<Value>& host() { return host_; }
+  [[nodiscard]] const ShadowHost<Value>& host() const { return host_; }
 
   // The shadow of what memory, or a lane's register before its next step, holds.
   [[nodiscard]] Reading in_memory(const Allocation& allocation, std::uint64_t offset,
@@ -111,6 +112,7 @@ class ShadowPlane final : public Observer {
     std::array<std::array<std::array<Operand, 4>, 2>, kWarpLanes> operands;
     std::array<std::array<std::uint32_t, 2>, kWarpLanes> lost_at;
     std::array<std::uint32_t, 2> lost{}, calculated{};
+    std::uint32_t moved_bits = 0;  // lanes that have their results already
     // of memory: the bytes that each lane has moved so far; for copies, what it has read
     std::array<std::uint32_t, kWarpLanes> moved{};
     std::array<std::uint32_t, kWarpLanes> fetched{};
@@ -163,6 +165,8 @@ class ShadowPlane final : public Observer {
   void gather(const ShadowRule& rule);
   void gather_lane(const ShadowRule& rule, unsigned lane, std::uint32_t element);
   void calculate(const ShadowRule& rule);
+  [[nodiscard]] static bool depends_on_data(std::span<const Operand> operands, bool is_lost);
+  [[nodiscard]] std::uint32_t move_bits(std::uint32_t lanes);
   void move_row(const Ref& to, const Ref& from);
   void pack(bool unpacks);
   void select();
@@ -194,5 +198,6 @@ class ShadowPlane final : public Observer {
 
 }  // namespace warpcheck::vgpu
 
-#include "vgpu/check/shadow/shadow_plane_compute.hpp"  // definitions
+#include "vgpu/check/shadow/shadow_plane_bits.hpp"  // definitions
+#include "vgpu/check/shadow/shadow_plane_compute.hpp"
 #include "vgpu/check/shadow/shadow_plane_memory.hpp"

@@ -91,6 +91,7 @@ void ShadowPlane<Domain>::gather(const ShadowRule& rule) {
     current_.calculated[element] = some;
     for_each_lane(some, [&](unsigned lane) { gather_lane(rule, lane, element); });
   }
+  current_.moved_bits = rule.kind == ShadowRule::Kind::bits && some != 0 ? move_bits(some) : 0;
 }
 
 template <class Domain>
@@ -145,19 +146,19 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
   ShadowRegisters<Value>& registers = current_.warp->registers;
   if (!is_register(to)) return;
   const std::uint32_t bytes = ptx::bytes_of(rule.operation.result);
-  for_each_lane(current_.step.active, [&](unsigned lane) {
+  for_each_lane(current_.step.active & ~current_.moved_bits, [&](unsigned lane) {
     registers.make_plain(current_.frame, to, lane);
     for (std::uint32_t element = 0; element < rule.elements; ++element) {
       if ((current_.calculated[element] >> lane & 1u) == 0) continue;
       const std::span<const Operand> operands(current_.operands[lane][element].data(),
                                               rule.sources);
-      const bool is_plain =
-          std::ranges::all_of(operands, [](const Operand& one) { return one.is_plain; });
+      const bool is_lost = (current_.lost[element] >> lane & 1u) != 0;
+      const bool is_of_data = depends_on_data(operands, is_lost);
       const std::uint64_t at = current_.frame.byte_of(to, lane) + element * bytes;
       const bool fits = bytes >= 2 && bytes <= 8;
       std::optional<Value> value;
       std::uint32_t where = 0;
-      if ((current_.lost[element] >> lane & 1u) != 0) {
+      if (is_lost) {
         where = current_.lost_at[lane][element];
       } else if (fits) {
         const std::uint64_t result = current_.frame.bits_of(to, lane, element * bytes, bytes);
@@ -165,10 +166,23 @@ void ShadowPlane<Domain>::calculate(const ShadowRule& rule) {
       }
       if (value && fits) {
         registers.cells(to).set(at, bytes, *value);
-      } else if (!is_plain) {
+      } else if (is_of_data) {
         const std::uint32_t lost_bytes = fits ? bytes : ShadowRegisters<Value>::bytes_of(to);
         registers.cells(to).lose(at, lost_bytes, where != 0 ? where : site());
       }
+    }
+  });
+}
+
+// Returns whether a result of these operands may depend on data.
+//   is_lost: one of them has no value
+template <class Domain>
+bool ShadowPlane<Domain>::depends_on_data(std::span<const Operand> operands, bool is_lost) {
+  return std::ranges::any_of(operands, [&](const Operand& one) {
+    if constexpr (requires { Domain::is_data(one.value); }) {
+      return !one.is_plain && (is_lost || Domain::is_data(one.value));
+    } else {
+      return !one.is_plain;
     }
   });
 }

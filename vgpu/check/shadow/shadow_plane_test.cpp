@@ -2,56 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "vgpu/check/shadow/shadow_testing.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/module.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-// A value is the bits that the kernel has where it is made, so a value that is carried to the wrong
-// place differs from what is there.
-struct TwinDomain {
-  struct Value {
-    std::uint64_t bits = 0;
-    friend bool operator==(const Value&, const Value&) = default;
-  };
-  static constexpr bool kTrustsBits = false;
-  static bool lifts(const ShadowOperation&) { return false; }
-  static std::optional<Value> constant(std::uint64_t bits, ptx::Type) { return Value{bits}; }
-  std::optional<Value> apply(const ShadowStep&, const ShadowOperation& operation,
-                             std::span<const ShadowOperand<Value>> operands,
-                             const std::uint64_t* result) {
-    for (const ShadowOperand<Value>& one : operands) {
-      if (one.is_plain || one.value.bits == one.bits || result == nullptr) continue;
-      ADD_FAILURE() << "an operand of " << ptx::name_of(operation.opcode) << " is another value";
-    }
-    if (operation.opcode == ptx::Opcode::popc_) return std::nullopt;
-    if (result != nullptr) return Value{*result};
-    if (operation.opcode == ptx::Opcode::max_)
-      return Value{std::max(operands[0].value.bits, operands[1].value.bits)};
-    const std::uint64_t sum = operands[0].value.bits + operands[1].value.bits;
-    return Value{sum & 0xffff'ffff};
-  }
-  static bool compare(const ShadowStep&, const ShadowOperation&,
-                      std::span<const ShadowOperand<Value>>, bool) {
-    return false;
-  }
-  static std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>& comparison,
-                                     const Value& if_true, const Value& if_false) {
-    if (comparison.compare != ptx::Compare::gt) return std::nullopt;
-    return Value{std::max(if_true.bits, if_false.bits)};
-  }
-  void decided(const ShadowStep& step, ShadowDecision decision, std::uint32_t) {
-    decisions.emplace_back(decision, step.program->source_of(step.pc).text);
-  }
-  std::vector<std::pair<ShadowDecision, std::string>> decisions;
-};
 
 class ShadowPlaneTest : public testing::Test {
  protected:
@@ -185,6 +146,23 @@ TEST_F(ShadowPlaneTest, PackedHalvesAreTwoValues) {
   EXPECT_EQ(states(2, 2), all('v'));
   EXPECT_EQ(states(4, 2), all('v'));
   EXPECT_EQ(states(6, 2), all('p'));
+}
+
+TEST_F(ShadowPlaneTest, InstructionsOnBitsMoveHalves) {
+  run("ld.global.b32 %r2, [%rd3];\nshr.u32 %r3, %r2, 16;\nshl.b32 %r4, %r2, 16;\n"
+      "or.b32 %r5, %r3, %r4;\nst.global.b32 [%rd4], %r5;\nand.b32 %r6, %r2, 65535;\n"
+      "prmt.b32 %r7, %r6, %r2, 0x5410;\nlop3.b32 %r8, %r7, 0xffff0000, 0x1234, 0xea;\n"
+      "st.global.b32 [%rd4+4], %r8;",
+      2);
+  EXPECT_EQ(states(0, 2), all('v'));
+  EXPECT_EQ(states(2, 2), all('v'));
+  EXPECT_EQ(states(4, 2), all('p'));
+  EXPECT_EQ(states(6, 2), all('v'));
+}
+
+TEST_F(ShadowPlaneTest, AByteOfAHalfIsLost) {
+  run("ld.global.b32 %r2, [%rd3];\nshr.u32 %r3, %r2, 8;\nst.global.b32 [%rd4], %r3;", 2);
+  EXPECT_EQ(states(), all('l'));
 }
 
 TEST_F(ShadowPlaneTest, SharedAndLocalMemoryKeepValues) {
