@@ -1,0 +1,228 @@
+#include "vgpu/check/exact/exact_domain.hpp"
+
+#include <bit>
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+using Extremum = ExactNumbers::Extremum;
+
+bool is_plain_float(Type type) {
+  return type == Type::f16 || type == Type::bf16 || type == Type::f32 || type == Type::f64;
+}
+unsigned integer_bits(Type type) {
+  const bool is_integer = type >= Type::b16 && type <= Type::s64 && type != Type::b128 &&
+                          type != Type::u8 && type != Type::s8;
+  return is_integer ? 8 * ptx::bytes_of(type) : 0;
+}
+
+// The value of a float of any of these types.
+double number_of(std::uint64_t bits, Type type) {
+  if (type == Type::f64) return std::bit_cast<double>(bits);
+  if (type == Type::f32)
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  const exact::Number number = exact::unpack(exact::format_of(type), bits);
+  return std::bit_cast<double>(exact::pack(exact::kF64, number, ptx::Rounding::rn));
+}
+
+// The name of a function of one float that is known by its name alone; null: it is none.
+const char* function_name(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::sqrt_: return "sqrt";
+    case Opcode::rsqrt_: return "sqrt";  // its reciprocal
+    case Opcode::sin_: return "sin";
+    case Opcode::cos_: return "cos";
+    case Opcode::lg2_: return "log2";
+    case Opcode::ex2_: return "exp2";
+    case Opcode::tanh_: return "tanh";
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+bool ExactDomain::lifts(const ShadowOperation& operation) {
+  if (!is_plain_float(operation.type) || !is_plain_float(operation.result)) return false;
+  switch (operation.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_:
+    case Opcode::mul_:
+    case Opcode::mad_:
+    case Opcode::fma_:
+    case Opcode::div_:
+    case Opcode::rcp_: return true;
+    default: return function_name(operation.opcode) != nullptr;
+  }
+}
+
+std::optional<ExactValue> ExactDomain::constant(std::uint64_t bits, Type type) {
+  if (is_plain_float(type)) return numbers_.float_of(number_of(bits, type));
+  const unsigned width = integer_bits(type);
+  if (width == 0) return std::nullopt;
+  return numbers_.integer_of(bits, width);
+}
+
+std::optional<ExactValue> ExactDomain::apply(const ShadowStep&, const ShadowOperation& operation,
+                                             std::span<const Operand> operands,
+                                             const std::uint64_t*) {
+  if (operation.modifiers->sat || operation.modifiers->relu || operation.modifiers->xorsign)
+    return std::nullopt;
+  if (operation.opcode == Opcode::cvt_)
+    return operands.size() == 1 ? converted(operation, operands[0].value) : std::nullopt;
+  if (is_plain_float(operation.type)) return of_floats(operation, operands);
+  if (operands.size() == 2 && operands[0].value.is_field() != operands[1].value.is_field())
+    return of_sign(operation, operands);
+  return of_integers(operation, operands);
+}
+
+std::optional<ExactValue> ExactDomain::multiply_add(const Value& a, const Value& b,
+                                                    const Value& c) {
+  const std::optional<Value> product = numbers_.multiply(a, b);
+  return product ? numbers_.add(*product, c) : std::nullopt;
+}
+
+std::optional<ExactValue> ExactDomain::difference(const Value& a, const Value& b) {
+  const std::optional<Value> other = numbers_.negative(b);
+  return other ? numbers_.add(a, *other) : std::nullopt;
+}
+
+std::optional<ExactValue> ExactDomain::reciprocal(const std::optional<Value>& value) {
+  return value ? numbers_.divide(numbers_.float_of(1), *value) : std::nullopt;
+}
+
+std::optional<ExactValue> ExactDomain::of_floats(const ShadowOperation& operation,
+                                                 std::span<const Operand> operands) {
+  const auto at = [&](std::size_t i) -> const Value& { return operands[i].value; };
+  const bool is_two = operands.size() == 2, is_three = operands.size() == 3;
+  if (operands.empty()) return std::nullopt;
+  switch (operation.opcode) {
+    case Opcode::add_: return is_two ? numbers_.add(at(0), at(1)) : std::nullopt;
+    case Opcode::sub_: return is_two ? difference(at(0), at(1)) : std::nullopt;
+    case Opcode::mul_: return is_two ? numbers_.multiply(at(0), at(1)) : std::nullopt;
+    case Opcode::div_: return is_two ? numbers_.divide(at(0), at(1)) : std::nullopt;
+    case Opcode::fma_:
+    case Opcode::mad_: return is_three ? multiply_add(at(0), at(1), at(2)) : std::nullopt;
+    case Opcode::neg_: return numbers_.negative(at(0));
+    case Opcode::abs_: return numbers_.absolute(at(0));
+    case Opcode::rcp_: return reciprocal(at(0));
+    case Opcode::min_:
+    case Opcode::max_: {
+      if (operation.modifiers->nan) return std::nullopt;
+      const Extremum which =
+          operation.opcode == Opcode::min_ ? Extremum::least : Extremum::greatest;
+      std::optional<Value> result = numbers_.extremum(which, true, at(0), at(1));
+      if (result && is_three) result = numbers_.extremum(which, true, *result, at(2));
+      return result;
+    }
+    default: break;
+  }
+  const char* const name = function_name(operation.opcode);
+  if (name == nullptr) return std::nullopt;
+  const std::optional<Value> result = numbers_.function(name, at(0));
+  return operation.opcode == Opcode::rsqrt_ ? reciprocal(result) : result;
+}
+
+// Logic on a float's sign: compilers negate and take absolute values so.
+std::optional<ExactValue> ExactDomain::of_sign(const ShadowOperation& operation,
+                                               std::span<const Operand> operands) {
+  const bool is_first = operands[0].value.is_field();
+  const Operand &number = operands[is_first ? 0 : 1], &mask = operands[is_first ? 1 : 0];
+  const std::uint64_t sign = std::uint64_t{1} << (8 * ptx::bytes_of(operation.type) - 1);
+  if (!mask.is_plain) return std::nullopt;
+  if (operation.opcode == Opcode::xor_ && mask.bits == sign) return numbers_.negative(number.value);
+  if (operation.opcode == Opcode::and_ && mask.bits == sign - 1)
+    return numbers_.absolute(number.value);
+  return std::nullopt;
+}
+
+std::optional<ExactValue> ExactDomain::of_integers(const ShadowOperation& operation,
+                                                   std::span<const Operand> operands) {
+  const unsigned bits = integer_bits(operation.type);
+  const ptx::MulPart part = operation.modifiers->part;
+  const bool is_low = part == ptx::MulPart::none || part == ptx::MulPart::lo;
+  const bool is_two = operands.size() == 2, is_three = operands.size() == 3;
+  if (bits == 0 || !is_low || operands.empty()) return std::nullopt;
+  const auto at = [&](std::size_t i) -> const Value& { return operands[i].value; };
+  switch (operation.opcode) {
+    case Opcode::add_: return is_two ? numbers_.add(at(0), at(1)) : std::nullopt;
+    case Opcode::sub_: return is_two ? difference(at(0), at(1)) : std::nullopt;
+    case Opcode::mul_: return is_two ? numbers_.multiply(at(0), at(1)) : std::nullopt;
+    case Opcode::mad_: return is_three ? multiply_add(at(0), at(1), at(2)) : std::nullopt;
+    case Opcode::neg_: return numbers_.negative(at(0));
+    case Opcode::not_: return difference(numbers_.integer_of(~std::uint64_t{0}, bits), at(0));
+    case Opcode::xor_: {  // with ones: -x - 1, as not
+      const std::uint64_t ones = ~std::uint64_t{0} >> (64 - bits);
+      const bool is_first = is_two && operands[0].is_plain;
+      if (!is_two || !operands[is_first ? 0 : 1].is_plain) return std::nullopt;
+      if (operands[is_first ? 0 : 1].bits != ones) return std::nullopt;
+      return difference(numbers_.integer_of(ones, bits), at(is_first ? 1 : 0));
+    }
+    case Opcode::shl_:
+      if (!is_two || !operands[1].is_plain) return std::nullopt;
+      return numbers_.multiply(
+          at(0), numbers_.integer_of(
+                     operands[1].bits >= bits ? 0 : std::uint64_t{1} << operands[1].bits, bits));
+    case Opcode::min_:
+    case Opcode::max_: {
+      const Extremum which =
+          operation.opcode == Opcode::min_ ? Extremum::least : Extremum::greatest;
+      return is_two ? numbers_.extremum(which, ptx::is_signed(operation.type), at(0), at(1))
+                    : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// Conversions between floats round, and do not change a number in exact arithmetic.
+std::optional<ExactValue> ExactDomain::converted(const ShadowOperation& operation,
+                                                 const Value& value) {
+  const bool is_of_floats = is_plain_float(operation.type) && is_plain_float(operation.result);
+  const ptx::Rounding rounding = operation.modifiers->rounding;
+  const bool to_integer = rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
+                          rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
+  if (is_of_floats) return to_integer ? std::nullopt : std::optional(value);
+  const unsigned from = integer_bits(operation.type), to = integer_bits(operation.result);
+  return from != 0 && to != 0 && to <= from ? numbers_.narrowed(value, to) : std::nullopt;
+}
+
+void ExactDomain::decided(const ShadowStep& step, ShadowDecision what, std::uint32_t) {
+  if (decision_) return;
+  decision_ = {what, side_at("decision", {step.program, step.pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}})};
+}
+
+// A selection of the greater or of the less of two numbers.
+std::optional<ExactValue> ExactDomain::select(const ShadowStep&,
+                                              const ShadowComparison<Value>& comparison,
+                                              const Value& if_true, const Value& if_false) {
+  const bool is_in_order = if_true == comparison.a && if_false == comparison.b;
+  const bool is_swapped = if_true == comparison.b && if_false == comparison.a;
+  if (if_true == if_false) return if_true;
+  if (!is_in_order && !is_swapped) return std::nullopt;
+  const bool is_float = is_plain_float(comparison.type);
+  bool is_greater = false, is_signed = is_float || ptx::is_signed(comparison.type);
+  switch (comparison.compare) {
+    case ptx::Compare::gt:
+    case ptx::Compare::ge:
+    case ptx::Compare::hi:
+    case ptx::Compare::hs:
+    case ptx::Compare::gtu:
+    case ptx::Compare::geu: is_greater = true; break;
+    case ptx::Compare::lt:
+    case ptx::Compare::le:
+    case ptx::Compare::lo:
+    case ptx::Compare::ls:
+    case ptx::Compare::ltu:
+    case ptx::Compare::leu: break;
+    default: return std::nullopt;
+  }
+  const Extremum which = is_greater == is_in_order ? Extremum::greatest : Extremum::least;
+  return numbers_.extremum(which, is_signed, comparison.a, comparison.b);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,59 @@
+// The shadow values of a run in exact arithmetic: what each number of a kernel is as a function of
+// the data, at a random point (exact_numbers.hpp).
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "vgpu/check/exact/exact_numbers.hpp"
+#include "vgpu/check/finding.hpp"
+#include "vgpu/check/shadow/shadow_domain.hpp"
+
+namespace warpcheck::vgpu {
+
+class ExactDomain {
+ public:
+  using Value = ExactValue;
+  using Operand = ShadowOperand<Value>;
+  static constexpr bool kTrustsBits = false;
+
+  explicit ExactDomain(ExactNumbers& numbers) : numbers_(numbers) {}
+
+  // Where data has decided something first.
+  struct Decision {
+    ShadowDecision what{};
+    AccessSide at;
+  };
+  [[nodiscard]] const std::optional<Decision>& decision() const { return decision_; }
+
+  static bool is_data(const Value& value) { return value.is_data; }
+  // Constants in floats are calculated with exactly, too: 1.0f / 3 is a third.
+  static bool lifts(const ShadowOperation& operation);
+  std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
+  std::optional<Value> apply(const ShadowStep&, const ShadowOperation& operation,
+                             std::span<const Operand> operands, const std::uint64_t*);
+  // A comparison of constants is not one of data.
+  static bool compare(const ShadowStep&, const ShadowOperation&, std::span<const Operand> operands,
+                      bool) {
+    return operands.size() == 2 && !operands[0].value.is_data && !operands[1].value.is_data;
+  }
+  std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>& comparison,
+                              const Value& if_true, const Value& if_false);
+  void decided(const ShadowStep& step, ShadowDecision what, std::uint32_t site);
+
+ private:
+  std::optional<Value> of_floats(const ShadowOperation& operation,
+                                 std::span<const Operand> operands);
+  std::optional<Value> of_integers(const ShadowOperation& operation,
+                                   std::span<const Operand> operands);
+  std::optional<Value> of_sign(const ShadowOperation& operation, std::span<const Operand> operands);
+  std::optional<Value> converted(const ShadowOperation& operation, const Value& value);
+  std::optional<Value> multiply_add(const Value& a, const Value& b, const Value& c);
+  std::optional<Value> difference(const Value& a, const Value& b);
+  std::optional<Value> reciprocal(const std::optional<Value>& value);
+
+  ExactNumbers& numbers_;
+  std::optional<Decision> decision_;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,217 @@
+#include "vgpu/check/exact/exact_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kFieldLeast = std::uint64_t{1} << 60;
+constexpr unsigned kDegreeMax = 0xffff;
+
+std::uint16_t bounded(unsigned degree) {
+  return static_cast<std::uint16_t>(std::min(degree, kDegreeMax));
+}
+
+// For sums and products of integers: their common number of bits.  A constant has 64 bits; 0: the
+// two are different.
+unsigned common_bits(const ExactValue& a, const ExactValue& b) {
+  if (a.bits == b.bits) return a.bits;
+  if (!a.is_data && a.bits > b.bits) return b.bits;
+  if (!b.is_data && b.bits > a.bits) return a.bits;
+  return 0;
+}
+
+}  // namespace
+
+ExactNumbers::ExactNumbers(std::uint64_t seed)
+    : random_(seed), field_(kFieldLeast + random_() % (kFieldLeast - (kFieldLeast >> 20))) {}
+
+ExactValue ExactNumbers::new_float() {
+  std::uint64_t drawn = 0;
+  do {
+    drawn = random_() >> 3;
+  } while (drawn >= field_.prime());
+  return {.kind = Value::Kind::field, .is_data = true, .degree = 1, .payload = drawn};
+}
+
+ExactValue ExactNumbers::ring(const GaloisElement& element, unsigned bits, bool is_data,
+                              unsigned degree) {
+  return {.kind = Value::Kind::ring,
+          .is_data = is_data,
+          .bits = static_cast<std::uint8_t>(bits),
+          .degree = bounded(degree),
+          .payload = elements_.number_of(modulo(element, bits))};
+}
+
+ExactValue ExactNumbers::new_integer(unsigned bits) {
+  return ring(galois_bits(random_()), bits, true, 1);
+}
+
+ExactValue ExactNumbers::float_of(double number) const {
+  if (std::isnan(number)) return {.kind = Value::Kind::not_a_number};
+  if (std::isinf(number)) {
+    return {.kind = number > 0 ? Value::Kind::plus_infinity : Value::Kind::minus_infinity};
+  }
+  return {.kind = Value::Kind::field, .payload = field_.value_of(number)};
+}
+
+ExactValue ExactNumbers::integer_of(std::uint64_t number, unsigned bits) {
+  return ring(galois_integer(number), bits, false, 0);
+}
+
+std::optional<ExactValue> ExactNumbers::add(const Value& a, const Value& b) {
+  const bool is_data = a.is_data || b.is_data;
+  if (a.is_ring() && b.is_ring()) {
+    const unsigned bits = common_bits(a, b);
+    if (bits == 0) return std::nullopt;
+    return ring(sum(elements_[a.payload], elements_[b.payload]), bits, is_data,
+                std::max(a.degree, b.degree));
+  }
+  if (!a.is_field() || !b.is_field()) return std::nullopt;
+  return Value{.kind = Value::Kind::field,
+               .is_data = is_data,
+               .degree = bounded(std::max<unsigned>(a.degree + b.below, b.degree + a.below)),
+               .below = bounded(a.below + b.below),
+               .payload = field_.add(a.payload, b.payload)};
+}
+
+std::optional<ExactValue> ExactNumbers::negative(const Value& a) {
+  Value result = a;
+  switch (a.kind) {
+    case Value::Kind::field: result.payload = field_.negative(a.payload); return result;
+    case Value::Kind::ring:
+      return ring(vgpu::negative(elements_[a.payload]), a.bits, a.is_data, a.degree);
+    case Value::Kind::plus_infinity: result.kind = Value::Kind::minus_infinity; return result;
+    case Value::Kind::minus_infinity: result.kind = Value::Kind::plus_infinity; return result;
+    case Value::Kind::not_a_number:
+    case Value::Kind::none: break;
+  }
+  return std::nullopt;
+}
+
+std::optional<ExactValue> ExactNumbers::multiply(const Value& a, const Value& b) {
+  const bool is_data = a.is_data || b.is_data;
+  if (a.is_ring() && b.is_ring()) {
+    const unsigned bits = common_bits(a, b);
+    if (bits == 0) return std::nullopt;
+    return ring(product(elements_[a.payload], elements_[b.payload]), bits, is_data,
+                unsigned{a.degree} + b.degree);
+  }
+  if (!a.is_field() || !b.is_field()) return std::nullopt;
+  return Value{.kind = Value::Kind::field,
+               .is_data = is_data,
+               .degree = bounded(unsigned{a.degree} + b.degree),
+               .below = bounded(unsigned{a.below} + b.below),
+               .payload = field_.product(a.payload, b.payload)};
+}
+
+std::optional<ExactValue> ExactNumbers::divide(const Value& a, const Value& b) {
+  if (!a.is_field() || !b.is_field() || b.payload == 0) return std::nullopt;
+  return Value{.kind = Value::Kind::field,
+               .is_data = a.is_data || b.is_data,
+               .degree = bounded(unsigned{a.degree} + b.below),
+               .below = bounded(unsigned{a.below} + b.degree),
+               .payload = field_.product(a.payload, field_.inverse(b.payload))};
+}
+
+ExactValue ExactNumbers::new_like(const Value& like) {
+  return like.is_field() ? new_float() : new_integer(like.bits);
+}
+
+ExactValue ExactNumbers::call(const std::string& name, const Arguments& arguments,
+                              const Value& like) {
+  const auto [at, is_new] = calls_.try_emplace({name, arguments});
+  if (is_new) {
+    at->second = new_like(like);
+    at->second.is_data = like.is_data;
+  }
+  return at->second;
+}
+
+std::optional<ExactValue> ExactNumbers::function(const std::string& name, const Value& argument) {
+  if (!argument.is_field() && !argument.is_ring()) return std::nullopt;
+  greatest_degree_ = std::max<std::uint64_t>(greatest_degree_, argument.degree + argument.below);
+  return call(name, {argument.payload}, argument);
+}
+
+// |x| is a function of the two numbers x and -x.
+std::optional<ExactValue> ExactNumbers::absolute(const Value& a) {
+  if (!a.is_field()) return std::nullopt;
+  Value either = a;
+  either.payload = std::min(a.payload, field_.negative(a.payload));
+  return function("abs", either);
+}
+
+bool ExactNumbers::is_neutral(Extremum which, bool is_signed, const Value& a) {
+  const bool is_greatest = which == Extremum::greatest;
+  if (a.kind == Value::Kind::not_a_number) return true;
+  if (a.kind == Value::Kind::minus_infinity) return is_greatest;
+  if (a.kind == Value::Kind::plus_infinity) return !is_greatest;
+  if (!a.is_ring() || a.is_data) return false;
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - a.bits);
+  const std::uint64_t sign = std::uint64_t{1} << (a.bits - 1);
+  const std::uint64_t neutral =
+      is_greatest ? (is_signed ? sign : 0) : (is_signed ? sign - 1 : ones);
+  return elements_[a.payload] == galois_integer(neutral);
+}
+
+// A value that is an extremum stands for the set of numbers of which it is one.
+std::optional<ExactValue> ExactNumbers::extremum(Extremum which, bool is_signed, const Value& a,
+                                                 const Value& b) {
+  const bool is_number = (a.is_field() || a.is_ring()) && a.kind == b.kind && a.bits == b.bits;
+  if (is_neutral(which, is_signed, a)) return b;
+  if (is_neutral(which, is_signed, b)) return a;
+  if (!is_number) return std::nullopt;
+  const std::string name = std::string(which == Extremum::least ? "min" : "max") +
+                           (is_signed ? "s" : "u") + std::to_string(a.bits);
+  const auto set_of = [&](const Value& value) {
+    const auto known = sets_.find({name, value.payload});
+    return known == sets_.end() ? Arguments{value.payload} : known->second;
+  };
+  const Arguments one = set_of(a), other = set_of(b);
+  Arguments all;
+  std::ranges::set_union(one, other, std::back_inserter(all));
+  if (all.size() == 1) return a;
+  greatest_degree_ =
+      std::max<std::uint64_t>(greatest_degree_, std::max(a.degree + a.below, b.degree + b.below));
+  Value like = a;
+  like.is_data = a.is_data || b.is_data;
+  const Value result = all == one ? a : all == other ? b : call(name, all, like);
+  sets_.try_emplace({name, result.payload}, std::move(all));
+  return result;
+}
+
+std::optional<ExactValue> ExactNumbers::narrowed(const Value& a, unsigned bits) {
+  if (!a.is_ring() || bits > a.bits) return std::nullopt;
+  return ring(elements_[a.payload], bits, a.is_data, a.degree);
+}
+
+bool ExactNumbers::are_equal(const Value& a, const Value& b) {
+  if (a.is_ring() && b.is_ring()) {
+    const unsigned bits = common_bits(a, b);
+    if (bits == 0) return false;
+    compared_ += std::max(a.degree, b.degree);
+    if (std::max(a.degree, b.degree) == kDegreeMax) return false;
+    return modulo(elements_[a.payload], bits) == modulo(elements_[b.payload], bits);
+  }
+  if (a.kind != b.kind) return false;
+  if (a.is_field()) {
+    compared_ += std::max(a.degree + b.below, b.degree + a.below);
+    const bool is_bounded = std::max({a.degree, a.below, b.degree, b.below}) < kDegreeMax;
+    return is_bounded && a.payload == b.payload;
+  }
+  return a.kind != Value::Kind::none;
+}
+
+// The lemma of Schwartz and Zippel for each comparison, and for each pair of arguments of the same
+// function.
+double ExactNumbers::error() const {
+  const auto arguments = static_cast<double>(calls_.size() + sets_.size());
+  const double pairs = arguments * (arguments + 1) / 2;
+  return (compared_ + pairs * static_cast<double>(greatest_degree_)) /
+         static_cast<double>(kFieldLeast);
+}
+
+}  // namespace warpcheck::vgpu

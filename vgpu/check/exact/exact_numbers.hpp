@@ -1,0 +1,79 @@
+// Exact arithmetic at one random point, for the certificate of equality (docs/use/proofs.md).
+//
+// A float's number is a rational function of the data, and is represented by its value in a prime
+// field: the prime and the data are drawn at random.  An integer's is a polynomial, represented by
+// its value in a Galois ring, where each datum is an element of the set of 2^61 whose differences
+// are units.  If two values are equal, the functions are, except with a small probability
+// (error()).  Functions that are no such arithmetic have a random value for each new argument, as a
+// variable of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/exact/exact_value.hpp"
+#include "vgpu/check/exact/galois_ring.hpp"
+#include "vgpu/check/exact/prime_field.hpp"
+
+namespace warpcheck::vgpu {
+
+class ExactNumbers {
+ public:
+  using Value = ExactValue;
+  using Result = std::optional<ExactValue>;
+
+  explicit ExactNumbers(std::uint64_t seed);
+
+  // A datum.
+  [[nodiscard]] Value new_float();
+  [[nodiscard]] Value new_integer(unsigned bits);
+  // A constant.
+  [[nodiscard]] Value float_of(double number) const;
+  [[nodiscard]] Value integer_of(std::uint64_t number, unsigned bits);
+
+  // Nothing: the operands are of different kinds, or the operation is not defined for them.
+  [[nodiscard]] Result add(const Value& a, const Value& b);
+  [[nodiscard]] Result negative(const Value& a);
+  [[nodiscard]] Result multiply(const Value& a, const Value& b);
+  [[nodiscard]] Result divide(const Value& a, const Value& b);
+  // A function that is known by its name alone.
+  [[nodiscard]] Result function(const std::string& name, const Value& argument);
+  [[nodiscard]] Result absolute(const Value& a);
+  // The least or greatest number.  Only this is used of them: they are associative, commutative
+  // and idempotent, and have neutral elements; a NaN is one, as for the instructions without .nan.
+  enum class Extremum : std::uint8_t { least, greatest };
+  [[nodiscard]] Result extremum(Extremum which, bool is_signed, const Value& a, const Value& b);
+  // The low bits of an integer.
+  [[nodiscard]] Result narrowed(const Value& a, unsigned bits);
+
+  // Whether two numbers are the same function of the data; counts the risk of an error.
+  [[nodiscard]] bool are_equal(const Value& a, const Value& b);
+  // Returns a bound of the probability that some answer of are_equal(), or of a function's
+  // arguments, was wrong.
+  [[nodiscard]] double error() const;
+
+ private:
+  using Arguments = std::vector<std::uint64_t>;
+
+  [[nodiscard]] Value ring(const GaloisElement& element, unsigned bits, bool is_data,
+                           unsigned degree);
+  [[nodiscard]] Value new_like(const Value& like);
+  [[nodiscard]] bool is_neutral(Extremum which, bool is_signed, const Value& a);
+  [[nodiscard]] Value call(const std::string& name, const Arguments& arguments, const Value& like);
+
+  std::mt19937_64 random_;
+  PrimeField field_;
+  GaloisElements elements_;
+  std::map<std::pair<std::string, Arguments>, Value> calls_;
+  // By the name of an extremum and its value: what it is the extremum of.
+  std::map<std::pair<std::string, std::uint64_t>, Arguments> sets_;
+  double compared_ = 0;                // degrees of compared numbers, added up
+  std::uint64_t greatest_degree_ = 1;  // of arguments
+};
+
+}  // namespace warpcheck::vgpu
