@@ -136,7 +136,7 @@ int run_prove(const ProveArguments& arguments) {
     progress.clear();
     print(prove_text(proof));
     cannot |= !show_failures(proof.failures, arguments, options.stop);
-    failed |= !proof.failures.empty();
+    failed |= !proof.failures.empty() || proof.count(Equality::different) != 0;
     cannot |= !proof.errors.empty();
   };
   const std::vector<PairProof> proofs = prove_pairs(pairs, options, log, on_proved);
@@ -186,6 +186,8 @@ void add_prove_to(CLI::App& command, Run& run) {
       "Says for every size and launch of a pair's domain how its freedom from findings is known:\n"
       "proved for all data and schedules; proved for this data and all schedules; proved for this\n"
       "data by trying every execution; or only tried, with the source line that prevents a proof.\n"
+      "Where a pair has an exact reference: at how many points its results equal the reference's\n"
+      "for all data, in exact arithmetic, or what prevents that certificate.\n"
       "docs/use/proofs.md says what a proof rests on.\n"
       "\n"
       "Examples:\n"

@@ -19,6 +19,7 @@
 #include "kernels/kahan/kahan_matmul_tiled.hpp"
 #include "kernels/kahan/kahan_sum.hpp"
 #include "kernels/specimens/kahan_naive.hpp"
+#include "reference/exact.hpp"
 #include "reference/exact_sum.hpp"
 #include "reference/kahan.hpp"
 
@@ -181,6 +182,15 @@ Doubles exact_matmul(const KahanMatmulInput& input) {
   return products;
 }
 
+// In exact arithmetic a compensated sum is the sum: its compensation is 0.
+std::vector<Exact> plain_sum(const KahanSumInput& input, const ExactData& exact) {
+  return {reference::plain_sum(exact(input.in))};
+}
+std::vector<Exact> plain_product(const KahanMatmulInput& input, const ExactData& exact) {
+  return reference::matrix_product(exact(input.a), exact(input.b),
+                                   static_cast<std::size_t>(input.n));
+}
+
 // -use_fast_math reads subnormals as zeros.
 KahanSumInput flushed(KahanSumInput input) {
   input.in = reference::flushed(std::move(input.in));
@@ -255,6 +265,7 @@ KERNEL_PAIR(kahan_sum, KahanSumInput, Floats) = {
     .kernel = run_sum<::kahan_sum>,
     .reference = sequential_sum,
     .agreement = bitwise(),
+    .exact_reference = plain_sum,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -267,6 +278,7 @@ KERNEL_PAIR(kahan_matmul, KahanMatmulInput, Floats) = {
     .kernel = run_timed_matmul<::kahan_matmul>,
     .reference = sequential_matmul,
     .agreement = bitwise(),
+    .exact_reference = plain_product,
     .required_classes = kOfMatrices,
 };
 
@@ -278,6 +290,7 @@ KERNEL_PAIR(kahan_matmul_tiled, KahanMatmulInput, Floats) = {
     .kernel = run_matmul<kahan_matmul_tiled>,
     .reference = sequential_matmul,
     .agreement = bitwise(),
+    .exact_reference = plain_product,
     .required_classes = kOfMatrices,
 };
 
@@ -291,6 +304,7 @@ KERNEL_PAIR(kahan_sum_contracted, KahanSumInput, Doubles) = {
     .kernel = widened<run_sum<kahan_sum_contracted>, KahanSumInput>,
     .reference = exact_sum,
     .agreement = within_compensated_sum_bound(),
+    .exact_reference = plain_sum,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -303,6 +317,7 @@ KERNEL_PAIR(kahan_sum_fast_math, KahanSumInput, Doubles) = {
     .kernel = widened<run_sum<kahan_sum_fast_math>, KahanSumInput>,
     .reference = [](const KahanSumInput& input) { return exact_sum(flushed(input)); },
     .agreement = within_flushed_sum_bound(),
+    .exact_reference = plain_sum,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -315,6 +330,7 @@ KERNEL_PAIR(kahan_matmul_contracted, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_timed_matmul<kahan_matmul_contracted>, KahanMatmulInput>,
     .reference = exact_matmul,
     .agreement = within_compensated_dot_bound(),
+    .exact_reference = plain_product,
     .required_classes = kOfMatrices,
 };
 
@@ -326,6 +342,7 @@ KERNEL_PAIR(kahan_matmul_tiled_contracted, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_matmul<kahan_matmul_tiled_contracted>, KahanMatmulInput>,
     .reference = exact_matmul,
     .agreement = within_compensated_dot_bound(),
+    .exact_reference = plain_product,
     .required_classes = kOfMatrices,
 };
 
@@ -337,6 +354,7 @@ KERNEL_PAIR(kahan_matmul_fast_math, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_timed_matmul<kahan_matmul_fast_math>, KahanMatmulInput>,
     .reference = [](const KahanMatmulInput& input) { return exact_matmul(flushed(input)); },
     .agreement = within_flushed_dot_bound(),
+    .exact_reference = plain_product,
     .required_classes = kOfMatrices,
 };
 
@@ -351,6 +369,7 @@ KERNEL_PAIR(naive_sum, KahanSumInput, Doubles) = {
     .kernel = widened<run_sum<naive_sum>, KahanSumInput>,
     .reference = exact_sum,
     .agreement = within_compensated_sum_bound(),
+    .exact_reference = plain_sum,
 };
 
 KERNEL_PAIR(naive_matmul, KahanMatmulInput, Doubles) = {
@@ -365,6 +384,7 @@ KERNEL_PAIR(naive_matmul, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_matmul<naive_matmul>, KahanMatmulInput>,
     .reference = exact_matmul,
     .agreement = within_compensated_dot_bound(),
+    .exact_reference = plain_product,
 };
 
 // --- claims --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "kernels/specimens/reduce_max.hpp"
 #include "kernels/specimens/reduce_max_host_finish.hpp"
 #include "properties/element_numbers.hpp"
+#include "reference/exact.hpp"
 #include "reference/reduce.hpp"
 
 namespace warpcheck {
@@ -186,6 +188,29 @@ Result<Input> least(const Input& input) {
   return {reference::minimum(input.in)};
 }
 
+template <class Input>
+std::vector<Exact> summed_exactly(const Input& input, const ExactData& exact) {
+  return {reference::plain_sum(exact(input.in))};
+}
+// The extremum of no floats is a NaN.
+template <class T>
+Exact extremum_of_nothing(T of_integers) {
+  if constexpr (std::is_floating_point_v<T>) return {std::numeric_limits<T>::quiet_NaN()};
+  return {of_integers};
+}
+template <class Input>
+std::vector<Exact> greatest_exactly(const Input& input, const ExactData& exact) {
+  using T = Element<Input>;
+  const Exact nothing = extremum_of_nothing(std::numeric_limits<T>::min());
+  return {reference::greatest_of(exact(input.in), nothing)};
+}
+template <class Input>
+std::vector<Exact> least_exactly(const Input& input, const ExactData& exact) {
+  using T = Element<Input>;
+  const Exact nothing = extremum_of_nothing(std::numeric_limits<T>::max());
+  return {reference::least_of(exact(input.in), nothing)};
+}
+
 // The kernels add in another order than the reference.
 auto within_rounding() {
   return within_error_bound(
@@ -210,6 +235,7 @@ auto within_rounding_of_atomics() {
       .kernel = run_passes<T, operation>,                         \
       .reference = of_reference<ReducePasses<T>>,                 \
       .agreement = __VA_ARGS__,                                   \
+      .exact_reference = of_reference##_exactly<ReducePasses<T>>, \
       .required_classes = of_array<T>("in"),                      \
   }
 #define HOST_KERNEL_PAIR(name, T, operation, of_reference, ...)         \
@@ -221,6 +247,7 @@ auto within_rounding_of_atomics() {
       .kernel = run_host_finish<T, operation>,                          \
       .reference = of_reference<ReduceLaunch<T>>,                       \
       .agreement = __VA_ARGS__,                                         \
+      .exact_reference = of_reference##_exactly<ReduceLaunch<T>>,       \
       .required_classes = of_array<T>("in"),                            \
   }
 

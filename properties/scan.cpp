@@ -19,6 +19,7 @@
 #include "kernels/specimens/scan_tree.hpp"
 #include "kernels/specimens/scan_two_level.hpp"
 #include "properties/element_numbers.hpp"
+#include "reference/exact.hpp"
 #include "reference/scan.hpp"
 
 namespace warpcheck {
@@ -154,6 +155,11 @@ decltype(Input::in) scanned(const Input& input) {
   return reference::inclusive_scan(input.in);
 }
 
+template <class Input>
+std::vector<Exact> scanned_exactly(const Input& input, const ExactData& exact) {
+  return reference::prefix_sums(exact(input.in));
+}
+
 // The kernels add in another order than the reference.
 auto within_prefix_rounding() {
   return within_error_bound([](const auto& input) { return prefix_sum_error_bounds(input.in); });
@@ -170,6 +176,7 @@ KERNEL_PAIR(scan_hillis_steele, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan>,
     .kernel = run_one_block<IntScan, scan_hillis_steele>,
     .reference = scanned<IntScan>,
+    .exact_reference = scanned_exactly<IntScan>,
     .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
                                              "launch: idle threads"}),
 };
@@ -181,6 +188,7 @@ KERNEL_PAIR(scan_tree, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan>,
     .kernel = run_one_block<IntScan, scan_tree>,
     .reference = scanned<IntScan>,
+    .exact_reference = scanned_exactly<IntScan>,
     .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
                                              "launch: idle threads"}),
 };
@@ -192,6 +200,7 @@ KERNEL_PAIR(scan_pairs, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan, 2>,
     .kernel = run_one_block<IntScan, scan_pairs>,
     .reference = scanned<IntScan>,
+    .exact_reference = scanned_exactly<IntScan>,
     .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
                                              "launch: idle threads"}),
 };
@@ -203,6 +212,7 @@ KERNEL_PAIR(scan_two_level, IntScan, Ints) = {
     .arbitrary = draw_two_levels<IntScan>,
     .kernel = run_two_levels<IntScan, scan_two_level>,
     .reference = scanned<IntScan>,
+    .exact_reference = scanned_exactly<IntScan>,
     .required_classes = of_array<int>("in", {"launch: several blocks",
                                              "launch: block not a multiple of 32",
                                              "launch: idle threads"}),
@@ -215,6 +225,7 @@ KERNEL_PAIR(scan_multi_level, IntLevels, Ints) = {
     .arbitrary = draw_levels<IntLevels>,
     .kernel = run_levels<IntLevels>,
     .reference = scanned<IntLevels>,
+    .exact_reference = scanned_exactly<IntLevels>,
     .required_classes = of_array<int>("in", {"block: odd"}),
 };
 
@@ -228,6 +239,7 @@ KERNEL_PAIR(scan_hillis_steele_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_hillis_steele>,
     .reference = scanned<FloatScan>,
     .agreement = within_prefix_rounding(),
+    .exact_reference = scanned_exactly<FloatScan>,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -240,6 +252,7 @@ KERNEL_PAIR(scan_tree_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_tree>,
     .reference = scanned<FloatScan>,
     .agreement = within_prefix_rounding(),
+    .exact_reference = scanned_exactly<FloatScan>,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -252,6 +265,7 @@ KERNEL_PAIR(scan_pairs_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_pairs>,
     .reference = scanned<FloatScan>,
     .agreement = within_prefix_rounding(),
+    .exact_reference = scanned_exactly<FloatScan>,
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -264,6 +278,7 @@ KERNEL_PAIR(scan_two_level_float, FloatScan, Floats) = {
     .kernel = run_two_levels<FloatScan, scan_two_level>,
     .reference = scanned<FloatScan>,
     .agreement = within_prefix_rounding(),
+    .exact_reference = scanned_exactly<FloatScan>,
     .required_classes = of_array<float>("in", {"launch: several blocks",
                                                "launch: block not a multiple of 32",
                                                "launch: idle threads"}),
@@ -277,6 +292,7 @@ KERNEL_PAIR(scan_multi_level_float, FloatLevels, Floats) = {
     .kernel = run_levels<FloatLevels>,
     .reference = scanned<FloatLevels>,
     .agreement = within_prefix_rounding(),
+    .exact_reference = scanned_exactly<FloatLevels>,
     .required_classes = of_array<float>("in", {"block: odd"}),
 };
 

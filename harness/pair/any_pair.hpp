@@ -13,6 +13,8 @@
 #include "harness/input/input_edits.hpp"
 #include "harness/input/input_size.hpp"
 #include "harness/input/json_values.hpp"
+#include "harness/pair/exact.hpp"
+#include "harness/pair/numbers.hpp"
 #include "harness/pair/plain_output.hpp"
 #include "vgpu/check/finding.hpp"
 
@@ -98,6 +100,16 @@ class AnyPair {
   // program makes the pair.  False: one does.
   //   unoptimized: the build of the case
   virtual bool write_definition(Json& /*json*/, bool /*unoptimized*/) const { return false; }
+
+  // For the certificate of equality: the numbers in an input's lists, those of an output, and what
+  // the exact reference calculates.
+  [[nodiscard]] virtual bool has_exact_reference() const { return false; }
+  [[nodiscard]] virtual NumberPlaces numbers_of_input(const AnyInput&) const { return {}; }
+  [[nodiscard]] virtual NumberPlaces numbers_of_output(const AnyOutput&) const { return {}; }
+  [[nodiscard]] virtual std::vector<Exact> run_exact_reference(const AnyInput&,
+                                                               const ExactData&) const {
+    return {};
+  }
 
   // Finding kinds that trials must show, sorted; empty: the pair is clean.
   [[nodiscard]] const std::vector<vgpu::FindingKind>& expects() const { return expects_; }

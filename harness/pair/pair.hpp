@@ -78,6 +78,9 @@ struct Pair {
   // none: the kernel's output is not judged.
   std::function<Output(const Input&)> reference = detail::missing_reference<Input, Output>;
   Agreement<Input, Output> agreement = exactly();
+  // The reference in exact arithmetic, for the certificate of equality (exact.hpp): the numbers of
+  // the output, in their order.  Default: there is no such certificate.
+  std::function<std::vector<Exact>(const Input&, const ExactData&)> exact_reference = {};
   // The number of elements of an input, if it is not the number of elements of all its vectors.
   std::function<std::uint64_t(const Input&)> size = {};
   // The pair's own classes of inputs, for statistics.
@@ -177,6 +180,24 @@ class TypedPair final : public AnyPair {
   [[nodiscard]] std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const override {
     return warpcheck::schedule_difference(typed_output(out), typed_output(other));
+  }
+
+  [[nodiscard]] bool has_exact_reference() const override {
+    return static_cast<bool>(pair_->exact_reference);
+  }
+  [[nodiscard]] NumberPlaces numbers_of_input(const AnyInput& input) const override {
+    NumberPlaces found;
+    find_numbers(typed(input), false, found);
+    return found;
+  }
+  [[nodiscard]] NumberPlaces numbers_of_output(const AnyOutput& output) const override {
+    NumberPlaces found;
+    find_numbers(typed_output(output), true, found);
+    return found;
+  }
+  [[nodiscard]] std::vector<Exact> run_exact_reference(const AnyInput& input,
+                                                       const ExactData& data) const override {
+    return pair_->exact_reference(typed(input), data);
   }
 
   [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput& output) const override {

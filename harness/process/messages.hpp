@@ -146,8 +146,11 @@ struct PointOutcome {
   bool cut = false;         // there were too many executions
   bool refused = false;     // the point cannot be run, for this reason
   std::string case_text{};  // of the failure; empty: one with this reason was sent before
+  Equality equality = Equality::none;
+  std::string unequal{};  // why it is not certified
 };
-FIELDS(PointOutcome, proof, reason, same_bytes, varies, executions, cut, refused, case_text);
+FIELDS(PointOutcome, proof, reason, same_bytes, varies, executions, cut, refused, case_text,
+       equality, unequal);
 
 // A row is a point in one build: the number of its size and block in the plan, its grid, the build,
 // the index of its own outcome, and the index of its outcome if executions were too many at a

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/prove/equality.hpp"
 #include "harness/search/search.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
@@ -146,7 +147,16 @@ Certificate Certifier::certify(const Case& given) {
   if (!prove_schedules(a_case, certificate)) return certificate;
   certificate.proof = Proof::every_schedule;
   certificate.reason = obstacle_to_all_data(a_case, verdict);
-  if (certificate.reason.empty()) certificate.proof = Proof::all_data;
+  if (!certificate.reason.empty()) return certificate;
+  certificate.proof = Proof::all_data;
+  EqualityCertificate equality = certify_equality(a_case, engine_);
+  certificate.equality = equality.equality;
+  certificate.unequal = std::move(equality.reason);
+  certificate.counterexample = std::move(equality.counterexample);
+  if (certificate.counterexample) {
+    certificate.proof = Proof::failed;
+    certificate.reason = certificate.unequal;
+  }
   return certificate;
 }
 
@@ -177,6 +187,10 @@ SampleProof prove_sample(const AnyPair& pair, std::uint64_t seed,
     for (const cudart::Build build : builds) {
       a_case.settings.build = build;
       Certificate one = certifier.certify(a_case);
+      if (one.equality > sample.equality) {
+        sample.equality = one.equality;
+        sample.unequal = std::move(one.unequal);
+      }
       if (one.proof >= sample.proof) continue;
       sample.proof = one.proof;
       sample.reason = std::move(one.reason);

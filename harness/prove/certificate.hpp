@@ -3,11 +3,13 @@
 // docs/use/proofs.md.
 //
 // The proof is that there is no finding: no race, no access out of bounds, no unwritten value, no
-// missed barrier, no leak.  That the result equals the reference's is tested, not proved.
+// missed barrier, no leak.  That the result equals the reference's is certified for pairs with an
+// exact reference (equality.hpp), and otherwise tested.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -29,6 +31,12 @@ struct Certificate {
   // they depend.
   bool same_bytes = false;
   std::string varies{};
+  // Whether the results are the reference's for all data, in exact arithmetic (equality.hpp); why
+  // that is not certified.
+  Equality equality = Equality::none;
+  std::string unequal{};
+  // The proof failed because the results are other functions of the data: an input that shows it.
+  std::optional<Case> counterexample{};
   Verdict verdict{};  // of the ordinary run
 };
 

@@ -169,6 +169,10 @@ void PairSearch::keep(std::uint64_t planned, const std::vector<Row>& rows) {
     whole.same_bytes = whole.same_bytes && one.same_bytes;
     whole.executions += one.executions;
     whole.cut = whole.cut || one.cut;
+    if (row.build == 0 || one.equality > whole.equality) {
+      whole.equality = one.equality;
+      whole.unequal = std::move(one.unequal);
+    }
     if (whole.varies.empty()) whole.varies = std::move(one.varies);
   }
 }
@@ -180,7 +184,8 @@ ProvedPoint PairSearch::keep(const Point& point, const Row& row) {
   const PointOutcome& outcome = is_beyond ? *row.without_executions : *row.outcome;
   if (outcome.cut) cuts_.push_back(point);
   ProvedPoint proved{point,          outcome.proof,      outcome.reason, outcome.same_bytes,
-                     outcome.varies, outcome.executions, outcome.cut};
+                     outcome.varies, outcome.executions, outcome.cut,    outcome.equality,
+                     outcome.unequal};
   if (outcome.refused) {
     add_error(outcome.reason);
   } else if (outcome.proof == Proof::failed) {

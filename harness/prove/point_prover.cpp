@@ -37,7 +37,9 @@ PointOutcome outcome_of(const auto& known) {
   return {.proof = known.proof,
           .reason = known.reason,
           .same_bytes = known.same_bytes,
-          .varies = known.varies};
+          .varies = known.varies,
+          .equality = known.equality,
+          .unequal = known.unequal};
 }
 
 }  // namespace
@@ -148,7 +150,11 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
   if (plan_.log.is_kept()) {
     const std::string key =
         key_of(plan_.pair.name(), name_of(a_case.settings.build), told_.versions.at(build), point);
-    if (const ProvedPoint* const known = plan_.log.find(key)) {
+    const ProvedPoint* const known = plan_.log.find(key);
+    const bool lacks_equality = known != nullptr && known->proof == Proof::all_data &&
+                                known->equality == Equality::none &&
+                                plan_.pair.has_exact_reference();
+    if (known != nullptr && !lacks_equality) {
       if (known->cut) add_cut(point);
       PointOutcome outcome = outcome_of(*known);
       outcome.executions = known->executions;
@@ -158,8 +164,11 @@ void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
   }
   const Certificate certificate = certify(a_case);
   PointOutcome outcome = outcome_of(certificate);
+  if (certificate.counterexample && failures_.insert(outcome.reason).second)
+    outcome.case_text = text_of_failed(*certificate.counterexample);
   outcome.refused = !certificate.verdict.refusals.empty();
-  if (outcome.proof == Proof::failed && failures_.insert(outcome.reason).second) {
+  if (outcome.proof == Proof::failed && !certificate.counterexample &&
+      failures_.insert(outcome.reason).second) {
     outcome.case_text = text_of_failed(a_case);
   }
   if (outcome.proof != Proof::tried || outcome.refused) {

@@ -22,6 +22,10 @@ ProvedPoint point_from(const Json& json) {
   point.varies = json.value("varies", "");
   point.executions = json.value("executions", std::uint64_t{0});
   point.cut = json.value("cut", false);
+  if (json.contains("equality")) {
+    point.equality = warpcheck::from_json<Equality>(json.at("equality"), "equality");
+    point.unequal = json.value("unequal", "");
+  }
   return point;
 }
 
@@ -66,6 +70,8 @@ std::string line_of(const std::string& key, const ProvedPoint& point) {
             {"varies", point.varies},
             {"executions", point.executions}};
   if (point.cut) json["cut"] = true;
+  if (point.equality != Equality::none) json["equality"] = name_of(point.equality);
+  if (!point.unequal.empty()) json["unequal"] = point.unequal;
   return json.dump() + '\n';
 }
 

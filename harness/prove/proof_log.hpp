@@ -20,6 +20,8 @@ struct ProvedPoint {
   std::string varies{};
   std::uint64_t executions = 0;  // every_execution: their number, of both builds
   bool cut = false;              // there were too many executions
+  Equality equality = Equality::none;
+  std::string unequal{};  // why it is not certified
   friend bool operator==(const ProvedPoint&, const ProvedPoint&) = default;
 };
 

@@ -94,6 +94,10 @@ std::uint64_t PairProof::count(Proof proof) const {
   return static_cast<std::uint64_t>(std::ranges::count(points, proof, &ProvedPoint::proof));
 }
 
+std::uint64_t PairProof::count(Equality equality) const {
+  return static_cast<std::uint64_t>(std::ranges::count(points, equality, &ProvedPoint::equality));
+}
+
 std::uint64_t PairProof::executions() const {
   std::uint64_t sum = 0;
   for (const ProvedPoint& point : points) sum += point.executions;

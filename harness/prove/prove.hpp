@@ -46,6 +46,7 @@ struct PairProof {
   bool interrupted = false;
 
   [[nodiscard]] std::uint64_t count(Proof proof) const;
+  [[nodiscard]] std::uint64_t count(Equality equality) const;
   [[nodiscard]] std::uint64_t executions() const;
   [[nodiscard]] Proof worst() const;
 };

@@ -159,6 +159,27 @@ std::string map_of(const PairProof& proof) {
   return svg + label(kLeft + kWidth / 2, bottom + 32, "middle", "size") + "</svg>\n";
 }
 
+// At how many points the results are the reference's for all data; where they are not certified,
+// the most frequent reason.
+std::string equality_text(const PairProof& proof) {
+  const auto count = [&](Equality equality) { return proof.count(equality); };
+  std::string text;
+  if (count(Equality::equal) != 0)
+    text += fmt::format("  {:>6}  equal to the reference for all data (exact arithmetic)\n",
+                        count(Equality::equal));
+  std::map<std::string, std::uint64_t> reasons;
+  for (const ProvedPoint& point : proof.points) {
+    if (!point.unequal.empty()) ++reasons[point.unequal];
+  }
+  if (reasons.empty()) return text;
+  const auto& most =
+      *std::ranges::max_element(reasons, {}, [](const auto& one) { return one.second; });
+  const std::uint64_t different = count(Equality::different);
+  return text + fmt::format("  {:>6}  {}: {}\n", count(Equality::unknown) + different,
+                            different != 0 ? "NOT EQUAL to the reference" : "not certified equal",
+                            most.first);
+}
+
 // --- the page -----------------------------------------------------------------------------------
 
 constexpr std::string_view kPage = R"(<!DOCTYPE html>
@@ -194,7 +215,8 @@ a { color: inherit; }
 <body>
 <h1>What is proved</h1>
 <p>Of each size and launch: that there is no race, nothing out of bounds or unwritten, no barrier missed and no leak.
-That results are right is tried, not proved.</p>
+Where a pair has an exact reference, that results equal it in exact arithmetic; otherwise that they are right is
+tried, not proved.</p>
 )";
 
 std::string key(std::string_view level, std::string_view text) {
@@ -234,6 +256,8 @@ std::string section_of(const PairProof& proof) {
       page += key(name_of(level), fmt::format("{} {}", count, text_of(level)));
   }
   page += "</p>\n";
+  if (const std::string equality = equality_text(proof); !equality.empty())
+    page += fmt::format("<p>{}</p>\n", escaped(equality));
   const auto reasons = reasons_of(proof);
   if (!reasons.empty()) page += "<p>Why not more:</p>\n<ul>\n";
   for (const auto& [reason, count] : reasons)
@@ -263,6 +287,7 @@ std::string prove_text(const PairProof& proof) {
     if (const std::uint64_t count = proof.count(level); count != 0)
       text += fmt::format("  {:>6}  {}\n", count, text_of(level));
   }
+  text += equality_text(proof);
   if (const std::uint64_t count = proof.executions(); count != 0)
     text += fmt::format("  all {} executions agree\n", grouped(count));
   const auto reasons = reasons_of(proof);
@@ -291,6 +316,8 @@ Json prove_json(const std::vector<PairProof>& proofs) {
       if (!one.reason.empty()) point["reason"] = one.reason;
       if (!one.varies.empty()) point["varies"] = one.varies;
       if (one.executions != 0) point["executions"] = one.executions;
+      if (one.equality != Equality::none) point["equality"] = name_of(one.equality);
+      if (!one.unequal.empty()) point["unequal"] = one.unequal;
       points.push_back(std::move(point));
     }
     Json counts = Json::object();

@@ -38,6 +38,24 @@ std::string_view text_of(Proof proof) {
   return "";
 }
 
+std::string_view name_of(Equality equality) {
+  switch (equality) {
+    case Equality::none: return "none";
+    case Equality::equal: return "equal";
+    case Equality::unknown: return "unknown";
+    case Equality::different: return "different";
+  }
+  return "";
+}
+
+Equality FieldTraits<Equality>::read(const Json& json, const FieldPath& path) {
+  constexpr std::array kEqualities{Equality::none, Equality::equal, Equality::unknown,
+                                   Equality::different};
+  std::array<std::string_view, kEqualities.size()> names;
+  std::ranges::transform(kEqualities, names.begin(), [](Equality one) { return name_of(one); });
+  return kEqualities[read_name(json, path, names)];
+}
+
 Proof FieldTraits<Proof>::read(const Json& json, const FieldPath& path) {
   std::array<std::string_view, kProofs.size()> names;
   std::ranges::transform(kProofs, names.begin(), [](Proof proof) { return name_of(proof); });
@@ -52,6 +70,14 @@ std::string text_of(const SampleProof& sample) {
                                                fmt::join(sample.sizes, ", "));
   }
   if (!sample.reason.empty()) text += fmt::format(": {}", sample.reason);
+  switch (sample.equality) {
+    case Equality::none: break;
+    case Equality::equal: text += ", equal to its reference there (exact arithmetic)"; break;
+    case Equality::unknown:
+      text += fmt::format(", not certified equal to its reference: {}", sample.unequal);
+      break;
+    case Equality::different: text += fmt::format(", NOT EQUAL: {}", sample.unequal); break;
+  }
   return text;
 }
 

@@ -29,6 +29,22 @@ struct FieldTraits<Proof> {
   static bool identical(Proof a, Proof b) { return a == b; }
 };
 
+// Whether the results are the reference's for all data of the same sizes, in exact arithmetic.
+enum class Equality : std::uint8_t {
+  none,       // the pair has no exact reference, or less than all data is proved
+  equal,      // certified
+  unknown,    // not certified
+  different,  // they are other functions of the data
+};
+[[nodiscard]] std::string_view name_of(Equality equality);  // "different"
+
+template <>
+struct FieldTraits<Equality> {
+  static void write(Json& json, Equality equality) { write_name(json, name_of(equality)); }
+  static Equality read(const Json& json, const FieldPath& path);
+  static bool identical(Equality a, Equality b) { return a == b; }
+};
+
 inline constexpr std::uint64_t kSampleInputs = 4;
 
 // What is proved for kSampleInputs inputs of a pair: a sample of its domain, no more.
@@ -36,9 +52,11 @@ struct SampleProof {
   Proof proof = Proof::tried;  // for all of them
   // Their elements, ascending, each once; empty: they have none.
   std::vector<std::uint64_t> sizes{};
-  std::string reason{};  // why no more is proved; empty for the strongest proof
+  std::string reason{};                // why no more is proved; empty for the strongest proof
+  Equality equality = Equality::none;  // the weakest of the inputs
+  std::string unequal{};               // why it is not certified
 };
-FIELDS(SampleProof, proof, sizes, reason);
+FIELDS(SampleProof, proof, sizes, reason, equality, unequal);
 
 // What is known about a pair beyond its trials without findings.
 struct BeyondTrials {

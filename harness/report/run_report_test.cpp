@@ -135,7 +135,8 @@ TEST(RunReport, SaysWhatIsProvedOfAClaim) {
       R"j([{"pair":"fake_clean","property":"","status":"passed","verdict":"ok","expects":[],)j"
       R"j("found":[],"trials":40,"failures":[],"trials_for_every_schedule":12,)j"
       R"j("proof":{"proof":"every-schedule","sizes":[0,31,480],)j"
-      R"j("reason":"data decides an address: a.cu:3 (ld.global.u32)"}}])j");
+      R"j("reason":"data decides an address: a.cu:3 (ld.global.u32)",)j"
+      R"j("equality":"none","unequal":""}}])j");
   const std::string page = report_html(run);
   EXPECT_NE(
       page.find(">ok, 12 trials for every schedule, proved for this data and all schedules at "
