@@ -319,6 +319,17 @@ void ConfigurationOptions::add_to(CLI::App& command) {
   command.add_flag("--portable", portable, "Note code that only devices from sm_70 on allow");
 }
 
+void ConfigurationOptions::add_checks_to(CLI::App& command) {
+  std::set<std::string> optional;
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    if (!row.by_default) optional.emplace(row.name);
+  }
+  command
+      .add_option("--check", checks, "What to look for beside everything that is always checked")
+      ->delimiter(',')
+      ->check(CLI::IsMember(optional));
+}
+
 void add_volatile_option(CLI::App& command, std::string& value) {
   std::set<std::string> names;
   for (const auto& [is_weak, name] : kVolatileNames) names.emplace(name);
@@ -359,6 +370,10 @@ std::vector<Settings> ConfigurationOptions::settings() const {
       settings.build = a_build;
       settings.warp_model = model;
       settings.checkers.portable = portable;
+      for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+        if (std::ranges::find(checks, row.name) != checks.end())
+          settings.checkers.*row.enabled = true;
+      }
       settings.checkers.volatile_is_weak = volatile_accesses == kVolatileNames[1].second;
       list.push_back(settings);
     }

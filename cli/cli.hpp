@@ -56,9 +56,11 @@ struct ConfigurationOptions {
   std::string build = "optimized";
   std::string warp_model = "independent";
   bool portable = false;
+  std::vector<std::string> checks;           // checkers that are off by default
   std::string volatile_accesses = "strong";  // add_volatile_option()
 
   void add_to(CLI::App& command);
+  void add_checks_to(CLI::App& command);  // --check
   [[nodiscard]] std::vector<Settings> settings() const;
 };
 

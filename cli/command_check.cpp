@@ -69,6 +69,9 @@ int check_on_gpu(const CheckArguments& arguments) {
         "--seconds, --statistics, --health, --lcov, --compile, --expect, --write-expect and "
         "--profile need --engine vgpu");
   }
+  if (!arguments.configuration.checks.empty()) {
+    throw UsageError("--check needs --engine vgpu: a real GPU shows results alone");
+  }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent" ||
       arguments.configuration.volatile_accesses != "strong") {
@@ -393,6 +396,7 @@ void add_check_to(CLI::App& command, Run& run) {
   command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
   arguments->configuration.add_to(command);
+  arguments->configuration.add_checks_to(command);
   arguments->compile.add_to(command);
   add_volatile_option(command, arguments->configuration.volatile_accesses);
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")

@@ -36,8 +36,9 @@ namespace {
 
 constexpr const char* kNewest = "newest";
 constexpr unsigned kJobsMax = 1024;
-constexpr int kTimeUp = 124;                    // the status of timeout(1)
-constexpr const char* kOutputCheck = "output";  // for several runs; not a checker
+constexpr int kTimeUp = 124;                       // the status of timeout(1)
+constexpr const char* kOutputCheck = "output";     // for several runs; not a checker
+constexpr const char* kDefaultChecks = "default";  // all checks that are on by default
 
 struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
@@ -72,12 +73,19 @@ struct ExecArguments {
   ReportOptions reports;
 };
 
+// Returns whether --check names a check, or all that are on by default.
+bool asks_for(const ExecArguments& arguments, std::string_view check) {
+  const auto& checks = arguments.checks;
+  if (checks.empty()) return check == kDefaultChecks;
+  return std::ranges::find(checks, check) != checks.end();
+}
+
 Settings settings_of(const ExecArguments& arguments) {
   Settings settings;
   if (arguments.warp_model == "lockstep") settings.warp_model = vgpu::WarpModel::lockstep;
-  const auto& checks = arguments.checks;
-  for (const auto& [checker, name] : kCheckerNames) {
-    settings.checkers.*checker = checks.empty() || std::ranges::find(checks, name) != checks.end();
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    settings.checkers.*row.enabled =
+        (row.by_default && asks_for(arguments, kDefaultChecks)) || asks_for(arguments, row.name);
   }
   settings.checkers.portable = arguments.portable;
   settings.checkers.volatile_is_weak = arguments.volatile_accesses == kVolatileNames[1].second;
@@ -88,9 +96,8 @@ Settings settings_of(const ExecArguments& arguments) {
 }
 
 bool compares_outputs(const ExecArguments& arguments) {
-  const auto& checks = arguments.checks;
   return arguments.runs > 1 &&
-         (checks.empty() || std::ranges::find(checks, kOutputCheck) != checks.end());
+         (asks_for(arguments, kDefaultChecks) || asks_for(arguments, kOutputCheck));
 }
 
 // The names of devices, and the compute capability of each, 90 for sm_90.  A device has the
@@ -403,12 +410,14 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
       ->expected(1, -1)
       ->type_name("ARG...");
   std::set<std::string> checks = names_of(kCheckerNames);
-  checks.insert(kOutputCheck);
+  checks.insert({kOutputCheck, kDefaultChecks});
   command
       .add_option(
           "--check", arguments.checks,
-          fmt::format("What to look for (default: everything): {}, {} (compares several runs)",
-                      vgpu::checkers_help(), kOutputCheck))
+          fmt::format(
+              "What to look for (default: everything but numerics; {} stands for that): {}, "
+              "{} (compares several runs)",
+              kDefaultChecks, vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")

@@ -133,6 +133,12 @@ std::string crash_text(const Finding& finding) {
           "Direct leak of {} byte(s) in 1 object(s) allocated from:\n{}",
           kProcess, bytes_of(finding), stack_of(finding, 0));
     case FindingKind::barrier_divergence:
+    case FindingKind::not_a_number:
+    case FindingKind::infinity:
+    case FindingKind::lossy_conversion:
+    case FindingKind::wrapped_integer:
+    case FindingKind::ignored_nan:
+    case FindingKind::underflow:
     case FindingKind::deadlock:
     case FindingKind::trap:
     case FindingKind::mismatch:

@@ -38,7 +38,9 @@ std::string settings_summary(const Settings& settings) {
     parts.push_back(fmt::format("build {}", name_of(settings.build)));
   if (settings.checkers.volatile_is_weak) parts.emplace_back("volatile accesses weak");
   for (const auto& [checker, name] : kCheckerNames) {
-    if (!(settings.checkers.*checker)) parts.push_back(fmt::format("checker {} off", name));
+    const bool is_on = settings.checkers.*checker;
+    if (is_on == normal.checkers.*checker) continue;
+    parts.push_back(fmt::format("checker {} {}", name, is_on ? "on" : "off"));
   }
   if (settings.checkers.portable) parts.emplace_back("portable");
   const auto limit = [&](std::string_view name, auto value, auto usual) {

@@ -42,6 +42,28 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
      "Every thread of the block that has not exited must come to the same __syncthreads(): take it "
      "out of branches and loops that threads leave at different times. The mask of a warp "
      "operation names the lanes that come to it, and no others."},
+    {FindingKind::not_a_number, "NaN",
+     "An operation makes a NaN of operands that are none, and the result is seen.",
+     "Look at the operands at (1): 0 / 0, inf - inf, 0 * inf, or a root or a logarithm of a "
+     "negative number. Subtract the maximum before exp(), and handle rows that are masked "
+     "completely."},
+    {FindingKind::infinity, "Infinity",
+     "An operation makes an infinity of finite operands: an overflow or a division by zero.",
+     "Scale before the operation, use a wider type for sums of half, or test the divisor."},
+    {FindingKind::lossy_conversion, "Conversion that loses the value",
+     "A float that is no number, or is out of range, becomes an integer.",
+     "Clamp the value or test it before the conversion."},
+    {FindingKind::wrapped_integer, "Index that wraps",
+     "An integer of 32 bits wraps, and then becomes an address or decides a bound.",
+     "Compute the index in 64 bits: convert one operand to size_t before the product."},
+    {FindingKind::ignored_nan, "NaN that is ignored",
+     "A maximum, a minimum or a comparison drops a NaN, or an integer comparison of the bits of "
+     "floats orders them otherwise than floats.",
+     "Test for NaNs where they matter, or use an operation that hands them on; for atomics, "
+     "order negative floats by an atomic minimum of their unsigned bits, and -0.0 as them."},
+    {FindingKind::underflow, "Small value that becomes zero",
+     "A value is flushed to zero (-ftz=true, -use_fast_math), or a narrower type cannot hold it.",
+     "Scale the values, or compile without flushing if the values matter."},
     {FindingKind::deadlock, "Kernel does not end",
      "No thread can change what the others wait for, or the launch passed the limit of steps.",
      "Look for a lock that is not given back, for a loop whose end depends on a thread that has "

@@ -83,7 +83,7 @@ Verdict verdict_of(TrialResult&& result) {
 bool all_checkers_watch(const Settings& settings) {
   return settings.warp_model == vgpu::WarpModel::independent &&
          std::ranges::all_of(vgpu::kCheckers, [&](const vgpu::CheckerRow& row) {
-           return settings.checkers.*row.enabled;
+           return !row.by_default || settings.checkers.*row.enabled;
          });
 }
 

@@ -8,13 +8,16 @@
 namespace warpcheck::vgpu {
 namespace {
 
-std::string message_of(const Fault& fault) {
+std::string message_of(const Reporter& reporter, const Fault& fault) {
+  const std::string_view why = reporter.why_address(*fault.program, fault.pc);
+  if (!why.empty()) return fmt::format("the index of (1) has wrapped: {}", why);
   if (is_stray(fault)) return message_of_stray(fault);
   if (fault.nearest != nullptr && fault.nearest->is_region) {
     return "(1) is not inside one region of a memory pool (NVTX)";
   }
   return is_nowhere(fault)
-             ? "(1) is outside every allocation: a pointer of the host, or one that was never set?"
+             ? "(1) is outside every allocation: a pointer of the host, one that was never set, or "
+               "an index that has wrapped?"
              : "(1) is outside every allocation";
 }
 
@@ -59,7 +62,7 @@ void BoundsChecker::on_fault(const Fault& fault) {
   if (is_use_after_end(fault.kind) || reporter_.count_again(key_of(fault))) return;
   switch (fault.kind) {
     case Fault::Kind::out_of_bounds:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(fault));
+      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(reporter_, fault));
       break;
     case Fault::Kind::misaligned:
       report_fault(reporter_, fault, FindingKind::misaligned_access,

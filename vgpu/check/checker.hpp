@@ -57,9 +57,11 @@ class Checker : public Observer {
 
 // Each function is defined in the checker's own file.
 #define CHECKER(name, turn, help) std::unique_ptr<Checker> make_##name##_checker(Reporter&);
+#define OPTIONAL_CHECKER(name, turn, help) CHECKER(name, turn, help)
 #define SILENT_CHECKER(name, turn, enabled) CHECKER(name, turn, "")
 #include "vgpu/check/checkers.def"
 #undef CHECKER
+#undef OPTIONAL_CHECKER
 #undef SILENT_CHECKER
 
 }  // namespace warpcheck::vgpu

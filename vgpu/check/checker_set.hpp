@@ -11,9 +11,11 @@ namespace warpcheck::vgpu {
 // reported.
 struct CheckerSet {
 #define CHECKER(name, turn, help) bool name = true;
+#define OPTIONAL_CHECKER(name, turn, help) bool name = false;
 #define SILENT_CHECKER(name, turn, enabled)
 #include "vgpu/check/checkers.def"
 #undef CHECKER
+#undef OPTIONAL_CHECKER
 #undef SILENT_CHECKER
   // Reports notes on code that only targets from sm_70 on allow: barriers after some threads have
   // exited.
@@ -33,13 +35,16 @@ struct CheckerRow {
   bool CheckerSet::*enabled = nullptr;
   std::string_view name;
   std::string_view help;  // what it finds
+  bool by_default = true;
 };
 
 inline constexpr auto kCheckers = std::to_array<CheckerRow>({
-#define CHECKER(name, turn, help) {&CheckerSet::name, #name, help},
+#define CHECKER(name, turn, help) {&CheckerSet::name, #name, help, true},
+#define OPTIONAL_CHECKER(name, turn, help) {&CheckerSet::name, #name, help, false},
 #define SILENT_CHECKER(name, turn, enabled)
 #include "vgpu/check/checkers.def"
 #undef CHECKER
+#undef OPTIONAL_CHECKER
 #undef SILENT_CHECKER
 });
 

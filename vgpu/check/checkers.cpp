@@ -29,9 +29,11 @@ struct Row {
 constexpr auto kRegistry = [] {
   auto rows = std::to_array<Row>({
 #define CHECKER(name, turn, help) {turn, &CheckerSet::name, make_##name##_checker},
+#define OPTIONAL_CHECKER(name, turn, help) CHECKER(name, turn, help)
 #define SILENT_CHECKER(name, turn, enabled) {turn, enabled, make_##name##_checker},
 #include "vgpu/check/checkers.def"
 #undef CHECKER
+#undef OPTIONAL_CHECKER
 #undef SILENT_CHECKER
   });
   std::ranges::sort(rows, {}, &Row::turn);

@@ -82,7 +82,9 @@ TEST_F(CheckersTest, AddressesNearNullAndOthers) {
     return checkers.findings().back().message;
   };
   const std::string plain = "(1) is outside every allocation";
-  const std::string nowhere = plain + ": a pointer of the host, or one that was never set?";
+  const std::string nowhere = plain +
+                              ": a pointer of the host, one that was never set, or an index that "
+                              "has wrapped?";
   EXPECT_EQ(message_at(0), plain);
   EXPECT_EQ(message_at(0xffff'ffff'ffff'fffc), plain);
   EXPECT_EQ(message_at(0xffff'ffff'fff0'0000), plain);
@@ -500,12 +502,12 @@ TEST(CheckerRows, AreNamedAndExplained) {
   std::vector<std::string_view> names;
   for (const CheckerRow& row : kCheckers) {
     names.push_back(row.name);
-    EXPECT_TRUE((CheckerSet{}).*row.enabled);
+    EXPECT_EQ((CheckerSet{}).*row.enabled, row.by_default);
     EXPECT_NE(checkers_help().find(std::string(row.name) + " (" + std::string(row.help) + ")"),
               std::string::npos);
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string_view>{"race", "bounds", "init", "barrier", "lifetime"}));
+  EXPECT_EQ(names, (std::vector<std::string_view>{"race", "bounds", "init", "barrier", "lifetime",
+                                                  "numerics"}));
 }
 
 TEST_F(CheckersTest, FindingsComeInOrderOfFirstOccurrence) {

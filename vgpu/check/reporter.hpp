@@ -161,6 +161,17 @@ class Reporter final : public Observer {
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
 
+  // The address of an access that follows is made of a wrong integer.
+  //   why: a sentence; empty: not known
+  void explain_address(const Program& program, std::uint32_t pc, std::string why) {
+    explained_ = {&program, pc, std::move(why)};
+  }
+  // Returns why the address of an access is wrong; empty: not known.
+  [[nodiscard]] std::string_view why_address(const Program& program, std::uint32_t pc) const {
+    return explained_.program == &program && explained_.pc == pc ? explained_.why
+                                                                 : std::string_view();
+  }
+
   // Is called with the index of a new finding.  The finding's count is not yet known then.
   using Listener = std::function<void(std::size_t)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
@@ -212,7 +223,14 @@ class Reporter final : public Observer {
   void widen(std::uint32_t index, Finding&& finding, Relation relation);
   void grow();
 
+  struct Explained {
+    const Program* program = nullptr;
+    std::uint32_t pc = 0;
+    std::string why;
+  };
+
   Dim3 grid_, block_;
+  Explained explained_;
   std::vector<Finding> findings_;
   Listener listener_;
   const Causes* causes_ = nullptr;

@@ -91,6 +91,7 @@ std::vector<vgpu::Finding> expect_findings(const Parameter& parameter, const Lis
   cudart::TrialSettings settings;
   settings.build = build;
   settings.warp_model = model;
+  settings.checkers.WARPCHECK_LITMUS_CHECKER = true;
   settings.limits.steps_max = kStepsMax;
   settings.limits.compile = compile;
   cudart::begin_trial(settings);

@@ -54,7 +54,7 @@ vgpu::MemoryCounts counted(const AccessKernel& kernel, vgpu::Compile compile, bo
   cudart::TrialSettings settings;
   settings.limits.compile = compile;
   settings.extra_observer = &counters;
-  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = checks;
+  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = checks && row.by_default;
   cudart::begin_trial(settings);
   run(kernel);
   EXPECT_TRUE(cudart::end_trial().refusals.empty()) << kernel.name;

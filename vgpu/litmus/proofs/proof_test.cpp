@@ -88,7 +88,7 @@ cudart::TrialResult run(const Program& program, cudart::Build build, vgpu::Obser
   settings.limits.enough = enough;
   settings.build = build;
   settings.extra_observer = observer;
-  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = checks;
+  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = checks && row.by_default;
   cudart::begin_trial(settings);
   program.run();
   release_all();

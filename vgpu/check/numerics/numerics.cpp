@@ -1,0 +1,272 @@
+#include "vgpu/check/numerics/numerics.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/machine/state.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+
+constexpr std::array<ComputeOperand, 3> kSources{ComputeOperand::a, ComputeOperand::b,
+                                                 ComputeOperand::c};
+
+bool accesses_memory(ValueRule rule) {
+  return rule == ValueRule::loads || rule == ValueRule::stores || rule == ValueRule::updates ||
+         rule == ValueRule::copies;
+}
+
+bool is_float_value(Made made) { return made == Made::nan || made == Made::infinity; }
+
+// Returns the lane whose value a shuffle gives to `lane` (PTX ISA 9.7.9.6).
+unsigned source_lane(const InstrStep& step, const Instr& instr, unsigned lane) {
+  const std::uint32_t by = word_of(*step.registers, instr[WarpOperand::lane], lane) & 31;
+  const std::uint32_t clamp = word_of(*step.registers, instr[WarpOperand::clamp], lane);
+  const std::uint32_t segment = clamp >> 8 & 31;
+  const unsigned last = (lane & segment) | (clamp & 31 & ~segment);
+  switch (instr.modifiers.shuffle) {
+    case ptx::ShuffleMode::up:
+      return static_cast<int>(lane) - static_cast<int>(by) >= static_cast<int>(last) ? lane - by
+                                                                                     : lane;
+    case ptx::ShuffleMode::down: return lane + by <= last ? lane + by : lane;
+    case ptx::ShuffleMode::bfly: return (lane ^ by) <= last ? lane ^ by : lane;
+    default: {
+      const unsigned from = (lane & segment) | (by & ~segment);
+      return from <= last ? from : lane;
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_numerics_checker(Reporter& reporter) {
+  return std::make_unique<NumericsChecker>(reporter);
+}
+
+void NumericsChecker::reset(WarpModel /*model*/) {
+  origins_.reset();
+  memory_.reset();
+  plans_.clear();
+  warps_.clear();
+  launches_ = 0;
+  step_ = nullptr;
+  warp_ = nullptr;
+  warp_key_ = nullptr;
+  planned_ = nullptr;
+  is_beside_ = false;
+}
+
+void NumericsChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_start) {
+    origins_.begin_launch(launches_++);
+    planned_ = nullptr;
+    const auto known = plans_.find(sync.program);
+    const bool is_other =
+        known != plans_.end() && (known->second.kernel != sync.program->kernel ||
+                                  known->second.plans.size() != sync.program->code.size());
+    if (is_other) plans_.erase(known);
+    // The warps of a launch that has ended are gone.
+    if (!is_beside_) {
+      warps_.clear();
+      warp_ = nullptr;
+      warp_key_ = nullptr;
+    }
+    is_beside_ = false;
+  }
+  if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) memory_.clear(*sync.shared);
+}
+
+NumericsChecker::WarpState& NumericsChecker::state_of(const InstrStep& step) {
+  if (step.warp != warp_key_) {
+    warp_key_ = step.warp;
+    warp_ = &warps_[step.warp];
+  }
+  if (warp_->block != step.slot->serial + 1) {
+    warp_->block = step.slot->serial + 1;
+    warp_->tags.clear();
+    warp_->waiting.clear();
+  }
+  return *warp_;
+}
+
+const ValuePlan& NumericsChecker::plan_of(const InstrStep& step) {
+  if (step.program != planned_) {
+    planned_ = step.program;
+    const auto [at, is_new] = plans_.try_emplace(step.program);
+    if (is_new) at->second = {step.program->kernel, plan_values(*step.program)};
+    plans_now_ = &at->second.plans;
+  }
+  return (*plans_now_)[step.pc];
+}
+
+void NumericsChecker::on_step(const InstrStep& step) {
+  step_ = &step;
+  plan_ = &plan_of(step);
+  WarpState& warp = state_of(step);
+  is_saved_ = false;
+  updated_.reset();
+  const ValuePlan& plan = *plan_;
+  if (accesses_memory(plan.rule)) {
+    for (RowTags& tags : loaded_) tags.mask = 0;
+    if (warp.tags.any()) use_address(step);
+  }
+  if (plan.is_in_place && (plan.makes_tags || warp.tags.any())) save_sources(step);
+  if (plan.rule == ValueRule::shuffles && warp.tags.any()) {
+    std::erase_if(warp.waiting, [&](const Waiting& one) { return (one.lanes & step.active) != 0; });
+    warp.waiting.push_back({step.pc, step.active, *step.registers});
+  }
+}
+
+void NumericsChecker::on_step_end(const InstrStep& step) {
+  const ValuePlan& plan = *plan_;
+  const bool is_needed = plan.makes_tags || warp_->tags.any() || accesses_memory(plan.rule);
+  if (is_needed && step.active != 0) execute(step, plan);
+  step_ = nullptr;
+}
+
+void NumericsChecker::execute(const InstrStep& step, const ValuePlan& plan) {
+  switch (plan.rule) {
+    case ValueRule::nothing:
+    case ValueRule::stores:
+    case ValueRule::copies: break;
+    case ValueRule::replaces: set_results(step, plan, {}); break;
+    case ValueRule::moves: move(step, plan); break;
+    case ValueRule::selects: select(step, plan); break;
+    case ValueRule::shuffles: {
+      // The lanes that waited have their results now.
+      for (const Waiting& one : std::exchange(warp_->waiting, {})) {
+        InstrStep earlier = step;
+        earlier.pc = one.pc;
+        earlier.active = one.lanes;
+        earlier.registers = &one.registers;
+        shuffle(earlier);
+      }
+      break;
+    }
+    case ValueRule::computes: compute(step, plan); break;
+    case ValueRule::extremes: take_extreme(step, plan); break;
+    case ValueRule::rounds_to_integer: round_to_integer(step, plan); break;
+    case ValueRule::compares: compare(step, plan); break;
+    case ValueRule::adds_integers: add_integers(step, plan); break;
+    case ValueRule::compares_integers: compare_integers(step, plan); break;
+    case ValueRule::multiplies_matrices: multiply_matrices(step, plan); break;
+    case ValueRule::updates: update(step, plan); break;
+    case ValueRule::loads:
+      for (std::size_t i = 0; i < plan.results.size() && i < loaded_.size(); ++i) {
+        warp_->tags.set(step, plan.results[i], loaded_[i], step.active);
+      }
+      break;
+  }
+}
+
+void NumericsChecker::save_sources(const InstrStep& step) {
+  const Instr& instr = step.program->code[step.pc];
+  for (std::size_t i = 0; i < kSources.size(); ++i) {
+    const bool is_atomic = instr.kind == InstrKind::atomic;
+    const Ref& ref = is_atomic ? instr[AtomicOperand::value] : instr[kSources[i]];
+    if (ref.bank != Bank::word && ref.bank != Bank::wide) continue;
+    std::memcpy(saved_[i].row.data(), row_of(*step.registers, ref),
+                ref.bank == Bank::wide ? kWideRowBytes : kWordRowBytes);
+    const RowTags* const tags = warp_->tags.get(step, ref);
+    saved_[i].tags.mask = 0;
+    if (tags != nullptr) saved_[i].tags = *tags;
+  }
+  is_saved_ = true;
+}
+
+NumericsChecker::Sources NumericsChecker::sources_of(const InstrStep& step) const {
+  const Instr& instr = step.program->code[step.pc];
+  Sources sources;
+  for (std::size_t i = 0; i < kSources.size(); ++i) {
+    const Ref& ref = instr[kSources[i]];
+    if (ref.bank == Bank::none || ref.bank == Bank::predicate) continue;
+    sources[i].ref = ref;
+    if (is_saved_ && ref.bank != Bank::constant) {
+      sources[i].row = saved_[i].row.data();
+      if (saved_[i].tags.mask != 0) sources[i].tags = &saved_[i].tags;
+    } else {
+      sources[i].row = row_of(*step.registers, ref);
+      sources[i].tags = warp_->tags.get(step, ref);
+    }
+  }
+  return sources;
+}
+
+void NumericsChecker::set_results(const InstrStep& step, const ValuePlan& plan,
+                                  const RowTags& tags) {
+  for (const Ref& ref : plan.results) warp_->tags.set(step, ref, tags, step.active);
+}
+
+// Integers that are wrong stay so when they are copied, and not when their bits are taken apart,
+// which hashes do.  The bits of a NaN or an infinity may be taken apart and put together again.
+void NumericsChecker::move(const InstrStep& step, const ValuePlan& plan) {
+  const Opcode opcode = step.program->code[step.pc].opcode;
+  const bool copies = opcode == Opcode::mov_ || opcode == Opcode::cvta_;
+  RowTags tags;
+  for (const Source& source : sources_of(step)) {
+    if (source.tags == nullptr) continue;
+    for_each_bit(source.tags->mask & step.active & ~tags.mask, [&](unsigned lane) {
+      const Tag tag = source.tags->tag[lane];
+      if (!copies && !is_float_value(origins_.origin_of(tag).made)) return;
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = tag;
+      tags.truth[lane] = source.tags->truth[lane];
+    });
+  }
+  set_results(step, plan, tags);
+}
+
+void NumericsChecker::select(const InstrStep& step, const ValuePlan& plan) {
+  const Instr& instr = step.program->code[step.pc];
+  const Sources sources = sources_of(step);
+  const Ref& selector = instr[ComputeOperand::c];
+  std::uint32_t first = 0;  // lanes that take a
+  if (instr.opcode == Opcode::selp_) {
+    first = read_predicate(*step.registers, selector);
+  } else {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const auto value = static_cast<std::int32_t>(word_of(*step.registers, selector, lane));
+      first |= std::uint32_t{value >= 0} << lane;
+    }
+  }
+  RowTags tags;
+  for_each_bit(step.active, [&](unsigned lane) {
+    const Source& source = sources[(first >> lane & 1u) != 0 ? 0 : 1];
+    Tag tag = source.tags == nullptr ? 0 : source.tags->of(lane);
+    if (tag != 0) tags.truth[lane] = source.tags->truth[lane];
+    if (plan.is_logarithm_of_zero && (first >> lane & 1u) != 0) {
+      tag = origins_.made(
+          Made::infinity, *step.program, step.pc, [] { return std::string("the logarithm of 0"); },
+          reporter_, thread_of(step.place, lane));
+    }
+    if (tag == 0) return;
+    tags.mask |= 1u << lane;
+    tags.tag[lane] = tag;
+  });
+  set_results(step, plan, tags);
+}
+
+void NumericsChecker::shuffle(const InstrStep& step) {
+  const Instr& instr = step.program->code[step.pc];
+  RowTags tags;
+  const RowTags* const known = warp_->tags.get(step, instr[WarpOperand::value]);
+  const RowTags* const values = is_saved_ && saved_[0].tags.mask != 0 ? &saved_[0].tags : known;
+  if (values != nullptr) {
+    for_each_bit(step.active, [&](unsigned lane) {
+      const unsigned from = source_lane(step, instr, lane);
+      if (values->of(from) == 0) return;
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = values->tag[from];
+      tags.truth[lane] = values->truth[from];
+    });
+  }
+  warp_->tags.set(step, instr[WarpOperand::result], tags, step.active);
+}
+
+}  // namespace warpcheck::vgpu

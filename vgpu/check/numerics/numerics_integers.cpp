@@ -1,0 +1,223 @@
+// Integers of 32 bits that wrap, and then become an address or a bound.
+//
+// nvcc writes the same instructions for signed and for unsigned integers, so a sum that wraps is
+// not wrong by itself.  A wrapped value is kept together with what it would be in 64 bits, of
+// operands that are taken as signed.  Where it is extended to 64 bits, as signed or as unsigned,
+// the result is that value, or it is wrong; a comparison is wrong if it would turn out otherwise.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+#include "vgpu/check/numerics/numerics.hpp"
+#include "vgpu/check/numerics/operations.hpp"
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+
+__extension__ using Wide = __int128;
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t bounded(Wide value) {
+  constexpr Wide kMost = kUnknown;
+  if (value > kMost || value < -kMost) return kUnknown;
+  return static_cast<std::int64_t>(value);
+}
+
+std::int32_t signed_word(const std::byte* row, unsigned lane) {
+  std::int32_t value = 0;
+  if (row != nullptr) std::memcpy(&value, row + lane * sizeof value, sizeof value);
+  return value;
+}
+
+Wide true_result(Opcode opcode, Wide a, Wide b, Wide c) {
+  switch (opcode) {
+    case Opcode::add_: return a + b;
+    case Opcode::sub_: return a - b;
+    case Opcode::mul_: return a * b;
+    case Opcode::mad_: return a * b + c;
+    case Opcode::shl_: return b < 0 || b > 31 ? 0 : a * (Wide{1} << static_cast<int>(b));
+    default: return -a;  // neg
+  }
+}
+
+std::string text_of_wrap(Opcode opcode, std::int64_t a, std::int64_t b, std::int64_t c) {
+  const std::string x = with_commas(a), y = with_commas(b);
+  switch (opcode) {
+    case Opcode::add_: return fmt::format("{} + {}", x, y);
+    case Opcode::sub_: return fmt::format("{} - {}", x, y);
+    case Opcode::mul_: return fmt::format("{} * {}", x, y);
+    case Opcode::mad_:
+      return c == 0 ? fmt::format("{} * {}", x, y)
+                    : fmt::format("{} * {} + {}", x, y, with_commas(c));
+    case Opcode::shl_: return fmt::format("{} << {}", x, y);
+    default: return fmt::format("-{}", x);
+  }
+}
+
+bool holds(ptx::Compare compare, Wide a, Wide b) {
+  switch (compare) {
+    case ptx::Compare::eq: return a == b;
+    case ptx::Compare::ne: return a != b;
+    case ptx::Compare::lt:
+    case ptx::Compare::lo: return a < b;
+    case ptx::Compare::le:
+    case ptx::Compare::ls: return a <= b;
+    case ptx::Compare::gt:
+    case ptx::Compare::hi: return a > b;
+    default: return a >= b;
+  }
+}
+
+bool is_unsigned(const Instr& instr) {
+  const ptx::Compare compare = instr.modifiers.compare;
+  return !ptx::is_signed(instr.modifiers.type) || compare == ptx::Compare::lo ||
+         compare == ptx::Compare::ls || compare == ptx::Compare::hi || compare == ptx::Compare::hs;
+}
+
+bool is_wrapping_of(const Instr& instr) {
+  return ptx::bytes_of(instr.modifiers.type) == 4 && instr.modifiers.part != ptx::MulPart::wide &&
+         instr.modifiers.part != ptx::MulPart::hi && instr.opcode != Opcode::cvt_;
+}
+
+}  // namespace
+
+void NumericsChecker::add_integers(const InstrStep& step, const ValuePlan& plan) {
+  const Instr& instr = step.program->code[step.pc];
+  if (!is_wrapping_of(instr)) return widen(step, plan);
+  if (!plan.makes_tags && !warp_->tags.any()) return;
+  const Sources sources = sources_of(step);
+  const std::byte* const row = row_of(*step.registers, plan.results[0]);
+  RowTags tags;
+  for_each_bit(step.active, [&](unsigned lane) {
+    std::array<std::int64_t, 3> values{};
+    Tag tag = 0;
+    bool is_unknown = false;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      values[i] = signed_word(sources[i].row, lane);
+      const Tag known = sources[i].tags == nullptr ? 0 : sources[i].tags->of(lane);
+      const Made made = known == 0 ? Made::nan : origins_.origin_of(known).made;
+      if (made != Made::lost && made != Made::wrapped) continue;
+      tag = known;
+      values[i] = sources[i].tags->truth[lane];
+      is_unknown |= values[i] == kUnknown;
+    }
+    const std::int64_t truth =
+        is_unknown ? kUnknown : bounded(true_result(instr.opcode, values[0], values[1], values[2]));
+    const std::int32_t result = signed_word(row, lane);
+    // A constant above 2^31 is written as its complement, and may be added in place of a
+    // subtraction.
+    constexpr std::int64_t kTurn = std::int64_t{1} << 32;
+    const bool may_turn = plan.adds_constant && tag != 0 && !is_unknown;
+    if (truth == result || (may_turn && truth - kTurn == result)) return;
+    if (tag == 0 && !plan.makes_tags) return;
+    if (tag == 0) {
+      const auto describe = [&] {
+        return fmt::format("{} is {}, and 32 bits keep {} of it",
+                           text_of_wrap(instr.opcode, values[0], values[1], values[2]),
+                           with_commas(truth), with_commas(result));
+      };
+      tag = origins_.made(Made::wrapped, *step.program, step.pc, describe, reporter_,
+                          thread_of(step.place, lane));
+    }
+    tags.mask |= 1u << lane;
+    tags.tag[lane] = tag;
+    tags.truth[lane] = truth;
+  });
+  warp_->tags.set(step, plan.results[0], tags, step.active);
+}
+
+// Instructions with 64 bits, and conversions.
+void NumericsChecker::widen(const InstrStep& step, const ValuePlan& plan) {
+  if (!warp_->tags.any()) return;
+  const Instr& instr = step.program->code[step.pc];
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool converts = instr.opcode == Opcode::cvt_;
+  const ptx::Type from = converts ? m.source_type : m.type;
+  const bool extends_sign = ptx::is_signed(from);
+  RowTags tags;
+  for (const Source& source : sources_of(step)) {
+    if (source.tags == nullptr) continue;
+    for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
+      const Made made = origins_.origin_of(source.tags->tag[lane]).made;
+      if (made != Made::lost && made != Made::wrapped) return;
+      const bool is_word = source.ref.bank == Bank::word && ptx::bytes_of(from) == 4;
+      const std::int32_t word = is_word ? signed_word(source.row, lane) : 0;
+      const std::int64_t widened =
+          extends_sign ? word : std::int64_t{static_cast<std::uint32_t>(word)};
+      if (is_word && widened == source.tags->truth[lane]) return;
+      tags.mask |= 1u << lane;
+      tags.tag[lane] = source.tags->tag[lane];
+      tags.truth[lane] = kUnknown;
+    });
+  }
+  set_results(step, plan, tags);
+}
+
+void NumericsChecker::compare_integers(const InstrStep& step, const ValuePlan& /*plan*/) {
+  const Instr& instr = step.program->code[step.pc];
+  const Sources sources = sources_of(step);
+  const auto value_of = [&](const Source& source, unsigned lane) -> Wide {
+    const std::int32_t word = signed_word(source.row, lane);
+    return is_unsigned(instr) ? Wide{static_cast<std::uint32_t>(word)} : Wide{word};
+  };
+  for (const std::size_t side : {0u, 1u}) {
+    const Source &source = sources[side], &other = sources[1 - side];
+    if (source.tags == nullptr) continue;
+    for_each_bit(source.tags->mask & step.active, [&](unsigned lane) {
+      const ValueOrigin& origin = origins_.origin_of(source.tags->tag[lane]);
+      const std::int64_t truth = source.tags->truth[lane];
+      if (origin.made != Made::wrapped || truth == kUnknown) return;
+      // A negative value that is compared as unsigned is a test of a range.
+      if (is_unsigned(instr) && truth < 0) return;
+      // So is a sum that is compared with its own operand: it asks whether it has wrapped.
+      if (other.ref == origin.a || other.ref == origin.b) return;
+      const Wide there = value_of(other, lane), here = value_of(source, lane);
+      const ptx::Compare how = instr.modifiers.compare;
+      const bool is_so = side == 0 ? holds(how, here, there) : holds(how, there, here);
+      const bool would_be = side == 0 ? holds(how, truth, there) : holds(how, there, truth);
+      if (is_so == would_be) return;
+      reporter_.report({step.program, step.pc, origin.pc, 2}, [&] {
+        Finding finding = finding_of(origin);
+        finding.accesses.push_back(
+            reporter_.side("compute", *step.program, step.pc, thread_of(step.place, lane)));
+        finding.message += fmt::format("; (2) compares it with {}, and decides otherwise",
+                                       with_commas(static_cast<std::int64_t>(there)));
+        return finding;
+      });
+    });
+  }
+}
+
+// Reports addresses that are made of wrong integers, before the access.
+void NumericsChecker::use_address(const InstrStep& step) {
+  const Instr& instr = step.program->code[step.pc];
+  if (instr.kind != InstrKind::load && instr.kind != InstrKind::store &&
+      instr.kind != InstrKind::atomic) {
+    return;
+  }
+  const RowTags* const tags = warp_->tags.get(step, instr[MemoryOperand::address]);
+  if (tags == nullptr || (tags->mask & step.active) == 0) return;
+  const AccessKind kind = instr.kind == InstrKind::load    ? AccessKind::read
+                          : instr.kind == InstrKind::store ? AccessKind::write
+                                                           : AccessKind::atomic;
+  for_each_bit(tags->mask & step.active, [&](unsigned lane) {
+    const ValueOrigin& origin = origins_.origin_of(tags->tag[lane]);
+    reporter_.explain_address(*step.program, step.pc,
+                              origin.made == Made::wrapped ? origin.what : std::string());
+    reporter_.report({step.program, step.pc, origin.pc, 3}, [&] {
+      Finding finding = finding_of(origin);
+      finding.accesses.push_back(
+          reporter_.side(role_name(kind), *step.program, step.pc, thread_of(step.place, lane)));
+      finding.message += "; the address of (2) is made of it";
+      return finding;
+    });
+  });
+}
+
+}  // namespace warpcheck::vgpu

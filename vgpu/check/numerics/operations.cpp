@@ -1,0 +1,55 @@
+#include "vgpu/check/numerics/operations.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Opcode;
+
+std::string text_of_operation(const Instr& instr, FloatFormat format,
+                              std::span<const double> operands) {
+  std::vector<std::string> text(3, "?");
+  for (std::size_t i = 0; i < operands.size() && i < text.size(); ++i) {
+    text[i] = text_of_float(format, operands[i]);
+  }
+  const auto& [a, b, c] = std::tie(text[0], text[1], text[2]);
+  switch (instr.opcode) {
+    case Opcode::add_: return fmt::format("{} + {}", a, b);
+    case Opcode::sub_: return fmt::format("{} - {}", a, b);
+    case Opcode::mul_: return fmt::format("{} * {}", a, b);
+    case Opcode::div_: return fmt::format("{} / {}", a, b);
+    case Opcode::mad_:
+    case Opcode::fma_:
+      // So does the toolkit's logarithm make the NaN of a negative argument.
+      if (operands.size() == 3 && operands[0] < 0 && std::isinf(operands[1]) &&
+          operands[1] == operands[2]) {
+        return fmt::format("the logarithm of {}", a);
+      }
+      return fmt::format("{} * {} + {}", a, b, c);
+    case Opcode::rcp_: return fmt::format("1 / {}", a);
+    case Opcode::sqrt_: return fmt::format("the square root of {}", a);
+    case Opcode::rsqrt_: return fmt::format("1 / the square root of {}", a);
+    case Opcode::lg2_: return fmt::format("the logarithm of {}", a);
+    case Opcode::ex2_: return fmt::format("2^{}", a);
+    case Opcode::sin_: return fmt::format("the sine of {}", a);
+    case Opcode::cos_: return fmt::format("the cosine of {}", a);
+    default: return a;
+  }
+}
+
+std::string with_commas(std::int64_t value) {
+  std::string digits = fmt::format("{}", value);
+  const std::size_t first = value < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+}  // namespace warpcheck::vgpu

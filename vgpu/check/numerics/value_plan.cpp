@@ -1,0 +1,334 @@
+#include "vgpu/check/numerics/value_plan.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "vgpu/program/matrix.hpp"
+#include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/unpacking.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+bool is_integer(Type type) {
+  return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
+         ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
+}
+
+ValueRule rule_of_conversion(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool from_float = float_format_of(m.source_type) != FloatFormat::none;
+  const bool to_float = float_format_of(m.type) != FloatFormat::none;
+  if (from_float && to_float) return ValueRule::computes;
+  if (from_float) return is_integer(m.type) ? ValueRule::rounds_to_integer : ValueRule::replaces;
+  if (to_float || m.pack) return ValueRule::replaces;
+  return ValueRule::adds_integers;
+}
+
+ValueRule rule_of_compute(const Instr& instr) {
+  const bool is_float = float_format_of(instr.modifiers.type) != FloatFormat::none;
+  switch (instr.opcode) {
+    case Opcode::cvt_: return rule_of_conversion(instr);
+    case Opcode::add_:
+    case Opcode::sub_:
+    case Opcode::mul_:
+    case Opcode::mad_:
+    case Opcode::fma_:
+    case Opcode::div_:
+    case Opcode::neg_:
+    case Opcode::abs_:
+      if (is_float) return ValueRule::computes;
+      return instr.opcode == Opcode::div_ || instr.opcode == Opcode::abs_
+                 ? ValueRule::replaces
+                 : ValueRule::adds_integers;
+    case Opcode::rcp_:
+    case Opcode::sqrt_:
+    case Opcode::rsqrt_:
+    case Opcode::sin_:
+    case Opcode::cos_:
+    case Opcode::lg2_:
+    case Opcode::ex2_:
+    case Opcode::tanh_:
+    case Opcode::copysign_: return ValueRule::computes;
+    case Opcode::min_:
+    case Opcode::max_: return is_float ? ValueRule::extremes : ValueRule::replaces;
+    case Opcode::shl_: return ValueRule::adds_integers;
+    case Opcode::cvta_:
+    case Opcode::mov_:
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::prmt_:
+    case Opcode::bfe_:
+    case Opcode::bfi_:
+    case Opcode::shr_: return ValueRule::moves;
+    case Opcode::selp_: return ValueRule::selects;
+    case Opcode::setp_:
+    case Opcode::set_:
+      if (float_format_of(instr.modifiers.type) != FloatFormat::none) return ValueRule::compares;
+      return instr.opcode == Opcode::setp_ && is_integer(instr.modifiers.type) &&
+                     ptx::bytes_of(instr.modifiers.type) == 4
+                 ? ValueRule::compares_integers
+                 : ValueRule::replaces;
+    default: return ValueRule::replaces;
+  }
+}
+
+ValueRule rule_of(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::compute: return rule_of_compute(instr);
+    case InstrKind::warp_sync:
+      if (is_matrix_product(instr)) return ValueRule::multiplies_matrices;
+      return instr.opcode == Opcode::shfl_ ? ValueRule::shuffles : ValueRule::replaces;
+    case InstrKind::warp:
+      return instr.opcode == Opcode::shfl_ ? ValueRule::shuffles : ValueRule::replaces;
+    case InstrKind::load: return ValueRule::loads;
+    case InstrKind::store: return ValueRule::stores;
+    case InstrKind::atomic: return ValueRule::updates;
+    case InstrKind::copy:
+    case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy: return ValueRule::copies;
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::texture:
+    case InstrKind::device_call:
+    case InstrKind::heap_allocate:
+    case InstrKind::barrier:
+    case InstrKind::barrier_object:
+    case InstrKind::stack:
+    case InstrKind::print: return ValueRule::replaces;
+    default: return ValueRule::nothing;
+  }
+}
+
+FloatFormat result_format_of(const Instr& instr) {
+  if (!is_matrix_product(instr)) return float_format_of(instr.modifiers.type);
+  const Type type = product_of(instr).d;
+  return type == Type::f16 ? FloatFormat::f16x2 : float_format_of(type);
+}
+
+FloatFormat source_format_of(const Instr& instr) {
+  const bool has_second = instr.opcode == Opcode::cvt_;
+  return float_format_of(has_second ? instr.modifiers.source_type : instr.modifiers.type);
+}
+
+bool is_in_place(const Program& program, const Instr& instr) {
+  if (instr.kind == InstrKind::atomic) return true;  // it reads what it overwrites
+  const std::vector<Ref> results = destinations_of(program, instr);
+  bool is_same = false;
+  roles_of(instr).reads.for_each_in(instr.operands, [&](const Ref& source) {
+    is_same |= source.bank != Bank::none && std::ranges::find(results, source) != results.end();
+  });
+  return is_same;
+}
+
+// Follows integers backwards, from the addresses and bounds that they become.
+class IndexSlice {
+ public:
+  IndexSlice(const Program& program, std::vector<ValuePlan>& plans)
+      : program_(program), plans_(plans), functions_(program.code.size()) {
+    for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+      functions_[pc] = program.function_of(pc);
+      for (const Ref& result : destinations_of(program, program.code[pc])) {
+        if (result.bank == Bank::word || result.bank == Bank::wide) {
+          makers_[row_of(pc, result)].push_back(pc);
+        }
+      }
+    }
+  }
+
+  void mark() {
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      const Instr& instr = program_.code[pc];
+      switch (plans_[pc].rule) {
+        case ValueRule::loads:
+        case ValueRule::stores: add(pc, instr[MemoryOperand::address]); break;
+        case ValueRule::updates: add(pc, instr[AtomicOperand::address]); break;
+        case ValueRule::compares_integers:
+          add(pc, instr[CompareOperand::a]);
+          add(pc, instr[CompareOperand::b]);
+          break;
+        default: break;
+      }
+    }
+    while (!open_.empty()) {
+      const Row row = open_.back();
+      open_.pop_back();
+      for (const std::uint32_t pc : makers_[row]) follow(pc);
+    }
+  }
+
+  // Returns whether an instruction mixes bits, and computes no index: a product with, or a sum of,
+  // an odd constant of 2^16 or more is that of a hash or of a random number, and a shift by 21 or
+  // more makes the exponent of a float.
+  bool mixes(std::uint32_t pc) {
+    constexpr std::uint32_t kConstantMin = 1u << 16, kShiftMin = 21;
+    const Instr& instr = program_.code[pc];
+    if (instr.opcode == Opcode::shl_) {
+      return constant_of(pc, instr[ComputeOperand::b]) >= kShiftMin;
+    }
+    for (const ComputeOperand operand : {ComputeOperand::a, ComputeOperand::b, ComputeOperand::c}) {
+      const std::uint32_t constant = constant_of(pc, instr[operand]);
+      const std::uint32_t magnitude = constant >> 31 != 0 ? 0 - constant : constant;
+      if (constant % 2 == 1 && magnitude >= kConstantMin) return true;
+    }
+    return false;
+  }
+
+  // Returns whether all that makes the row computes or moves floats.
+  bool holds_float(std::uint32_t pc, const Ref& ref, int depth = 0) {
+    constexpr int kDepthMax = 8;
+    const auto makers = makers_.find(row_of(pc, ref));
+    if (makers == makers_.end() || depth == kDepthMax) return false;
+    return std::ranges::all_of(makers->second, [&](std::uint32_t maker) {
+      const Instr& instr = program_.code[maker];
+      const ValueRule rule = plans_[maker].rule;
+      if (rule == ValueRule::moves && instr.opcode == Opcode::mov_) {
+        return holds_float(maker, instr[ComputeOperand::a], depth + 1);
+      }
+      return plans_[maker].result == FloatFormat::f32 && rule != ValueRule::rounds_to_integer;
+    });
+  }
+
+  // Returns the constant that an operand is, or the only one that is moved to its register; 0:
+  // none.
+  std::uint32_t constant_of(std::uint32_t pc, const Ref& ref) {
+    if (ref.bank == Bank::constant) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, program_.constants.data() + ref.offset, sizeof value);
+      return value;
+    }
+    const auto makers = makers_.find(row_of(pc, ref));
+    if (makers == makers_.end() || makers->second.size() != 1) return 0;
+    const Instr& maker = program_.code[makers->second[0]];
+    const Ref& moved = maker[ComputeOperand::a];
+    if (maker.opcode != Opcode::mov_ || moved.bank != Bank::constant) return 0;
+    return constant_of(pc, moved);
+  }
+
+ private:
+  using Row = std::tuple<std::uint32_t, Bank, std::uint32_t>;  // of a function
+  [[nodiscard]] Row row_of(std::uint32_t pc, const Ref& ref) const {
+    return {functions_[pc], ref.bank, ref.offset};
+  }
+  void add(std::uint32_t pc, const Ref& ref) {
+    if (ref.bank != Bank::word && ref.bank != Bank::wide) return;
+    if (seen_.insert(row_of(pc, ref)).second) open_.push_back(row_of(pc, ref));
+  }
+  void follow(std::uint32_t pc) {
+    const Instr& instr = program_.code[pc];
+    const ValueRule rule = plans_[pc].rule;
+    const bool is_moved =
+        (rule == ValueRule::moves && instr.opcode == Opcode::mov_ && instr.modifiers.vector == 1) ||
+        (rule == ValueRule::moves && instr.opcode == Opcode::cvta_) || rule == ValueRule::selects ||
+        rule == ValueRule::shuffles;
+    if (rule != ValueRule::adds_integers && !is_moved) return;
+    plans_[pc].is_index = rule == ValueRule::adds_integers;
+    if (rule == ValueRule::shuffles) return add(pc, instr[WarpOperand::value]);
+    add(pc, instr[ComputeOperand::a]);
+    add(pc, instr[ComputeOperand::b]);
+    if (rule != ValueRule::selects) add(pc, instr[ComputeOperand::c]);
+  }
+
+  const Program& program_;
+  std::vector<ValuePlan>& plans_;
+  std::vector<std::uint32_t> functions_;
+  std::map<Row, std::vector<std::uint32_t>> makers_;
+  std::set<Row> seen_;
+  std::vector<Row> open_;
+};
+
+bool is_zero_test(const Program& program, const Instr& instr) {
+  if (instr.opcode != Opcode::setp_ || instr.modifiers.compare != ptx::Compare::eq) return false;
+  const FloatFormat format = float_format_of(instr.modifiers.type);
+  const Ref& b = instr[CompareOperand::b];
+  return format != FloatFormat::none && b.bank == Bank::constant &&
+         float_at(format, program.constants.data() + b.offset, 0) == 0;
+}
+
+// Returns whether a selection ends the toolkit's logarithm, which is compiled into its caller: an
+// infinity if the value is 0, else, outside the domain, x * inf + inf.
+bool is_logarithm_of_zero(const Program& program, std::uint32_t pc) {
+  constexpr std::uint32_t kLength = 12;  // from that sum on
+  const Instr& instr = program.code[pc];
+  const FloatFormat format = float_format_of(instr.modifiers.type);
+  const Ref& infinity = instr[ComputeOperand::a];
+  if (instr.opcode != Opcode::selp_ || format == FloatFormat::none ||
+      infinity.bank != Bank::constant ||
+      specials_in(format, program.constants.data() + infinity.offset).any == 0) {
+    return false;
+  }
+  bool tests_zero = false, has_sum = false;
+  for (std::uint32_t before = pc - std::min(pc, kLength); before < pc; ++before) {
+    const Instr& other = program.code[before];
+    tests_zero |=
+        is_zero_test(program, other) && other[CompareOperand::p] == instr[ComputeOperand::c];
+    has_sum |= other.opcode == Opcode::fma_ && other[ComputeOperand::b] == other[ComputeOperand::c];
+  }
+  return tests_zero && has_sum;
+}
+
+bool makes_tags(const ValuePlan& plan, const Instr& instr) {
+  switch (plan.rule) {
+    case ValueRule::computes:
+      return instr.opcode != Opcode::neg_ && instr.opcode != Opcode::abs_ &&
+             instr.opcode != Opcode::copysign_;
+    case ValueRule::rounds_to_integer:
+    case ValueRule::multiplies_matrices: return true;
+    case ValueRule::selects: return plan.is_logarithm_of_zero;
+    case ValueRule::updates: return plan.result != FloatFormat::none || plan.is_of_float_bits;
+    case ValueRule::adds_integers:
+      return plan.is_index && instr.opcode != Opcode::cvt_ &&
+             ptx::bytes_of(instr.modifiers.type) == 4 && !instr.modifiers.sat &&
+             instr.modifiers.part != ptx::MulPart::hi && instr.modifiers.part != ptx::MulPart::wide;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::vector<ValuePlan> plan_values(const Program& program) {
+  std::vector<ValuePlan> plans(program.code.size());
+  for (std::uint32_t pc = 0; pc < plans.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    ValuePlan& plan = plans[pc];
+    plan.rule = rule_of(instr);
+    plan.source = source_format_of(instr);
+    plan.result = result_format_of(instr);
+    if (plan.rule != ValueRule::nothing) plan.results = destinations_of(program, instr);
+    plan.is_logarithm_of_zero = is_logarithm_of_zero(program, pc);
+    plan.is_in_place = plan.rule != ValueRule::nothing && is_in_place(program, instr);
+    // The result of an approximation is flushed wherever the compiler computes exp().
+    const bool is_exact = instr.opcode == Opcode::add_ || instr.opcode == Opcode::sub_ ||
+                          instr.opcode == Opcode::mul_ || instr.opcode == Opcode::fma_;
+    plan.flushes = is_exact && instr.modifiers.ftz && plan.result == FloatFormat::f32;
+  }
+  IndexSlice slice(program, plans);
+  slice.mark();
+  for (std::uint32_t pc = 0; pc < plans.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    ValuePlan& plan = plans[pc];
+    const bool is_extreme =
+        instr.modifiers.atom_op == ptx::AtomOp::min || instr.modifiers.atom_op == ptx::AtomOp::max;
+    const bool is_sum = instr.opcode == Opcode::add_ || instr.opcode == Opcode::sub_;
+    plan.adds_constant = plan.rule == ValueRule::adds_integers && is_sum &&
+                         slice.constant_of(pc, instr[ComputeOperand::b]) != 0;
+    plan.is_of_float_bits = plan.rule == ValueRule::updates && is_extreme &&
+                            is_integer(instr.modifiers.type) &&
+                            ptx::bytes_of(instr.modifiers.type) == 4 &&
+                            slice.holds_float(pc, instr[AtomicOperand::value]);
+    plan.makes_tags =
+        makes_tags(plan, instr) && !(plan.rule == ValueRule::adds_integers && slice.mixes(pc));
+  }
+  return plans;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,55 @@
+// What each instruction of a program does with numbers, decided once for a program.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+// How the tags of an instruction's results follow from those of its sources.
+enum class ValueRule : std::uint8_t {
+  nothing,   // it has no results
+  replaces,  // the results have no tags
+  moves,     // the results are bits of the sources
+  selects,   // selp, slct: those of one source
+  shuffles,  // shfl: those of another lane
+  computes,  // floats of floats: a special result has the tag of a special source, or a new one
+  extremes,  // min and max of floats, which drop a NaN
+  rounds_to_integer,
+  compares,           // floats
+  adds_integers,      // sums and products, also wider ones
+  compares_integers,  // of 32 bits
+  loads,
+  stores,
+  updates,  // atomics
+  copies,   // from memory to memory
+  multiplies_matrices,
+};
+
+struct ValuePlan {
+  ValueRule rule = ValueRule::nothing;
+  FloatFormat source = FloatFormat::none, result = FloatFormat::none;
+  // A source's row is a result's row too, so sources are read before the instruction is executed.
+  bool is_in_place = false;
+  // The instruction may make a first tag.
+  bool makes_tags = false;
+  // Flushes subnormal operands and results to zero.
+  bool flushes = false;
+  // adds_integers: the result may become an address or a bound.
+  bool is_index = false;
+  // adds_integers: the second addend, or what is subtracted, is a constant.
+  bool adds_constant = false;
+  // updates: an integer atomic whose operand is, as the code shows, the bits of a float.
+  bool is_of_float_bits = false;
+  // selects: chooses an infinity because a value is 0, in the toolkit's logarithm.
+  bool is_logarithm_of_zero = false;
+  std::vector<Ref> results;
+};
+
+// Returns the plan of each instruction, by pc.
+std::vector<ValuePlan> plan_values(const Program& program);
+
+}  // namespace warpcheck::vgpu

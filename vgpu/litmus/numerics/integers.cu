@@ -1,0 +1,87 @@
+// Indices of 32 bits that wrap.
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::copy_out;
+using warpcheck::litmus::zeroed;
+
+// expect: wrapped-integer
+// expect: out-of-bounds global
+__global__ void signed_product(int* out, int row, int columns) {
+  const int index = row * columns + threadIdx.x;  //~ compute
+  out[index] = 1;                                 //~ write
+}
+LITMUS(signed_product) { signed_product<<<1, 1>>>(zeroed<int>(64), 50'000, 50'000); }
+
+// expect: clean
+LITMUS(product_fits) { signed_product<<<1, 1>>>(zeroed<int>(64), 3, 20); }
+
+// The wrapped index lies inside: no access is out of bounds.
+// expect: wrapped-integer
+__global__ void inside_by_chance(int* out, unsigned row, unsigned columns) {
+  const unsigned index = row * columns + threadIdx.x;  //~ compute
+  out[index] = 1;                                      //~ write
+}
+LITMUS(inside_by_chance) { inside_by_chance<<<1, 1>>>(zeroed<int>(64), 65'536, 65'536); }
+
+// expect: clean
+__global__ void in_64_bits(int* out, unsigned row, unsigned columns) {
+  const std::size_t index = std::size_t{row} * columns + threadIdx.x;
+  if (index < 64) out[index] = 1;
+}
+LITMUS(in_64_bits) { in_64_bits<<<1, 1>>>(zeroed<int>(64), 65'536, 65'536); }
+
+// 2^31 and more are right as unsigned.
+// expect: clean
+__global__ void unsigned_offset(int* out, unsigned row, unsigned columns) {
+  const unsigned index = row * columns - 2'500'000'000u + threadIdx.x;
+  out[index] = 1;
+}
+LITMUS(unsigned_offset) { unsigned_offset<<<1, 32>>>(zeroed<int>(64), 50'000, 50'000); }
+
+// expect: wrapped-integer
+__global__ void bound(int* out, int rows, int columns) {
+  const int count = rows * columns;                             //~ compute
+  if (static_cast<int>(threadIdx.x) < count) out[threadIdx.x] = 1;  //~ compute
+}
+LITMUS(bound) { bound<<<1, 32>>>(zeroed<int>(64), 50'000, 50'000); }
+
+// expect: clean
+LITMUS(bound_fits) { bound<<<1, 32>>>(zeroed<int>(64), 4, 5); }
+
+// A hash wraps, and takes the rest.
+// expect: clean
+__global__ void hashes(int* out, unsigned buckets) {
+  unsigned hash = threadIdx.x;
+  for (int i = 0; i < 8; ++i) hash = hash * 31 + 77'777'777;
+  out[hash % buckets] = 1;
+}
+LITMUS(hashes) { hashes<<<1, 1>>>(zeroed<int>(64), 61); }
+
+// expect: clean
+__global__ void draws(int* out, unsigned limit) {
+  unsigned state = threadIdx.x + 1;
+  for (int i = 0; i < 8; ++i) state = state * 1'664'525u + 1'013'904'223u;
+  if (state < limit) out[threadIdx.x] = 1;
+}
+LITMUS(draws) { draws<<<1, 32>>>(zeroed<int>(64), 1u << 30); }
+
+// expect: clean
+__global__ void asks_whether_it_wraps(int* out, unsigned a, unsigned b) {
+  const unsigned sum = a + b;
+  out[threadIdx.x] = sum < a ? 1 : 0;
+}
+LITMUS(asks_whether_it_wraps) {
+  asks_whether_it_wraps<<<1, 32>>>(zeroed<int>(64), 1u << 31, 1u << 31);
+}
+
+// expect: wrapped-integer
+// expect: out-of-bounds global
+__global__ void strides(int* out, int stride) {
+  int index = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < 2; ++i) index += stride;  //~ compute
+  out[index] = 1;                               //~ write
+}
+LITMUS(strides) { strides<<<1, 1>>>(zeroed<int>(64), 2'000'000'000); }
+
+// expect: clean
+LITMUS(strides_fit) { strides<<<1, 1>>>(zeroed<int>(64), 20); }
