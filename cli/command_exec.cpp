@@ -412,12 +412,11 @@ void add_search_options(CLI::App& command, ExecArguments& arguments) {
   std::set<std::string> checks = names_of(kCheckerNames);
   checks.insert({kOutputCheck, kDefaultChecks});
   command
-      .add_option(
-          "--check", arguments.checks,
-          fmt::format(
-              "What to look for (default: everything but numerics; {} stands for that): {}, "
-              "{} (compares several runs)",
-              kDefaultChecks, vgpu::checkers_help(), kOutputCheck))
+      .add_option("--check", arguments.checks,
+                  fmt::format("What to look for (default: everything but numerics and precision; "
+                              "{} stands for that): {}, "
+                              "{} (compares several runs)",
+                              kDefaultChecks, vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")

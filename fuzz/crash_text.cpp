@@ -139,6 +139,7 @@ std::string crash_text(const Finding& finding) {
     case FindingKind::wrapped_integer:
     case FindingKind::ignored_nan:
     case FindingKind::underflow:
+    case FindingKind::rounding_error:
     case FindingKind::deadlock:
     case FindingKind::trap:
     case FindingKind::mismatch:

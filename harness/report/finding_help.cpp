@@ -64,6 +64,10 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
     {FindingKind::underflow, "Small value that becomes zero",
      "A value is flushed to zero (-ftz=true, -use_fast_math), or a narrower type cannot hold it.",
      "Scale the values, or compile without flushing if the values matter."},
+    {FindingKind::rounding_error, "Result far from exact arithmetic",
+     "Rounding has moved an output away from what exact arithmetic gives, or decides a branch.",
+     "Sum pairwise or compensated, or in a wider type; subtract the mean before squaring; compare "
+     "with room for the error."},
     {FindingKind::deadlock, "Kernel does not end",
      "No thread can change what the others wait for, or the launch passed the limit of steps.",
      "Look for a lock that is not given back, for a loop whose end depends on a thread that has "

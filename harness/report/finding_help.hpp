@@ -14,7 +14,7 @@ struct FindingHelp {
   std::string_view advice;   // the usual repair
 };
 
-inline constexpr std::size_t kFindingKinds = 19;
+inline constexpr std::size_t kFindingKinds = 20;
 // In the order of the enumeration.
 [[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
 // Advice for this finding; more specific than its kind's advice if possible.

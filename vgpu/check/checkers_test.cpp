@@ -507,7 +507,7 @@ TEST(CheckerRows, AreNamedAndExplained) {
               std::string::npos);
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"race", "bounds", "init", "barrier", "lifetime",
-                                                  "numerics"}));
+                                                  "numerics", "precision"}));
 }
 
 TEST_F(CheckersTest, FindingsComeInOrderOfFirstOccurrence) {

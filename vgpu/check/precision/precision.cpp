@@ -1,0 +1,135 @@
+#include "vgpu/check/precision/precision.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "vgpu/check/numerics/operations.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Errors below are those of the last digit, which few operations can avoid.
+constexpr double kUlpsMin = 4;
+// So many leading bits of a float that cancel make a result of few digits.
+constexpr int kCancelledMin = 8;
+
+std::string text_of_number(double value, ptx::Type type) {
+  const bool is_double = type == ptx::Type::f64;
+  return is_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+}
+
+std::string text_of_ulps(double ulps) {
+  return ulps < 1e6 ? fmt::format("{:.1f} ulps", ulps) : fmt::format("{:.1e} ulps", ulps);
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_precision_checker(Reporter& reporter) {
+  return std::make_unique<PrecisionChecker>(reporter);
+}
+
+void PrecisionChecker::reset(WarpModel /*model*/) {
+  domain_ = PrecisionDomain(reporter_);
+  plane_ = std::make_unique<ShadowPlane<PrecisionDomain>>(domain_);
+  outputs_.clear();
+}
+
+void PrecisionChecker::on_host_access(const HostAccess& access) {
+  if (!access.write) look_at(*access.allocation, access.offset, access.bytes);
+  plane_->on_host_access(access);
+}
+
+void PrecisionChecker::look_at(const Allocation& allocation, std::uint32_t offset,
+                               std::uint32_t bytes) {
+  for (std::uint32_t at = offset + offset % 2, end = offset + bytes; at + 2 <= end;) {
+    std::uint32_t width = 8;
+    auto reading = plane_->in_memory(allocation, at, width);
+    while (reading.state != ShadowState::value && width > 2) {
+      width /= 2;
+      reading = plane_->in_memory(allocation, at, width);
+    }
+    if (reading.state != ShadowState::value || at + width > end) {
+      at += 2;
+      continue;
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, allocation.data + at, width);
+    const PrecisionDomain::Value& value = reading.value;
+    const double computed = float_of_bits(bits, value.type);
+    const double ulps = std::isfinite(computed) ? error_in_ulps(computed, value) : 0;
+    if (ulps >= kUlpsMin && value.made_at != PrecisionDomain::kNoSite) {
+      Outputs& outputs = outputs_[{value.made_at, value.cancelled_at}];
+      if (outputs.count++ == 0 || ulps > outputs.worst.ulps) {
+        outputs.worst = {describe(allocation, at, width), computed, ulps, value};
+      }
+    }
+    at += width;
+  }
+}
+
+void PrecisionChecker::report_output(const Outputs& outputs) {
+  const Output& worst = outputs.worst;
+  const PrecisionDomain::Value& value = worst.value;
+  const PrecisionSite& made = domain_.sites()[value.made_at];
+  Finding finding;
+  finding.kind = FindingKind::rounding_error;
+  finding.severity = Severity::note;
+  finding.space = "global";
+  finding.kernel = made.kernel;
+  finding.object = worst.object;
+  finding.accesses = {made.side};
+  finding.message =
+      fmt::format("{} is {} from {}, which exact arithmetic gives; most of the error is of (1)",
+                  text_of_number(worst.computed, value.type), text_of_ulps(worst.ulps),
+                  text_of_number(to_double(value.exact), value.type));
+  if (made.absorbed != 0) {
+    finding.message += fmt::format(
+        ": of {} sums, {} changed nothing, because the addend was below half an ulp of the sum "
+        "(compensated or pairwise summation would keep it)",
+        with_commas(static_cast<std::int64_t>(made.executed)),
+        with_commas(static_cast<std::int64_t>(made.absorbed)));
+  }
+  const bool cancels =
+      value.cancelled_bits >= kCancelledMin && value.cancelled_at != PrecisionDomain::kNoSite;
+  if (cancels) {
+    finding.accesses.push_back(domain_.sites()[value.cancelled_at].side);
+    finding.message += fmt::format("; (2) makes it matter: {} leading bits of its operands cancel",
+                                   value.cancelled_bits);
+  }
+  reporter_.report(
+      {made.program, made.pc, value.cancelled_at, 7}, [&] { return finding; }, outputs.count);
+}
+
+void PrecisionChecker::report_unstable(const PrecisionSite& site) {
+  reporter_.report(
+      {site.program, site.pc, ptx::kNone, 8},
+      [&] {
+        Finding finding;
+        finding.kind = FindingKind::rounding_error;
+        finding.severity = Severity::note;
+        finding.kernel = site.kernel;
+        finding.accesses = {site.side};
+        finding.accesses[0].role = "branch";
+        finding.message = fmt::format(
+            "rounding decides (1): it compares {} with {}, which are {} and {} in exact "
+            "arithmetic; {} of {} comparisons turn out otherwise",
+            site.a, site.b, site.exact_a, site.exact_b,
+            with_commas(static_cast<std::int64_t>(site.unstable)),
+            with_commas(static_cast<std::int64_t>(site.executed)));
+        return finding;
+      },
+      site.unstable);
+}
+
+void PrecisionChecker::on_trial_end(std::span<const Allocation* const> /*left*/) {
+  for (const auto& [place, outputs] : outputs_) report_output(outputs);
+  for (const PrecisionSite& site : domain_.sites()) {
+    if (site.unstable != 0) report_unstable(site);
+  }
+}
+
+}  // namespace warpcheck::vgpu

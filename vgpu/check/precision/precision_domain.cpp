@@ -1,0 +1,281 @@
+#include "vgpu/check/precision/precision_domain.hpp"
+
+#include <mpfr.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+using Value = PrecisionDomain::Value;
+using Numbers = std::array<DoubleDouble, 3>;
+
+constexpr mpfr_prec_t kBits = 113;
+
+// Returns f(a), by a function of MPFR.
+template <class Function>
+DoubleDouble by_mpfr(const DoubleDouble& a, Function function) {
+  mpfr_t value, part;
+  mpfr_init2(value, kBits);
+  mpfr_init2(part, kBits);
+  mpfr_set_d(value, a.hi, MPFR_RNDN);
+  mpfr_add_d(value, value, a.lo, MPFR_RNDN);
+  function(value);
+  const double hi = mpfr_get_d(value, MPFR_RNDN);
+  mpfr_set_d(part, hi, MPFR_RNDN);
+  mpfr_sub(part, value, part, MPFR_RNDN);
+  const double lo = std::isfinite(hi) ? mpfr_get_d(part, MPFR_RNDN) : 0;
+  mpfr_clear(value);
+  mpfr_clear(part);
+  return {hi, lo};
+}
+
+// Returns what an operation gives without rounding; nothing: it is not known.
+std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Numbers& in) {
+  const auto& [a, b, c] = in;
+  switch (operation.opcode) {
+    case Opcode::add_: return a + b;
+    case Opcode::sub_: return a - b;
+    case Opcode::mul_: return a * b;
+    case Opcode::mad_:
+    case Opcode::fma_: return a * b + c;
+    case Opcode::div_: return a / b;
+    case Opcode::rcp_: return DoubleDouble{1, 0} / a;
+    case Opcode::sqrt_: return square_root(a);
+    case Opcode::rsqrt_: return DoubleDouble{1, 0} / square_root(a);
+    case Opcode::neg_: return -a;
+    case Opcode::abs_: return a.hi < 0 ? -a : a;
+    case Opcode::ex2_: return by_mpfr(a, [](mpfr_t x) { mpfr_exp2(x, x, MPFR_RNDN); });
+    case Opcode::lg2_: return by_mpfr(a, [](mpfr_t x) { mpfr_log2(x, x, MPFR_RNDN); });
+    case Opcode::sin_: return by_mpfr(a, [](mpfr_t x) { mpfr_sin(x, x, MPFR_RNDN); });
+    case Opcode::cos_: return by_mpfr(a, [](mpfr_t x) { mpfr_cos(x, x, MPFR_RNDN); });
+    case Opcode::tanh_: return by_mpfr(a, [](mpfr_t x) { mpfr_tanh(x, x, MPFR_RNDN); });
+    case Opcode::cvt_: {
+      // A conversion to a whole number is a step: the kernel's is taken.
+      const ptx::Rounding rounding = operation.modifiers->rounding;
+      const bool to_whole = rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
+                            rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
+      if (to_whole) return std::nullopt;
+      return a;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// Returns how much of the operands' errors reaches the result.
+std::array<double, 3> effects_of(Opcode opcode, const Numbers& values,
+                                 const std::array<double, 3>& errors) {
+  const auto size = [&](std::size_t i) { return magnitude(values[i]); };
+  switch (opcode) {
+    case Opcode::mul_: return {errors[0] * size(1), errors[1] * size(0), 0};
+    case Opcode::mad_:
+    case Opcode::fma_: return {errors[0] * size(1), errors[1] * size(0), errors[2]};
+    case Opcode::div_: return {errors[0] / size(1), errors[1] * size(0) / (size(1) * size(1)), 0};
+    default: return errors;
+  }
+}
+
+int exponent_of(double value) { return value == 0 ? -1100 : std::ilogb(value); }
+
+// Returns whether a sum is one of its operands, and the other one is not 0.
+bool absorbs(Opcode opcode, const std::array<double, 3>& in, double result) {
+  switch (opcode) {
+    case Opcode::add_: return in[0] != 0 && in[1] != 0 && (result == in[0] || result == in[1]);
+    case Opcode::sub_: return in[0] != 0 && in[1] != 0 && (result == in[0] || result == -in[1]);
+    case Opcode::mad_:
+    case Opcode::fma_: return in[0] != 0 && in[1] != 0 && in[2] != 0 && result == in[2];
+    default: return false;
+  }
+}
+
+bool holds(ptx::Compare compare, double difference) {
+  switch (compare) {
+    case ptx::Compare::eq:
+    case ptx::Compare::equ: return difference == 0;
+    case ptx::Compare::ne:
+    case ptx::Compare::neu: return difference != 0;
+    case ptx::Compare::lt:
+    case ptx::Compare::ltu: return difference < 0;
+    case ptx::Compare::le:
+    case ptx::Compare::leu: return difference <= 0;
+    case ptx::Compare::gt:
+    case ptx::Compare::gtu: return difference > 0;
+    default: return difference >= 0;
+  }
+}
+
+}  // namespace
+
+double float_of_bits(std::uint64_t bits, Type type) {
+  std::array<std::byte, 8> row{};
+  std::memcpy(row.data(), &bits, sizeof bits);
+  const FloatFormat format = float_format_of(type);
+  const bool is_single = format != FloatFormat::none && parts_of(format) == 1;
+  return is_single ? float_at(format, row.data(), 0) : std::numeric_limits<double>::quiet_NaN();
+}
+
+double unit_in_last_place(double value, Type type) {
+  int digits = 53, least = -1022;
+  switch (type) {
+    case Type::f32: digits = 24, least = -126; break;
+    case Type::f16: digits = 11, least = -14; break;
+    case Type::bf16: digits = 8, least = -126; break;
+    default: break;
+  }
+  return std::ldexp(1.0, std::max(exponent_of(value), least) - digits + 1);
+}
+
+double error_in_ulps(double computed, const Value& value) {
+  const DoubleDouble difference = DoubleDouble{computed, 0} - value.exact;
+  return magnitude(difference) / unit_in_last_place(value.exact.hi, value.type);
+}
+
+bool PrecisionDomain::lifts(const ShadowOperation& operation) {
+  return float_format_of(operation.result) != FloatFormat::none;
+}
+
+std::optional<Value> PrecisionDomain::constant(std::uint64_t bits, Type type) {
+  if (float_format_of(type) != FloatFormat::none) {
+    const double value = float_of_bits(bits, type);
+    if (!std::isfinite(value)) return std::nullopt;
+    return Value{.exact = {value, 0}, .type = type};
+  }
+  const std::uint32_t bytes = ptx::bytes_of(type);
+  if (bytes == 0 || bytes > 8 || ptx::is_packed(type)) return std::nullopt;
+  if (ptx::is_signed(type)) {
+    const unsigned unused = 64 - 8 * bytes;
+    const auto value = static_cast<std::int64_t>(bits << unused) >> unused;
+    const auto high = static_cast<double>(value >> 32) * 0x1p32;
+    return Value{.exact = two_sum(high, static_cast<double>(value & 0xffff'ffff)), .type = type};
+  }
+  const auto high = static_cast<double>(bits >> 32) * 0x1p32;
+  return Value{.exact = two_sum(high, static_cast<double>(bits & 0xffff'ffff)), .type = type};
+}
+
+std::uint32_t PrecisionDomain::site_of(const ShadowStep& step) {
+  std::vector<std::uint32_t>& numbers = numbers_[step.program];
+  if (numbers.empty()) numbers.assign(step.program->code.size(), kNoSite);
+  std::uint32_t& number = numbers[step.pc];
+  if (number == kNoSite) {
+    number = static_cast<std::uint32_t>(sites_.size());
+    PrecisionSite site;
+    site.program = step.program;
+    site.pc = step.pc;
+    site.kernel = kernel_name(step.program->kernel);
+    site.side = side_of(step);
+    sites_.push_back(std::move(site));
+  }
+  return number;
+}
+
+std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
+                                            const ShadowOperation& operation,
+                                            std::span<const ShadowOperand<Value>> operands,
+                                            const std::uint64_t* result_bits) {
+  if (float_format_of(operation.result) == FloatFormat::none || operands.empty()) {
+    return std::nullopt;
+  }
+  const Opcode opcode = operation.opcode;
+  if (opcode == Opcode::min_ || opcode == Opcode::max_) {
+    // The kernel has chosen one.
+    if (result_bits == nullptr) return std::nullopt;
+    for (const ShadowOperand<Value>& one : operands) {
+      if (one.bits == *result_bits) return one.value;
+    }
+    return std::nullopt;
+  }
+  Numbers exact{}, kernel{};
+  std::array<double, 3> values{}, errors{};
+  for (std::size_t i = 0; i < operands.size() && i < exact.size(); ++i) {
+    exact[i] = operands[i].value.exact;
+    const bool is_float = float_format_of(operands[i].value.type) != FloatFormat::none;
+    values[i] = is_float ? float_of_bits(operands[i].bits, operands[i].value.type) : exact[i].hi;
+    kernel[i] = is_float ? DoubleDouble{values[i], 0} : exact[i];
+    errors[i] = magnitude(kernel[i] - exact[i]);
+  }
+  std::optional<DoubleDouble> truth = exact_of(operation, exact);
+  const std::optional<DoubleDouble> of_kernel = exact_of(operation, kernel);
+  if (!truth || !of_kernel || !std::isfinite(truth->hi) || !std::isfinite(of_kernel->hi)) {
+    return std::nullopt;
+  }
+  if (operation.modifiers->sat) {
+    if (truth->hi < 0) truth = DoubleDouble{};
+    if (truth->hi > 1) truth = DoubleDouble{1, 0};
+  }
+  // An atomic's result is not known: it is that of one rounding.
+  const double result = result_bits != nullptr ? float_of_bits(*result_bits, operation.result)
+                        : operation.result == Type::f32
+                            ? static_cast<double>(static_cast<float>(to_double(*of_kernel)))
+                            : to_double(*of_kernel);
+  if (!std::isfinite(result)) return std::nullopt;
+
+  const std::uint32_t number = site_of(step);
+  PrecisionSite& site = sites_[number];
+  ++site.executed;
+  if (absorbs(opcode, values, result)) ++site.absorbed;
+
+  Value value{.exact = *truth, .made_at = number, .type = operation.result};
+  const std::array<double, 3> effects = effects_of(opcode, exact, errors);
+  double most = magnitude(DoubleDouble{result, 0} - *of_kernel);
+  for (std::size_t i = 0; i < operands.size() && i < effects.size(); ++i) {
+    const Value& from = operands[i].value;
+    if (effects[i] <= most || from.made_at == kNoSite) continue;
+    most = effects[i];
+    value.made_at = from.made_at;
+    value.cancelled_at = from.cancelled_at;
+    value.cancelled_bits = from.cancelled_bits;
+  }
+  const bool is_sum = opcode == Opcode::add_ || opcode == Opcode::sub_ || opcode == Opcode::fma_ ||
+                      opcode == Opcode::mad_;
+  const bool has_error = errors[0] != 0 || errors[1] != 0 || errors[2] != 0;
+  if (!is_sum || !has_error) return value;
+  const bool has_product = opcode == Opcode::fma_ || opcode == Opcode::mad_;
+  const int largest = has_product
+                          ? std::max(exponent_of(values[0] * values[1]), exponent_of(values[2]))
+                          : std::max(exponent_of(values[0]), exponent_of(values[1]));
+  const int lost = result == 0 ? 0 : largest - exponent_of(result);
+  site.cancelled_bits = std::max(site.cancelled_bits, lost);
+  if (lost > value.cancelled_bits) {
+    value.cancelled_bits = lost;
+    value.cancelled_at = number;
+  }
+  return value;
+}
+
+bool PrecisionDomain::compare(const ShadowStep& step, const ShadowOperation& operation,
+                              std::span<const ShadowOperand<Value>> operands, bool outcome) {
+  if (float_format_of(operation.type) == FloatFormat::none || operands.size() != 2) return true;
+  const double a = float_of_bits(operands[0].bits, operation.type);
+  const double b = float_of_bits(operands[1].bits, operation.type);
+  if (!std::isfinite(a) || !std::isfinite(b)) return true;
+  const ptx::Compare how = operation.modifiers->compare;
+  // With a predicate that it is combined with, the outcome is not the comparison's alone.
+  if (operation.modifiers->bool_op != ptx::BoolOp::none || holds(how, a - b) != outcome) {
+    return true;
+  }
+  const DoubleDouble difference = operands[0].value.exact - operands[1].value.exact;
+  PrecisionSite& site = sites_[site_of(step)];
+  ++site.executed;
+  if (holds(how, difference.hi) == outcome) return true;
+  if (site.unstable++ == 0) {
+    site.a = a;
+    site.b = b;
+    site.exact_a = to_double(operands[0].value.exact);
+    site.exact_b = to_double(operands[1].value.exact);
+    site.side = side_of(step);
+  }
+  return true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,87 @@
+// Shadow values with more digits: beside each float that a kernel computes, what it would be if
+// nothing had been rounded since the host gave the data.
+//
+// The digits are those of a double-double (106 bits).  With it travels the line at which most of
+// the error was made, and the cancellation that has made it matter.  Exponentials, logarithms and
+// angles are computed by MPFR, so that the same run gives the same report on every machine.  What
+// the domain does not know (bits of floats that are taken apart) is taken as the kernel has it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/check/precision/double_double.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/check/shadow/shadow_domain.hpp"
+
+namespace warpcheck::vgpu {
+
+// What was seen of one instruction.
+struct PrecisionSite {
+  const Program* program = nullptr;
+  std::uint32_t pc = 0;
+  std::string kernel;
+  AccessSide side;             // the first lane of which something was seen
+  std::uint64_t executed = 0;  // by lanes, on numbers that are followed
+  // Sums of which an addend was not 0 and has changed nothing.
+  std::uint64_t absorbed = 0;
+  // The most leading bits that have cancelled where an operand had an error.
+  int cancelled_bits = 0;
+  // Comparisons that turn out otherwise without rounding, and the operands of the first one.
+  std::uint64_t unstable = 0;
+  double a = 0, b = 0, exact_a = 0, exact_b = 0;
+};
+
+class PrecisionDomain {
+ public:
+  explicit PrecisionDomain(const Reporter& reporter) : reporter_(&reporter) {}
+  static constexpr std::uint32_t kNoSite = ptx::kNone;
+  struct Value {
+    DoubleDouble exact{};
+    std::uint32_t made_at = kNoSite;       // index of a site: where most of the error was made
+    std::uint32_t cancelled_at = kNoSite;  // where most of the leading bits have cancelled since
+    std::int32_t cancelled_bits = 0;
+    ptx::Type type = ptx::Type::none;
+    friend bool operator==(const Value&, const Value&) = default;
+  };
+  static constexpr bool kTrustsBits = true;
+  static bool lifts(const ShadowOperation& operation);
+  static std::optional<Value> constant(std::uint64_t bits, ptx::Type type);
+  std::optional<Value> apply(const ShadowStep& step, const ShadowOperation& operation,
+                             std::span<const ShadowOperand<Value>> operands,
+                             const std::uint64_t* result);
+  bool compare(const ShadowStep& step, const ShadowOperation& operation,
+               std::span<const ShadowOperand<Value>> operands, bool outcome);
+  static std::optional<Value> select(const ShadowStep&, const ShadowComparison<Value>&,
+                                     const Value&, const Value&) {
+    return std::nullopt;
+  }
+  void decided(const ShadowStep&, ShadowDecision, std::uint32_t) {}
+
+  [[nodiscard]] const std::vector<PrecisionSite>& sites() const { return sites_; }
+
+ private:
+  std::uint32_t site_of(const ShadowStep& step);
+  [[nodiscard]] AccessSide side_of(const ShadowStep& step) const {
+    return reporter_->side("compute", *step.program, step.pc, thread_of(step.place, step.lane));
+  }
+
+  const Reporter* reporter_;
+  std::vector<PrecisionSite> sites_;
+  std::unordered_map<const Program*, std::vector<std::uint32_t>> numbers_;  // by pc
+};
+
+// Returns the number that bits are in a format; NaN for other types.
+double float_of_bits(std::uint64_t bits, ptx::Type type);
+// Returns the unit in the last place of a number in a format.
+double unit_in_last_place(double value, ptx::Type type);
+// Returns the distance of what the kernel has from the exact value, in units in the last place of
+// the exact value.
+double error_in_ulps(double computed, const PrecisionDomain::Value& value);
+
+}  // namespace warpcheck::vgpu

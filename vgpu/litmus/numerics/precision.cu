@@ -1,0 +1,100 @@
+// Results that rounding makes wrong, and kernels that avoid it.
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::copy_out;
+using warpcheck::litmus::zeroed;
+
+namespace {
+
+constexpr int kTerms = 4'096;
+
+float* terms(float first, float rest) {
+  std::vector<float> host(kTerms, rest);
+  host[0] = first;
+  float* const device = zeroed<float>(kTerms);
+  cudaMemcpy(device, host.data(), sizeof(float) * kTerms, cudaMemcpyHostToDevice);
+  return device;
+}
+
+void run(void (*kernel)(const float*, float*), float first, float rest, int threads = 1) {
+  float* const out = zeroed<float>(kTerms);
+  kernel<<<1, threads>>>(terms(first, rest), out);
+  copy_out(out, kTerms);
+}
+
+}  // namespace
+
+// The first term is so large that it swallows all others.
+// expect: rounding-error note global
+__global__ void sums(const float* in, float* out) {
+  float sum = 0;
+  for (int i = 0; i < kTerms; ++i) sum += in[i];  //~ compute
+  *out = sum;
+}
+LITMUS(sums) { run(sums, 1e8f, 1); }
+
+// expect: clean
+LITMUS(sums_of_small_integers) { run(sums, 1, 1); }
+
+// The same terms, compensated: the additions swallow terms as well, and make up for it.
+// expect: clean
+__global__ void sums_compensated(const float* in, float* out) {
+  float sum = 0, lost = 0;
+  for (int i = 0; i < kTerms; ++i) {
+    const float term = __fsub_rn(in[i], lost);
+    const float next = __fadd_rn(sum, term);
+    lost = __fsub_rn(__fsub_rn(next, sum), term);
+    sum = next;
+  }
+  *out = sum;
+}
+LITMUS(sums_compensated) { run(sums_compensated, 1e8f, 1); }
+
+// The mean of the squares, less the square of the mean.
+// expect: rounding-error note global
+__global__ void variance(const float* in, float* out) {
+  float sum = 0, squares = 0;
+  for (int i = 0; i < 64; ++i) {
+    sum = __fadd_rn(sum, in[i]);
+    squares = __fadd_rn(squares, __fmul_rn(in[i], in[i]));  //~ compute
+  }
+  const float mean = sum / 64;
+  *out = __fsub_rn(squares / 64, __fmul_rn(mean, mean));  //~ compute
+}
+LITMUS(variance) { run(variance, 1000.125f, 1000.0f); }
+
+// expect: clean
+__global__ void variance_in_two_passes(const float* in, float* out) {
+  float sum = 0, squares = 0;
+  for (int i = 0; i < 64; ++i) sum += in[i];
+  const float mean = sum / 64;
+  for (int i = 0; i < 64; ++i) squares += (in[i] - mean) * (in[i] - mean);
+  *out = squares / 64;
+}
+LITMUS(variance_in_two_passes) { run(variance_in_two_passes, 8, 4); }
+
+// Rounding decides a branch: ten tenths are not one.
+// expect: rounding-error note
+__global__ void compares(const float* in, float* out) {
+  float sum = 0;
+  for (int i = 0; i < 10; ++i) sum = __fadd_rn(sum, __fdiv_rn(in[i], 10));
+  if (sum > 1) *out = 2;  //~ branch
+}
+LITMUS(compares) { run(compares, 1, 1); }
+
+// expect: clean
+__global__ void compares_with_room(const float* in, float* out) {
+  float sum = 0;
+  for (int i = 0; i < 10; ++i) sum = __fadd_rn(sum, __fdiv_rn(in[i], 10));
+  if (sum > 1.001f) *out = 2;
+}
+LITMUS(compares_with_room) { run(compares_with_room, 1, 1); }
+
+// A tree of additions over the lanes, through shuffles.
+// expect: clean
+__global__ void sums_pairwise(const float* in, float* out) {
+  float sum = in[threadIdx.x] / 3;
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+  out[threadIdx.x] = sum;
+}
+LITMUS(sums_pairwise) { run(sums_pairwise, 1, 1, 32); }
