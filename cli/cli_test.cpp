@@ -38,7 +38,7 @@ TEST_F(Cli, ListNamesEveryPair) {
 }
 
 TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
-  expect_one_line_error(run(""), "no command given: list, hunt, check");
+  expect_one_line_error(run(""), "no command given: list, hunt, kernel, check");
   expect_one_line_error(run("frobnicate"), "no such command: frobnicate; there are list, hunt");
   expect_one_line_error(run("frobnicate"), "new, completion (try warpcheck --help)");
   expect_one_line_error(run("chek scan_tree"), "no such command: chek (is it 'check'?); there");

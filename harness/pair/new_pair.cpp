@@ -126,7 +126,9 @@ bool is_pair_name(std::string_view name) {
          });
 }
 
-void check_name(std::string_view name) {
+}  // namespace
+
+void check_pair_name(std::string_view name) {
   if (!is_pair_name(name)) {
     throw NewPairError(fmt::format(
         "'{}' cannot name a pair: lower-case letters, digits and single underscores between them "
@@ -137,6 +139,8 @@ void check_name(std::string_view name) {
     throw NewPairError(fmt::format("'{}' cannot name a pair: C++ or CMake has the word", name));
   }
 }
+
+namespace {
 
 // "row_sum" -> "RowSum"
 std::string type_name(std::string_view name) {
@@ -175,7 +179,7 @@ void write_new(const std::filesystem::path& path, const std::string& text) {
 }  // namespace
 
 std::vector<NewFile> new_pair_files(std::string_view name, bool planted) {
-  check_name(name);
+  check_pair_name(name);
   std::vector<NewFile> files;
   for (const auto& [file_name, file_text] : kNewPairTemplate) {
     NewFile file{.name = std::string(file_name), .text = std::string(file_text)};
@@ -191,7 +195,11 @@ std::vector<NewFile> new_pair_files(std::string_view name, bool planted) {
 
 std::vector<NewFile> write_new_pair(const std::filesystem::path& directory, std::string_view name,
                                     bool planted) {
-  std::vector<NewFile> files = new_pair_files(name, planted);
+  return write_new_files(directory, new_pair_files(name, planted));
+}
+
+std::vector<NewFile> write_new_files(const std::filesystem::path& directory,
+                                     std::vector<NewFile> files) {
   std::error_code ignored;
   if (std::filesystem::exists(directory / files.back().name, ignored)) files.pop_back();
   for (const NewFile& file : files) {

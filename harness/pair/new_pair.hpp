@@ -26,6 +26,13 @@ class NewPairError : public std::runtime_error {
 // single underscores, begins with a letter, and is no name of C++ or CMake.
 std::vector<NewFile> new_pair_files(std::string_view name, bool planted);
 
+// Throws NewPairError if a pair cannot have the name.
+void check_pair_name(std::string_view name);
+
+// Writes these files, the last of which is a CMakeLists.txt, as write_new_pair() does.
+std::vector<NewFile> write_new_files(const std::filesystem::path& directory,
+                                     std::vector<NewFile> files);
+
 // Writes the files; an existing CMakeLists.txt is not changed and not in the result. Throws
 // NewPairError if it cannot write all of them, and then writes none.
 std::vector<NewFile> write_new_pair(const std::filesystem::path& directory, std::string_view name,

@@ -83,7 +83,8 @@ class Page {
     write_verdicts();
     write_findings();
     write_expected();
-    write_gaps();
+    write_lines("Assumed", run_.assumed);
+    write_lines("Not checked", run_.not_checked);
     write_kernels();
     write_coverage();
     write_profile();
@@ -411,11 +412,11 @@ class Page {
     }
   }
 
-  void write_gaps() {
-    if (run_.not_checked.empty()) return;
-    add(body_, "h2", "Not checked");
+  void write_lines(const char* title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    add(body_, "h2", title);
     pugi::xml_node list = add(body_, "ul");
-    for (const std::string& gap : run_.not_checked) add(list, "li", gap);
+    for (const std::string& line : lines) add(list, "li", line);
   }
 
   void write_kernels() {

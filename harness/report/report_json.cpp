@@ -145,6 +145,7 @@ Json report_json(const RunReport& run) {
                                                   {"line", expectation.line},
                                                   {"finding", expectation.title()}});
   }
+  if (!run.assumed.empty()) document["assumed"] = run.assumed;
   if (!run.not_checked.empty()) document["not_checked"] = run.not_checked;
   for (const RunReport::KernelUse& kernel : run.kernels) {
     document["kernels"].push_back({{"name", kernel.name},

@@ -57,6 +57,8 @@ struct RunReport {
   std::vector<ExpectedFinding> expected;
   // For exec and check: the expectations of files that no finding matched.
   std::vector<Expectation> unmatched;
+  // For kernel: what was assumed of the kernel's arguments and launches.
+  std::vector<std::string> assumed;
   // For exec: what was not checked, and why.
   std::vector<std::string> not_checked;
   // For exec: the kernels that ran, by name; independent of the machine's speed.

@@ -1,0 +1,209 @@
+// warpcheck kernel: trials of a kernel in a file, without a pair and without host code.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "cli/cli.hpp"
+#include "cli/kernel/assumptions.hpp"
+#include "cli/kernel/kernel_options.hpp"
+#include "cli/report_options.hpp"
+#include "harness/input/json.hpp"
+#include "harness/kernel/kernel_pair.hpp"
+#include "harness/process/progress.hpp"
+#include "harness/prove/certificate.hpp"
+#include "harness/search/check.hpp"
+#include "vgpu/text/counted.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct KernelArguments {
+  KernelOptions kernel;
+  int trials = 300;
+  std::uint64_t seed = 1;
+  std::string cases = "fuzz/cases";
+  ConfigurationOptions configuration;
+  CompileOption compile;
+  ReportOptions reports;
+};
+
+std::string assumptions_text(const Assumptions& assumed, const std::string& signature) {
+  std::string text = fmt::format("{}   {}\n", signature, assumed.kernel.file);
+  const auto add = [&](std::string_view what, const std::vector<std::string>& values) {
+    if (!values.empty()) text += fmt::format("  {}: {}\n", what, fmt::join(values, "; "));
+  };
+  add("assumed", assumed.scalars);
+  text += fmt::format("  launches: {}\n", assumed.launch);
+  std::vector<std::string> conditions;
+  for (const Expression& condition : assumed.kernel.conditions) {
+    conditions.push_back(condition.text());
+  }
+  add("required", conditions);
+  add("lengths", assumed.lengths);
+  for (const std::string& note : assumed.notes) text += fmt::format("  note: {}\n", note);
+  return text;
+}
+
+std::vector<Settings> settings_of_kernel(const KernelArguments& arguments,
+                                         const KernelDescription& kernel) {
+  std::vector<Settings> all = arguments.configuration.settings();
+  std::erase_if(all, [&](const Settings& settings) {
+    const bool is_optimized = settings.build == cudart::Build::optimized;
+    return (is_optimized ? kernel.optimized : kernel.unoptimized).empty();
+  });
+  if (all.empty()) {
+    throw UsageError(
+        fmt::format("{} has no PTX of the {} build", kernel.file, arguments.configuration.build));
+  }
+  return all;
+}
+
+class KernelRun {
+ public:
+  explicit KernelRun(const KernelArguments& arguments)
+      : arguments_(arguments), covered_(arguments.reports.wants_coverage()) {
+    run_.command = "kernel";
+  }
+
+  int run() {
+    arguments_.reports.check();
+    arguments_.compile.apply();
+    const AssumedKernel kernel = assumed_kernel(arguments_.kernel);
+    print(assumptions_text(kernel.assumptions, kernel.signature));
+    run_.assumed = lines_of(kernel.assumptions);
+    const KernelPair pair(kernel.assumptions.kernel);
+    const int status = check(pair);
+    run_.coverage = covered_.coverage();
+    arguments_.reports.write(run_);
+    return status;
+  }
+
+ private:
+  static std::vector<std::string> lines_of(const Assumptions& assumed) {
+    std::vector<std::string> lines = assumed.scalars;
+    lines.push_back(assumed.launch);
+    for (const std::string& length : assumed.lengths) lines.push_back("length of " + length);
+    for (const Expression& condition : assumed.kernel.conditions) {
+      lines.push_back("required: " + condition.text());
+    }
+    lines.insert(lines.end(), assumed.notes.begin(), assumed.notes.end());
+    return lines;
+  }
+
+  int check(const KernelPair& pair) {
+    CheckOptions options;
+    options.seed = arguments_.seed;
+    options.trials = arguments_.trials;
+    options.settings = settings_of_kernel(arguments_, pair.kernel());
+    options.stop = watch_interrupts();
+    Progress progress;
+    options.on_trial = [&](std::uint64_t trials) {
+      progress.show([&] {
+        return fmt::format("checking {}: {} of {} trials", pair.name(), trials, options.trials);
+      });
+    };
+    TrialRunner runner(covered_.engine());
+    CheckOutcome outcome = check_claim(pair, "", options, runner);
+    progress.clear();
+    Claim& claim = run_.claims.emplace_back(Claim{.pair = pair.name()});
+    claim.trials = outcome.trials;
+    claim.beyond.for_every_schedule = outcome.for_every_schedule;
+    claim.found = outcome.kinds;
+    claim.verdict = "ok";
+    if (!outcome.problems.empty()) return add_health(claim, outcome);
+    if (!outcome.failures.empty()) return add_failures(claim, std::move(outcome.failures));
+    if (*options.stop != 0 && outcome.trials < static_cast<std::uint64_t>(options.trials)) {
+      claim.status = Claim::Status::cannot_run;
+      claim.verdict = fmt::format("interrupted after {}", counted(outcome.trials, "trial"));
+      complain(fmt::format("{}: {}", pair.name(), claim.verdict));
+      return kInterrupted;
+    }
+    std::vector<cudart::Build> builds;
+    for (const Settings& settings : options.settings) {
+      if (std::ranges::find(builds, settings.build) == builds.end())
+        builds.push_back(settings.build);
+    }
+    claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
+    print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
+                      claim.beyond.text()));
+    return kNothingFound;
+  }
+
+  int add_health(Claim& claim, const CheckOutcome& outcome) {
+    print(health_text(claim.pair, outcome.trials, outcome.problems));
+    claim.status = Claim::Status::failed;
+    claim.verdict = "UNHEALTHY: " + outcome.problems.front().message;
+    run_.health = Json::array();
+    run_.add_health(claim.pair, "", outcome.problems);
+    return kFindings;
+  }
+
+  int add_failures(Claim& claim, std::vector<Report> failures) {
+    int status = kFindings;
+    for (Report& report : failures) {
+      const std::vector<std::string>& refusals = report.verdict.refusals;
+      claim.status = refusals.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
+      if (refusals.empty()) {
+        if (!save_case(report, arguments_.cases)) status = kCannot;
+        print(report_text(report));
+        claim.verdict = "FAIL: " + show_kinds(claim.found);
+      } else {
+        complain(fmt::format("{} cannot be run: {}", claim.pair, refusals.front()));
+        claim.verdict = "cannot run: " + refusals.front();
+        status = kCannot;
+      }
+      run_.add(std::move(report));
+    }
+    return status;
+  }
+
+  const KernelArguments& arguments_;
+  CoveredEngine covered_;
+  RunReport run_;
+};
+
+void add_kernel_to(CLI::App& command, Run& run) {
+  const auto arguments = std::make_shared<KernelArguments>();
+  arguments->configuration.build = kBoth;
+  arguments->kernel.add_to(command);
+  command.add_option("--trials", arguments->trials, "Trials")
+      ->check(positive_number)
+      ->capture_default_str();
+  command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
+      ->capture_default_str();
+  command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
+      ->capture_default_str();
+  arguments->configuration.add_to(command);
+  add_volatile_option(command, arguments->configuration.volatile_accesses);
+  arguments->compile.add_to(command);
+  arguments->reports.add_to(command);
+  command.footer(
+      "Needs no pair and no host code: inputs are drawn from the kernel's signature, and lengths\n"
+      "of arrays are those that trial runs need.  What is assumed is told first; options and\n"
+      "comments in the source (// requires: n % 4 == 0) say it otherwise.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck kernel saxpy.cu\n"
+      "  warpcheck kernel scan.cu scan --block 128 --grid 1 --let n=0..256 --length out=n\n"
+      "  warpcheck kernel sort.cu --instantiate 'sort<int, 256>' --nvcc '-I include'\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be compiled, or "
+      "a\n"
+      "kernel that cannot be run, 130 interrupted (Ctrl-C, SIGTERM).");
+  command.callback(
+      [&run, arguments] { run = [arguments] { return KernelRun(*arguments).run(); }; });
+}
+
+const RegisteredCommand kKernelCommand{
+    {.rank = 25,
+     .name = "kernel",
+     .help = "Try a kernel in a file, without a pair or a main()",
+     .add = add_kernel_to}};
+
+}  // namespace
+}  // namespace warpcheck

@@ -1,0 +1,38 @@
+// What is assumed of a kernel whose host code nobody has shown: ranges of its numbers, launches,
+// lengths of its arrays, and which arrays hold indices.  Each is found by trial runs unless the
+// user or the source says it, and is told.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/kernel/kernel_description.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck {
+
+struct Given {
+  std::map<std::string, ValueRange> ranges;  // of scalars, or of an array's values
+  std::vector<std::string> aids_left_out;    // conditions that were not understood
+  std::optional<Expression> shared_bytes;
+};
+
+struct Assumptions {
+  KernelDescription kernel;
+  std::vector<std::string> scalars;  // "n = 0..1000", "a: any float"
+  std::string launch;                // "block 256, grid drawn"
+  std::vector<std::string> lengths;  // "x = n"
+  std::vector<std::string> notes;    // sentences
+  std::vector<bool> written;         // of the arrays
+  std::uint64_t runs = 0;            // trial runs
+};
+
+// kernel: its parameters, and launch, lengths and conditions as far as the source says them.
+// Throws UsageError for a name that the kernel does not have, or a kernel that cannot be run.
+[[nodiscard]] Assumptions assumed(KernelDescription kernel, const ptx::Module& module,
+                                  const Given& given);
+
+}  // namespace warpcheck

@@ -1,0 +1,51 @@
+// What a kernel's source says of its launches and inputs, in comments that compilers ignore:
+//
+//   // requires: n % 4 == 0, n > 0        conditions
+//   // lengths: a = n * m, b = n          elements of arrays
+//   // launch: blockDim.x == 256, gridDim.x == n / 256
+//
+// and what GPUVerify reads: `//--blockDim=64 --gridDim=[2,2]` in the first lines of the file, and
+// __requires(condition) in the kernel.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/kernel/expression.hpp"
+#include "harness/kernel/kernel_description.hpp"
+
+namespace warpcheck {
+
+struct Contracts {
+  std::vector<Expression> conditions;
+  std::vector<Expression> aids;     // conditions of GPUVerify
+  std::vector<std::string> unread;  // those that are no expressions of ours
+  std::vector<std::pair<std::string, Expression>> lengths;
+  std::array<std::optional<Expression>, 3> block, grid;
+};
+
+// The contracts of one kernel: in the comments before it, from the end of what stands before it,
+// and in its body.  kernel: its name without template arguments.  Throws UsageError for a comment
+// that cannot be read, with its line.
+[[nodiscard]] Contracts contracts_of(std::string_view source, std::string_view kernel);
+
+// Adds them to a description.  A condition of GPUVerify that names what has no value before the
+// launch (an array's element) is left out and returned.  Throws UsageError for an unknown name in
+// another one.
+std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescription& kernel);
+
+// "64", "16,16", "[16, 16]" or expressions of scalars: extents; a missing one is 1.  what: the
+// option, for errors.  Throws UsageError.
+[[nodiscard]] std::array<std::optional<Expression>, 3> extents_of(std::string_view text,
+                                                                  std::string_view what);
+// "a = n * m".  Throws UsageError.
+[[nodiscard]] std::pair<std::string, Expression> length_of_text(std::string_view text,
+                                                                std::string_view what);
+// Parts at commas outside parentheses and brackets, without spaces around.
+[[nodiscard]] std::vector<std::string> split_at_commas(std::string_view text);
+
+}  // namespace warpcheck

@@ -1,0 +1,104 @@
+#include "cli/kernel/contracts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/cli.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::vector<std::string> texts_of(const std::vector<Expression>& expressions) {
+  std::vector<std::string> texts;
+  for (const Expression& expression : expressions) texts.push_back(expression.text());
+  return texts;
+}
+
+std::string text_of(const std::array<std::optional<Expression>, 3>& extents) {
+  std::string text;
+  for (const auto& extent : extents) text += (extent ? extent->text() : "-") + ";";
+  return text;
+}
+
+using Texts = std::vector<std::string>;
+
+constexpr const char* kSource = R"(//pass
+//--blockDim=[16,4] --gridDim=64 --no-inline
+#include <cuda.h>
+__device__ int other(int n) { return n; }  // requires: n == 1
+
+// requires: n % 4 == 0, n < 100
+// lengths: a = n * (m + 1), b = n
+// launch: gridDim.x == n / 4, blockDim.z <= 2
+template <class T>
+__global__ void scale(T* a, T* b, int n, int m) {
+  __requires(m == 2);
+  __requires(a[0] == 1);
+  __requires(__implies(m > 1, n > 2) ==> n);
+  for (int i = 0; i < n; ++i) { a[i] = b[i]; }
+}
+// requires: n == 5
+__global__ void next(int n) {}
+)";
+
+TEST(Contracts, AreThoseOfTheKernel) {
+  const Contracts contracts = contracts_of(kSource, "scale");
+  EXPECT_EQ(texts_of(contracts.conditions),
+            (Texts{"n % 4 == 0", "n < 100", "gridDim.x == n / 4", "blockDim.z <= 2"}));
+  ASSERT_EQ(contracts.lengths.size(), 2U);
+  EXPECT_EQ(contracts.lengths[0].first, "a");
+  EXPECT_EQ(contracts.lengths[0].second.text(), "n * (m + 1)");
+  EXPECT_EQ(contracts.lengths[1].second.text(), "n");
+  EXPECT_EQ(text_of(contracts.block), "16;4;1;");
+  EXPECT_EQ(text_of(contracts.grid), "64;1;1;");
+  EXPECT_EQ(texts_of(contracts.aids), (Texts{"m == 2"}));
+  EXPECT_EQ(contracts.unread, (Texts{"a[0] == 1", "__implies(m > 1, n > 2) ==> n"}));
+}
+
+TEST(Contracts, OfTheNextKernelAreItsOwn) {
+  EXPECT_EQ(texts_of(contracts_of(kSource, "next").conditions), (Texts{"n == 5"}));
+  EXPECT_TRUE(contracts_of(kSource, "absent").conditions.empty());
+}
+
+TEST(Contracts, ThatCannotBeReadNameTheirLine) {
+  try {
+    static_cast<void>(contracts_of("\n// requires: n +\n__global__ void k(int n) {}\n", "k"));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "line 2: 'n +': expected a number or a name at the end");
+  }
+}
+
+TEST(Contracts, ANameThatTheKernelDoesNotHaveIsAnError) {
+  KernelDescription kernel;
+  Contracts contracts;
+  contracts.conditions.emplace_back("n > 0");
+  EXPECT_THROW(apply_contracts(contracts, kernel), UsageError);
+  kernel.scalars = {{"n", ElementType::i32, {}, {0, 9}}};
+  EXPECT_TRUE(apply_contracts(contracts, kernel).empty());
+  ASSERT_EQ(kernel.conditions.size(), 1U);
+  contracts.lengths.emplace_back("a", Expression("n"));
+  EXPECT_THROW(apply_contracts(contracts, kernel), UsageError);
+}
+
+TEST(Contracts, AnEqualExtentIsThatOfTheLaunch) {
+  KernelDescription kernel;
+  kernel.scalars = {{"n", ElementType::i32, {}, {0, 9}}};
+  Contracts contracts;
+  contracts.conditions.emplace_back("gridDim.x == n / 4");
+  contracts.conditions.emplace_back("blockDim.x == 64 || n > 2");
+  contracts.aids.emplace_back("blockDim.y == 2");
+  EXPECT_TRUE(apply_contracts(contracts, kernel).empty());
+  EXPECT_EQ(text_of(kernel.launch.grid), "n / 4;-;-;");
+  EXPECT_EQ(text_of(kernel.launch.block), "-;2;-;");
+  EXPECT_EQ(texts_of(kernel.conditions), (Texts{"blockDim.x == 64 || n > 2"}));
+}
+
+TEST(Contracts, ExtentsAreOneToThree) {
+  EXPECT_EQ(text_of(extents_of("256", "--block")), "256;1;1;");
+  EXPECT_EQ(text_of(extents_of("(n+15)/16,2,3", "--grid")), "(n+15)/16;2;3;");
+  EXPECT_THROW(static_cast<void>(extents_of("1,2,3,4", "--block")), UsageError);
+  EXPECT_THROW(static_cast<void>(extents_of("", "--block")), UsageError);
+}
+
+}  // namespace
+}  // namespace warpcheck

@@ -1,0 +1,126 @@
+#include "cli/kernel/kernel_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "cli/cli.hpp"
+#include "cli/kernel/contracts.hpp"
+#include "cli/kernel/kernel_text.hpp"
+#include "cli/kernel/signature.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::int64_t whole_number(std::string_view text, std::string_view option) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw UsageError(fmt::format("--let {}: expected numbers, for example n=0..1000", option));
+  }
+  return number;
+}
+
+std::pair<std::string, ValueRange> range_of_text(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UsageError(
+        fmt::format("--let {}: expected a name and its range, for example n=0..1000", text));
+  }
+  const std::string range = text.substr(equals + 1);
+  const std::size_t dots = range.find("..");
+  const std::int64_t low = whole_number(range.substr(0, dots), text);
+  const std::int64_t high =
+      dots == std::string::npos ? low : whole_number(range.substr(dots + 2), text);
+  if (low > high) throw UsageError(fmt::format("--let {}: the range is empty", text));
+  return {text.substr(0, equals), {low, high}};
+}
+
+std::vector<std::string> words_of(const std::vector<std::string>& texts) {
+  std::vector<std::string> words;
+  for (const std::string& text : texts) {
+    std::istringstream stream(text);
+    for (std::string word; stream >> word;) words.push_back(word);
+  }
+  return words;
+}
+
+Contracts contracts_of_options(const KernelOptions& options) {
+  Contracts contracts;
+  if (!options.block.empty()) contracts.block = extents_of(options.block, "--block");
+  if (!options.grid.empty()) contracts.grid = extents_of(options.grid, "--grid");
+  for (const std::string& text : options.requirements) {
+    try {
+      contracts.conditions.emplace_back(text);
+    } catch (const ExpressionError& error) {
+      throw UsageError(fmt::format("--requires {}", error.what()));
+    }
+  }
+  for (const std::string& text : options.lengths) {
+    contracts.lengths.push_back(length_of_text(text, "--length"));
+  }
+  return contracts;
+}
+
+}  // namespace
+
+void KernelOptions::add_to(CLI::App& command) {
+  command.add_option("FILE", file, "A .cu file, or PTX in a .ptx file")->required();
+  command.add_option("KERNEL", name, "Its kernel (default: the only one)");
+  add_options_to(command);
+}
+
+void KernelOptions::add_options_to(CLI::App& command) {
+  command.add_option("--block", block,
+                     "Threads of a block: 256, or 16,16 (default: 256, if the "
+                     "kernel's shared memory allows)");
+  command.add_option("--grid", grid,
+                     "Blocks: 4, or 4,4, or expressions like (n+255)/256 (default: "
+                     "drawn)");
+  command.add_option("--shared", shared, "Bytes of dynamic shared memory, an expression");
+  command.add_option("--let", lets,
+                     "Range of an integer parameter, or of the values of an array: "
+                     "n=0..1000");
+  command.add_option("--length", lengths, "Elements of an array: a=n*m");
+  command.add_option("--requires", requirements, "A condition of what is run: 'n % 4 == 0'");
+  command.add_option("--instantiate", instantiate, "A template to instantiate: 'scan<int, 256>'");
+  command.add_option("--nvcc", nvcc, "Options for nvcc: '-I include -DN=4'");
+  command.add_option("--arch", architecture, "Architecture to compile for: 90 is compute_90")
+      ->check(CLI::Range(50U, 200U))
+      ->capture_default_str();
+}
+
+AssumedKernel assumed_kernel(const KernelOptions& options) {
+  const KernelFile file = kernel_file(options.file, {.instantiate = options.instantiate,
+                                                     .nvcc = words_of(options.nvcc),
+                                                     .architecture = options.architecture});
+  const std::string& text = file.unoptimized.empty() ? file.optimized : file.unoptimized;
+  ptx::Module module;
+  try {
+    module = ptx::parse(text, file.path);
+  } catch (const ptx::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  std::string wanted = options.name;
+  if (wanted.empty() && options.instantiate.size() == 1) wanted = options.instantiate.front();
+  const std::string mangled = find_kernel(module, file, wanted);
+  std::vector<ParameterName> parameters;
+  KernelDescription kernel = described(module, file, mangled, parameters);
+  const std::string signature = signature_text(kernel);
+  Given given;
+  for (const std::string& let : options.lets) given.ranges.insert(range_of_text(let));
+  given.aids_left_out = apply_contracts(
+      contracts_of(file.source, kernel.name.substr(0, kernel.name.find('<'))), kernel);
+  apply_contracts(contracts_of_options(options), kernel);
+  if (!options.shared.empty()) {
+    try {
+      given.shared_bytes.emplace(options.shared);
+    } catch (const ExpressionError& error) {
+      throw UsageError(fmt::format("--shared {}", error.what()));
+    }
+  }
+  return {assumed(std::move(kernel), module, given), signature, std::move(parameters)};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,40 @@
+// The options that say which kernel is meant and what it is called with, for `kernel` and
+// `new --kernel`.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/kernel/assumptions.hpp"
+#include "cli/kernel/signature.hpp"
+
+namespace warpcheck {
+
+struct KernelOptions {
+  std::string file, name;
+  std::string block, grid;           // "256", "16,16"; empty: not given
+  std::string shared;                // bytes of dynamic shared memory
+  std::vector<std::string> lets;     // "n=0..1000"
+  std::vector<std::string> lengths;  // "a=n*m"
+  std::vector<std::string> requirements;
+  std::vector<std::string> instantiate;
+  std::vector<std::string> nvcc;
+  unsigned architecture = 75;
+
+  // With FILE and KERNEL as words of the command.
+  void add_to(CLI::App& command);
+  // Only the options.
+  void add_options_to(CLI::App& command);
+};
+
+struct AssumedKernel {
+  Assumptions assumptions;
+  std::string signature;  // "saxpy(int n, ...)"
+  std::vector<ParameterName> parameters;
+};
+
+// Compiles the file, finds the kernel and what to assume of it.  Throws UsageError.
+[[nodiscard]] AssumedKernel assumed_kernel(const KernelOptions& options);
+
+}  // namespace warpcheck

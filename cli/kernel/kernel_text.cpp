@@ -1,0 +1,171 @@
+#include "cli/kernel/kernel_text.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "cli/cli.hpp"
+#include "cli/kernel/gpuverify_header.hpp"
+
+namespace warpcheck {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw UsageError(fmt::format("cannot read {}: it is a directory", path.string()));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) {
+    throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
+  }
+  return text.str();
+}
+
+// A directory of its own, removed with the object.
+class TemporaryFiles {
+ public:
+  TemporaryFiles() {
+    std::string name = (fs::temp_directory_path() / "warpcheck-kernel-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw UsageError(fmt::format("cannot make a directory {}: {}", name, std::strerror(errno)));
+    }
+    path_ = name;
+  }
+  TemporaryFiles(const TemporaryFiles&) = delete;
+  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
+  ~TemporaryFiles() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] fs::path write(const char* name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return path_ / name;
+  }
+  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+std::string nvcc_program() {
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* const home = std::getenv(variable);
+    std::error_code error;
+    if (home != nullptr && fs::exists(fs::path(home) / "bin" / "nvcc", error)) {
+      return (fs::path(home) / "bin" / "nvcc").string();
+    }
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+  }
+  return "/usr/local/cuda/bin/nvcc";  // where the toolkit's installers put it
+}
+
+void run(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  // Standard output is for results.
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t process = 0;
+  const int error =
+      ::posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    throw UsageError(
+        fmt::format("cannot start {}: {}; put the CUDA Toolkit's nvcc on PATH, or give a .ptx file",
+                    command.front(), std::strerror(error)));
+  }
+  int status = 0;
+  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  throw UsageError(fmt::format("{} failed; its messages are above", command.front()));
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// nvcc names files absolutely, so that reports would differ between directories.
+std::string with_relative_files(std::string ptx) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (!error) replace_all(ptx, fmt::format("\"{}/", here.string()), "\"");
+  return ptx;
+}
+
+// What makes nvcc instantiate the templates: their addresses are taken.
+std::string instantiating(const fs::path& file, const std::vector<std::string>& kernels) {
+  std::string text = fmt::format("#include \"{}\"\n", file.string());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    text += fmt::format("void* warpcheck_instantiation_{} = reinterpret_cast<void*>(&{});\n", i,
+                        kernels[i]);
+  }
+  return text;
+}
+
+KernelFile compiled(const fs::path& path, const CompileOptions& options) {
+  KernelFile file{
+      .path = path.string(), .optimized = {}, .unoptimized = {}, .source = read_text_file(path)};
+  const TemporaryFiles temporary;
+  fs::path input = fs::absolute(path).lexically_normal();
+  if (!options.instantiate.empty()) {
+    input = temporary.write("instantiations.cu", instantiating(input, options.instantiate));
+  }
+  std::vector<std::string> common{nvcc_program(), "-ptx",
+                                  fmt::format("-arch=compute_{}", options.architecture)};
+  if (uses_gpuverify(file.source)) {
+    common.insert(common.end(),
+                  {"-include", temporary.write("gpuverify.h", kGpuverifyHeader).string()});
+  }
+  common.insert(common.end(), options.nvcc.begin(), options.nvcc.end());
+  const auto make = [&](std::vector<std::string> build_options) {
+    std::vector<std::string> command = common;
+    command.insert(command.end(), build_options.begin(), build_options.end());
+    const fs::path output = temporary / "kernel.ptx";
+    command.insert(command.end(), {input.string(), "-o", output.string()});
+    run(command);
+    return with_relative_files(read_text_file(output));
+  };
+  file.optimized = make({"-lineinfo"});
+  file.unoptimized = make({"-G", "-w"});  // warnings once
+  return file;
+}
+
+}  // namespace
+
+KernelFile kernel_file(const std::string& path, const CompileOptions& options) {
+  if (!path.ends_with(".ptx")) return compiled(path, options);
+  if (!options.instantiate.empty() || !options.nvcc.empty()) {
+    throw UsageError(
+        "--instantiate and --nvcc are for a .cu file: a .ptx file is compiled already");
+  }
+  KernelFile file{.path = path, .optimized = {}, .unoptimized = {}, .source = {}};
+  std::string text = with_relative_files(read_text_file(path));
+  const bool is_debug = text.find(", debug") != std::string::npos;
+  (is_debug ? file.unoptimized : file.optimized) = std::move(text);
+  return file;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,240 @@
+#include "cli/kernel/lengths.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+
+namespace warpcheck {
+namespace {
+
+constexpr std::int64_t kFactorMax = 16;  // channels of a pixel, rows of a small matrix
+constexpr std::int64_t kExtraMax = 16;   // a halo, one element more
+// A bound that is never reached says little.  Guarded kernels reach theirs where the grid covers
+// it.
+constexpr double kReachedMin = 0.2;
+
+// An expression and its value for each sample.
+struct Term {
+  std::string text;
+  std::vector<std::int64_t> values;
+};
+
+class Fit {
+ public:
+  Fit(const KernelDescription& kernel, const std::vector<Sample>& samples)
+      : kernel_(kernel), samples_(samples) {
+    for (const ScalarParameter& scalar : kernel.scalars) {
+      if (is_integer(scalar.element) && scalar.element != ElementType::boolean) {
+        names_.push_back(scalar.name);
+      }
+    }
+  }
+
+  Expression best() const {
+    if (const auto number = constant()) return Expression::number(*number);
+    const std::vector<Term> sizes = terms_of_sizes();
+    const std::vector<Term> launches = terms_of_launches();
+    for (const auto& tier : {&sizes, &launches}) {
+      if (auto found = smallest(*tier, 1, 0)) return *found;
+      if (auto found = smallest(*tier, kFactorMax, 0)) return *found;
+      if (auto found = smallest(with_sums(*tier), 1, 0)) return *found;
+      if (auto found = smallest(*tier, 1, kExtraMax)) return *found;
+      if (auto found = smallest(with_sums(*tier), 1, kExtraMax)) return *found;
+      if (auto found = smallest(*tier, kFactorMax, kExtraMax)) return *found;
+    }
+    return loose(sizes, launches);
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::int64_t> constant() const {
+    std::int64_t number = 0;
+    for (const Sample& sample : samples_) {
+      if (sample.extent == 0) continue;
+      if (number != 0 && sample.extent != number) return std::nullopt;
+      number = sample.extent;
+    }
+    return number;
+  }
+
+  [[nodiscard]] std::optional<Term> term(const std::string& text) const {
+    Term made{text, {}};
+    const Expression expression(text);
+    for (const Sample& sample : samples_) {
+      const auto value = expression.value(names_of(kernel_, sample.input));
+      if (!value) return std::nullopt;
+      made.values.push_back(*value);
+    }
+    return made;
+  }
+
+  void add(std::vector<Term>& terms, const std::string& text) const {
+    if (auto made = term(text)) terms.push_back(std::move(*made));
+  }
+
+  // n, n * m, a pitched matrix, n * m * k
+  [[nodiscard]] std::vector<Term> terms_of_sizes() const {
+    std::vector<Term> terms;
+    for (const std::string& a : names_) add(terms, a);
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      for (std::size_t j = i; j < names_.size(); ++j) {
+        add(terms, fmt::format("{} * {}", names_[i], names_[j]));
+      }
+    }
+    for (const std::string& a : names_) {
+      for (const std::string& b : names_) {
+        if (a == b) continue;
+        add(terms, fmt::format("{0} > 0 ? ({0} - 1) * {1} + 1 : 0", a, b));
+        for (const std::string& c : names_) {
+          if (c != a && c != b)
+            add(terms, fmt::format("{0} > 0 ? ({0} - 1) * {1} + {2} : 0", a, b, c));
+        }
+      }
+    }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      for (std::size_t j = i + 1; j < names_.size(); ++j) {
+        for (std::size_t k = j + 1; k < names_.size(); ++k) {
+          add(terms, fmt::format("{} * {} * {}", names_[i], names_[j], names_[k]));
+        }
+      }
+    }
+    return terms;
+  }
+
+  [[nodiscard]] std::vector<Term> terms_of_launches() const {
+    std::vector<Term> terms;
+    for (const char* const text :
+         {"gridDim.x", "gridDim.y", "gridDim.x * gridDim.y", "blockDim.x",
+          "blockDim.x * blockDim.y", "gridDim.x * blockDim.x", "gridDim.y * blockDim.y",
+          "gridDim.x * blockDim.x * blockDim.y", "gridDim.x * blockDim.x * gridDim.y * blockDim.y",
+          "gridDim.x * blockDim.x * gridDim.y * blockDim.y * gridDim.z * blockDim.z"}) {
+      add(terms, text);
+    }
+    for (const std::string& a : names_) {
+      for (const char* const text : {"gridDim.x", "gridDim.y", "gridDim.x * blockDim.x",
+                                     "gridDim.y * blockDim.y", "blockDim.x"}) {
+        add(terms, fmt::format("{} * {}", a, text));
+      }
+    }
+    return terms;
+  }
+
+  // Sums of two, and of one and twice another one (a halo on both sides).
+  [[nodiscard]] std::vector<Term> with_sums(const std::vector<Term>& terms) const {
+    std::vector<Term> sums;
+    constexpr std::size_t kTermsMax = 24;  // the simplest ones stand first
+    const std::size_t count = std::min(terms.size(), kTermsMax);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < count; ++j) {
+        if (i == j || terms[i].text.find('?') != std::string::npos ||
+            terms[j].text.find('?') != std::string::npos) {
+          continue;
+        }
+        for (const std::int64_t factor : {1, 2}) {
+          if (factor == 1 && j < i) continue;
+          Term sum{factor == 1 ? fmt::format("{} + {}", terms[i].text, terms[j].text)
+                               : fmt::format("{} + 2 * {}", terms[i].text, terms[j].text),
+                   {}};
+          for (std::size_t s = 0; s < samples_.size(); ++s) {
+            sum.values.push_back(terms[i].values[s] + factor * terms[j].values[s]);
+          }
+          sums.push_back(std::move(sum));
+        }
+      }
+    }
+    return sums;
+  }
+
+  // The least number that added to factor * term bounds all samples.
+  [[nodiscard]] std::int64_t needed_extra(const Term& term, std::int64_t factor) const {
+    std::int64_t extra = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      // What a run that touches nothing needs is nothing.
+      if (samples_[s].extent > 0) {
+        extra = std::max(extra, samples_[s].extent - factor * term.values[s]);
+      }
+    }
+    return std::max<std::int64_t>(extra, 0);
+  }
+
+  struct Candidate {
+    std::string text;
+    double slack = 0;    // all that is not needed
+    double reached = 0;  // the share of samples that need all
+  };
+
+  [[nodiscard]] Candidate candidate(const Term& term, std::int64_t factor,
+                                    std::int64_t extra) const {
+    Candidate made{term.text};
+    const bool is_sum = term.text.find_first_of("+?") != std::string::npos;
+    if (is_sum && (factor != 1 || (extra != 0 && term.text.find('?') != std::string::npos))) {
+      made.text = fmt::format("({})", made.text);
+    }
+    if (factor != 1) made.text += fmt::format(" * {}", factor);
+    if (extra != 0) made.text += fmt::format(" + {}", extra);
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      const std::int64_t rest = factor * term.values[s] + extra - samples_[s].extent;
+      made.slack += static_cast<double>(rest);
+      if (rest == 0 && samples_[s].extent > 0) made.reached += 1.0 / touching();
+    }
+    return made;
+  }
+
+  [[nodiscard]] double touching() const {
+    return static_cast<double>(std::max<std::ptrdiff_t>(
+        1,
+        std::ranges::count_if(samples_, [](const Sample& sample) { return sample.extent > 0; })));
+  }
+
+  [[nodiscard]] std::optional<Expression> smallest(const std::vector<Term>& terms,
+                                                   std::int64_t factor_max,
+                                                   std::int64_t extra_max) const {
+    std::optional<Candidate> best;
+    for (const Term& term : terms) {
+      for (std::int64_t factor = factor_max == 1 ? 1 : 2; factor <= factor_max; ++factor) {
+        const std::int64_t extra = needed_extra(term, factor);
+        if (extra > extra_max) continue;
+        Candidate found = candidate(term, factor, extra);
+        if (found.reached < kReachedMin) continue;
+        if (!best || found.slack < best->slack) best = std::move(found);
+        break;  // a larger factor has more slack
+      }
+    }
+    if (!best) return std::nullopt;
+    return Expression(best->text);
+  }
+
+  // The smallest bound, reached or not.
+  [[nodiscard]] Expression loose(const std::vector<Term>& sizes,
+                                 const std::vector<Term>& launches) const {
+    std::int64_t most = 0;
+    for (const Sample& sample : samples_) most = std::max(most, sample.extent);
+    Candidate best{std::to_string(most)};
+    best.slack = std::numeric_limits<double>::max();
+    for (const auto& terms : {&sizes, &launches}) {
+      for (const Term& term : *terms) {
+        for (std::int64_t factor = 1; factor <= kFactorMax; ++factor) {
+          if (needed_extra(term, factor) > kExtraMax) continue;
+          Candidate found = candidate(term, factor, needed_extra(term, factor));
+          if (found.slack < best.slack) best = std::move(found);
+          break;
+        }
+      }
+    }
+    return Expression(best.text);
+  }
+
+  const KernelDescription& kernel_;
+  const std::vector<Sample>& samples_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Expression fitted_length(const KernelDescription& kernel, const std::vector<Sample>& samples) {
+  return Fit(kernel, samples).best();
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,150 @@
+#include "cli/kernel/probe.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/cli.hpp"
+#include "harness/pair/device.hpp"
+#include "harness/trial/engine.hpp"
+#include "vgpu/machine/observer.hpp"
+
+namespace warpcheck {
+namespace {
+
+// Of all arrays together; pages that nothing touches take no memory.
+constexpr std::uint64_t kBytesOfArrays = std::uint64_t{1} << 30;
+constexpr std::size_t kFilledElements = 2048;
+constexpr std::uint64_t kStepsMax = 3'000'000;
+
+class TouchWatch final : public vgpu::Observer {
+ public:
+  TouchWatch(const KernelDescription& kernel, Extents& extents)
+      : kernel_(kernel), extents_(extents) {}
+
+  // Once the arrays exist.
+  void set_arrays(const std::vector<void*>& arrays) {
+    for (void* const array : arrays) bases_.push_back(reinterpret_cast<std::uint64_t>(array));
+  }
+
+  [[nodiscard]] vgpu::Watched watches() const override {
+    vgpu::Watched watched;
+    watched.rows = true;
+    watched.launches = watched.blocks = watched.memory = false;
+    return watched;
+  }
+  void on_rows(const vgpu::Program&, std::span<const vgpu::RowAccess> rows) override {
+    for (const vgpu::RowAccess& row : rows) add(row);
+  }
+  void on_fault(const vgpu::Fault& fault) override {
+    if (fault.kind != vgpu::Fault::Kind::out_of_bounds) return;
+    (fault.space == ptx::Space::shared ? extents_.leaves_shared : extents_.leaves_arrays) = true;
+  }
+  void on_deadlock(const vgpu::Deadlock&) override { extents_.ends = false; }
+  void on_step_limit(const vgpu::StepLimit&) override { extents_.ends = false; }
+
+ private:
+  void add(const vgpu::RowAccess& row) {
+    std::uint64_t end = 0;
+    for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
+      if ((row.mask >> lane & 1) != 0) {
+        end = std::max(end, std::uint64_t{row.offset_of(lane)} + row.bytes);
+      }
+    }
+    const vgpu::Allocation& allocation = *row.allocation;
+    if (row.space == ptx::Space::shared) {
+      for (const vgpu::Symbol& symbol : allocation.symbols) {
+        if (symbol.bytes == 0 && end > symbol.offset) {
+          extents_.shared_bytes =
+              std::max(extents_.shared_bytes, static_cast<std::int64_t>(end - symbol.offset));
+        }
+      }
+      return;
+    }
+    if (row.space != ptx::Space::global) return;
+    const auto found = std::ranges::find(bases_, allocation.object().address);
+    if (found == bases_.end()) return;
+    const auto array = static_cast<std::size_t>(found - bases_.begin());
+    const std::uint64_t bytes = allocation.offset_in_object(end);
+    const std::uint64_t element = kernel_.arrays[array].element_bytes;
+    std::int64_t& elements = extents_.elements[array];
+    elements = std::max(elements, static_cast<std::int64_t>((bytes + element - 1) / element));
+    if (row.kind != vgpu::AccessKind::read) extents_.written[array] = true;
+  }
+
+  const KernelDescription& kernel_;
+  Extents& extents_;
+  std::vector<std::uint64_t> bases_;
+};
+
+std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kernel,
+                                                  KernelInput input, const std::vector<Fill>& fill,
+                                                  std::uint64_t seed) {
+  for (std::vector<Column>& columns : input.arrays) {
+    for (Column& column : columns) resize(column, kFilledElements);
+  }
+  KernelInput drawn = input;
+  Tape tape = Tape::of_seed(seed);
+  Draw draw(tape);
+  draw_contents(kernel, draw, drawn);
+  std::vector<DeviceArray<std::byte>> arrays;
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
+    const std::uint64_t most = kBytesOfArrays / kernel.arrays.size();
+    // A whole number of elements, so that the last one is whole.
+    const std::uint64_t bytes =
+        std::max<std::uint64_t>(most / kernel.arrays[i].element_bytes, kFilledElements) *
+        kernel.arrays[i].element_bytes;
+    arrays.emplace_back(static_cast<std::size_t>(bytes));
+    const auto& columns = (fill[i] == Fill::drawn ? drawn : input).arrays[i];
+    const std::vector<std::byte> first = bytes_of(kernel.arrays[i], columns);
+    check(cudaMemcpy(arrays.back().data(), first.data(), first.size(), cudaMemcpyHostToDevice));
+  }
+  return arrays;
+}
+
+}  // namespace
+
+Prober::Prober(const KernelPair& pair, std::uint64_t static_shared_bytes) : pair_(pair) {
+  constexpr std::uint64_t kSharedBytes = 48 << 10;
+  if (static_shared_bytes < kSharedBytes) {
+    free_shared_bytes_ = static_cast<std::uint32_t>((kSharedBytes - static_shared_bytes) & ~15ULL);
+  }
+}
+
+Extents Prober::run(const KernelDescription& kernel, const KernelInput& input,
+                    const std::vector<Fill>& fill, std::uint64_t seed) {
+  ++runs_;
+  Extents extents;
+  extents.elements.resize(kernel.arrays.size());
+  extents.written.resize(kernel.arrays.size());
+  KernelInput generous = input;
+  if (kernel.launch.shared_bytes.text() == "0") generous.launch.shared_bytes = free_shared_bytes_;
+  TouchWatch watch(kernel, extents);
+  TrialSettings settings;
+  settings.build = kernel.optimized.empty() ? Build::unoptimized : Build::optimized;
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
+  settings.limits.steps_max = kStepsMax;
+  settings.extra_observer = &watch;
+  std::string failure;
+  const TrialResult result = virtual_gpu().run(settings, [&] {
+    try {
+      const auto arrays = filled_arrays(kernel, input, fill, seed);
+      std::vector<void*> pointers;
+      for (const auto& array : arrays) pointers.push_back(const_cast<std::byte*>(array.data()));
+      watch.set_arrays(pointers);
+      pair_.launch(generous, pointers);
+    } catch (const CudaError& error) {
+      failure = error.what();
+    }
+  });
+  if (!result.refusals.empty()) {
+    throw UsageError(fmt::format("{} cannot be run: {}", kernel.name, result.refusals.front()));
+  }
+  if (!failure.empty() && extents.ends && result.findings.empty()) {
+    throw UsageError(fmt::format("{} cannot be launched: {}", kernel.name, failure));
+  }
+  return extents;
+}
+
+}  // namespace warpcheck

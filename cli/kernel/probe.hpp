@@ -1,0 +1,41 @@
+// Trial runs of a kernel on arrays that are longer than it can need, to see what it touches.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/kernel/kernel_pair.hpp"
+
+namespace warpcheck {
+
+// What one run touched.
+struct Extents {
+  std::vector<std::int64_t> elements;  // of each array: 1 + the last one
+  std::vector<bool> written;           // whether something of the array was
+  std::int64_t shared_bytes = 0;       // of dynamic shared memory
+  bool leaves_arrays = false;          // an access was in none of them
+  bool leaves_shared = false;          // an access of shared memory was outside of it
+  bool ends = true;                    // before the limit of steps, and without a deadlock
+};
+
+enum class Fill : std::uint8_t { zeros, drawn };
+
+class Prober {
+ public:
+  // static_shared_bytes: of the kernel's own variables; the rest of 48 KiB is given to it
+  Prober(const KernelPair& pair, std::uint64_t static_shared_bytes);
+
+  // Runs scalars and launch of `input`, with the default schedule and the beginning of each array
+  // filled as `fill` says for it.  Throws UsageError for a kernel that cannot be run.
+  //   kernel: the pair's, with any ranges and launches
+  [[nodiscard]] Extents run(const KernelDescription& kernel, const KernelInput& input,
+                            const std::vector<Fill>& fill, std::uint64_t seed);
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }
+
+ private:
+  const KernelPair& pair_;
+  std::uint32_t free_shared_bytes_ = 0;
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace warpcheck
