@@ -36,7 +36,11 @@ namespace {
 
 constexpr const char* kNewest = "newest";
 constexpr unsigned kJobsMax = 1024;
-constexpr int kTimeUp = 124;                       // the status of timeout(1)
+constexpr int kTimeUp = 124;  // the status of timeout(1)
+// Of --budget.  Counted, so that the same blocks run on every machine.
+constexpr double kStepsPerSecond = 1e7;
+// With --sparse most of an array is never touched, and takes no memory of the host.
+constexpr std::uint64_t kSparseMemoryBytes = std::uint64_t{256} << 30;
 constexpr const char* kOutputCheck = "output";     // for several runs; not a checker
 constexpr const char* kDefaultChecks = "default";  // all checks that are on by default
 
@@ -55,6 +59,9 @@ struct ExecArguments {
   bool portable = false;
   unsigned jobs = std::clamp(std::thread::hardware_concurrency(), 1u, kJobsMax);
   unsigned devices = 1;
+  bool prove = false;
+  bool sparse = false;
+  double budget_s = 0;             // 0: none
   std::uint64_t memory_bytes = 0;  // 0: what the host can provide
   std::string fresh = "zeros";     // or pattern
   // What fills the host's heap; 0: nothing.  Not set: in some of several runs.
@@ -226,6 +233,8 @@ class Execution {
             .devices = arguments_.devices,
             .memory_bytes = memory_bytes_,
             .jobs = arguments_.jobs,
+            .sparse = arguments_.sparse,
+            .steps_budget = static_cast<std::uint64_t>(arguments_.budget_s * kStepsPerSecond),
             .compile = settings_.limits.compile,
             .fresh_pattern = arguments_.fresh == "pattern",
             .device = device_of(arguments_),
@@ -237,7 +246,8 @@ class Execution {
             .launch_worker = run == 1 && !arguments_.against.empty()
                                  ? std::filesystem::read_symlink("/proc/self/exe").string()
                                  : "",
-            .profile = run == 1 && arguments_.profile.is_wanted()};
+            .profile = run == 1 && arguments_.profile.is_wanted(),
+            .prove = arguments_.prove && run == 1};
   }
 
   // Repeats a run for a comparison.
@@ -369,8 +379,9 @@ class Execution {
   const ExecArguments& arguments_;
   const ProgramFile& program_;
   // Found once, so that all runs have devices of one size.
-  const std::uint64_t memory_bytes_ =
-      arguments_.memory_bytes != 0 ? arguments_.memory_bytes : cudart::device_memory_of_host();
+  const std::uint64_t memory_bytes_ = arguments_.memory_bytes != 0 ? arguments_.memory_bytes
+                                      : arguments_.sparse          ? kSparseMemoryBytes
+                                                          : cudart::device_memory_of_host();
   Settings settings_;
   Supervisor& supervisor_;
   ProgramRunner runner_;
@@ -472,6 +483,21 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
                   "Threads that run the blocks of a launch (default: one a core); the report does "
                   "not depend on their number")
       ->check(CLI::Range(1u, kJobsMax));
+  command.add_flag(
+      "--prove", arguments.prove,
+      "Say of each kernel without findings for which schedules and data its code proves "
+      "that there are none (docs/use/proofs.md)");
+  command.add_flag(
+      "--sparse", arguments.sparse,
+      "Of huge launches run only the first and last blocks, and those around powers of "
+      "two of what their indices are made of");
+  command
+      .add_option(
+          "--budget", arguments.budget_s,
+          "Sample launches that would take too long: a second is 10 million instructions of "
+          "warps, shared by all launches")
+      ->check(positive_number)
+      ->type_name("SECONDS");
   arguments.compile.add_to(command);
   command
       .add_option("--against", arguments.against,

@@ -280,6 +280,7 @@ void ProgramReport::add(const ProgramRun& run, unsigned heap) {
     }
     if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
       kernels.insert(kernel->name);
+      if (!kernel->proved.empty()) proved.emplace(kernel->name, kernel->proved);
     }
     if (const auto* const counts = std::get_if<cudart::CountsRecord>(&record.what)) {
       vgpu::merge(counted, counts->instrs);
@@ -338,6 +339,23 @@ std::string prefixed_lines(const std::string& text) {
   return prefixed;
 }
 
+namespace {
+
+std::string proofs_text(const ProgramReport& report) {
+  std::string text;
+  for (const auto& [kernel, proved] : report.proved) {
+    const std::string name = vgpu::kernel_name(kernel);
+    const bool has_finding = std::ranges::any_of(
+        report.findings, [&](const auto& found) { return found.finding.kernel == name; });
+    text += fmt::format("proved for {} at these sizes: {}\n",
+                        report.full_names ? name : vgpu::short_kernel_name(name),
+                        has_finding ? "nothing: it has findings" : proved);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string exec_text(const ProgramReport& report,
                       const std::function<std::string(int)>& schedule_of) {
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
@@ -373,6 +391,7 @@ std::string exec_text(const ProgramReport& report,
   for (const std::string& gap : report.not_checked) {
     text += fmt::format("not checked: {}\n", gap);
   }
+  text += proofs_text(report);
   for (const Expectation& expectation : report.unmatched()) {
     text += fmt::format("expected, but not found: {}\n", place_text(expectation));
   }

@@ -31,7 +31,8 @@ struct ProgramReport {
   std::vector<ExpectedFinding> expected;  // what they take away from `findings`
   std::vector<std::string> refusals;
   std::uint64_t launches = 0;
-  std::set<std::string> kernels;  // mangled names
+  std::set<std::string> kernels;              // mangled names
+  std::map<std::string, std::string> proved;  // of kernels (KernelRecord::proved)
   // Counts of their launches; "": of kernels for which the log had no room.  Times are not part of
   // reports.
   std::map<std::string, cudart::KernelCounts> kernel_counts;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "vgpu/machine/block_sample.hpp"
 #include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/native/native_code.hpp"
 
@@ -30,6 +31,7 @@ Blocks::~Blocks() {
 
 void Blocks::begin_launch() {
   next_ = ended_ = 0;
+  sampled_ = 0;
   admitted_.clear();
   // The last launch may have been given up, so slots may still be occupied.
   for (const auto& slot : slots_) slot->occupied = false;
@@ -37,6 +39,7 @@ void Blocks::begin_launch() {
 
 void Blocks::admit() {
   if (launch_.request().share != nullptr) return admit_share();
+  if (launch_.request().sample != nullptr) return admit_sample();
   const auto size = std::size_t{dependencies_.clusters.size()};
   const auto fits = [&] {
     return launch_.request().cooperative ||
@@ -57,7 +60,27 @@ void Blocks::admit_share() {
   if (const auto block = launch_.request().share->take()) admitted_.push_back(*block);
 }
 
+void Blocks::admit_sample() {
+  while (launch_.resident().size() + admitted_.size() < launch_.limits().resident_blocks) {
+    const auto block = next_of_sample();
+    if (!block) return;
+    admitted_.insert(std::ranges::lower_bound(admitted_, *block), *block);
+  }
+}
+
+std::optional<std::uint32_t> Blocks::next_of_sample() {
+  const BlockSample& sample = *launch_.request().sample;
+  if (sampled_ < sample.blocks.size()) return sample.blocks[sampled_++];
+  if (launch_.steps() >= sample.steps_budget) return std::nullopt;
+  while (next_ < launch_.block_count() && std::ranges::binary_search(sample.blocks, next_)) ++next_;
+  if (next_ == launch_.block_count()) return std::nullopt;
+  return next_++;
+}
+
 std::uint32_t Blocks::not_begun() const {
+  if (const BlockSample* const sample = launch_.request().sample) {
+    return static_cast<std::uint32_t>(sample->blocks.size() - sampled_ + admitted_.size());
+  }
   return launch_.block_count() - next_ +
          static_cast<std::uint32_t>(admitted_.size()) * dependencies_.clusters.size();
 }
@@ -197,6 +220,7 @@ void Blocks::end(Slot& slot) {
   sync.has_ended = slot.live_lanes == 0;
   launch_.notify_of_block(sync);
   ++ended_;
+  launch_.count_block();
   if (launch_.request().share != nullptr) launch_.request().share->count_end();
   slot.occupied = false;
   slot.ready_warps = 0;

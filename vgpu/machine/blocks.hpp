@@ -51,6 +51,8 @@ class Blocks {
 
  private:
   void admit_share();
+  void admit_sample();
+  std::optional<std::uint32_t> next_of_sample();
   Slot& dispatch(std::uint32_t block);
   void begin_registers(Warp& warp) const;
   void start_warp(Slot& slot, Warp& warp);
@@ -60,6 +62,7 @@ class Blocks {
   std::vector<std::unique_ptr<Slot>> slots_;  // kept between launches
   std::vector<std::uint32_t> admitted_;
   std::uint32_t next_ = 0;
+  std::size_t sampled_ = 0;  // blocks of the launch's sample that were admitted
   std::uint32_t ended_ = 0;
   std::uint64_t dispatched_ = 0;  // blocks of all launches
 };

@@ -25,6 +25,7 @@ namespace warpcheck::vgpu {
 void link(Program& program);
 
 struct AccessRights;
+struct BlockSample;
 class BlockShare;
 class DeviceRuntime;
 class SharedGrid;
@@ -58,6 +59,8 @@ struct Launch {
   // If several machines run the launch: the blocks of this machine.  Null: this machine runs all
   // blocks.
   BlockShare* share = nullptr;
+  // Null: all blocks run.  Otherwise those of the sample, on this machine alone.
+  const BlockSample* sample = nullptr;
   // If other machines run other launches on the same memory meanwhile: the attempt, which they may
   // give up.  Null: there are none.
   const SharedGrid* beside = nullptr;
@@ -85,6 +88,7 @@ struct Outcome {
   std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
   std::uint64_t look_units = 0;           // spent by looks without a result (look_costs.hpp)
   std::uint64_t faults = 0;               // number of lanes with bad accesses
+  std::uint64_t blocks = 0;               // that have ended
   std::vector<Decision> decisions;        // where the strategy deviated from the default
 };
 

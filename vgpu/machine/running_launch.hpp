@@ -259,6 +259,7 @@ class RunningLaunch {
     outcome_.steps += quantum_.used();
     outcome_.lane_steps += lane_steps;
   }
+  void count_block() { ++outcome_.blocks; }
   void count_lane_steps(std::uint64_t lane_steps) { outcome_.lane_steps += lane_steps; }
   void count_fault() { ++outcome_.faults; }
   void record(const Decision& decision) { outcome_.decisions.push_back(decision); }

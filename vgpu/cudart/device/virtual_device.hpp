@@ -52,8 +52,13 @@ struct TrialSettings {
   // zeros, which CUDA does not guarantee; outside trials the memory is zero, as programs mostly
   // find it.
   vgpu::Fresh fresh_mapped = vgpu::Fresh::pattern;
-  vgpu::Strategy* strategy = nullptr;        // not owned; null: the default policy
-  unsigned jobs = 1;                         // threads for a launch, under the default policy
+  vgpu::Strategy* strategy = nullptr;  // not owned; null: the default policy
+  unsigned jobs = 1;                   // threads for a launch, under the default policy
+  // Runs only those blocks of huge launches at which indices may be wrong (sparse_blocks.hpp).
+  bool sparse = false;
+  // Not 0: samples all launches so, and runs further blocks while the launches have executed fewer
+  // warp instructions.
+  std::uint64_t steps_budget = 0;
   bool want_feedback = false;                // call extra_observer's on_edge
   vgpu::Observer* extra_observer = nullptr;  // not owned; called after the checkers
   // In a trial: is called with each finding when it is made.  Empty: it is not called.

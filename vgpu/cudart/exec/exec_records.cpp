@@ -144,7 +144,8 @@ struct RecordJson {
             {"name", kernel.name},
             {"sees_order", kernel.sees_order},
             {"reads_unwritten", kernel.reads_unwritten},
-            {"arrivals", kernel.arrivals}};
+            {"arrivals", kernel.arrivals},
+            {"proved", kernel.proved}};
   }
   Json operator()(const CallRecord& call) const {
     return {{"record", "call"}, {"name", call.name}, {"file", call.file}, {"line", call.line}};
@@ -177,7 +178,8 @@ ExecRecord record_of(const Json& json) {
   } else if (kind == "kernel") {
     record.what = KernelRecord{
         json.at("name").get<std::string>(), json.at("sees_order").get<std::string>(),
-        json.at("reads_unwritten").get<bool>(), json.at("arrivals").get<std::uint64_t>()};
+        json.at("reads_unwritten").get<bool>(), json.at("arrivals").get<std::uint64_t>(),
+        json.at("proved").get<std::string>()};
   } else if (kind == "call") {
     record.what = CallRecord{json.at("name").get<std::string>(), json.at("file").get<std::string>(),
                              json.at("line").get<std::uint32_t>()};
@@ -233,7 +235,10 @@ ExecSettings settings_of(const Json& json) {
   settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
   settings.devices = json.value("devices", 1u);
   settings.device = json.at("device").get<unsigned>();
+  settings.sparse = json.at("sparse").get<bool>();
+  settings.steps_budget = json.at("steps_budget").get<std::uint64_t>();
   settings.leaks = json.at("leaks").get<bool>();
+  settings.prove = json.at("prove").get<bool>();
   settings.host_bytes = json.at("host_bytes").get<bool>();
   settings.host_inputs = json.at("host_inputs").get<bool>();
   settings.heap = json.at("heap").get<unsigned>();
@@ -276,7 +281,10 @@ std::string to_text(const ExecSettings& settings) {
                {"fresh_pattern", settings.fresh_pattern},
                {"devices", settings.devices},
                {"device", settings.device},
+               {"sparse", settings.sparse},
+               {"steps_budget", settings.steps_budget},
                {"leaks", settings.leaks},
+               {"prove", settings.prove},
                {"host_bytes", settings.host_bytes},
                {"host_inputs", settings.host_inputs},
                {"heap", settings.heap},

@@ -37,6 +37,8 @@ struct ExecSettings {
   unsigned devices = 1;                             // number of devices
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
   unsigned jobs = 1;                                // threads for a launch
+  bool sparse = false;                              // TrialSettings::sparse
+  std::uint64_t steps_budget = 0;                   // TrialSettings::steps_budget
   vgpu::Compile compile = vgpu::Compile::when_it_pays;
   // in managed and page-locked memory; otherwise zeros
   bool fresh_pattern = false;
@@ -54,6 +56,7 @@ struct ExecSettings {
   std::string launch_worker{};
   std::string debugger{};  // the socket of `warpcheck debug`; empty: there is none
   bool profile = false;    // whether to count what instructions do to memory
+  bool prove = false;      // whether to examine the code of kernels (KernelRecord::proved)
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
 };
@@ -78,6 +81,8 @@ struct KernelRecord {
   // Whether it may read a register that it has not written, or whether that is not known.
   bool reads_unwritten = false;
   std::uint64_t arrivals = 0;  // entries of the log at that time
+  // What its code alone proves for a run without a finding; empty: it was not examined.
+  std::string proved{};
 };
 // An API function moves bytes to the host, or from the host to the device, for the first time;
 // Arrival::call is the number of this record among those of its process.  Calls that move bytes to

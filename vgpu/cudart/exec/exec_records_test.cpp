@@ -28,6 +28,9 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.devices = 4;
   settings.memory_bytes = std::uint64_t{16} << 30;
   settings.jobs = 7;
+  settings.sparse = true;
+  settings.prove = true;
+  settings.steps_budget = 12;
   settings.compile = vgpu::Compile::never;
   settings.fresh_pattern = true;
   settings.device = 89;
@@ -54,6 +57,9 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->devices, 4u);
   EXPECT_EQ(back->memory_bytes, std::uint64_t{16} << 30);
   EXPECT_EQ(back->jobs, 7u);
+  EXPECT_TRUE(back->sparse);
+  EXPECT_TRUE(back->prove);
+  EXPECT_EQ(back->steps_budget, 12u);
   EXPECT_EQ(back->compile, vgpu::Compile::never);
   EXPECT_TRUE(back->fresh_pattern);
   EXPECT_EQ(back->device, 89u);
@@ -106,12 +112,13 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
 TEST(ExecRecords, TheOthersComeBackToo) {
   const auto start = parse_exec_record(to_text(ExecRecord{1, StartRecord{"/bin/program"}}));
   EXPECT_EQ(std::get<StartRecord>(start.what).program, "/bin/program");
-  const auto kernel =
-      parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", "sum.cu:2 atom", true, 5}}));
+  const auto kernel = parse_exec_record(
+      to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", "sum.cu:2 atom", true, 5, "all data"}}));
   EXPECT_EQ(std::get<KernelRecord>(kernel.what).name, "_Z3sumPi");
   EXPECT_EQ(std::get<KernelRecord>(kernel.what).sees_order, "sum.cu:2 atom");
   EXPECT_TRUE(std::get<KernelRecord>(kernel.what).reads_unwritten);
   EXPECT_EQ(std::get<KernelRecord>(kernel.what).arrivals, 5u);
+  EXPECT_EQ(std::get<KernelRecord>(kernel.what).proved, "all data");
   const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy", "a.cu", 7}}));
   EXPECT_EQ(std::get<CallRecord>(call.what).name, "cudaMemcpy");
   EXPECT_EQ(std::get<CallRecord>(call.what).file, "a.cu");

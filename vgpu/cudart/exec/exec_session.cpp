@@ -21,6 +21,8 @@
 #include "vgpu/cudart/device/this_process.hpp"
 #include "vgpu/cudart/host_watch/host_watch.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
+#include "vgpu/program/flow/data_uses.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/flow/unwritten_registers.hpp"
 #include "vgpu/schedule/logged.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -85,6 +87,10 @@ TrialSettings ExecSession::trial_settings() {
   trial.strategy = is_default ? nullptr : strategy_.get();
   // A launch that is compared runs alone.
   trial.jobs = is_default && settings_.launch_worker.empty() ? settings_.jobs : 1;
+  trial.sparse = settings_.sparse;
+  trial.steps_budget = settings_.steps_budget;
+  // Which blocks run must not depend on how fast machines are.
+  if (trial.sparse || trial.steps_budget != 0) trial.jobs = 1;
   if (!settings_.trace.empty()) trace(trial);
   if (!settings_.debugger.empty()) debug(trial);
   return trial;
@@ -151,6 +157,28 @@ void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   append({.process = ::getpid(), .what = FindingRecord{number, finding, arrivals()}});
 }
 
+namespace {
+
+std::string place_text(const vgpu::Program& kernel, std::uint32_t pc) {
+  const vgpu::AccessSide side = vgpu::side_at("", {&kernel, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
+  const std::string place = side.file.empty() ? "" : fmt::format("{}:{} ", side.file, side.line);
+  return place + side.ptx;
+}
+
+// docs/use/proofs.md, "By the code alone".
+std::string proof_by_code(const vgpu::Program& kernel) {
+  const vgpu::OrderSource order = vgpu::find_order_source(kernel);
+  const bool shows_order = order.pc != ptx::kNone;
+  const std::uint32_t data = vgpu::find_data_use(kernel);  // clocks count as data
+  if (data == ptx::kNone && (!shows_order || vgpu::order_shows_in_times_alone(kernel))) {
+    return "all data and every schedule";
+  }
+  if (shows_order) return fmt::format("nothing: {} {}", place_text(kernel, order.pc), order.what);
+  return fmt::format("every schedule; data may decide at {}", place_text(kernel, data));
+}
+
+}  // namespace
+
 void ExecSession::launches_first(const vgpu::Program& kernel) {
   std::string sees_order;
   if (const std::optional<std::uint32_t> pc = sees_order_of_arrival(kernel)) {
@@ -158,10 +186,11 @@ void ExecSession::launches_first(const vgpu::Program& kernel) {
     if (!side.file.empty()) sees_order = fmt::format("{}:{} ", side.file, side.line);
     sees_order += side.ptx;
   }
-  append({.process = ::getpid(),
-          .what = KernelRecord{kernel.kernel, std::move(sees_order),
-                               logs_host_bytes() && vgpu::reads_unwritten_register(kernel),
-                               arrivals()}});
+  append(
+      {.process = ::getpid(),
+       .what = KernelRecord{kernel.kernel, std::move(sees_order),
+                            logs_host_bytes() && vgpu::reads_unwritten_register(kernel), arrivals(),
+                            settings_.prove ? proof_by_code(kernel) : std::string()}});
 }
 
 void ExecSession::launched(std::uint64_t launches, std::uint32_t kernel) {

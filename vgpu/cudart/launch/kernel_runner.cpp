@@ -213,6 +213,8 @@ std::uint32_t KernelRunner::run_grid(HostLaunch& host_launch, const Grid& grid,
 
 vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& host_launch,
                                        const KernelTurns::Turn& turn) {
+  const std::optional<vgpu::BlockSample> sample = sampler_.sample_of(launch);
+  launch.sample = sample ? &*sample : nullptr;
   std::optional<vgpu::Outcome> in_parallel;
   if (const RanAhead* const ahead = host_launch.operation.ahead.get()) {
     in_parallel = ahead->outcome;
@@ -239,6 +241,7 @@ vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const HostLaunch& h
   vgpu::Outcome outcome = turn.machine().run(launch, settings.warp_model, strategy, *observers,
                                              settings.limits, settings.want_feedback);
   if (settings.jobs > 1) machines_.learn(launch, outcome);
+  if (sample) sampler_.ended(launch, outcome);
   return outcome;
 }
 

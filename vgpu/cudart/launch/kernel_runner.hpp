@@ -13,6 +13,7 @@
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/launch/device_grids.hpp"
+#include "vgpu/cudart/launch/launch_sampler.hpp"
 #include "vgpu/cudart/parallel/parallel_machines.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
@@ -55,7 +56,8 @@ class KernelRunner {
       : dependencies_(dependencies),
         turns_(dependencies.memory),
         machines_(dependencies.memory),
-        comparison_({dependencies.memory, dependencies.trial, dependencies.findings}) {}
+        comparison_({dependencies.memory, dependencies.trial, dependencies.findings}),
+        sampler_(dependencies.trial, dependencies.findings) {}
 
   // The machines of launches that run on several threads; must be informed of frees.
   [[nodiscard]] ParallelMachines& machines() { return machines_; }
@@ -104,6 +106,7 @@ class KernelRunner {
   KernelTurns turns_;
   ParallelMachines machines_;
   DeviceComparison comparison_;
+  LaunchSampler sampler_;
 };
 
 }  // namespace warpcheck::cudart
