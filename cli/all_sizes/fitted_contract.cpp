@@ -295,6 +295,7 @@ class Fit {
             relate(a, Relation::less_or_equal, times(c, b));
         }
       }
+      if (is_grid) relate_to_fixed_blocks(a);
       if (!is_scalar) continue;
       for (std::size_t j = 0; j < quantities_.size(); ++j) {
         for (std::size_t k = j + 1; k < quantities_.size(); ++k) {
@@ -314,6 +315,20 @@ class Fit {
       for (const std::int64_t c : {1, 2, 4}) {
         if (width.term == a.term || width.term == b.term) continue;
         if (const auto q = quotient(b, times(c, width))) relate(a, Relation::equal, *q);
+      }
+    }
+  }
+
+  // A grid that covers a size, or a product of sizes, with blocks of one width.
+  void relate_to_fixed_blocks(const Quantity& grid) {
+    for (const Quantity& base : bases_) {
+      for (const Range& block : result_.contract.launch.block) {
+        if (block.low != block.high || block.low == 1) continue;
+        for (const std::int64_t c : {1, 2, 4}) {
+          const Quantity width{Term::constant(c * block.low),
+                               std::vector<std::int64_t>(base.values.size(), c * block.low)};
+          if (const auto q = quotient(base, width)) relate(grid, Condition::Relation::equal, *q);
+        }
       }
     }
   }

@@ -74,6 +74,7 @@ z3::check_result Questions::solve(const Conditions& conditions, Linear& linear,
   z3::solver solver(symbols_.context(), z3::solver::simple());
   z3::params parameters(symbols_.context());
   parameters.set("rlimit", limits_.units);
+  parameters.set("arith.solver", 2u);
   solver.set(parameters);
   for (const z3::expr& condition : conditions) solver.add(condition);
   for (const z3::expr& lemma : linear.lemmas()) solver.add(lemma);
