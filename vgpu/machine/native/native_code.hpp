@@ -31,6 +31,7 @@
 namespace warpcheck::vgpu {
 
 class FragmentLoop;
+struct Observers;
 struct RunningFragment;
 
 // The lanes of a warp that code is for. in_row: all, which lie in one row of the block, so that
@@ -90,7 +91,9 @@ struct NativeFrame {
   std::uint32_t stored = 0;                   // NotedStates::stored, in each byte
   std::uint32_t warp = 0;                     // its index in the block
   NotedStates all_settled;                    // used if no observer needs states
-  // the observers that were asked for the record, and their number
+  // Those of the launch or of a look-ahead, for which the fields are set; and of them, those that
+  // were asked for the record, and their number.
+  const Observers* observers = nullptr;
   const Observer* const* recorded_for = nullptr;
   std::size_t recorded_for_count = 0;
   static constexpr std::uint32_t kReportEdges = 1, kTallyEdges = 2;

@@ -10,19 +10,20 @@ namespace {
 // A call by machine code: what it has recorded comes before the events of the call.
 class CallOfCode {
  public:
-  explicit CallOfCode(NativeFrame* frame) : frame_(frame) {
-    if (frame->batches != nullptr) [[unlikely]]
-      frame->batches->hand_over(*frame->record, frame->run->slot);
+  explicit CallOfCode(NativeFrame* frame) : frame_(frame), batches_(frame->batches) {
+    if (batches_ != nullptr) [[unlikely]]
+      batches_->hand_over(*frame->record, frame->run->slot);
   }
   ~CallOfCode() {
-    if (frame_->batches != nullptr) [[unlikely]]
-      frame_->batches->begin(*frame_->record);
+    if (batches_ != nullptr) [[unlikely]]
+      batches_->begin(*frame_->record);
   }
   CallOfCode(const CallOfCode&) = delete;
   CallOfCode& operator=(const CallOfCode&) = delete;
 
  private:
-  NativeFrame* frame_;
+  NativeFrame* const frame_;
+  RowBatches* const batches_;  // stays the same while code runs
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ void NativeFrames::begin_block(NativeFrame& frame, RunningFragment& run) const {
 
 void NativeFrames::begin_record(NativeFrame& frame, const RunningFragment& run) {
   const std::vector<Observer*>& watching = launch_.observers().of_accesses;
+  frame.observers = &launch_.observers();
   frame.recorded_for = watching.data();
   frame.recorded_for_count = watching.size();
   frame.record = nullptr;
@@ -66,7 +67,7 @@ NativeFrames::OfWarp& NativeFrames::begin_warp(Slot& slot, Warp& warp, const Fra
   of_warp.run.emplace(slot, warp, launch_.program(), fragment);
   begin_launch(of_warp.frame);
   begin_block(of_warp.frame, *of_warp.run);
-  of_warp.frame.recorded_for = nullptr;
+  of_warp.frame.observers = nullptr;
   of_warp.frame.next = nullptr;
   return of_warp;
 }

@@ -66,12 +66,15 @@ class NativeFrames {
   // Sets what depends on the observers, which may change while the block runs, for a warp whose
   // lanes are together; and the record to which rows are appended.
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
+    const Observers& observers = launch_.observers();
+    const std::vector<Observer*>& watching = observers.of_accesses;
+    const bool are_known = frame.observers == &observers &&
+                           frame.recorded_for == watching.data() &&
+                           frame.recorded_for_count == watching.size();
+    if (are_known) [[likely]]
+      return;
     begin_observed(frame);
-    const std::vector<Observer*>& watching = launch_.observers().of_accesses;
-    const bool are_known =
-        frame.recorded_for == watching.data() && frame.recorded_for_count == watching.size();
-    if (!are_known) [[unlikely]]
-      begin_record(frame, run);
+    begin_record(frame, run);
   }
 
  private:

@@ -74,11 +74,13 @@ bool NativeRuns::run_until_reconverged(NativeFrame& frame, RunningFragment& run,
   }
 }
 
-// Reports the runs of the turns that machine code has taken by itself.
+// Counts the runs of the turns that machine code has taken by itself.
 //   first, last: the frames with whose turns it has begun and ended
+//   begin: where the first one has begun
 //   pc: where the last one has stopped; kNone: behind the instruction that ended its turn
-void NativeRuns::report_turns(const NativeFrame& first, const NativeFrame& last,
-                              std::uint32_t pc) const {
+void NativeRuns::tally_turns(const NativeFrame& first, std::uint32_t begin, const NativeFrame& last,
+                             std::uint32_t pc) const {
+  launch_.begin_run(begin, first.lanes);
   for (const NativeFrame* frame = &first; frame != &last; frame = frame->next) {
     launch_.end_run(frame->stopped_at + 1, frame->run->mask);
     launch_.begin_run(frame->round->begins_at, frame->next->run->mask);

@@ -96,7 +96,8 @@ class NativeRuns {
   static bool may_diverge(const Instr& instr) {
     return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table;
   }
-  void report_turns(const NativeFrame& first, const NativeFrame& last, std::uint32_t pc) const;
+  void tally_turns(const NativeFrame& first, std::uint32_t begin, const NativeFrame& last,
+                   std::uint32_t pc) const;
   [[nodiscard]] bool has_become_defined(RunningFragment& run) const;
   bool diverges(NativeFrame& frame, const RunningFragment& run, std::size_t index);
   Divergence run_diverging(NativeFrame& frame, RunningFragment& run);
@@ -111,12 +112,12 @@ inline bool NativeRuns::run_turns(NativeFrame*& frame, std::uint32_t pc) {
     frame->lanes = frame->run->mask;
     if (round != nullptr) round->running = frame;
     const NativeFrame* const first = frame;
-    launch_.begin_run(pc, frame->lanes);
+    const std::uint32_t begin = pc;
     pc = code_for(frame->lanes)->run(*frame, pc);
     if (round != nullptr) frame = round->running;
     rethrow(*frame);
-    if (launch_.observers().tally != nullptr) [[unlikely]]
-      report_turns(*first, *frame, pc);
+    if (first->tally != nullptr) [[unlikely]]
+      tally_turns(*first, begin, *frame, pc);
     RunningFragment& run = *frame->run;
     run.pc = pc;
     if (pc == ptx::kNone || !may_diverge(frame->code[pc])) return false;
