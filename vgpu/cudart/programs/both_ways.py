@@ -17,16 +17,20 @@ class Result:
         return json.loads(self.report)["findings"] if self.report else []
 
 
-def run(warpcheck, compile, report, options, words, **more):
+def run(warpcheck, compile, report, options, program, words=(), part="", **more):
+    """part: its first word, which names a program of a translation unit of several (one_unit.py); what is
+    reported is as if that were a program by itself."""
     report.unlink(missing_ok=True)
-    result = subprocess.run([warpcheck, "exec", "--compile", compile, *options, "--json", report, "--",
-                             *words], capture_output=True, text=True, timeout=120, **more)
+    result = subprocess.run(
+        [warpcheck, "exec", "--compile", compile, *options, "--json", report, "--", program,
+         *filter(None, [part]), *words], capture_output=True, text=True, timeout=120, **more)
     messages = re.sub("^.* thread instructions in .*\n", "", result.stderr, flags=re.MULTILINE)
     # The two ways may run two programs: it has a name in messages, and one in the report.
     text = report.read_text() if report.exists() else ""
-    text = text.replace(f'"pair": "{words[0].name}"', '"pair": "PROGRAM"')
-    return Result(result.returncode, result.stdout, messages.replace(str(words[0]), "PROGRAM"),
-                  text.replace(str(words[0]), "PROGRAM"))
+    text = text.replace(f'"pair": "{program.name}"', '"pair": "PROGRAM"')
+    return Result(result.returncode, result.stdout, *(
+        each.replace(f"{program} {part}".strip(), "PROGRAM").replace(str(program), "PROGRAM")
+        .replace(f"programs::{part}::", "") for each in (messages, text)))
 
 
 def difference(interpreted, compiled, alone=False):

@@ -1,9 +1,7 @@
 """The programs of one area: programs_test.py NVCC WARPCHECK BUILD_DIRECTORY AREA
 
-Each *.cu of the area's folder is a whole program.  One translation unit includes them all, each in a
-namespace of its name, and once more with MUTANT defined where it has a defect to plant: nvcc reads the
-toolkit's headers once, and instantiates a template once.  `main` of such a namespace is an ordinary
-function; the first argument says whose.  Without one, the names of all but mutants are printed.
+Each *.cu of the area's folder is a whole program.  One translation unit includes them all (one_unit.py),
+and once more with MUTANT defined where it has a defect to plant; names of mutants are not printed.
 
 Under `warpcheck exec`, a program computes what it should, prints the lines that its header names
 (`// prints: LINE`), and nothing is found but notes of kinds that it names (`// notes: KIND, ...`); its mutant shows the kinds that its header names
@@ -26,6 +24,7 @@ import subprocess
 import sys
 
 import both_ways
+import one_unit
 import program_text
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "ci"))
@@ -54,31 +53,17 @@ class Program:
     def marked_lines(self):
         return program_text.marked_lines(self.text)
 
+    def parts(self):
+        mutants = [one_unit.Part(f"{self.name}_mutant", self.path, self.text, ("MUTANT",), is_listed=False)]
+        return [one_unit.Part(self.name, self.path, self.text), *(mutants if self.is_mutable else [])]
+
 
 PROGRAMS = [Program(path) for path in sorted(AREA.glob("*.cu"))]
 
 
 def unit():
     """The text of the area's translation unit."""
-    headers = [f"#if __has_include({header})\n#include {header}\n#endif" for each in PROGRAMS
-               for header in re.findall(r"^#include (<.*>)$", each.text, re.MULTILINE)]
-    # In a namespace of their own, names of programs are nobody else's.
-    lines = [*dict.fromkeys(headers), "#include <cstring>", '#include "check.hpp"',
-             "namespace programs {"]
-    cases, names = [], " ".join(each.name for each in PROGRAMS)
-    for program in PROGRAMS:
-        body = f'#include "{program.path}"'
-        lines += [f"namespace {program.name} {{", body, "}"]
-        cases.append(program.name)
-        if program.is_mutable:
-            lines += ["#define MUTANT", f"namespace {program.name}_mutant {{", body, "}",
-                      "#undef MUTANT"]
-            cases.append(f"{program.name}_mutant")
-    lines += ["}", "int main(int count, char** arguments) {",
-              f'  if (count < 2) return std::puts("{names}") < 0;']
-    lines += [f'  if (!std::strcmp(arguments[1], "{name}")) return programs::{name}::main();'
-              for name in cases]
-    return "\n".join([*lines, "  return 3;", "}", ""])
+    return one_unit.unit([part for each in PROGRAMS for part in each.parts()])
 
 
 def build():
@@ -111,7 +96,7 @@ def build():
 def run_both_ways(program, case, interpreted, compiled):
     """Runs a case of these two programs; returns the result and the report of the first."""
     results = [both_ways.run(WARPCHECK, compile, BUILD / f"{case}.json", ["--leaks"],
-                             [BUILD / name, case], cwd=AREA)
+                             BUILD / name, part=case, cwd=AREA)
                for name, compile in ((interpreted, "never"), (compiled, "always"))]
     if differs := both_ways.difference(*results, alone=bool(program.heads("varies"))):
         problems.append(f"{AREA.name}/{case}: {differs}")

@@ -36,7 +36,7 @@ def options(name):
 
 def run(program, *arguments):
     results = [both_ways.run(WARPCHECK, compile, program.with_suffix(".json"), options("exec"),
-                             [program, *arguments]) for compile in ("never", "always")]
+                             program, arguments) for compile in ("never", "always")]
     if differs := both_ways.difference(*results):
         fail(*arguments, differs)
     table.add(SOURCE.stem, " ".join(arguments), results[0].findings(), verdict_tables.sources_of(SOURCE))

@@ -53,7 +53,7 @@ def main(nvcc, warpcheck, directory):
     results = {}
     for case in program.cases.values() if not problems else []:
         results[case.name], differs = verdicts_test.run(warpcheck, program, case,
-                                                        files[program.name, case.name])
+                                                        *files[program.name, case.name])
         problems += [*program.problems, *program.judge(case, results[case.name]), *filter(None, [differs])]
     for name, old, new in WRONG if not problems else []:
         other = verdicts_test.Program(SOURCE, altered(program.text, old, new))

@@ -23,10 +23,12 @@ report of it, to the line:
                                         that of `late` is called late_unoptimized
   // jobs: 2 4                          launches run on so many threads, those of `also` on the last number
                                         alone; one thread gives the same bytes
+  // alone: WHY                         it is a translation unit of its own
 
-Several lines add up; a finding that no line expects fails the test.  Cases with the same options of
-nvcc are one build, and a build is kept until a file that it includes, or its options, change.  Each case
-runs interpreted and as machine code, and gives the same bytes.
+Several lines add up; a finding that no line expects fails the test.  Programs with the same options of
+nvcc are one translation unit (one_unit.py), and a program is in it once for all cases with the same macros.
+A build is kept until a file that it includes, or its options, change.  Each case runs interpreted and as
+machine code, and gives the same bytes.
 """
 
 import concurrent.futures
@@ -41,6 +43,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve()
 sys.path += [str(HERE.parents[1]), str(HERE.parents[4] / "ci")]
 import both_ways
+import one_unit
 import program_text
 import verdict_tables
 
@@ -93,6 +96,7 @@ class Program:
         self.build = [word for line in program_text.heads(self.text, "build")
                       for word in shlex.split(line)]
         self.varies = bool(program_text.heads(self.text, "varies"))
+        self.is_alone = bool(program_text.heads(self.text, "alone"))
         self.jobs = [word for line in program_text.heads(self.text, "jobs") for word in line.split()]
         self.marks = program_text.marks(self.text)
         self.cases, self.problems = {}, []
@@ -170,12 +174,15 @@ class Program:
 
 
 def options_of(program, case):
-    """Of nvcc."""
+    """Of nvcc: those of a translation unit, and macros as "NAME" or "NAME=VALUE"."""
     given = program.build + case.nvcc
-    names_device = any(word.startswith(("-arch", "-gencode", "--gpu-arch")) for word in given)
-    return ["-std=c++17", *([] if names_device else ["-arch=compute_75"]),
-            *([] if {"-G", NO_LINES} & set(given) else ["-lineinfo"]), "-Xcompiler", "-g",
-            "-I", str(program.path.parent), *(word for word in given if word != NO_LINES)]
+    macros = [word[2:] for word in given if word.startswith("-D")]
+    others = [word for word in given if word != NO_LINES and not word.startswith("-D")]
+    devices = [word for word in others if word.startswith("-arch")]  # of several, the last one counts
+    if devices or not {"-gencode", "-gencode=", "--gpu-arch"} & set(others):
+        others = [devices[-1] if devices else "-arch=compute_75", *(word for word in others if word not in devices)]
+    return ("-std=c++17", *([] if {"-G", NO_LINES} & set(given) else ["-lineinfo"]), "-Xcompiler", "-g",
+            "-I", str(program.path.parent), *others), tuple(macros)
 
 
 def is_current(built, stamp, command):
@@ -186,13 +193,19 @@ def is_current(built, stamp, command):
                pathlib.Path(each).stat().st_mtime < built.stat().st_mtime for each in dependencies)
 
 
-def build(nvcc, directory, program, case):
-    """Builds a case unless that is done; returns the program's file and what nvcc said if it failed."""
-    options = options_of(program, case)
+def build(nvcc, directory, options, parts):
+    """Builds these parts unless that is done; returns the file, and what nvcc said if it failed."""
+    is_unit = len(parts) > 1
+    # In a namespace, a `main` without a return does not return 0.
+    options = [*options, *(["-Xcompiler", "-Werror=return-type"] if is_unit
+                           else (f"-D{macro}" for macro in parts[0].macros))]
     digest = hashlib.sha256(" ".join(options).encode()).hexdigest()[:8]
-    built = directory / f"{program.name}-{digest}"
+    built = directory / f"{'unit' if is_unit else parts[0].path.stem}-{digest}"
+    source = built.with_suffix(".cu") if is_unit else parts[0].path
+    if is_unit and (not source.exists() or source.read_text() != one_unit.unit(parts)):
+        source.write_text(one_unit.unit(parts))
     stamp = built.with_suffix(".stamp")
-    command = [nvcc, *options, str(program.path), "-o", str(built)]
+    command = [nvcc, *options, str(source), "-o", str(built)]
     if is_current(built, stamp, shlex.join(command)):
         return built, ""
     built.unlink(missing_ok=True)
@@ -203,32 +216,42 @@ def build(nvcc, directory, program, case):
     return built, result.stderr if result.returncode else ""
 
 
+def parts_of(unit):
+    """unit: its cases, by their program and macros."""
+    return [one_unit.Part(f"{program.name}_{i}" if macros else program.name, program.path, program.text, macros)
+            for i, (program, macros) in enumerate(unit)]
+
+
 def build_all(nvcc, directory, programs):
-    """The file of each case, by (program, case), and problems."""
+    """The file of each case, by (program, case), and there the name of its program if it is one of several;
+    and problems."""
     directory.mkdir(parents=True, exist_ok=True)
-    variants = {}
+    units = {}  # by what they are built with
     for program in programs:
         for case in program.cases.values():
-            variants.setdefault((program.name, *options_of(program, case)), []).append((program, case))
+            options, macros = options_of(program, case)
+            unit = units.setdefault((options, (program.name, macros) if program.is_alone else ()), {})
+            unit.setdefault((program, macros), []).append(case)
     files, problems = {}, []
     with concurrent.futures.ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
-        results = pool.map(lambda same: build(nvcc, directory, *same[0]), variants.values())
-        for same, (built, error) in zip(variants.values(), results):
-            for program, case in same:
-                if error:
-                    problems.append(f"{program.name}/{case.name}: nvcc failed\n{error}")
-                else:
-                    files[program.name, case.name] = built
+        results = pool.map(lambda item: build(nvcc, directory, item[0][0], parts_of(item[1])), units.items())
+        for unit, (built, error) in zip(units.values(), results):
+            if error:
+                problems.append(f"nvcc failed\n{error}")
+                continue
+            files.update({(program.name, case.name): (built, part.name if len(unit) > 1 else "")
+                          for part, ((program, _), cases) in zip(parts_of(unit), unit.items())
+                          for case in cases})
     return files, problems
 
 
-def run(warpcheck, program, case, built):
+def run(warpcheck, program, case, built, part):
     """The result of the interpreted run, and what differs from machine code."""
     numbers = program.jobs[-1:] if case.is_again else program.jobs
     ways = [("never", []), ("always", [])] if not numbers else [
         ("never", ["--jobs", "1"]), *(("always", ["--jobs", jobs]) for jobs in numbers)]
     first, *others = (both_ways.run(warpcheck, compile, built.with_suffix(".json"), [*case.exec, *options],
-                                    [built, *case.arguments], cwd=program.path.parent)
+                                    built, case.arguments, part, cwd=program.path.parent)
                       for compile, options in ways)
     return first, "\n".join(filter(None, (both_ways.difference(first, other, alone=program.varies)
                                           for other in others)))
@@ -250,7 +273,7 @@ def main(nvcc, warpcheck, directory, area, *names):
         for case in program.cases.values():
             if (program.name, case.name) not in files:
                 continue
-            result, differs = run(warpcheck, program, case, files[program.name, case.name])
+            result, differs = run(warpcheck, program, case, *files[program.name, case.name])
             table.add(program.name, case.name, result.findings(), sources)
             wrong = program.judge(case, result)
             if wrong or differs:

@@ -59,4 +59,5 @@ int main(int, char** arguments) {
   cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost);
   std::printf("%d %s\n", result[63], cudaGetErrorString(cudaGetLastError()));
   cudaFree(out);
+  return 0;
 }

@@ -62,4 +62,5 @@ int main(int, char** arguments) {
   }
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   cudaFree(out);
+  return 0;
 }

@@ -70,4 +70,5 @@ int main(int, char** arguments) {
   kernel<<<1, 64>>>(out, static_cast<Where>(which));
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   cudaFree(out);
+  return 0;
 }

@@ -39,4 +39,5 @@ int main(int, char** arguments) {
   in_cluster<<<2, 32>>>(out, std::atoi(arguments[1]));
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   cudaFree(out);
+  return 0;
 }

@@ -73,4 +73,5 @@ int main(int, char** arguments) {
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }

@@ -79,4 +79,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }

@@ -38,4 +38,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   cudaFree(values);
   cudaFree(again);
+  return 0;
 }

@@ -28,4 +28,5 @@ int main() {
   meet<<<8, 128>>>(state);
   cudaDeviceSynchronize();
   cudaFree(state);
+  return 0;
 }

@@ -30,4 +30,5 @@ int main(int, char** arguments) {
   meet<<<atoi(arguments[1]), 128>>>(state);
   cudaDeviceSynchronize();
   cudaFree(state);
+  return 0;
 }

@@ -66,4 +66,5 @@ int main(int, char** arguments) {
     puts(host[0] > 0 ? "it has passed" : "nothing");
   }
   cudaFree(words);
+  return 0;
 }

@@ -22,4 +22,5 @@ int main() {
   fill<<<2, 256>>>(out, 8000);
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   cudaFree(out);
+  return 0;
 }

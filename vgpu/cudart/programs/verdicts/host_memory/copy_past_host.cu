@@ -127,4 +127,5 @@ int main(int, char** arguments) {
   cudaStreamSynchronize(stream);
   cudaFree(device);
   cudaStreamDestroy(stream);
+  return 0;
 }

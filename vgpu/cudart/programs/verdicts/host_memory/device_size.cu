@@ -99,4 +99,5 @@ int main(int, char** arguments) {
   printf("%d blocks, sum %d, %s\n", blocks, host, cudaGetErrorName(error));
   cudaFree(sum);
   cudaFree(result);
+  return 0;
 }

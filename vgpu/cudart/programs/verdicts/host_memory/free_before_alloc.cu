@@ -93,4 +93,5 @@ int main(int, char** arguments) {
   cudaFree(work);
   cudaStreamDestroy(a);
   cudaStreamDestroy(b);
+  return 0;
 }

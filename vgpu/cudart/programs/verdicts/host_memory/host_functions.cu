@@ -130,4 +130,5 @@ int main(int argc, char** argv) {
   }
   cudaDeviceSynchronize();
   std::printf("%d\n", seen);
+  return 0;
 }

@@ -208,4 +208,5 @@ int main(int, char** arguments) {
   cudaFree(to);
   cudaFree(back);
   cudaStreamDestroy(stream);
+  return 0;
 }

@@ -53,4 +53,5 @@ int main(int, char** arguments) {
     cuMemFree(freed);
     cuCtxDestroy(context);
   }
+  return 0;
 }

@@ -1,5 +1,6 @@
 // Two processes of one program share device memory and events: it starts itself again as MODE HANDLES, with
 // a pipe in each direction.
+// alone: it starts itself with other arguments
 // case memory: | | memory
 // expect memory: error invalid-free
 // prints memory: 1 cudaErrorInvalidValue

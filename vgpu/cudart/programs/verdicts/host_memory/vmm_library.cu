@@ -150,4 +150,5 @@ int main(int, char** arguments) {
   for (int i = 0; i < n; ++i) sum += host[i];
   printf("sum %g of 4096\n", sum);
   cublasDestroy(handle);
+  return 0;
 }

@@ -161,4 +161,5 @@ int main(int, char** argv) {
   if (is("unwritten")) copy_unwritten<<<kBlocks, kThreads>>>(b, a), show(a, kCount);
   if (is("prints")) say<<<kBlocks, kThreads>>>(b), show(b, kCount);
   if (is("dies")) dies<<<kBlocks, kThreads>>>(b), show(b, kCount);
+  return 0;
 }

@@ -141,4 +141,5 @@ void try_operations(unsigned seed, unsigned percent, bool in_turn) {
 int main(int argc, char** argv) {
   const auto percent = static_cast<unsigned>(std::atoi(argv[1]));
   for (unsigned seed = 0; seed < kSeeds; ++seed) try_operations(seed, percent, argc > 2);
+  return 0;
 }

@@ -609,4 +609,5 @@ int main(int, char** argv) {
   }
   for (const Lane& lane : lanes) std::printf("%g\n", lane.host[3]);
   show(devices == 1 && !is("branches"));
+  return 0;
 }

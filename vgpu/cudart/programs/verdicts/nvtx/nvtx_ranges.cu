@@ -14,4 +14,5 @@ int main() {
   nvtxRangePop();
   cudaDeviceSynchronize();
   cudaFree(memory);
+  return 0;
 }

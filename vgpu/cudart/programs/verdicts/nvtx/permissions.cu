@@ -199,4 +199,5 @@ int main(int, char** arguments) {
   cudaFree(p);
   cudaFree(q);
   printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+  return 0;
 }

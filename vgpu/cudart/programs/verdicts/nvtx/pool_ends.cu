@@ -128,4 +128,5 @@ int main(int, char** arguments) {
   nvtxMemHeapUnregister(domain(), arena);
   cudaFree(pool);
   printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+  return 0;
 }

@@ -169,4 +169,5 @@ int main(int, char** arguments) {
   cudaStreamDestroy(a);
   cudaStreamDestroy(b);
   printf("%s\n", cudaGetErrorString(cudaGetLastError()));
+  return 0;
 }

@@ -124,4 +124,5 @@ int main(int, char** arguments) {
   if (is("no_lock")) add_plain<<<4, 1>>>(data);
   cudaDeviceSynchronize();
   cudaFree(data);
+  return 0;
 }

@@ -90,4 +90,5 @@ int main() {
     cudaStreamDestroy(streams[r]);
   }
   std::puts(ok ? "ok" : "wrong");
+  return 0;
 }

@@ -84,4 +84,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }

@@ -129,4 +129,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   cudaFree(out);
   cudaFree(in);
+  return 0;
 }

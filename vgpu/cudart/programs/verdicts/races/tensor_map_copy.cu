@@ -93,4 +93,5 @@ int main(int, char** arguments) {
   cudaFree(second);
   cudaFree(out);
   cudaFree(copy);
+  return 0;
 }

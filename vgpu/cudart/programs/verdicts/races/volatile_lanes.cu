@@ -1,7 +1,6 @@
 // Threads that store different values to one word by volatile or relaxed stores do not race, but which
 // value stays is chance: a note, between warps and between lanes that execute one store.  A plain store is
 // an error, and one value, or a word for each lane, is neither.
-// build: -std=c++17
 // case global: | | global
 // expect global: note data-race volatile
 // says global: which of their values stays is chance
@@ -98,4 +97,5 @@ int main(int, char** arguments) {
   int first = 0;
   cudaMemcpy(&first, out, sizeof first, cudaMemcpyDeviceToHost);
   cudaFree(out);
+  return 0;
 }

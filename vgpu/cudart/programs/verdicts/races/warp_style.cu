@@ -164,4 +164,5 @@ int main(int argc, char** argv) {
   cudaMemcpy(&result, out, sizeof result, cudaMemcpyDeviceToHost);
   std::printf("%d\n", result);
   cudaFree(memory);
+  return 0;
 }

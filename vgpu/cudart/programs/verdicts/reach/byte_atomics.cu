@@ -156,4 +156,5 @@ int main(int, char** arguments) {
   if (kind == 7) next<<<1, 1>>>(p);
   if (kind == 8) race<<<1, 64>>>(p);
   cudaDeviceSynchronize();
+  return 0;
 }

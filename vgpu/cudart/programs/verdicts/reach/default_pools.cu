@@ -41,4 +41,5 @@ int main() {
   printf("%d %d %d, now %d %d, back %d, wrong %d %d\n", first, second, is_default, is_made, is_same,
          now == pool, no_location, no_handle);
   printf("%d\n", h);
+  return 0;
 }

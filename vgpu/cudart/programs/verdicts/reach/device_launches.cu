@@ -49,4 +49,5 @@ int main() {
   cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);
   printf("%d %d, %s %s\n", h[0], h[1], cudaGetErrorName((cudaError_t)h[2]),
          cudaGetErrorName((cudaError_t)h[3]));
+  return 0;
 }

@@ -69,4 +69,5 @@ int main() {
   cuGraphDestroy(graph);
   cudaDeviceSynchronize();
   printf("destroyed %d\n", destroyed);
+  return 0;
 }

@@ -49,4 +49,5 @@ int main() {
   cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);
   constexpr const char* kNames[] = {"", " family", " architecture"};
   printf("%d%s\n", h[0], kNames[h[1]]);
+  return 0;
 }

@@ -80,4 +80,5 @@ int main(int words, char**) {
   cuGreenCtxDestroy(green);
   printf("%d\n", value);
   cuDevicePrimaryCtxRelease(device);
+  return 0;
 }

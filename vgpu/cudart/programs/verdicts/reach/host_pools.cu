@@ -99,4 +99,5 @@ int main(int, char** arguments) {
   cudaStreamSynchronize(stream);
   cudaStreamDestroy(stream);
   cudaMemPoolDestroy(pool);
+  return 0;
 }

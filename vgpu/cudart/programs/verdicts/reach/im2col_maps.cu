@@ -241,4 +241,5 @@ int main(int, char** arguments) {
   puts(is_right ? "right" : "wrong");
   cudaFree(memory);
   cudaFree(out);
+  return 0;
 }

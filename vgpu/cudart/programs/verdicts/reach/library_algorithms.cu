@@ -131,4 +131,5 @@ int main(int argc, char** argv) {
   cudaMemcpy(host, one ? memory + kCount : memory, one ? 4 : sizeof host, cudaMemcpyDeviceToHost);  //~ copied
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   cudaFree(memory);
+  return 0;
 }

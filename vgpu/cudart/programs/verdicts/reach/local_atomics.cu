@@ -165,4 +165,5 @@ int main(int, char** arguments) {
   printf("threads %llu\n", sum);
 #endif
   cudaFree(p);
+  return 0;
 }

@@ -84,4 +84,5 @@ int main(int, char** arguments) {
   load<<<1, 64>>>(out, atoi(arguments[1]));
   cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost);
   printf("%u\n", h[31] + h[0]);
+  return 0;
 }

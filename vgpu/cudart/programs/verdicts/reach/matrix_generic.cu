@@ -138,4 +138,5 @@ int main() {
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
   const __half2 last = *(__half2*)&host[31];
   printf("%d differ, last %g %g\n", count, __low2float(last), __high2float(last));
+  return 0;
 }

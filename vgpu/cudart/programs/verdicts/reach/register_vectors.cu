@@ -87,4 +87,5 @@ int main() {
   float seven = *(float*)&h[0];
   printf("%g %g | %u %u %u %u | %u %u %u %u | %u %u | %u | %g\n", f[0], f[1], h[4], h[5], h[6],
          h[7], h[8], h[9], h[10], h[11], h[14], h[15], h[2], seven);
+  return 0;
 }

@@ -140,4 +140,5 @@ int main(int, char** arguments) {
   std::free(host);
   cudaFree(sum);
   cudaFree(values);
+  return 0;
 }

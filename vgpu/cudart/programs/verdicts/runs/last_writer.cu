@@ -45,4 +45,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   std::printf("%d\n", winner);
   cudaFree(memory);
+  return 0;
 }

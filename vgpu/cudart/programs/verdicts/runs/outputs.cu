@@ -111,4 +111,5 @@ int main(int argc, char** argv) {
       run(announce, 4, 1, static_cast<volatile int*>(last), mode == "print-order");
     });
   }
+  return 0;
 }

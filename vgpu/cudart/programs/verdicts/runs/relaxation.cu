@@ -112,4 +112,5 @@ int main(int, char** arguments) {
   cudaFree(again);
   cudaFree(other);
   cudaFree(distance);
+  return 0;
 }

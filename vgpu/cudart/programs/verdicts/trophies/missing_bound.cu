@@ -101,4 +101,5 @@ int main(int, char** arguments) {
   cudaFree(scales);
   cudaFree(out);
   cudaFree(in);
+  return 0;
 }

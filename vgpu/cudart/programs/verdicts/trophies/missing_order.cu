@@ -223,4 +223,5 @@ int main(int, char** arguments) {
   cudaFree(counters);
   cudaFree(out);
   cudaFree(in);
+  return 0;
 }

@@ -42,4 +42,5 @@ int main(int, char** arguments) {
   cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);  //~ copy
   cudaFree(p);
   cudaFree(q);
+  return 0;
 }

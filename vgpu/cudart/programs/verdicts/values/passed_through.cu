@@ -133,4 +133,5 @@ int main(int, char** arguments) {
   cudaFree(scratch);
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }

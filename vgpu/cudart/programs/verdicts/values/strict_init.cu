@@ -85,4 +85,5 @@ int main(int, char** arguments) {
   cudaDeviceSynchronize();
   cudaFree(v);
   cudaFree(to);
+  return 0;
 }

@@ -111,4 +111,5 @@ int main(int, char** arguments) {
   if (!is("sum") && !is("half_written")) printf("%x\n", is("halves") ? host[31] & 0xffff : host[31]);
   cudaFree(p);
   cudaFree(out);
+  return 0;
 }

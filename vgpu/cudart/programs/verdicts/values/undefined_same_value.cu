@@ -59,4 +59,5 @@ int main(int, char** arguments) {
   if (is("rewritten")) rewritten<<<1, 64>>>(p, 3);
   cudaDeviceSynchronize();
   cudaFree(p);
+  return 0;
 }

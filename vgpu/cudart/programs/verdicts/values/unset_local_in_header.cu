@@ -166,4 +166,5 @@ int main(int, char** arguments) {
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);  //~ copy
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }

@@ -103,4 +103,5 @@ int main(int, char** arguments) {
   }
   cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);  //~ copy
   cudaFree(out);
+  return 0;
 }

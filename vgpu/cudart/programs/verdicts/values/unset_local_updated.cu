@@ -124,4 +124,5 @@ int main(int, char** arguments) {
   std::printf("%d\n", host[0]);
   cudaFree(in);
   cudaFree(out);
+  return 0;
 }
