@@ -485,25 +485,19 @@ void launch_chains(const char* mode, int devices) {  // streams that do not meet
   if (is("chains") || is("one-by-one") || is("devices") || is("dies") || is("beyond") ||
       is("unwritten") || is("prints") || is("tickets")) {
     for (int s = 0; s < kStreams; ++s) {
+      const auto& [stream, event, a, b, host, tickets] = lanes[s];
       cudaSetDevice(s % devices);
       launch_chain(lanes[s]);
       float* unwritten;
       cudaMalloc(&unwritten, kCount * sizeof(float));
-      if (is("tickets")) {
-        take_tickets<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].tickets + kCount,
-                                                                lanes[s].tickets);
-      }
-      if (is("prints")) say<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, s);
-      if (s == 3 && is("dies")) fail<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, 130);
-      if (s == 3 && is("beyond"))
-        write_beyond<<<kBlocks, kThreads, 0, lanes[s].stream>>>(lanes[s].a, 40);
-      if (s == 3 && is("unwritten"))
-        branch<<<kBlocks, kThreads, 0, lanes[s].stream>>>(unwritten, lanes[s].a);
-      cudaEventRecord(lanes[s].event, lanes[s].stream);
+      if (is("tickets")) take_tickets<<<kBlocks, kThreads, 0, stream>>>(tickets + kCount, tickets);
+      if (is("prints")) say<<<kBlocks, kThreads, 0, stream>>>(a, s);
+      if (s == 3 && is("dies")) fail<<<kBlocks, kThreads, 0, stream>>>(a, 130);
+      if (s == 3 && is("beyond")) write_beyond<<<kBlocks, kThreads, 0, stream>>>(a, 40);
+      if (s == 3 && is("unwritten")) branch<<<kBlocks, kThreads, 0, stream>>>(unwritten, a);
+      cudaEventRecord(event, stream);
     }
-    for (int s = 0; s < kStreams && (is("one-by-one") || devices > 1); ++s) {
-      cudaStreamSynchronize(lanes[s].stream);
-    }
+    if (is("one-by-one") || devices > 1) wait_for_each();
   }
 }
 
@@ -563,25 +557,19 @@ void copy(const char* mode) {  // copies beside launches
     cudaFreeAsync(pooled, first.stream);  //~ freed
   }
   if (is("copies") || is("callbacks")) {
-    for (const Lane& lane : lanes) {
-      cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
-                      lane.stream);
-    }
+    for (const Lane& lane : lanes) copy_in(lane);
     for (const Lane& lane : lanes) launch_chain(lane);
     for (Lane& lane : lanes) {
-      cudaMemcpyAsync(lane.host, lane.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
-                      lane.stream);
+      copy_out(lane);
       if (is("callbacks")) cudaLaunchHostFunc(lane.stream, say_done, &lane);
     }
   }
   if (is("deep")) {  // each stream copies, computes and copies back
     for (int round = 0; round < 2; ++round) {
-      for (Lane& lane : lanes) {
-        cudaMemcpyAsync(lane.a, lane.host, kCount * sizeof(float), cudaMemcpyHostToDevice,
-                        lane.stream);
+      for (const Lane& lane : lanes) {
+        copy_in(lane);
         launch_chain(lane);
-        cudaMemcpyAsync(lane.host, lane.b, kCount * sizeof(float), cudaMemcpyDeviceToHost,
-                        lane.stream);
+        copy_out(lane);
         cudaEventRecord(lane.event, lane.stream);
       }
     }
