@@ -61,13 +61,6 @@ std::vector<WholeKernel> listed() {
   return kernels;
 }
 
-// Maps floating-point numbers to integers in the same order, where neighbours differ by one.  Both
-// zeros map to 0.
-std::int64_t place_of(const vgpu::exact::Format& format, std::uint64_t bits) {
-  const auto magnitude = static_cast<std::int64_t>(bits & (format.sign() - 1));
-  return (bits & format.sign()) != 0 ? -magnitude : magnitude;
-}
-
 }  // namespace
 
 const std::vector<WholeKernel>& whole_kernels() {
@@ -96,13 +89,10 @@ std::uint64_t ulps_between(std::string_view type, std::uint64_t x, std::uint64_t
                                       : type == "f16"  ? vgpu::exact::kF16
                                       : type == "bf16" ? vgpu::exact::kBf16
                                                        : vgpu::exact::kF32;
-  const auto is_nan = [&](std::uint64_t bits) {
-    return (bits & (format.sign() - 1)) > format.infinity();
-  };
-  if (is_nan(x) || is_nan(y)) return is_nan(x) && is_nan(y) ? 0 : UINT64_MAX;
-  const std::int64_t a = place_of(format, x), b = place_of(format, y);
-  return a < b ? static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a)
-               : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+  if (format.is_nan(x) || format.is_nan(y)) {
+    return format.is_nan(x) && format.is_nan(y) ? 0 : UINT64_MAX;
+  }
+  return vgpu::exact::ulps_between(format, x, y);
 }
 
 bool is_agreed(std::string_view type, std::uint64_t x, std::uint64_t y, unsigned ulps) {

@@ -55,7 +55,13 @@ TEST(Difference, NaNsAreEqualToEachOtherOnly) {
 TEST(Difference, ValuesAreReadable) {
   EXPECT_EQ(value_text(images<float>({1.5F})[0], 0, kFloatElement), "1.5 (0x3fc00000)");
   EXPECT_EQ(value_text(images<int>({42})[0], 0, kWordElement), "0x0000002a");
-  EXPECT_EQ(value_text(images<std::uint16_t>({0xc100})[0], 0, kHalfElement), "-2.5 (0xc100)");
+  const MemoryImage halves = images<std::uint16_t>({0xc100, 0xfe01, 0x0001, 0xfc00})[0];
+  EXPECT_EQ(value_text(halves, 0, kHalfElement), "-2.5 (0xc100)");
+  EXPECT_EQ(value_text(halves, 2, kHalfElement), "-nan (0xfe01)");
+  EXPECT_EQ(value_text(halves, 4, kHalfElement), "5.9604645e-08 (0x0001)");
+  EXPECT_EQ(value_text(halves, 6, kHalfElement), "-inf (0xfc00)");
+  EXPECT_EQ(value_text(images<float>({std::bit_cast<float>(0x7fc0'0001u)})[0], 0, kFloatElement),
+            "nan (0x7fc00001)");
 }
 
 }  // namespace

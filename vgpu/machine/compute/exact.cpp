@@ -1,5 +1,6 @@
 #include "vgpu/machine/compute/exact.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace warpcheck::vgpu::exact {
@@ -81,6 +82,12 @@ const Format& format_of(ptx::Type type) {
     case ptx::Type::f64: return kF64;
     default: return kF32;
   }
+}
+
+std::uint64_t ulps_between(const Format& format, std::uint64_t x, std::uint64_t y) {
+  const std::uint64_t a = x & (format.sign() - 1), b = y & (format.sign() - 1);
+  const bool have_one_sign = ((x ^ y) & format.sign()) == 0;
+  return have_one_sign ? std::max(a, b) - std::min(a, b) : a + b;
 }
 
 Number unpack(const Format& format, std::uint64_t bits) {

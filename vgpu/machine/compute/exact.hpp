@@ -29,6 +29,9 @@ struct Format {
     return ((std::uint64_t{1} << exponent_bits()) - 1) << fraction_bits;
   }
   [[nodiscard]] constexpr std::uint64_t hidden() const { return std::uint64_t{1} << fraction_bits; }
+  [[nodiscard]] constexpr bool is_nan(std::uint64_t bits) const {
+    return (bits & (sign() - 1)) > infinity();
+  }
   // The exponent of the last place of subnormal and of the smallest normal numbers.
   [[nodiscard]] constexpr int exponent_min() const { return 1 - bias() - fraction_bits; }
 };
@@ -40,6 +43,10 @@ inline constexpr Format kF64{64, 52, 0xfff8000000000000};
 
 // Returns the format of a float type; that of f32 for all other types.
 const Format& format_of(ptx::Type type);
+
+// Returns the number of values between two that are no NaNs, in units in the last place; both zeros
+// are one value.
+std::uint64_t ulps_between(const Format& format, std::uint64_t x, std::uint64_t y);
 
 struct Number {
   enum class Kind : std::uint8_t { finite, infinite, nan };
