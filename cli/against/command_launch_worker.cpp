@@ -12,19 +12,19 @@
 namespace warpcheck {
 namespace {
 
-int serve(int socket) {
+int serve(cudart::MessageLink link) {
   std::unique_ptr<RealLaunches> device;
   try {
     device = std::make_unique<RealLaunches>();
-    cudart::send(socket, cudart::Greeting{device->description(), {}});
+    cudart::send(link, cudart::Greeting{device->description(), {}});
   } catch (const std::exception& error) {
-    cudart::send(socket, cudart::Greeting{{}, error.what()});
+    cudart::send(link, cudart::Greeting{{}, error.what()});
     return kCannot;
   }
   while (true) {
     cudart::LaunchRequest request;
     try {
-      request = cudart::receive_request(socket);
+      request = cudart::receive_request(link);
     } catch (const cudart::LaunchMessageError&) {
       return kNothingFound;  // the program has ended
     }
@@ -35,14 +35,15 @@ int serve(int socket) {
       result = {.problem = fmt::format("on {}: {}", device->description(), error.what()),
                 .memory = {}};
     }
-    cudart::send(socket, result);
+    cudart::send(link, result);
   }
 }
 
 void add_launch_worker_to(CLI::App& command, Run& run) {
   const auto socket = std::make_shared<int>(0);
   command.add_option("SOCKET", *socket, "File descriptor of the program's socket")->required();
-  command.callback([&run, socket] { run = [socket] { return serve(*socket); }; });
+  command.callback(
+      [&run, socket] { run = [socket] { return serve(cudart::MessageLink(*socket)); }; });
 }
 
 const RegisteredCommand kLaunchWorkerCommand{{.rank = 141,

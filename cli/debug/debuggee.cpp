@@ -210,7 +210,7 @@ void Debuggee::forget_pauses() {
 void Debuggee::accept_one() {
   const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket < 0) return;
-  Process process{.link = cudart::DebugLink(socket)};
+  Process process{.link = cudart::MessageLink(socket)};
   const std::optional<std::string> line = process.link.receive();
   if (!line) return;
   const json hello = json::parse(*line);

@@ -16,13 +16,13 @@
 
 #include "cli/debug/session.hpp"
 #include "cli/exec/run_directory.hpp"
-#include "vgpu/cudart/debug/link.hpp"
+#include "vgpu/cudart/device/message_link.hpp"
 
 namespace warpcheck::debug {
 
 // A connected process.
 struct Process {
-  cudart::DebugLink link{-1};
+  cudart::MessageLink link{-1};
   pid_t pid = -1;
   std::uint64_t position = 0;  // of a checkpoint
   bool is_gone = false;

@@ -1,85 +1,22 @@
 #include "vgpu/cudart/against/launch_messages.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
+#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string_view>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace warpcheck::cudart {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kHeaderBytesMax = std::uint64_t{64} << 20;
-
 struct Message {
   json header;
-  std::vector<std::byte> bytes;
+  std::vector<MemoryImage> memory;
 };
-
-void write_all(int socket, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) {
-      throw LaunchMessageError(fmt::format("the other process has gone: {}", std::strerror(errno)));
-    }
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-}
-
-void read_all(int socket, std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::recv(socket, bytes.data(), bytes.size(), 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw LaunchMessageError("the other process has gone");
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-}
-
-void send(int socket, const json& header, const std::vector<MemoryImage>& memory) {
-  const std::string text = header.dump();
-  std::uint64_t bytes = 0;
-  for (const MemoryImage& image : memory) bytes += image.bytes.size();
-  const std::array<std::uint64_t, 2> sizes{text.size(), bytes};
-  write_all(socket, std::as_bytes(std::span(sizes)));
-  write_all(socket, std::as_bytes(std::span(text)));
-  for (const MemoryImage& image : memory) write_all(socket, image.bytes);
-}
-
-Message receive(int socket, double seconds) {
-  pollfd waits{.fd = socket, .events = POLLIN, .revents = 0};
-  const int milliseconds = seconds < 0 ? -1 : static_cast<int>(seconds * 1000);
-  int ready = 0;
-  do {
-    ready = ::poll(&waits, 1, milliseconds);
-  } while (ready < 0 && errno == EINTR);
-  if (ready == 0) throw LaunchMessageError(fmt::format("no answer within {} s", seconds));
-  std::array<std::uint64_t, 2> sizes{};
-  read_all(socket, std::as_writable_bytes(std::span(sizes)));
-  if (sizes[0] > kHeaderBytesMax) throw LaunchMessageError("the other process sent no message");
-  std::string text(sizes[0], '\0');
-  read_all(socket, std::as_writable_bytes(std::span(text)));
-  Message message;
-  message.header = json::parse(text, nullptr, false);
-  if (message.header.is_discarded()) throw LaunchMessageError("a header is not JSON");
-  message.bytes.resize(sizes[1]);
-  read_all(socket, message.bytes);
-  return message;
-}
-
-json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
-Dim3 dim_of(const json& dim) {
-  return {dim.at(0).get<unsigned>(), dim.at(1).get<unsigned>(), dim.at(2).get<unsigned>()};
-}
 
 json memory_json(const std::vector<MemoryImage>& memory) {
   json list = json::array();
@@ -92,28 +29,42 @@ json memory_json(const std::vector<MemoryImage>& memory) {
   return list;
 }
 
-std::vector<MemoryImage> memory_of(const Message& message) {
-  std::vector<MemoryImage> memory;
-  std::size_t at = 0;
-  for (const json& one : message.header.at("memory")) {
-    const auto bytes = one.at("bytes").get<std::size_t>();
-    if (bytes > message.bytes.size() - at) throw LaunchMessageError("a message is too short");
-    const auto begin = message.bytes.begin() + static_cast<std::ptrdiff_t>(at);
-    memory.push_back({.variable = one.at("variable"),
-                      .address = one.at("address"),
-                      .bytes = {begin, begin + static_cast<std::ptrdiff_t>(bytes)},
-                      .is_constant = one.at("constant")});
-    at += bytes;
+void send(MessageLink& link, json header, const std::vector<MemoryImage>& memory) {
+  header["memory"] = memory_json(memory);
+  bool is_sent = link.send(header.dump());
+  for (const MemoryImage& image : memory) is_sent = is_sent && link.send_bytes(image.bytes);
+  if (!is_sent) throw LaunchMessageError("the other process has gone");
+}
+
+Message receive(MessageLink& link, double seconds) {
+  const int milliseconds = seconds < 0 ? -1 : static_cast<int>(seconds * 1000);
+  if (!link.has_line(milliseconds)) {
+    throw LaunchMessageError(fmt::format("no answer within {} s", seconds));
   }
-  return memory;
+  const std::optional<std::string> line = link.receive();
+  if (!line) throw LaunchMessageError("the other process has gone");
+  Message message{.header = json::parse(*line), .memory = {}};
+  for (const json& one : message.header.at("memory")) {
+    MemoryImage image{.variable = one.at("variable"),
+                      .address = one.at("address"),
+                      .bytes = std::vector<std::byte>(one.at("bytes").get<std::size_t>()),
+                      .is_constant = one.at("constant")};
+    if (!link.receive_bytes(image.bytes)) throw LaunchMessageError("the other process has gone");
+    message.memory.push_back(std::move(image));
+  }
+  return message;
+}
+
+json dim_json(const Dim3& dim) { return {dim.x, dim.y, dim.z}; }
+Dim3 dim_of(const json& dim) {
+  return {dim.at(0).get<unsigned>(), dim.at(1).get<unsigned>(), dim.at(2).get<unsigned>()};
 }
 
 // Calls read(message); an unexpected member is an error of the other process.
 template <typename Read>
-auto read(int socket, double seconds, Read read) {
-  const Message message = receive(socket, seconds);
+auto read(MessageLink& link, double seconds, Read read) {
   try {
-    return read(message);
+    return read(receive(link, seconds));
   } catch (const json::exception& error) {
     throw LaunchMessageError(fmt::format("the other process sent no message: {}", error.what()));
   }
@@ -121,11 +72,11 @@ auto read(int socket, double seconds, Read read) {
 
 }  // namespace
 
-void send(int socket, const Greeting& greeting) {
-  send(socket, {{"device", greeting.device}, {"problem", greeting.problem}}, {});
+void send(MessageLink& link, const Greeting& greeting) {
+  send(link, {{"device", greeting.device}, {"problem", greeting.problem}}, {});
 }
 
-void send(int socket, const LaunchRequest& request) {
+void send(MessageLink& link, const LaunchRequest& request) {
   const LaunchImage& image = request.image;
   json addresses = json::array();
   for (const VariableAddress& one : image.addresses) {
@@ -134,7 +85,7 @@ void send(int socket, const LaunchRequest& request) {
   std::vector<unsigned> parameters;
   for (const std::byte byte : image.parameters)
     parameters.push_back(std::to_integer<unsigned>(byte));
-  send(socket,
+  send(link,
        {{"ptx", image.ptx},
         {"kernel", image.kernel},
         {"grid", dim_json(image.grid)},
@@ -145,24 +96,22 @@ void send(int socket, const LaunchRequest& request) {
         {"dynamic_shared_bytes", image.dynamic_shared_bytes},
         {"parameters", parameters},
         {"addresses", addresses},
-        {"memory", memory_json(image.memory)},
         {"optimization", request.optimization}},
        image.memory);
 }
 
-void send(int socket, const LaunchResult& result) {
-  send(socket, {{"problem", result.problem}, {"memory", memory_json(result.memory)}},
-       result.memory);
+void send(MessageLink& link, const LaunchResult& result) {
+  send(link, {{"problem", result.problem}}, result.memory);
 }
 
-Greeting receive_greeting(int socket, double seconds) {
-  return read(socket, seconds, [](const Message& message) {
+Greeting receive_greeting(MessageLink& link, double seconds) {
+  return read(link, seconds, [](Message message) {
     return Greeting{.device = message.header.at("device"), .problem = message.header.at("problem")};
   });
 }
 
-LaunchRequest receive_request(int socket) {
-  return read(socket, -1, [](const Message& message) {
+LaunchRequest receive_request(MessageLink& link) {
+  return read(link, -1, [](Message message) {
     const json& header = message.header;
     LaunchRequest request;
     LaunchImage& image = request.image;
@@ -180,15 +129,16 @@ LaunchRequest receive_request(int socket) {
     for (const json& one : header.at("addresses")) {
       image.addresses.push_back({one.at("at"), one.at("variable"), one.at("offset")});
     }
-    image.memory = memory_of(message);
+    image.memory = std::move(message.memory);
     request.optimization = header.at("optimization");
     return request;
   });
 }
 
-LaunchResult receive_result(int socket, double seconds) {
-  return read(socket, seconds, [](const Message& message) {
-    return LaunchResult{.problem = message.header.at("problem"), .memory = memory_of(message)};
+LaunchResult receive_result(MessageLink& link, double seconds) {
+  return read(link, seconds, [](Message message) {
+    return LaunchResult{.problem = message.header.at("problem"),
+                        .memory = std::move(message.memory)};
   });
 }
 

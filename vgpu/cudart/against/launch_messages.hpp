@@ -1,12 +1,13 @@
 // What a program under `exec --against gpu` and its launch worker say to each other, through one
-// socket.  A message is a header of JSON and bytes.  The worker begins with a greeting; then it
-// answers each request by one result.
+// link.  A message is a line of JSON, which says what bytes of memory follow it.  The worker begins
+// with a greeting; then it answers each request by one result.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
 #include "vgpu/cudart/against/launch_image.hpp"
+#include "vgpu/cudart/device/message_link.hpp"
 
 namespace warpcheck::cudart {
 
@@ -27,13 +28,12 @@ struct LaunchRequest {
 };
 
 // Each throws LaunchMessageError.
-//   socket: a file descriptor
-void send(int socket, const Greeting& greeting);
-void send(int socket, const LaunchRequest& request);
-void send(int socket, const LaunchResult& result);
+void send(MessageLink& link, const Greeting& greeting);
+void send(MessageLink& link, const LaunchRequest& request);
+void send(MessageLink& link, const LaunchResult& result);
 //   seconds: how long to wait for the first byte; negative: for ever
-Greeting receive_greeting(int socket, double seconds);
-LaunchRequest receive_request(int socket);
-LaunchResult receive_result(int socket, double seconds);
+Greeting receive_greeting(MessageLink& link, double seconds);
+LaunchRequest receive_request(MessageLink& link);
+LaunchResult receive_result(MessageLink& link, double seconds);
 
 }  // namespace warpcheck::cudart

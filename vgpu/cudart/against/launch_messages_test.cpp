@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <thread>
@@ -12,11 +11,13 @@ namespace {
 
 class LaunchMessages : public ::testing::Test {
  protected:
-  LaunchMessages() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }
-  ~LaunchMessages() override {
-    for (const int end : ends_) ::close(end);
+  LaunchMessages() {
+    std::array<int, 2> sockets{};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
+    ends_[0] = MessageLink(sockets[0]);
+    ends_[1] = MessageLink(sockets[1]);
   }
-  std::array<int, 2> ends_{};
+  std::array<MessageLink, 2> ends_{MessageLink(-1), MessageLink(-1)};
 };
 
 TEST_F(LaunchMessages, ARequestArrivesWhole) {
@@ -60,7 +61,7 @@ TEST_F(LaunchMessages, ARequestArrivesWhole) {
 }
 
 TEST_F(LaunchMessages, AClosedSocketIsAnError) {
-  ::close(std::exchange(ends_[0], -1));
+  ends_[0].close();
   EXPECT_THROW(receive_request(ends_[1]), LaunchMessageError);
 }
 
@@ -69,13 +70,12 @@ TEST_F(LaunchMessages, SilenceIsAnErrorAfterAWhile) {
 }
 
 TEST_F(LaunchMessages, AnythingElseIsAnError) {
-  const std::array<std::uint64_t, 2> sizes{3, 0};
-  ASSERT_EQ(::write(ends_[0], sizes.data(), sizeof sizes), std::ssize(sizes) * 8);
-  ASSERT_EQ(::write(ends_[0], "abc", 3), 3);
-  EXPECT_THROW(receive_result(ends_[1], -1), LaunchMessageError);
-  ASSERT_EQ(::write(ends_[0], sizes.data(), sizeof sizes), std::ssize(sizes) * 8);
-  ASSERT_EQ(::write(ends_[0], "{ }", 3), 3);
-  EXPECT_THROW(receive_result(ends_[1], -1), LaunchMessageError) << "a member is missing";
+  for (const char* line : {"abc", "{ }", R"({"problem": "", "memory": [{}]})"}) {
+    ASSERT_TRUE(ends_[0].send(line));
+    EXPECT_THROW(receive_result(ends_[1], -1), LaunchMessageError) << line;
+  }
+  ASSERT_TRUE(ends_[0].send(R"({"problem": "", "memory": [], "more": 1})"));
+  EXPECT_EQ(receive_result(ends_[1], -1).problem, "") << "the link is as it was";
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ void LaunchWorker::start() {
                                   pointers.data());
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(sockets[1]);
-  socket_ = sockets[0];
+  link_ = MessageLink(sockets[0]);
   if (error != 0) {
     process_ = -1;
     stop();
@@ -76,7 +76,7 @@ void LaunchWorker::start() {
   }
   Greeting greeting;
   try {
-    greeting = receive_greeting(socket_, kSecondsToStart);
+    greeting = receive_greeting(link_, kSecondsToStart);
   } catch (const LaunchMessageError& failed) {
     stop();
     throw LaunchWorkerError(fmt::format("{} launch-worker: {}", program_, failed.what()));
@@ -89,7 +89,7 @@ void LaunchWorker::start() {
 }
 
 void LaunchWorker::stop() {
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  link_.close();
   if (process_ < 0) return;
   ::kill(process_, SIGKILL);
   ::waitpid(std::exchange(process_, -1), nullptr, 0);
@@ -104,8 +104,8 @@ LaunchResult LaunchWorker::run(const LaunchImage& image, unsigned optimization) 
     }
   }
   try {
-    send(socket_, LaunchRequest{image, optimization});
-    LaunchResult result = receive_result(socket_, kSecondsOfLaunch);
+    send(link_, LaunchRequest{image, optimization});
+    LaunchResult result = receive_result(link_, kSecondsOfLaunch);
     if (!result.problem.empty()) stop();
     return result;
   } catch (const LaunchMessageError& error) {

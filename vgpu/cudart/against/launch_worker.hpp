@@ -8,6 +8,7 @@
 #include <string>
 
 #include "vgpu/cudart/against/launch_image.hpp"
+#include "vgpu/cudart/device/message_link.hpp"
 
 namespace warpcheck::cudart {
 
@@ -37,7 +38,7 @@ class LaunchWorker final : public LaunchTarget {
 
   std::string program_, device_;
   pid_t process_ = -1;
-  int socket_ = -1;
+  MessageLink link_{-1};
 };
 
 }  // namespace warpcheck::cudart

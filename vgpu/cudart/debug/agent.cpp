@@ -143,7 +143,7 @@ void DebugAgent::wait_as_checkpoint(const FilePlaces& places) {
   process_ = ::getpid();
   in_copy_();
   const auto hello = [this](const char* role) {
-    link_ = DebugLink(path_);
+    link_ = MessageLink(path_);
     send({{"event", "hello"}, {"role", role}, {"pid", ::getpid()}, {"position", position_}});
   };
   hello("checkpoint");

@@ -21,8 +21,8 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/cudart/debug/copies.hpp"
-#include "vgpu/cudart/debug/link.hpp"
 #include "vgpu/cudart/debug/stop_rules.hpp"
+#include "vgpu/cudart/device/message_link.hpp"
 #include "vgpu/machine/observer.hpp"
 
 namespace warpcheck::cudart {
@@ -80,7 +80,7 @@ class DebugAgent final : public vgpu::Observer {
 
   std::string path_;
   std::function<void()> in_copy_;
-  DebugLink link_;
+  MessageLink link_;
   int process_;  // a child that the program forks is not debugged
   bool is_copy_ = false, is_off_ = false, has_ended_ = false;
 
