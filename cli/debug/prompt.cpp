@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/debug/prompt_words.hpp"
+#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck::debug {
@@ -40,7 +41,8 @@ std::string text_of_data(const DataAccess& data) {
 }
 
 std::string text_of_finding(const FoundFinding& found) {
-  std::string text = fmt::format("finding {}: {}\n", found.index + 1, title_of(found.finding));
+  std::string text =
+      fmt::format("finding {}: {}\n", found.index + 1, vgpu::headline_of(found.finding));
   for (std::size_t i = 0; i < found.finding.accesses.size(); ++i) {
     const vgpu::AccessSide& side = found.finding.accesses[i];
     if (side.ptx.empty()) {
@@ -55,12 +57,6 @@ std::string text_of_finding(const FoundFinding& found) {
 }
 
 }  // namespace
-
-std::string title_of(const vgpu::Finding& finding) {
-  const std::string space = finding.space.empty() ? "" : " on " + finding.space + " memory";
-  return fmt::format("{}{}{}{}", vgpu::name_of(finding.kind), space,
-                     finding.object.empty() ? "" : " ", finding.object);
-}
 
 std::string text_of_stop(const Stop& stop) {
   std::string text;

@@ -15,8 +15,6 @@ namespace warpcheck::debug {
 
 // One stop as text: where, what is about to be executed, and why the debuggee stops.
 std::string text_of_stop(const Stop& stop);
-// "data-race on shared memory share[1], 4 bytes"
-std::string title_of(const vgpu::Finding& finding);
 
 class Prompt {
  public:

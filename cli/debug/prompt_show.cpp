@@ -7,6 +7,7 @@
 
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
+#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/program/warp_rows.hpp"
 
 namespace warpcheck::debug {
@@ -132,7 +133,7 @@ void Prompt::show_findings() {
   if (all.empty()) return write_("no findings so far\n");
   for (const FoundFinding& each : all) {
     write_(fmt::format("{:>3} position {}: {}\n", each.index + 1, each.position,
-                       title_of(each.finding)));
+                       vgpu::headline_of(each.finding)));
     for (std::size_t i = 0; i < each.finding.accesses.size(); ++i) {
       const vgpu::AccessSide& side = each.finding.accesses[i];
       write_(fmt::format("      ({}) {} by block {} thread {} at {}:{}\n", i + 1, side.role,

@@ -113,9 +113,7 @@ Json fallback_location(const vgpu::Finding& finding, const Failed& failed) {
 
 // A viewer may show only the first sentence.
 std::string message_of(const vgpu::Finding& finding, const Failed& failed) {
-  std::string text{vgpu::name_of(finding.kind)};
-  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
-  if (!finding.object.empty()) text += " " + finding.object;
+  std::string text = vgpu::headline_of(finding);
   if (!finding.message.empty()) text += ": " + finding.message;
   text += ".\n";
   if (const std::string also = vgpu::also_text(finding); !also.empty()) text += also + "\n";

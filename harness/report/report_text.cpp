@@ -94,13 +94,10 @@ std::string headline(const Report& report) {
 
 std::string finding_text(const vgpu::Finding& finding) {
   std::string text = finding.severity == vgpu::Severity::note ? "  note: " : "  ";
-  text += vgpu::name_of(finding.kind);
+  text += vgpu::headline_of(finding);
   if (finding.accesses.empty() && finding.object.empty()) {
-    if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
     return text + ": " + finding.message + "\n";
   }
-  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
-  if (!finding.object.empty()) text += " " + finding.object;
   text += "\n" + sides_text(finding.accesses);
   if (!finding.message.empty()) text += fmt::format("    {}\n", finding.message);
   if (const std::string also = vgpu::also_text(finding); !also.empty()) {

@@ -125,6 +125,13 @@ std::string places_text(const Finding& finding) {
   return text;
 }
 
+std::string headline_of(const Finding& finding) {
+  std::string text(name_of(finding.kind));
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += ' ' + finding.object;
+  return text;
+}
+
 std::string also_text(const Finding& finding) {
   std::string text;
   for (const Relation relation : finding.also_between) {

@@ -34,6 +34,8 @@ std::vector<std::size_t> group_by_cause(std::span<const Finding> findings);
 // by their first index.
 std::vector<std::vector<std::size_t>> groups_of_one_cause(std::span<const Finding> findings);
 
+// Returns "data-race on shared memory share[1], 4 bytes".
+std::string headline_of(const Finding& finding);
 // Returns "write a.cu:12 and read a.cu:14".
 std::string places_text(const Finding& finding);
 // Returns "also between warps of a block and between lanes of a warp"; empty if the finding has no

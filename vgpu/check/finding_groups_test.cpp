@@ -98,6 +98,8 @@ TEST(FindingGroupsTest, AnEarlierMishapIsTheCauseOfAllThatNamesIt) {
 
 TEST(FindingGroupsTest, Texts) {
   Finding finding = race(10, 12);
+  EXPECT_EQ(headline_of(finding), "data-race on shared memory s[1], 4 bytes");
+  EXPECT_EQ(headline_of(Finding{}), "data-race") << "without a space and an object";
   EXPECT_EQ(places_text(finding), "write k.cu:10 and read k.cu:12");
   EXPECT_EQ(also_text(finding), "");
   finding.also_between = {Relation::warps};

@@ -14,6 +14,7 @@
 #include "cli/debug/dap/memory_requests.hpp"
 #include "cli/debug/dap/thread_requests.hpp"
 #include "cli/debug/dap/variable_requests.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck::dap {
 namespace {
@@ -75,7 +76,7 @@ std::string data_text(const debug::DataAccess& access) {
 
 std::string description_of(const Stop& stop) {
   if (stop.data) return data_text(*stop.data);
-  if (stop.finding) return finding_headline(stop.finding->finding);
+  if (stop.finding) return vgpu::headline_of(stop.finding->finding);
   if (stop.is_at_beginning) return "the beginning of the run";
   if (stop.reason == StopReason::end) return "the end of the run";
   return "";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/debug/dap/thread_requests.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck::dap {
 namespace {
@@ -18,13 +19,6 @@ std::string side_text(const vgpu::AccessSide& side) {
 }
 
 }  // namespace
-
-std::string finding_headline(const vgpu::Finding& finding) {
-  std::string text(vgpu::name_of(finding.kind));
-  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
-  if (!finding.object.empty()) text += ' ' + finding.object;
-  return text;
-}
 
 std::vector<std::string> finding_lines(const debug::FoundFinding& found) {
   std::vector<std::string> lines;
@@ -42,7 +36,7 @@ std::vector<std::string> finding_lines(const debug::FoundFinding& found) {
 }
 
 std::string finding_text(const debug::FoundFinding& found) {
-  std::string text = finding_headline(found.finding);
+  std::string text = vgpu::headline_of(found.finding);
   for (const std::string& line : finding_lines(found)) text += "\n  " + line;
   return text;
 }

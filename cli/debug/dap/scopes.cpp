@@ -8,6 +8,7 @@
 
 #include "cli/debug/dap/finding_text.hpp"
 #include "cli/debug/dap/thread_requests.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck::dap {
 namespace {
@@ -154,7 +155,7 @@ List findings(debug::DebugSession& session) {
       members.push_back({.name = fmt::format("{}", members.size() + 1), .value = line});
     }
     list.push_back(with_members({.name = fmt::format("finding {}", each.index + 1),
-                                 .value = finding_headline(each.finding)},
+                                 .value = vgpu::headline_of(each.finding)},
                                 std::move(members)));
   }
   return list;

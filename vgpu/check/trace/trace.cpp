@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
 
 namespace warpcheck::vgpu {
@@ -346,9 +347,7 @@ TraceFinding::Side Trace::side_of(const Finding& finding, const AccessSide& side
 
 TraceFinding Trace::of(const Finding& finding) const {
   TraceFinding answer;
-  const std::string space = finding.space.empty() ? "" : " on " + finding.space + " memory";
-  answer.what = fmt::format("{}{}{}{}", name_of(finding.kind), space,
-                            finding.object.empty() ? "" : " ", finding.object);
+  answer.what = headline_of(finding);
   answer.message = finding.message;
   for (const AccessSide& side : finding.accesses) answer.sides.push_back(side_of(finding, side));
   answer.time = totals_.steps;
