@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "vgpu/machine/memory/known_bits.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/matrix.hpp"
@@ -75,93 +76,6 @@ bool is_by_halves(const Instr& instr, ptx::UndefinedRule rule) {
          rule != ptx::UndefinedRule::comparison;
 }
 
-// One lane's value; its undefined bits have no meaning.
-struct Known {
-  std::uint64_t value = 0, undefined = 0;
-  [[nodiscard]] std::uint64_t least() const { return value & ~undefined; }
-  [[nodiscard]] std::uint64_t most() const { return value | undefined; }
-};
-
-// Returns the undefined bits of a sum: those of its operands, and those that a carry may reach,
-// which lie between the carries of the smallest and the largest possible sum.
-std::uint64_t sum(const Known& a, const Known& b) {
-  return a.undefined | b.undefined | ((a.least() + b.least()) ^ (a.most() + b.most()));
-}
-std::uint64_t difference(const Known& a, const Known& b) {
-  return a.undefined | b.undefined | ((a.least() - b.most()) ^ (a.most() - b.least()));
-}
-
-// The undefined bits of a sum with a carry of one bit, and whether its carry-out is undefined.
-struct CarriedSum {
-  std::uint64_t bits;
-  bool carry;
-};
-CarriedSum carried_sum(const Known& a, const Known& b, const Known& carry, std::uint32_t bytes) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide least = Wide{a.least()} + b.least() + carry.least();
-  const Wide most = Wide{a.most()} + b.most() + carry.most();
-  const Wide different = least ^ most;
-  const std::uint64_t ones = ones_of(bytes);
-  return {
-      (a.undefined | b.undefined | carry.undefined | static_cast<std::uint64_t>(different)) & ones,
-      (different >> (8 * bytes)) != 0};
-}
-
-// A product with a power of two is a shift.  In other products, a bit does not depend on higher
-// bits of the operands.
-std::uint64_t undefined_of_product(const Known& a, const Known& b) {
-  if (b.undefined == 0 && std::has_single_bit(b.value)) {
-    return a.undefined << std::countr_zero(b.value);
-  }
-  if (a.undefined == 0 && std::has_single_bit(a.value)) {
-    return b.undefined << std::countr_zero(a.value);
-  }
-  const std::uint64_t either = a.undefined | b.undefined;
-  return ~((either & -either) - 1);
-}
-
-std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
-  const unsigned unused = 64 - 8 * bytes;
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
-}
-
-// Returns the lanes in which the defined bits alone decide an integer comparison.
-//   of_lane(lane): the two values
-template <typename OfLane>
-std::uint32_t decided_lanes_of(ptx::Compare compare, OfLane of_lane) {
-  using enum ptx::Compare;
-  const auto lanes_with = [&](auto is_decided) {
-    std::uint32_t lanes = 0;
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      const auto [a, b] = of_lane(lane);
-      lanes |= std::uint32_t{is_decided(a, b)} << lane;
-    }
-    return lanes;
-  };
-  switch (compare) {
-    case lt:
-    case ge:
-    case lo:
-    case hs:
-      return lanes_with([](const Known& a, const Known& b) {
-        return a.most() < b.least() || a.least() >= b.most();
-      });
-    case le:
-    case gt:
-    case ls:
-    case hi:
-      return lanes_with([](const Known& a, const Known& b) {
-        return a.most() <= b.least() || a.least() > b.most();
-      });
-    default:
-      return lanes_with(
-          [is_equality = compare == eq || compare == ne](const Known& a, const Known& b) {
-            const std::uint64_t undefined = a.undefined | b.undefined;
-            return undefined == 0 || (is_equality && ((a.value ^ b.value) & ~undefined) != 0);
-          });
-  }
-}
-
 template <typename Visit>  // visit(register number, its row)
 void for_each_register(const MatrixProduct& product, MatrixOperand which, const Instr& instr,
                        Visit&& visit) {
@@ -180,6 +94,11 @@ void for_each_element(const MatrixProduct& product, MatrixOperand which, std::ui
       visit(lane, lowest << part * width, places.at(lane, reg, part));
     }
   }
+}
+
+std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
+  const unsigned unused = 64 - 8 * bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
 // Returns the value of every lane, with as many bits as the row has.
@@ -414,11 +333,13 @@ void UndefinedRegisters::Flow::calculate() const {
     const Known a = operand_of(0, lane), b = operand_of(1, lane);
     const Known product{a.value * b.value, undefined_of_product(a, b)};
     switch (instr.opcode) {
-      case Opcode::neg_: result[lane] = difference({0, 0}, a); break;
-      case Opcode::sub_: result[lane] = difference(a, b); break;
-      case Opcode::add_: result[lane] = sum(a, b); break;
+      case Opcode::neg_: result[lane] = undefined_of_difference({}, a); break;
+      case Opcode::sub_: result[lane] = undefined_of_difference(a, b); break;
+      case Opcode::add_: result[lane] = undefined_of_sum(a, b); break;
       case Opcode::mul_: result[lane] = product.undefined; break;
-      default: result[lane] = sum(product, {values[2][lane], undefined[2][lane]}); break;
+      default:
+        result[lane] = undefined_of_sum(product, {values[2][lane], undefined[2][lane]});
+        break;
     }
     result[lane] &= ones_of(result_bytes);
   }
@@ -445,7 +366,7 @@ void UndefinedRegisters::Flow::carry_on() const {
     const Known first{a[lane], a_bits[lane] & ones};
     const Known second{(subtracts ? ~b[lane] : b[lane]) & ones, b_bits[lane] & ones};
     const Known third{carry_in >> lane & 1u, operand[CarryOperand::carry_in].mask >> lane & 1u};
-    const CarriedSum sum = carried_sum(first, second, third, bytes);
+    const CarriedSum sum = carried_sum(first, second, third, 8 * bytes);
     result[lane] = sum.bits;
     carry.mask |= std::uint32_t{sum.carry} << lane;
   }
@@ -501,18 +422,15 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   // Signed numbers compare like unsigned ones if their sign bits are inverted.
   const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
   const std::uint64_t ones = ones_of(bytes);
-  const auto of_lane = [&](unsigned lane) {
-    return std::pair(Known{a[lane] ^ sign, a_bits[lane] & ones},
-                     Known{b[lane] ^ sign, b_bits[lane] & ones});
-  };
-  found.mask &= ~decided_lanes_of(m.compare, of_lane);
-  const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
-  if (!is_equality || registers.latest_swap() == nullptr) return found;
+  const bool may_be_of_swap = is_equality(m.compare) && registers.latest_swap() != nullptr;
   for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const bool is_of_loop =
-        is_result_of_swap({a[lane], a_bits[lane] & ones}, {b[lane], b_bits[lane] & ones}, lane);
-    if (is_of_loop) found.mask &= ~(1u << lane);
+    const Known left{a[lane], a_bits[lane] & ones}, right{b[lane], b_bits[lane] & ones};
+    const bool is_decided = decides(m.compare, {left.value ^ sign, left.undefined},
+                                    {right.value ^ sign, right.undefined});
+    if (is_decided || (may_be_of_swap && is_result_of_swap(left, right, lane))) {
+      found.mask &= ~(1u << lane);
+    }
   }
   return found;
 }
