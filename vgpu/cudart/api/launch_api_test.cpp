@@ -25,7 +25,7 @@ constexpr const char* kLaunchApiPtx = R"(
 .const .align 4 .b8 factor[8] = {1, 0, 0, 0, 2, 0, 0, 0};
 .global .align 4 .u32 counter = 7;
 .global .align 8 .u64 cell[1] = {generic(counter)};
-.global .align 4 .b8 scratch[16];
+.global .align 4 .b8 _ZN5parts7scratchE[16];
 
 .visible .entry reverse(.param .u64 reverse_param_0, .param .u32 reverse_param_1)
 {
@@ -107,7 +107,7 @@ class LaunchApi : public testing::Test {
     unit_.kernel(&odd, "odd");
     unit_.variable(&factor, "factor", 8);
     unit_.variable(&counter, "counter", 4);
-    unit_.variable(&scratch, "scratch", 16);
+    unit_.variable(&scratch, "_ZN5parts7scratchE", 16);
     begin_trial({});
   }
   ~LaunchApi() override {
@@ -381,9 +381,13 @@ TEST_F(LaunchApi, ReportsACopyPastASymbol) {
   const int values[3] = {};
   EXPECT_EQ(cudaMemcpyToSymbol(&factor, values, 8, 4, cudaMemcpyHostToDevice),
             cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpyToSymbol(&scratch, values, 12, 8, cudaMemcpyHostToDevice),
+            cudaErrorInvalidValue);
   const TrialResult result = finish();
-  ASSERT_EQ(result.findings.size(), 1u);
+  ASSERT_EQ(result.findings.size(), 2u);
   EXPECT_EQ(result.findings[0].kind, vgpu::FindingKind::out_of_bounds);
+  EXPECT_EQ(result.findings[0].object, "8 bytes at byte 4 of factor (8 bytes)");
+  EXPECT_EQ(result.findings[1].object, "12 bytes at byte 8 of scratch (16 bytes)");
 }
 
 TEST_F(LaunchApi, GivesKernelsTheirVariables) {

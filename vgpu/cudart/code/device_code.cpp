@@ -11,6 +11,7 @@
 #include "vgpu/cudart/code/ptx_hash.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/program/layout.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -187,9 +188,10 @@ void DeviceCode::place_variables(Allocations& allocations) {
       places_[i] = placed;
       continue;
     }
-    vgpu::Allocation* place =
-        variable.managed ? allocations.allocate_mapped(variable.bytes, variable.name)
-                         : allocations.allocate(variable.bytes, variable.space, variable.name);
+    const std::string shown = vgpu::demangled_variable(variable.name);
+    vgpu::Allocation* place = variable.managed
+                                  ? allocations.allocate_mapped(variable.bytes, shown)
+                                  : allocations.allocate(variable.bytes, variable.space, shown);
     if (place == nullptr) throw std::bad_alloc();
     if (variable.managed) {
       place->managed = true;
