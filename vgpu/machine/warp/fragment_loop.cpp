@@ -158,18 +158,14 @@ std::optional<Step> FragmentLoop::execute_watched(Turn& turn, const Instr& instr
   return end;
 }
 
-// Executes the instruction at run.pc and moves on to the next one.  Returns how the turn ends;
-// none: it goes on.
-//   active: the lanes whose guard is true
-inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& instr,
-                                                      std::uint32_t active) {
-  RunningFragment& run = turn.run;
-  Warp& warp = run.warp;
+// Executes an instruction that cannot end the fragment's run.  False: it is an operation of several
+// lanes, whose other members are elsewhere, and nothing was done.
+//   active: the lanes whose guard is true; at least one, unless it only moves registers
+inline bool FragmentLoop::execute_plain(RunningFragment& run, const Instr& instr,
+                                        std::uint32_t active) {
   switch (instr.kind) {
     case InstrKind::compute:
-    case InstrKind::warp:
-      if (active != 0) compute(run, instr, active);
-      break;
+    case InstrKind::warp: compute(run, instr, active); break;
     case InstrKind::special:
       dependencies_.scalars.read_special(run, instr, active);
       if (launch_.observers().following.order && depends_on_order(instr.special)) [[unlikely]]
@@ -179,16 +175,54 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
     case InstrKind::param: dependencies_.scalars.move(run, instr, active); break;
     case InstrKind::load:
     case InstrKind::store:
+    case InstrKind::atomic: dependencies_.accesses.execute_next(run, instr, active); break;
+    case InstrKind::warp_sync:
+      if (!dependencies_.meetings.all_members_are(run, instr, active)) return false;
+      dependencies_.meetings.operate(run, instr, active);
+      break;
+    case InstrKind::copy_group: dependencies_.copies.commit_or_wait(run, instr, active); break;
+    case InstrKind::fence: fence(run, instr, active); break;
+    default: break;
+  }
+  return true;
+}
+
+bool FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  return execute_plain(run, instr, active);
+}
+
+// Executes the instruction at run.pc and moves on to the next one.  Returns how the turn ends;
+// none: it goes on.
+//   active: the lanes whose guard is true
+inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& instr,
+                                                      std::uint32_t active) {
+  RunningFragment& run = turn.run;
+  Warp& warp = run.warp;
+  switch (instr.kind) {
+    case InstrKind::special:
+    case InstrKind::local_address:
+    case InstrKind::param: execute_plain(run, instr, active); break;
+    case InstrKind::compute:
+    case InstrKind::warp:
+    case InstrKind::copy_group:
+      if (active != 0) execute_plain(run, instr, active);
+      break;
+    case InstrKind::load:
+    case InstrKind::store:
     case InstrKind::atomic:
       if (active == 0) break;
       if (warp.accesses == warp.ask_at) [[unlikely]]
         return postpone(turn, active, Decision::Point::access);
       ++warp.accesses;
-      dependencies_.accesses.execute_next(run, instr, active);
+      execute_plain(run, instr, active);
       break;
     case InstrKind::warp_sync:
-      if (active != 0 && !operate_together(turn, instr, active)) return Step::again;
-      break;
+      if (active == 0 || execute_plain(run, instr, active)) [[likely]]
+        break;
+      park(turn);
+      turn.has_departed = true;
+      dependencies_.meetings.arrive(run, turn.index, instr, active);
+      return Step::again;
     case InstrKind::barrier_object:
     case InstrKind::copy:
     case InstrKind::texture:
@@ -196,9 +230,6 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (warp.accesses == warp.ask_at) return postpone(turn, active, Decision::Point::access);
       ++warp.accesses;
       if (const std::optional<Step> end = access_otherwise(turn, instr, active)) return end;
-      break;
-    case InstrKind::copy_group:
-      if (active != 0) dependencies_.copies.commit_or_wait(run, instr, active);
       break;
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:
@@ -212,7 +243,7 @@ inline std::optional<Step> FragmentLoop::execute_next(Turn& turn, const Instr& i
       if (warp.fences == warp.ask_at_fence) [[unlikely]]
         return postpone(turn, active, Decision::Point::fence);
       ++warp.fences;
-      fence(run, instr, active);
+      execute_plain(run, instr, active);
       break;
     case InstrKind::nop: break;
     case InstrKind::jump:
@@ -240,19 +271,6 @@ Step FragmentLoop::postpone(Turn& turn, std::uint32_t active, Decision::Point ki
   turn.lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
   park(turn);
   return dependencies_.turns.ask(turn.run, turn.index, active, kind);
-}
-
-// Executes an operation of several lanes.  False: its other members are elsewhere, so the lanes
-// wait for them.
-inline bool FragmentLoop::operate_together(Turn& turn, const Instr& instr, std::uint32_t active) {
-  if (dependencies_.meetings.all_members_are(turn.run, instr, active)) [[likely]] {
-    dependencies_.meetings.operate(turn.run, instr, active);
-    return true;
-  }
-  park(turn);
-  turn.has_departed = true;
-  dependencies_.meetings.arrive(turn.run, turn.index, instr, active);
-  return false;
 }
 
 // Executes an access that is no load, store or atomic.  Returns how the turn ends; none: it goes

@@ -68,10 +68,13 @@ class FragmentLoop {
   Step run_until(Turn& turn, std::uint32_t limit);
   [[gnu::noinline]] std::optional<Step> execute_watched(Turn& turn, const Instr& instr,
                                                         std::uint32_t active);
+  // An instruction that cannot end the fragment's run: in the loop, and for machine code.
+  [[gnu::always_inline]] bool execute_plain(RunningFragment& run, const Instr& instr,
+                                            std::uint32_t active);
+  bool execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   [[gnu::always_inline]] std::optional<Step> execute_next(Turn& turn, const Instr& instr,
                                                           std::uint32_t active);
   Step postpone(Turn& turn, std::uint32_t active, Decision::Point kind);
-  bool operate_together(Turn& turn, const Instr& instr, std::uint32_t active);
   std::optional<Step> access_otherwise(Turn& turn, const Instr& instr, std::uint32_t active);
   static void park(const Turn& turn) { turn.run.warp.fragments[turn.index].pc = turn.run.pc; }
   std::uint32_t active_lanes(const RunningFragment& run, const Instr& instr);
@@ -81,7 +84,6 @@ class FragmentLoop {
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
   // fragment_loop_native.cpp
-  NativeStep execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                std::uint32_t after);
   static NativeStep access_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,

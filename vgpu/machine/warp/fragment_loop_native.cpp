@@ -28,29 +28,6 @@ class CallOfCode {
 
 }  // namespace
 
-// Executes an instruction that cannot end the fragment's run, as the interpreter loop does.
-NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
-  switch (instr.kind) {
-    case InstrKind::compute:
-    case InstrKind::warp: compute(run, instr, active); break;
-    case InstrKind::special: dependencies_.scalars.read_special(run, instr, active); break;
-    case InstrKind::local_address:
-    case InstrKind::param: dependencies_.scalars.move(run, instr, active); break;
-    case InstrKind::load:
-    case InstrKind::store:
-    case InstrKind::atomic: dependencies_.accesses.execute_next(run, instr, active); break;
-    case InstrKind::warp_sync:
-      if (!dependencies_.meetings.all_members_are(run, instr, active))
-        return NativeStep::leave_before;
-      dependencies_.meetings.operate(run, instr, active);
-      break;
-    case InstrKind::copy_group: dependencies_.copies.commit_or_wait(run, instr, active); break;
-    case InstrKind::fence: fence(run, instr, active); break;
-    default: break;
-  }
-  return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
-}
-
 NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                     std::uint32_t after) try {
   const CallOfCode call(frame);
@@ -58,11 +35,11 @@ NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::u
   RunningFragment& run = *frame->run;
   run.pc = pc;
   loop.launch_.quantum().set(frame->quantum_left + after, frame->quantum_before);
-  const NativeStep step = loop.execute(run, frame->code[pc], active);
-  if (step == NativeStep::leave_before) {
+  if (!loop.execute(run, frame->code[pc], active)) {
     frame->lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+    return NativeStep::leave_before;
   }
-  return step;
+  return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
 } catch (...) {
   frame->thrown = std::current_exception();
   return NativeStep::leave_after;
