@@ -87,7 +87,10 @@ class Observer {
     on_rows(*access.program, {&row, 1});
   }
   // Receives an access as a RowAccess.  False: nothing was done, and the machine must call
-  // on_access() with the access.
+  // on_access() with the access.  For checkers that decide most accesses by their rows, but some by
+  // values and memory as they are before the bytes move: two racing stores of equal bytes are a
+  // note.  on_rows() cannot ask for these, because its rows may have been executed, and on_access()
+  // for all takes twice the time in machine code, where each access must be described.
   virtual bool takes_row(const RowAccess&) { return false; }
   // Returns the record of accesses to a slot's shared memory, to which machine code may append rows
   // instead of calling takes_row().  Valid while the set of observers stays the same.  Null: each
