@@ -192,6 +192,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       "\n"
       "Examples:\n"
       "  warpcheck prove scan_tree --max-size 256\n"
+      "  warpcheck prove scan_tree --all-sizes\n"
       "  warpcheck prove --blocks 32,64,128 --html proofs.html\n"
       "  warpcheck prove --every-block --points 2000000 --state proofs.jsonl\n"
       "\n"

@@ -164,7 +164,7 @@ std::optional<Case> find_failure(const AnyPair& pair, Points& points,
 }  // namespace
 
 bool PairOfAllSizes::is_proved() const {
-  return obstacle.empty() && !kernels.empty() &&
+  return obstacle.empty() && !failure && !kernels.empty() &&
          std::ranges::all_of(kernels, [](const KernelOfAllSizes& one) {
            return one.proof.answer == Answer::proved;
          });
@@ -181,7 +181,8 @@ PairOfAllSizes prove_all_sizes(const AnyPair& pair) {
     result.kernels.push_back(prove_fitted(std::move(fitted)));
   }
   if (result.kernels.empty()) result.obstacle = "no kernel was launched";
-  if (!result.is_proved()) result.failure = find_failure(pair, points, result.kernels);
+  // Also if all kernels are proved: the host is no part of the proof, nor are results.
+  result.failure = find_failure(pair, points, result.kernels);
   return result;
 }
 
