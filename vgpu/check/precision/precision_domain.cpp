@@ -21,14 +21,14 @@ using ptx::Type;
 using Value = PrecisionDomain::Value;
 using Numbers = std::array<DoubleDouble, 3>;
 
-constexpr mpfr_prec_t kBits = 113;
+constexpr mpfr_prec_t kPrecisionBits = 113;
 
 // Returns f(a), by a function of MPFR.
 template <class Function>
 DoubleDouble by_mpfr(const DoubleDouble& a, Function function) {
   mpfr_t value, part;
-  mpfr_init2(value, kBits);
-  mpfr_init2(part, kBits);
+  mpfr_init2(value, kPrecisionBits);
+  mpfr_init2(part, kPrecisionBits);
   mpfr_set_d(value, a.hi, MPFR_RNDN);
   mpfr_add_d(value, value, a.lo, MPFR_RNDN);
   function(value);

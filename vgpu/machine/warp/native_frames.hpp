@@ -68,8 +68,7 @@ class NativeFrames {
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
     const Observers& observers = launch_.observers();
     const std::vector<Observer*>& watching = observers.of_accesses;
-    const bool are_known = frame.observers == &observers &&
-                           frame.recorded_for == watching.data() &&
+    const bool are_known = frame.observers == &observers && frame.recorded_for == watching.data() &&
                            frame.recorded_for_count == watching.size();
     if (are_known) [[likely]]
       return;
