@@ -22,8 +22,9 @@ void LaunchLog::on_free(const vgpu::Allocation& allocation) {
 
 void LaunchLog::on_sync(const vgpu::Sync& sync) {
   if (sync.kind == vgpu::Sync::Kind::block_start && sync.shared != nullptr && !launches_.empty()) {
+    const std::uint64_t before = sync.program->dynamic_shared_offset;
     launches_.back().dynamic_shared_bytes =
-        sync.shared->bytes - sync.program->dynamic_shared_offset;
+        sync.shared->bytes > before ? sync.shared->bytes - before : 0;
   }
   if (sync.kind != vgpu::Sync::Kind::kernel_start) return;
   auto text = texts_.find(sync.program->ptx);
