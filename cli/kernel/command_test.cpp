@@ -71,6 +71,8 @@ TEST_F(KernelCommand, AFirstVerdictNeedsNoLine) {
   const Outcome replayed = run("replay --expect-recorded fuzz/cases/previous/*.case");
   EXPECT_EQ(replayed.status, 0) << replayed.out;
   expect_contains(replayed.out, "FAIL previous");
+  expect_one_line_error(run("export fuzz/cases/previous/*.case -o previous.cu"),
+                        "the source of kernel previous is not known");
 }
 
 TEST_F(KernelCommand, StructsAndVectorsAreMade) {
@@ -100,9 +102,6 @@ TEST_F(KernelCommand, WhatCannotBeMadeIsRefusedWithAReason) {
                         "parameter 'rows' cannot be made: it is a pointer to pointers");
   expect_one_line_error(kernel("kernels.cu textured"),
                         "parameter 'texture' cannot be made: it is a cudaTextureObject_t");
-  expect_one_line_error(kernel("kernels.cu"),
-                        "which kernel?; its kernels are clear, pointers, "
-                        "previous, textured");
   expect_one_line_error(kernel("absent.cu"), "cannot read absent.cu: No such file or directory");
 }
 

@@ -175,6 +175,7 @@ unsigned Registry::newest_target() const {
 }
 
 KernelSource Registry::source_of(Unit& unit) {
+  if (unit.wrapper_ == nullptr) return {};  // only its PTX is known
   try {
     unit.find_unoptimized({});
   } catch (const vgpu::Refusal&) {
