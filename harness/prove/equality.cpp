@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -279,9 +280,9 @@ EqualityCertificate certify_equality(const Case& a_case, Engine& engine) {
       return certificate;
     if (second.is_different()) certificate.equality = Equality::different;
     if (!certificate.reason.empty()) return certificate;
+    error *= std::min(second.error(), 1.0);  // it has another prime and other points
     break;
   }
-  // The two runs are independent; the bound is that of one.
   constexpr int kErrorMost = -40;
   certificate.error_exponent = error == 0 ? -60 : static_cast<int>(std::ceil(std::log2(error)));
   if (certificate.error_exponent > kErrorMost) {

@@ -196,7 +196,8 @@ void ShadowPlane<Domain>::move_row(const Ref& to, const Ref& from) {
     const std::uint64_t target = current_.frame.byte_of(to, lane);
     const std::uint64_t source = current_.frame.byte_of(from, lane);
     const std::uint32_t bytes = ShadowRegisters<Value>::bytes_of(to);
-    if (&to == &from || (to.bank == from.bank && target == source)) return;
+    if (to.bank == from.bank && target == source) return;
+    if (to.bank != from.bank) registers.make_plain(current_.frame, to, lane);
     registers.cells(to).copy(target, registers.cells(from), source,
                              std::min(bytes, ShadowRegisters<Value>::bytes_of(from)), kTorn);
   });
