@@ -56,6 +56,37 @@ inline DoubleDouble square_root(const DoubleDouble& a) {
   const DoubleDouble rest = a - two_product(root, root);
   return fast_two_sum(root, rest.hi / (2 * root));
 }
+
+inline constexpr DoubleDouble kLn2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+
+// 2^a: the series of e^r for the rest r of a whole exponent, divided by 64, and six squares.
+inline DoubleDouble exp2(const DoubleDouble& a) {
+  constexpr int kSquares = 6, kTerms = 14;
+  const double whole = std::nearbyint(a.hi);
+  if (!(std::abs(whole) < 1100)) return {std::exp2(a.hi), 0};
+  const DoubleDouble rest = (a - DoubleDouble{whole, 0}) * kLn2;
+  const DoubleDouble r{std::ldexp(rest.hi, -kSquares), std::ldexp(rest.lo, -kSquares)};
+  DoubleDouble sum{1, 0};
+  for (int i = kTerms; i > 0; --i) {
+    sum = DoubleDouble{1, 0} + sum * r / DoubleDouble{static_cast<double>(i), 0};
+  }
+  for (int i = 0; i < kSquares; ++i) sum = sum * sum;
+  const int exponent = static_cast<int>(whole);
+  return {std::ldexp(sum.hi, exponent), std::ldexp(sum.lo, exponent)};
+}
+// log2 a, by a step of Newton's method from the logarithm of a double.
+inline DoubleDouble log2(const DoubleDouble& a) {
+  const double near = std::log2(a.hi);
+  const DoubleDouble e = a * exp2({-near, 0}) - DoubleDouble{1, 0};
+  const DoubleDouble log = e - e * e * DoubleDouble{0.5, 0};
+  return DoubleDouble{near, 0} + log / kLn2;
+}
+inline DoubleDouble tanh(const DoubleDouble& a) {
+  if (std::abs(a.hi) > 100) return {a.hi < 0 ? -1.0 : 1.0, 0};
+  const DoubleDouble power = exp2(DoubleDouble{2 * a.hi, 2 * a.lo} / kLn2), one{1, 0};
+  return (power - one) / (power + one);
+}
+
 inline double to_double(const DoubleDouble& a) { return a.hi + a.lo; }
 inline double magnitude(const DoubleDouble& a) { return std::abs(a.hi + a.lo); }
 

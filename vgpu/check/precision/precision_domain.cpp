@@ -1,7 +1,5 @@
 #include "vgpu/check/precision/precision_domain.hpp"
 
-#include <mpfr.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,26 +19,6 @@ using ptx::Type;
 using Value = PrecisionDomain::Value;
 using Numbers = std::array<DoubleDouble, 3>;
 
-constexpr mpfr_prec_t kPrecisionBits = 113;
-
-// Returns f(a), by a function of MPFR.
-template <class Function>
-DoubleDouble by_mpfr(const DoubleDouble& a, Function function) {
-  mpfr_t value, part;
-  mpfr_init2(value, kPrecisionBits);
-  mpfr_init2(part, kPrecisionBits);
-  mpfr_set_d(value, a.hi, MPFR_RNDN);
-  mpfr_add_d(value, value, a.lo, MPFR_RNDN);
-  function(value);
-  const double hi = mpfr_get_d(value, MPFR_RNDN);
-  mpfr_set_d(part, hi, MPFR_RNDN);
-  mpfr_sub(part, value, part, MPFR_RNDN);
-  const double lo = std::isfinite(hi) ? mpfr_get_d(part, MPFR_RNDN) : 0;
-  mpfr_clear(value);
-  mpfr_clear(part);
-  return {hi, lo};
-}
-
 // Returns what an operation gives without rounding; nothing: it is not known.
 std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Numbers& in) {
   const auto& [a, b, c] = in;
@@ -56,11 +34,9 @@ std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Num
     case Opcode::rsqrt_: return DoubleDouble{1, 0} / square_root(a);
     case Opcode::neg_: return -a;
     case Opcode::abs_: return a.hi < 0 ? -a : a;
-    case Opcode::ex2_: return by_mpfr(a, [](mpfr_t x) { mpfr_exp2(x, x, MPFR_RNDN); });
-    case Opcode::lg2_: return by_mpfr(a, [](mpfr_t x) { mpfr_log2(x, x, MPFR_RNDN); });
-    case Opcode::sin_: return by_mpfr(a, [](mpfr_t x) { mpfr_sin(x, x, MPFR_RNDN); });
-    case Opcode::cos_: return by_mpfr(a, [](mpfr_t x) { mpfr_cos(x, x, MPFR_RNDN); });
-    case Opcode::tanh_: return by_mpfr(a, [](mpfr_t x) { mpfr_tanh(x, x, MPFR_RNDN); });
+    case Opcode::ex2_: return exp2(a);
+    case Opcode::lg2_: return a.hi > 0 ? std::optional(log2(a)) : std::nullopt;
+    case Opcode::tanh_: return tanh(a);
     case Opcode::cvt_: {
       // A conversion to a whole number is a step: the kernel's is taken.
       const ptx::Rounding rounding = operation.modifiers->rounding;

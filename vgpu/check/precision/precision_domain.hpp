@@ -2,9 +2,8 @@
 // nothing had been rounded since the host gave the data.
 //
 // The digits are those of a double-double (106 bits).  With it travels the line at which most of
-// the error was made, and the cancellation that has made it matter.  Exponentials, logarithms and
-// angles are computed by MPFR, so that the same run gives the same report on every machine.  What
-// the domain does not know (bits of floats that are taken apart) is taken as the kernel has it.
+// the error was made, and the cancellation that has made it matter.  What the domain does not know
+// (sines, bits of floats that are taken apart) is taken as the kernel has it.
 #pragma once
 
 #include <cstdint>
