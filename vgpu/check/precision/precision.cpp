@@ -87,12 +87,21 @@ void PrecisionChecker::report_output(const Outputs& outputs) {
       fmt::format("{} is {} from {}, which exact arithmetic gives; most of the error is of (1)",
                   text_of_number(worst.computed, value.type), text_of_ulps(worst.ulps),
                   text_of_number(to_double(value.exact), value.type));
-  if (made.absorbed != 0) {
+  // The compiler has unrolled the loop of a line.
+  std::int64_t executed = 0, absorbed = 0;
+  for (const PrecisionSite& site : domain_.sites()) {
+    const bool is_same = site.side.file == made.side.file && site.side.line == made.side.line &&
+                         site.side.ptx == made.side.ptx && site.kernel == made.kernel;
+    const bool is_line = made.side.line != 0 && is_same;
+    if (!is_line && &site != &made) continue;
+    executed += static_cast<std::int64_t>(site.executed);
+    absorbed += static_cast<std::int64_t>(site.absorbed);
+  }
+  if (absorbed != 0) {
     finding.message += fmt::format(
         ": of {} sums, {} changed nothing, because the addend was below half an ulp of the sum "
         "(compensated or pairwise summation would keep it)",
-        with_commas(static_cast<std::int64_t>(made.executed)),
-        with_commas(static_cast<std::int64_t>(made.absorbed)));
+        with_commas(executed), with_commas(absorbed));
   }
   const bool cancels =
       value.cancelled_bits >= kCancelledMin && value.cancelled_at != PrecisionDomain::kNoSite;
