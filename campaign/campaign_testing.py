@@ -3,11 +3,16 @@ import json
 import subprocess
 
 
+# A campaign tries cases of the pair itself; what these claim of their counters, a hunt tries.
+IN_CLAIMS_ALONE = {"transpose_naive", "transpose_unpadded"}
+
+
 def expected_of_specimens(warpcheck):
-    """{(pair, kind)}"""
+    """{(pair, kind)}, of defects that a campaign can find."""
     listed = json.loads(subprocess.run([warpcheck, "list", "--json"], check=True,
                                        capture_output=True).stdout)["pairs"]
-    return {(pair["name"], kind) for pair in listed for kind in pair["expects"]}
+    return {(pair["name"], kind) for pair in listed if pair["name"] not in IN_CLAIMS_ALONE
+            for kind in pair["expects"]}
 
 
 def seed_corpora(directory, repository, pairs):
