@@ -8,7 +8,6 @@
 #include <optional>
 #include <sstream>
 
-#include "cli/all_sizes/all_sizes.hpp"
 #include "cli/cli.hpp"
 #include "cli/kernel/assumptions.hpp"
 #include "cli/kernel/kernel_options.hpp"
@@ -18,7 +17,6 @@
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"
-#include "harness/shrink/shrink.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -28,7 +26,6 @@ struct KernelArguments {
   KernelOptions kernel;
   int trials = 300;
   std::uint64_t seed = 1;
-  bool prove = false;
   std::string cases = "fuzz/cases";
   ConfigurationOptions configuration;
   CompileOption compile;
@@ -134,26 +131,7 @@ class KernelRun {
     claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
     print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
                       claim.beyond.text()));
-    return arguments_.prove ? prove_every_size(pair, claim) : kNothingFound;
-  }
-
-  // Asks for every size and launch at once; a case that a run confirms is a failure like any other.
-  int prove_every_size(const KernelPair& pair, Claim& claim) {
-    const PairOfAllSizes proof = prove_all_sizes(pair);
-    print(all_sizes_text(proof));
-    if (!proof.failure) return kNothingFound;
-    TrialRunner runner(covered_.engine());
-    ShrunkCase shrunk = shrink(*proof.failure, runner);
-    Report report{.a_case = std::move(shrunk.a_case),
-                  .verdict = std::move(shrunk.verdict),
-                  .search = Report::Search{.trials = claim.trials,
-                                           .shrinks = shrunk.shrinks,
-                                           .complete = shrunk.complete},
-                  .replay_path = {}};
-    claim.found = failure_kinds(report.verdict);
-    std::vector<Report> failures;
-    failures.push_back(std::move(report));
-    return add_failures(claim, std::move(failures));
+    return kNothingFound;
   }
 
   int add_health(Claim& claim, const CheckOutcome& outcome) {
@@ -198,9 +176,6 @@ void add_kernel_to(CLI::App& command, Run& run) {
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
-  command.add_flag("--prove", arguments->prove,
-                   "After the trials, ask for every size and launch at once: proved, refuted by a "
-                   "run, or not decided");
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   arguments->configuration.add_to(command);
