@@ -6,6 +6,7 @@
 
 #include "cli/debug/prompt_words.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/text/nearest_word.hpp"
 
 namespace warpcheck::debug {
@@ -50,7 +51,7 @@ std::string text_of_finding(const FoundFinding& found) {
       continue;
     }
     text += fmt::format("  ({}) {} by block {} thread {} at {}:{} (go there: finding {} {})\n",
-                        i + 1, side.role, text_of(side.block), text_of(side.thread),
+                        i + 1, side.role, triple(side.block), triple(side.thread),
                         file_name(side.file), side.line, found.index + 1, i + 1);
   }
   return text + fmt::format("  {}\n", found.finding.message);
@@ -71,7 +72,7 @@ std::string text_of_stop(const Stop& stop) {
   if (stop.data) {
     text += stop.data->kind == "the host writes"
                 ? fmt::format("the host writes it ({})\n", stop.data->object)
-                : fmt::format("thread {} {}\n", text_of(stop.data->thread.thread),
+                : fmt::format("thread {} {}\n", triple(stop.data->thread.thread),
                               text_of_data(*stop.data));
   }
   if (!stop.note.empty()) text += stop.note + "\n";
@@ -82,8 +83,8 @@ std::string text_of_stop(const Stop& stop) {
     return text + fmt::format("position {} of {}\n", stop.position, stop.position_max);
   }
   text += fmt::format("position {} of {}: {} block {} thread {}, warp {} lanes {}", stop.position,
-                      stop.position_max, stop.kernel, text_of(stop.focus.block),
-                      text_of(stop.focus.thread), stop.warp, lanes_text(stop.together));
+                      stop.position_max, stop.kernel, triple(stop.focus.block),
+                      triple(stop.focus.thread), stop.warp, lanes_text(stop.together));
   if (stop.active != stop.together) text += fmt::format(", active {}", lanes_text(stop.active));
   return text + fmt::format("\n{}:{}  {}\n    => {}  {}\n", file_name(stop.at.file), stop.at.line,
                             trimmed_line(stop.at.file, stop.at.line), stop.at.pc,

@@ -8,6 +8,7 @@
 #include "cli/debug/prompt.hpp"
 #include "cli/debug/prompt_words.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/program/warp_rows.hpp"
 
 namespace warpcheck::debug {
@@ -92,12 +93,12 @@ void Prompt::show_threads() {
             stop.block.linear(stop.focus.thread) / kWarpLanes == warp.warp &&
             (group.lanes >> stop.block.linear(stop.focus.thread) % kWarpLanes & 1u) != 0;
         const bool has_exited = group.state.kind == LaneState::Kind::exited;
-        write_(
-            fmt::format("{} block {} thread {}{}  warp {} lanes {}: {}{}\n", has_focus ? '*' : ' ',
-                        debug::text_of(block.block), debug::text_of(stop.block.position_of(first)),
-                        first == last ? "" : " to " + debug::text_of(stop.block.position_of(last)),
-                        warp.warp, lanes_text(group.lanes), state_of(group.state),
-                        has_exited ? "" : " at " + place_of(group.state.at)));
+        write_(fmt::format("{} block {} thread {}{}  warp {} lanes {}: {}{}\n",
+                           has_focus ? '*' : ' ', triple(block.block),
+                           triple(stop.block.position_of(first)),
+                           first == last ? "" : " to " + triple(stop.block.position_of(last)),
+                           warp.warp, lanes_text(group.lanes), state_of(group.state),
+                           has_exited ? "" : " at " + place_of(group.state.at)));
       }
     }
   }
@@ -106,8 +107,8 @@ void Prompt::show_threads() {
 void Prompt::show_warps() {
   const Stop& stop = session_.stop();
   for (const BlockState& block : session_.blocks()) {
-    write_(fmt::format("block {}, {} barriers passed\n", debug::text_of(block.block),
-                       block.barriers_passed));
+    write_(
+        fmt::format("block {}, {} barriers passed\n", triple(block.block), block.barriers_passed));
     for (const WarpState& warp : block.warps) {
       std::string text;
       for (const LaneGroup& group : warp.groups) {
@@ -137,8 +138,7 @@ void Prompt::show_findings() {
     for (std::size_t i = 0; i < each.finding.accesses.size(); ++i) {
       const vgpu::AccessSide& side = each.finding.accesses[i];
       write_(fmt::format("      ({}) {} by block {} thread {} at {}:{}\n", i + 1, side.role,
-                         debug::text_of(side.block), debug::text_of(side.thread),
-                         file_name(side.file), side.line));
+                         triple(side.block), triple(side.thread), file_name(side.file), side.line));
     }
   }
 }
@@ -184,8 +184,8 @@ void Prompt::focus(const std::string& rest) {
   frame_ = 0;
   listed_ = 0;
   const Frame frame = session_.frames(thread).front();
-  write_(fmt::format("block {} thread {}\n{}:{}  {}\n    {}  {}\n", debug::text_of(thread.block),
-                     debug::text_of(thread.thread), file_name(frame.at.file), frame.at.line,
+  write_(fmt::format("block {} thread {}\n{}:{}  {}\n    {}  {}\n", triple(thread.block),
+                     triple(thread.thread), file_name(frame.at.file), frame.at.line,
                      trimmed_line(frame.at.file, frame.at.line), frame.at.pc,
                      frame.at.instruction));
 }

@@ -8,6 +8,7 @@
 
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/check/trace/trace_options.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::debug {
 namespace {
@@ -60,7 +61,7 @@ Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view wh
     throw DebugError(fmt::format("{} must be a number, or (x,y,z), not '{}'", what, word));
   }
   const auto refuse = [&] {
-    throw DebugError(fmt::format("there is no {} {}: there are {}", what, word, text_of(extents)));
+    throw DebugError(fmt::format("there is no {} {}: there are {}", what, word, triple(extents)));
   };
   if (parts.size() == 1) {
     const std::uint64_t number = number_of(parts[0], what);
@@ -74,8 +75,6 @@ Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view wh
   if (at.x >= extents.x || at.y >= extents.y || at.z >= extents.z) refuse();
   return at;
 }
-
-std::string text_of(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 std::string lanes_text(std::uint32_t lanes) {
   return lanes == 0 ? "none" : vgpu::text_of_lanes(lanes);

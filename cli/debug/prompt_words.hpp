@@ -25,7 +25,6 @@ std::uint64_t number_of(std::string_view word, std::string_view what);
 // Throws DebugError, also if it lies outside.
 Dim3 position_of(std::string_view word, const Dim3& extents, std::string_view what);
 
-std::string text_of(const Dim3& at);          // "(1,0,0)"
 std::string lanes_text(std::uint32_t lanes);  // "0-3,7"
 std::string file_name(const std::string& path);
 // A line of a source file; empty: it cannot be read.  trimmed_line(): without the spaces around it.

@@ -18,6 +18,7 @@
 #include "harness/report/run_report.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/text/counted.hpp"
 #include "vgpu/text/shell_word.hpp"
 
@@ -54,8 +55,6 @@ pugi::xml_node add(pugi::xml_node parent, const char* name, std::string_view tex
 void add_text(pugi::xml_node parent, std::string_view text) {
   parent.append_child(pugi::node_pcdata).set_value(printable(text).c_str());
 }
-
-std::string show_place(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 class Page {
  public:
@@ -276,7 +275,7 @@ class Page {
       add_text(item, side.ptx.empty()
                          ? fmt::format(" {} by the host", side.role)
                          : fmt::format(" {} by block {} thread {}  {}", side.role,
-                                       show_place(side.block), show_place(side.thread), side.ptx));
+                                       triple(side.block), triple(side.thread), side.ptx));
     }
   }
 

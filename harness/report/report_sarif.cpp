@@ -19,6 +19,7 @@
 #include "harness/report/finding_help.hpp"
 #include "harness/report/run_report.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
@@ -62,10 +63,9 @@ Json physical_location(const std::string& file, std::uint32_t line) {
 }
 
 std::string sentence_of(const vgpu::AccessSide& side, std::size_t number) {
-  const auto show = [](const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); };
   if (side.ptx.empty()) return fmt::format("({}) {} by the host", number, side.role);
-  return fmt::format("({}) {} by block {} thread {}, {}", number, side.role, show(side.block),
-                     show(side.thread), side.ptx);
+  return fmt::format("({}) {} by block {} thread {}, {}", number, side.role, triple(side.block),
+                     triple(side.thread), side.ptx);
 }
 
 Json location_json(const vgpu::Finding& finding, std::size_t side) {

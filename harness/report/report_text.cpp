@@ -10,6 +10,7 @@
 #include "harness/report/report.hpp"
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/schedule/schedule.hpp"
 #include "vgpu/text/counted.hpp"
 #include "vgpu/text/shell_word.hpp"
@@ -20,8 +21,6 @@ namespace {
 constexpr std::size_t kFindingsShown = 12;
 constexpr std::size_t kDecisionsShown = 8;
 constexpr std::size_t kFoldedShown = 8;
-
-std::string show_place(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 // "sums.cu:8", or "sums.cu:8 (cub/block/block_scan.cuh:217)"
 std::string place_text(const vgpu::AccessSide& side) {
@@ -35,8 +34,7 @@ std::string place_text(const vgpu::AccessSide& side) {
 std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
   const bool on_device = !side.ptx.empty();
   return {side.role,
-          on_device           ? fmt::format("by block {} thread {}", show_place(side.block),
-                                            show_place(side.thread))
+          on_device ? fmt::format("by block {} thread {}", triple(side.block), triple(side.thread))
           : side.file.empty() ? "by the host"
                               : "",
           place_text(side), side.ptx};

@@ -9,6 +9,7 @@
 #include "cli/debug/dap/finding_text.hpp"
 #include "cli/debug/dap/thread_requests.hpp"
 #include "vgpu/check/finding_groups.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::dap {
 namespace {
@@ -126,9 +127,7 @@ ShownVariable extents(const char* name, const Dim3& at) {
                        .type = "unsigned int",
                        .expression = fmt::format("{}.{}", name, axis)});
   }
-  return with_members(
-      {.name = name, .value = fmt::format("({},{},{})", at.x, at.y, at.z), .expression = name},
-      std::move(members));
+  return with_members({.name = name, .value = triple(at), .expression = name}, std::move(members));
 }
 
 List launch(const debug::Stop& stop, const ThreadFrame& frame) {

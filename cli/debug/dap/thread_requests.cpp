@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/debug/dap/memory_requests.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::dap {
 namespace {
@@ -18,8 +19,6 @@ using debug::Thread;
 
 constexpr std::uint32_t kLanesOfWarp = 32;
 constexpr std::size_t kListedMax = 256;
-
-std::string text_of(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 std::string text_of(const debug::CodeLocation& at) {
   if (at.file.empty()) return at.instruction;
@@ -143,7 +142,7 @@ Answer stack_trace(NumberedSession& debuggee, Sources& sources, const Arguments&
 }  // namespace
 
 std::string thread_name(const Thread& thread) {
-  return fmt::format("block {} thread {}", text_of(thread.block), text_of(thread.thread));
+  return fmt::format("block {} thread {}", triple(thread.block), triple(thread.thread));
 }
 
 void add_thread_requests(Handlers& handlers, NumberedSession& debuggee, Sources& sources) {

@@ -10,6 +10,7 @@
 
 #include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -25,12 +26,10 @@ std::string object_of(const Access& access, unsigned lane) {
   return element.substr(0, element.rfind(", "));
 }
 
-std::string triple_of(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
-
 std::string who_of(const AccessSide& side) {
   if (side.ptx.empty()) return side.role;
-  return fmt::format("{} by block {} thread {}", side.role, triple_of(side.block),
-                     triple_of(side.thread));
+  return fmt::format("{} by block {} thread {}", side.role, triple(side.block),
+                     triple(side.thread));
 }
 
 // The tracks of a process that is not the first to write have numbers of their own.
@@ -255,8 +254,8 @@ void Trace::on_sync(const Sync& sync) {
       TraceLaunch launch;
       launch.number = static_cast<std::uint32_t>(totals_.launches++);
       launch.kernel = short_kernel_name(kernel_name(sync.program->kernel));
-      launch.grid = triple_of(sync.grid);
-      launch.block = triple_of(sync.block);
+      launch.grid = triple(sync.grid);
+      launch.block = triple(sync.block);
       number_ = 0;
       grid_ = sync.grid;
       block_ = sync.block;

@@ -8,6 +8,7 @@
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -42,14 +43,11 @@ cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& 
 
 std::string broken_cluster_limit(const KernelAttributes& attributes, const vgpu::Program& program,
                                  const Dim3& cluster, const Dim3& grid) {
-  const auto show = [](const Dim3& extent) {
-    return fmt::format("({},{},{})", extent.x, extent.y, extent.z);
-  };
   const Dim3 required = required_cluster(attributes, program);
   if (required != kNone && cluster != required) {
-    return fmt::format("the cluster {} is not the kernel's {}", show(cluster), show(required));
+    return fmt::format("the cluster {} is not the kernel's {}", triple(cluster), triple(required));
   }
-  if (cluster.count() == 0) return fmt::format("the cluster {} has no block", show(cluster));
+  if (cluster.count() == 0) return fmt::format("the cluster {} has no block", triple(cluster));
   if (cluster.count() > blocks_max(attributes)) {
     return fmt::format("{} blocks a cluster > {}", cluster.count(), blocks_max(attributes));
   }

@@ -23,6 +23,7 @@
 #include "vgpu/cudart/launch/clusters.hpp"
 #include "vgpu/cudart/launch/kernel_limits.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
+#include "vgpu/program/dim3_text.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -162,7 +163,7 @@ cudaError_t try_launch(Device& device, std::string_view call, const void* functi
 
 std::string show(const dim3& dim) {
   if (dim.y == 1 && dim.z == 1) return fmt::format("{}", dim.x);
-  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
+  return triple(to_dim3(dim));
 }
 
 // Describes a launch as "saxpy<<<0, 256>>>(...)".

@@ -11,6 +11,7 @@
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
+#include "vgpu/program/dim3_text.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck::cudart {
@@ -60,8 +61,6 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   }
   fmt::print(stderr, "warpcheck: {}\n", counted(findings.size(), "finding"));
 }
-
-std::string triple(const Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }
 
 }  // namespace
 

@@ -1,0 +1,31 @@
+#include "harness/trial/watched_run.hpp"
+
+#include <exception>
+
+#include "vgpu/check/checker_set.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck {
+
+WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
+                       const bool* enough) {
+  vgpu::DefaultPolicy policy;
+  TrialSettings settings{.build = a_case.settings.build,
+                         .warp_model = a_case.settings.warp_model,
+                         .checkers = vgpu::no_checkers(),
+                         .limits = a_case.settings.limits,
+                         .strategy = &policy,
+                         .extra_observer = &observer};
+  settings.limits.enough = enough;
+  WatchedRun run;
+  engine.run(settings, [&] {
+    try {
+      run.output = a_case.pair->run_kernel(a_case.input);
+    } catch (const std::exception& error) {
+      run.error = error.what();
+    }
+  });
+  return run;
+}
+
+}  // namespace warpcheck

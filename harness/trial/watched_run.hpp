@@ -1,0 +1,21 @@
+// Runs a case's kernel for what an observer sees of it: without checkers, in the default order.
+#pragma once
+
+#include <string>
+
+#include "harness/case/case.hpp"
+#include "harness/trial/engine.hpp"
+#include "vgpu/machine/observer.hpp"
+
+namespace warpcheck {
+
+struct WatchedRun {
+  AnyOutput output;   // null if the host code has failed
+  std::string error;  // that ended the host code; empty: none
+};
+
+//   enough: becomes true when nothing more need be executed; null: never
+WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
+                       const bool* enough = nullptr);
+
+}  // namespace warpcheck
