@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <random>
 #include <utility>
 
 #include "harness/input/draw.hpp"
 #include "harness/input/tape.hpp"
-#include "harness/trial/engine.hpp"
+#include "harness/trial/watched_run.hpp"
 #include "vgpu/check/counters/memory_counters.hpp"
-#include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck {
 namespace {
@@ -82,19 +80,7 @@ class Climber {
   // Without checkers, because the counts do not depend on them.
   vgpu::MemoryCounts counts_of(const Case& a_case) {
     counters_.clear();
-    vgpu::DefaultPolicy policy;
-    TrialSettings settings{.build = a_case.settings.build,
-                           .warp_model = a_case.settings.warp_model,
-                           .limits = a_case.settings.limits,
-                           .strategy = &policy,
-                           .extra_observer = &counters_};
-    for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
-    virtual_gpu().run(settings, [&] {
-      try {
-        static_cast<void>(a_case.pair->run_kernel(a_case.input));
-      } catch (const std::exception&) {  // a failure is for other searches
-      }
-    });
+    run_watched(a_case, virtual_gpu(), counters_);  // a failure is for other searches
     return counters_.total();
   }
 

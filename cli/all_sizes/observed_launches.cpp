@@ -1,9 +1,6 @@
 #include "cli/all_sizes/observed_launches.hpp"
 
-#include <exception>
-
-#include "harness/trial/engine.hpp"
-#include "vgpu/schedule/default_policy.hpp"
+#include "harness/trial/watched_run.hpp"
 
 namespace warpcheck {
 
@@ -46,19 +43,7 @@ std::vector<ObservedLaunch> observe_launches(const std::vector<Case>& cases) {
   LaunchLog log;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     log.begin_input(i);
-    vgpu::DefaultPolicy policy;
-    TrialSettings settings{.build = cases[i].settings.build,
-                           .warp_model = vgpu::WarpModel::independent,
-                           .limits = cases[i].settings.limits,
-                           .strategy = &policy,
-                           .extra_observer = &log};
-    for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
-    virtual_gpu().run(settings, [&] {
-      try {
-        static_cast<void>(cases[i].pair->run_kernel(cases[i].input));
-      } catch (const std::exception&) {  // what was launched before counts
-      }
-    });
+    run_watched(cases[i], virtual_gpu(), log);  // after a failure, what was launched before counts
   }
   return log.launches();
 }

@@ -123,7 +123,7 @@ Extents Prober::run(const KernelDescription& kernel, const KernelInput& input,
   TouchWatch watch(kernel, extents);
   TrialSettings settings;
   settings.build = kernel.optimized.empty() ? Build::unoptimized : Build::optimized;
-  for (const vgpu::CheckerRow& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
+  settings.checkers = vgpu::no_checkers();
   settings.limits.steps_max = kStepsMax;
   settings.extra_observer = &watch;
   std::string failure;

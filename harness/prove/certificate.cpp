@@ -6,7 +6,7 @@
 
 #include "harness/prove/equality.hpp"
 #include "harness/search/search.hpp"
-#include "vgpu/schedule/default_policy.hpp"
+#include "harness/trial/watched_run.hpp"
 
 namespace warpcheck {
 namespace {
@@ -14,26 +14,6 @@ namespace {
 using vgpu::ValueFlow;
 
 constexpr std::uint64_t kDrawsOfSample = 8;
-
-// Runs the kernel, observed by `observer` alone, without checkers. enough: becomes true when
-// nothing more need be executed; null: never
-void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
-                 const bool* enough = nullptr) {
-  vgpu::DefaultPolicy policy;
-  TrialSettings settings{.build = a_case.settings.build,
-                         .warp_model = a_case.settings.warp_model,
-                         .limits = a_case.settings.limits,
-                         .strategy = &policy,
-                         .extra_observer = &observer};
-  settings.limits.enough = enough;
-  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
-  engine.run(settings, [&] {
-    try {
-      static_cast<void>(a_case.pair->run_kernel(a_case.input));
-    } catch (const std::exception&) {  // the ordinary run has reported it
-    }
-  });
-}
 
 }  // namespace
 

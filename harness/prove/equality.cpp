@@ -13,9 +13,9 @@
 #include "harness/pair/exact.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/trial/trial.hpp"
+#include "harness/trial/watched_run.hpp"
 #include "vgpu/check/exact/exact_domain.hpp"
 #include "vgpu/check/shadow/shadow_plane.hpp"
-#include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck {
 namespace {
@@ -79,7 +79,6 @@ class ExactRun {
 
  private:
   void give_data();
-  [[nodiscard]] AnyOutput run_kernel(Engine& engine);
   void compare(const NumberPlaces& results);
   [[nodiscard]] std::optional<Reading> passed_on(const NumberPlaces& results, std::size_t number);
   [[nodiscard]] std::optional<ExactValue> value_of(const Reading& reading,
@@ -104,35 +103,17 @@ void ExactRun::give_data() {
   }
 }
 
-AnyOutput ExactRun::run_kernel(Engine& engine) {
-  vgpu::DefaultPolicy policy;
-  TrialSettings settings{.build = a_case_.settings.build,
-                         .warp_model = a_case_.settings.warp_model,
-                         .limits = a_case_.settings.limits,
-                         .strategy = &policy,
-                         .extra_observer = &plane_};
-  for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
-  AnyOutput output;
-  engine.run(settings, [&] {
-    try {
-      output = a_case_.pair->run_kernel(a_case_.input);
-    } catch (const std::exception& error) {
-      reason_ = error.what();
-    }
-  });
-  return output;
-}
-
 void ExactRun::run(Engine& engine) {
   const ExactScope scope(numbers_);
   give_data();
-  const AnyOutput output = run_kernel(engine);
+  const WatchedRun kernel = run_watched(a_case_, engine, plane_);
+  reason_ = kernel.error;
   if (!reason_.empty()) return;
   if (const std::optional<ExactDomain::Decision>& decision = domain_.decision()) {
     reason_ = fmt::format("data decides {}: {}", text_of(decision->what), where(decision->at));
     return;
   }
-  const NumberPlaces results = a_case_.pair->numbers_of_output(output);
+  const NumberPlaces results = a_case_.pair->numbers_of_output(kernel.output);
   if (!results.is_complete) {
     reason_ = "the result is no list of numbers";
     return;

@@ -48,6 +48,12 @@ inline constexpr auto kCheckers = std::to_array<CheckerRow>({
 #undef SILENT_CHECKER
 });
 
+constexpr CheckerSet no_checkers() {
+  CheckerSet none;
+  for (const CheckerRow& row : kCheckers) none.*row.enabled = false;
+  return none;
+}
+
 // Returns "race (what it finds), bounds (...), ..." for the help text.
 std::string checkers_help();
 

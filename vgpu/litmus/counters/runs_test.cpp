@@ -68,7 +68,7 @@ TEST_P(Runs, ContainEveryInstruction) {
       settings.limits.compile = GetParam();
       settings.limits.steps_max = 100'000;
       settings.extra_observer = &executions;
-      for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
+      settings.checkers = vgpu::no_checkers();
       cudart::begin_trial(settings);
       program.run();
       release_all();
