@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "harness/input/json.hpp"
+#include "harness/pair/pair_without_reference.hpp"
 #include "harness/process/worker_pool.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/report.hpp"
@@ -36,18 +37,15 @@ std::string name_in_reports(const std::string& program) {
 }
 
 // A program in place of a pair: reports name it, but it is never drawn or run.
-class ProgramAsPair final : public AnyPair {
+class ProgramAsPair final : public PairWithoutReference {
  public:
   ProgramAsPair(const std::string& name, std::vector<std::string> arguments)
-      : AnyPair(name_in_reports(name)), command_(std::move(arguments)) {
+      : PairWithoutReference(name_in_reports(name)), command_(std::move(arguments)) {
     command_.insert(command_.begin(), name);
   }
 
   [[nodiscard]] std::string_view family() const override { return "programs"; }
   [[nodiscard]] std::string_view origin() const override { return {}; }
-  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
-    return none_;
-  }
   [[nodiscard]] AnyInput draw(Draw&) const override { return nullptr; }
   [[nodiscard]] bool in_domain(const AnyInput&) const override { return false; }
   [[nodiscard]] bool identical(const AnyInput&, const AnyInput&) const override { return true; }
@@ -63,32 +61,12 @@ class ProgramAsPair final : public AnyPair {
                                                   FunctionRef<bool(AnyInput)>) const override {
     return std::nullopt;
   }
-  void for_each_class(const AnyInput&, ClassVisitor) const override {}
-  [[nodiscard]] std::vector<std::string> class_names() const override { return {}; }
-  [[nodiscard]] const std::vector<std::string>& required_classes() const override { return none_; }
   [[nodiscard]] AnyOutput run_kernel(const AnyInput&) const override { return nullptr; }
-  [[nodiscard]] AnyOutput run_reference(const AnyInput&) const override { return nullptr; }
-  [[nodiscard]] std::optional<std::string> difference(const AnyInput&, const AnyOutput&,
-                                                      const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] bool compares_nothing(const AnyOutput&, const AnyOutput&) const override {
-    return true;
-  }
-  [[nodiscard]] bool wants_schedule_comparison(bool) const override { return false; }
-  [[nodiscard]] std::optional<std::string> schedule_difference(const AnyOutput&,
-                                                               const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] PlainRule plain_rule(const AnyInput&) const override { return {}; }
 
  private:
   void write(Json& json, const AnyInput&) const override { json["command"] = command_; }
 
-  std::vector<std::string> command_, none_;
+  std::vector<std::string> command_;
 };
 
 // A report's text, two columns further left.

@@ -83,7 +83,7 @@ bool is_boolean_within(const ArrayParameter& array, const std::vector<Column>& c
 }  // namespace
 
 KernelPair::KernelPair(KernelDescription kernel)
-    : AnyPair(word_of(kernel.name)),
+    : PairWithoutReference(word_of(kernel.name)),
       kernel_(std::move(kernel)),
       function_(cudart::register_kernel_text({kernel_.optimized, kernel_.unoptimized},
                                              kernel_.mangled)) {}

@@ -9,11 +9,11 @@
 
 #include "harness/kernel/kernel_description.hpp"
 #include "harness/kernel/kernel_input.hpp"
-#include "harness/pair/any_pair.hpp"
+#include "harness/pair/pair_without_reference.hpp"
 
 namespace warpcheck {
 
-class KernelPair final : public AnyPair {
+class KernelPair final : public PairWithoutReference {
  public:
   explicit KernelPair(KernelDescription kernel);
 
@@ -21,9 +21,6 @@ class KernelPair final : public AnyPair {
 
   [[nodiscard]] std::string_view family() const override { return "kernels"; }
   [[nodiscard]] std::string_view origin() const override { return kernel_.file; }
-  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
-    return no_names_;
-  }
   [[nodiscard]] AnyInput draw(Draw& draw) const override;
   [[nodiscard]] bool in_domain(const AnyInput& input) const override;
   [[nodiscard]] bool identical(const AnyInput& a, const AnyInput& b) const override;
@@ -32,31 +29,7 @@ class KernelPair final : public AnyPair {
   [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit& edit) const override;
   std::optional<std::size_t> for_each_shrink_from(
       std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const override;
-  void for_each_class(const AnyInput&, ClassVisitor) const override {}
-  [[nodiscard]] std::vector<std::string> class_names() const override { return {}; }
-  [[nodiscard]] const std::vector<std::string>& required_classes() const override {
-    return no_names_;
-  }
   [[nodiscard]] AnyOutput run_kernel(const AnyInput& input) const override;
-  [[nodiscard]] bool has_reference() const override { return false; }
-  [[nodiscard]] AnyOutput run_reference(const AnyInput&) const override { return nullptr; }
-  [[nodiscard]] std::optional<std::string> difference(const AnyInput&, const AnyOutput&,
-                                                      const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] bool compares_nothing(const AnyOutput&, const AnyOutput&) const override {
-    return true;
-  }
-  // Nobody has said that the result must not depend on the order of threads.
-  [[nodiscard]] bool wants_schedule_comparison(bool) const override { return false; }
-  [[nodiscard]] std::optional<std::string> schedule_difference(const AnyOutput&,
-                                                               const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput&) const override {
-    return std::nullopt;
-  }
-  [[nodiscard]] PlainRule plain_rule(const AnyInput&) const override { return {}; }
   bool write_definition(Json& json, bool unoptimized) const override;
 
   // Launches the kernel on arrays that exist already.  Throws CudaError.
@@ -67,7 +40,6 @@ class KernelPair final : public AnyPair {
 
   KernelDescription kernel_;
   const void* function_ = nullptr;
-  std::vector<std::string> no_names_;
 };
 
 // The pair of a description; the same object for equal descriptions, for as long as the process
