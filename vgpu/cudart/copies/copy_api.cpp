@@ -72,10 +72,8 @@ cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* sou
 cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
                          size_t width, size_t height, cudaMemcpyKind kind) {
   return on_stream("cudaMemcpy2D", nullptr, [&](Device& device, Stream& stream) {
-    if (width > std::min(target_pitch, source_pitch)) {
-      return too_wide(device, cudaErrorInvalidPitchValue, width,
-                      std::min(target_pitch, source_pitch));
-    }
+    const size_t pitch = std::min(target_pitch, source_pitch);
+    if (width > pitch) return too_wide(device, cudaErrorInvalidPitchValue, width, pitch);
     return copy(device, "cudaMemcpy2D", {target, target_pitch},
                 {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), stream,
                 Waiting::until_done);
@@ -86,10 +84,8 @@ cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* sou
                               size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   return on_stream("cudaMemcpy2DAsync", stream, [&](Device& device, Stream& found) {
-    if (width > std::min(target_pitch, source_pitch)) {
-      return too_wide(device, cudaErrorInvalidPitchValue, width,
-                      std::min(target_pitch, source_pitch));
-    }
+    const size_t pitch = std::min(target_pitch, source_pitch);
+    if (width > pitch) return too_wide(device, cudaErrorInvalidPitchValue, width, pitch);
     return copy(device, "cudaMemcpy2DAsync", {target, target_pitch},
                 {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), found,
                 Waiting::asynchronous);

@@ -36,12 +36,7 @@ bool is_in(std::uint64_t address, std::uint64_t window) {
 
 bool fits(const Grid& grid) {
   const vgpu::Program& program = grid.linked->program;
-  const auto within = [](const Dim3& dim, const int(&max)[3]) {
-    return dim.count() != 0 && dim.x <= static_cast<unsigned>(max[0]) &&
-           dim.y <= static_cast<unsigned>(max[1]) && dim.z <= static_cast<unsigned>(max[2]);
-  };
-  return within(grid.grid, virtual_gpu::kGridDimMax) && grid.grid.count() <= UINT32_MAX &&
-         within(grid.block, virtual_gpu::kBlockDimMax) &&
+  return broken_device_limit(grid.grid, grid.block).empty() && grid.grid.count() <= UINT32_MAX &&
          grid.block.count() <= program.max_threads &&
          grid.dynamic_shared_bytes + program.static_shared_bytes <= virtual_gpu::kBlockSharedBytes;
 }
