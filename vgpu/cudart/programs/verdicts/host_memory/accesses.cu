@@ -1,5 +1,4 @@
 // Host accesses without a call to memory that a kernel or a copy may be using.
-// alone: the report names its managed variable
 // case read: | | read
 // expect read: error data-race store read_early
 // says read: the host does not wait for the kernel of (1) before (2)
