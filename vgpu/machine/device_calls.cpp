@@ -31,7 +31,7 @@ void DeviceCalls::call(RunningFragment& run, const Instr& instr, std::uint32_t a
   const DeviceCallInstr& asked = launch_.program().device_calls[instr.device_call];
   const auto bytes_at = [&](const Ref& ref, unsigned lane) {
     const std::size_t bytes = ref.bank == Bank::wide ? 8 : 4;
-    return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset + lane * bytes;
+    return row_of(run.banks, ref) + lane * bytes;
   };
   const auto put = [&](const Ref& ref, unsigned lane, std::uint64_t value) {
     if (ref.bank == Bank::none) return;

@@ -2,6 +2,7 @@
 
 #include "vgpu/check/order/clocks/bits.hpp"
 #include "vgpu/machine/state.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -20,8 +21,7 @@ void TaggedRegisters::clear() {
 
 std::size_t TaggedRegisters::index_of(const InstrStep& step, const Ref& ref) {
   const bool is_wide = ref.bank == Bank::wide;
-  const std::byte* const row =
-      step.registers->base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+  const std::byte* const row = row_of(*step.registers, ref);
   const auto distance =
       static_cast<std::size_t>(row - (is_wide ? step.warp->wides : step.warp->words).data());
   return is_wide ? distance / kWideRowBytes * 2 + 1 : distance / kWordRowBytes * 2;

@@ -9,6 +9,7 @@
 #include "vgpu/check/shadow/shadow_cells.hpp"
 #include "vgpu/check/shadow/shadow_domain.hpp"
 #include "vgpu/machine/state.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -21,17 +22,17 @@ struct ShadowFrame {
   [[nodiscard]] std::uint64_t byte_of(const Ref& ref, unsigned lane) const {
     const bool is_wide = ref.bank == Bank::wide;
     const RowBank& bank = is_wide ? warp->wides : warp->words;
-    const std::byte* const row = banks->base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+    const std::byte* const row = row_of(*banks, ref);
     return static_cast<std::uint64_t>(row - bank.data()) + std::uint64_t{lane} * (is_wide ? 8 : 4);
   }
   [[nodiscard]] std::size_t index_of_predicate(const Ref& ref) const {
-    const std::byte* const row = banks->base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+    const std::byte* const row = row_of(*banks, ref);
     return static_cast<std::size_t>(row - warp->predicates.data()) / 4;
   }
   // Returns the bits of a lane's operand: the low `bytes` from byte `from` on.
   [[nodiscard]] std::uint64_t bits_of(const Ref& ref, unsigned lane, std::uint32_t from,
                                       std::uint32_t bytes) const {
-    const std::byte* const row = banks->base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+    const std::byte* const row = row_of(*banks, ref);
     const bool is_wide =
         ref.bank == Bank::wide || (ref.bank == Bank::constant && bytes == 8) || from >= 4;
     std::uint64_t bits = 0;
@@ -40,7 +41,7 @@ struct ShadowFrame {
   }
   [[nodiscard]] std::uint32_t predicate_of(const Ref& ref) const {
     std::uint32_t bits = 0;
-    std::memcpy(&bits, banks->base[static_cast<std::size_t>(ref.bank)] + ref.offset, sizeof bits);
+    std::memcpy(&bits, row_of(*banks, ref), sizeof bits);
     return bits;
   }
 };

@@ -31,8 +31,7 @@ void Scalars::move(RunningFragment& run, const Instr& instr, std::uint32_t activ
     }
   }
   const Ref& to = instr[ScalarOperand::result];
-  launch_.rows().broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                           to.bank == Bank::wide, value, active);
+  launch_.rows().broadcast(row_of(run.banks, to), to.bank == Bank::wide, value, active);
   if (run.warp.undefined.any())
     run.warp.undefined.set(run.frame, to, {}, active, launch_.program());
 }
@@ -54,7 +53,7 @@ void Scalars::number_threads() const {
 
 void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const {
   const Ref& to = instr[ScalarOperand::result];
-  std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
+  std::byte* row = row_of(run.banks, to);
   const bool wide = to.bank == Bank::wide;
   if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, launch_.program());
   const auto each = [&](auto value_of_lane) {

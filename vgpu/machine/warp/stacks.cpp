@@ -133,8 +133,7 @@ Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
     fragment.local_top = static_cast<std::uint32_t>(top);
   }
   if (const Ref& to = instr[StackOperand::result]; to.bank != Bank::none) {
-    launch_.rows().broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                             to.bank == Bank::wide, value, mask);
+    launch_.rows().broadcast(row_of(run.banks, to), to.bank == Bank::wide, value, mask);
     if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, launch_.program());
   }
   fragment.pc = run.pc + 1;
