@@ -117,6 +117,35 @@ TEST_F(Cli, DamagedCasesAreOneLineAndStatus2) {
   expect_one_line_error(run("shrink bad.case -o x.case"), "case format version 99");
 }
 
+TEST_F(Cli, ACaseMayCarryChangesOfItsDeviceCode) {
+  run(std::string("check ") + kPair);
+  auto json = nlohmann::json::parse(read(case_of("fuzz/cases", kPair)));
+  const auto replayed_with = [&](const nlohmann::json& edit, const std::string& build) {
+    json["settings"]["edits"] = nlohmann::json::array({edit});
+    json["settings"]["build"] = build;
+    std::ofstream(directory_ / "edited.case") << json.dump();
+    return run("replay edited.case");
+  };
+  const nlohmann::json barrier = {
+      {"file", "kernels/specimens/scan_hillis_steele.cu"}, {"line", 13}, {"mnemonic", "bar.sync"}};
+  nlohmann::json no_barrier = barrier;
+  no_barrier["line"] = 11;
+  for (const std::string build : {"optimized", "unoptimized"}) {
+    // Without the barrier of each round, what line 11 writes races with line 14 as well.
+    const Outcome removed = replayed_with({{"remove", barrier}}, build);
+    EXPECT_EQ(removed.status, 1) << removed.out;
+    EXPECT_NE(removed.out.find("scan_hillis_steele.cu:11"), std::string::npos) << removed.out;
+    EXPECT_EQ(run("replay edited.case").out, removed.out);
+    EXPECT_EQ(replayed_with({{"insert", "bar.sync 0;"}, {"before", barrier}}, build)
+                  .out.find("scan_hillis_steele.cu:11"),
+              std::string::npos);
+    expect_one_line_error(replayed_with({{"remove", no_barrier}}, build),
+                          "the edits change no instruction of the launched kernels");
+  }
+  expect_one_line_error(replayed_with({{"insert", "bar.sync 0;"}}, "optimized"),
+                        "edited.case: case.settings.edits[0]: expected \"insert\" with");
+}
+
 TEST_F(Cli, AFailureIsWrittenReplayedAndShrunkAgain) {
   const std::string check = std::string("check ") + kPair + " --json found.json";
   const Outcome found = run(check);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 
+#include "harness/case/edits_json.hpp"
 #include "harness/input/json.hpp"
 #include "harness/kernel/kernel_pair.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -67,6 +68,7 @@ Json settings_json(const Settings& settings) {
   json["steps_max"] = settings.limits.steps_max;
   json["quantum"] = settings.limits.quantum;
   json["resident_blocks"] = settings.limits.resident_blocks;
+  if (settings.edits != nullptr) json["edits"] = to_json(*settings.edits);
   return json;
 }
 
@@ -204,8 +206,12 @@ Settings settings_from(const Json& json, const FieldPath& path) {
   if (settings.limits.quantum == 0 || settings.limits.resident_blocks == 0) {
     throw_field_error(path, "quantum and resident_blocks must be at least 1");
   }
+  if (const Json* const edits = fields.optional("edits")) {
+    settings.edits =
+        std::make_shared<const ptx::Edits>(edits_from(*edits, FieldPath(path, "edits")));
+  }
   fields.finish({"build", "warp_model", "volatile", "checkers", "portable", "steps_max", "quantum",
-                 "resident_blocks"});
+                 "resident_blocks", "edits"});
   return settings;
 }
 

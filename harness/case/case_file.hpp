@@ -8,7 +8,9 @@
 //     "schedule": [ {"launch": 0, "block": 0, "warp": 0, "access": 2, "held": "0x00000002",
 //                    "next_block": 0, "next_warp": 0} ],
 //     "settings": {"build": "optimized", "warp_model": "independent", "checkers": ["race", ...],
-//                  "steps_max": 20000000, "quantum": 4096, "resident_blocks": 32},
+//                  "steps_max": 20000000, "quantum": 4096, "resident_blocks": 32,
+//                  "edits": [ ... ]},           only of an experiment: changes of the device code
+//                                               (edits_json.hpp)
 //     "ptx_hash": "0123456789abcdef",
 //     "expected": {"kinds": ["data-race"], "classes": ["0123456789abcdef"]},
 //     "tape": "00ff..." }

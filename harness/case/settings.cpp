@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "vgpu/ptx/edit/program_edit.hpp"
+
 namespace warpcheck {
 
 std::string_view name_of(cudart::Build build) {
@@ -17,6 +19,11 @@ std::string_view name_of(vgpu::WarpModel model) {
       ->second;
 }
 
+bool same_edits(const Settings& a, const Settings& b) {
+  if (a.edits == b.edits) return true;
+  return a.edits != nullptr && b.edits != nullptr && *a.edits == *b.edits;
+}
+
 bool same_settings(const Settings& a, const Settings& b) {
   return a.build == b.build && a.warp_model == b.warp_model &&
          a.checkers.volatile_is_weak == b.checkers.volatile_is_weak &&
@@ -25,7 +32,7 @@ bool same_settings(const Settings& a, const Settings& b) {
              [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
          a.checkers.portable == b.checkers.portable && a.limits.steps_max == b.limits.steps_max &&
          a.limits.quantum == b.limits.quantum &&
-         a.limits.resident_blocks == b.limits.resident_blocks;
+         a.limits.resident_blocks == b.limits.resident_blocks && same_edits(a, b);
 }
 
 std::string settings_summary(const Settings& settings) {
@@ -51,6 +58,9 @@ std::string settings_summary(const Settings& settings) {
   }
   limit("quantum", settings.limits.quantum, normal.limits.quantum);
   limit("resident_blocks", settings.limits.resident_blocks, normal.limits.resident_blocks);
+  if (settings.edits != nullptr) {
+    for (const ptx::ProgramEdit& edit : *settings.edits) parts.push_back(ptx::describe(edit));
+  }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

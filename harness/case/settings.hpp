@@ -2,14 +2,20 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "vgpu/check/checker_set.hpp"
 #include "vgpu/cudart/device/build.hpp"
 #include "vgpu/machine/limits.hpp"
 #include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::ptx {
+struct ProgramEdit;
+}
 
 namespace warpcheck {
 
@@ -19,6 +25,8 @@ struct Settings {
   vgpu::CheckerSet checkers{};
   // More steps than any case needs, and few enough that a hang costs about a second.
   vgpu::Limits limits{.steps_max = 20'000'000};
+  // Changes of the device code, for an experiment (ptx/edit/program_edit.hpp); null: none.
+  std::shared_ptr<const std::vector<ptx::ProgramEdit>> edits{};
 };
 
 inline constexpr std::array<std::pair<cudart::Build, std::string_view>, 2> kBuildNames{{
@@ -45,6 +53,8 @@ inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames
 
 std::string_view name_of(cudart::Build build);
 std::string_view name_of(vgpu::WarpModel model);
+
+bool same_edits(const Settings& a, const Settings& b);
 
 // Whether two cases with these settings run the same trial.
 bool same_settings(const Settings& a, const Settings& b);

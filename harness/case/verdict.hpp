@@ -43,6 +43,7 @@ struct Verdict {
   // Why another schedule may give another result, although no race was found; empty: it cannot, so
   // that a run without findings holds for every schedule (docs/use/proofs.md).
   std::string order_source;
+  std::uint64_t edited_places = 0;  // of the device code, by the settings' edits
   bool for_every_schedule = false;  // this run without findings holds for every schedule
 
   // For a run in the independent warp model with all checkers.

@@ -68,7 +68,8 @@ Verdict verdict_of(TrialResult&& result) {
                   .decisions_ignored = result.decisions_ignored,
                   .ptx_hash = result.ptx_hash,
                   .refusals = std::move(result.refusals),
-                  .order_source = std::move(result.order_source)};
+                  .order_source = std::move(result.order_source),
+                  .edited_places = result.edited_places};
   for (vgpu::Finding& finding : verdict.findings) {
     for (vgpu::AccessSide& side : finding.accesses) {
       side.file = repository_path(side.file);
@@ -152,7 +153,9 @@ Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
 void TrialRunner::begin(const Case& a_case) {
   const bool is_known = pair_ == a_case.pair && input_ == a_case.input;
   if (is_known && same_settings(settings_, a_case.settings)) return;
-  if (pair_ != a_case.pair || settings_.build != a_case.settings.build) shows_order_ = true;
+  const bool same_code =
+      settings_.build == a_case.settings.build && same_edits(settings_, a_case.settings);
+  if (pair_ != a_case.pair || !same_code) shows_order_ = true;
   if (!is_known) reference_ = nullptr;
   pair_ = a_case.pair;
   input_ = a_case.input;
@@ -181,7 +184,8 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
                                .warp_model = a_case.settings.warp_model,
                                .checkers = a_case.settings.checkers,
                                .limits = a_case.settings.limits,
-                               .strategy = &strategy};
+                               .strategy = &strategy,
+                               .edits = a_case.settings.edits};
   AnyOutput output;
   std::optional<std::string> failure;
   bool call_failed = false;
@@ -202,6 +206,9 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
     }
   });
   clock_.end_part(seconds_.kernel);
+  if (settings.edits != nullptr && result.edited_places == 0 && result.launches != 0) {
+    result.refusals.emplace_back("the edits change no instruction of the launched kernels");
+  }
   return {.result = std::move(result),
           .expectations = expectations_evaluated() - evaluated_before,
           .output = std::move(output),

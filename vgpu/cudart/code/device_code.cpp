@@ -1,6 +1,7 @@
 #include "vgpu/cudart/code/device_code.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -24,6 +25,14 @@ bool lives_in_memory(const ptx::Variable& variable) {
   return variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
 }
 
+std::uint64_t hash_with_edits(std::uint64_t hash, const ptx::Edits& edits) {
+  for (const ptx::ProgramEdit& edit : edits) {
+    const std::string text = ptx::describe(edit);
+    hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
+  }
+  return hash;
+}
+
 }  // namespace
 
 bool DeviceCode::mentions(std::string_view identifier) const {
@@ -45,12 +54,19 @@ DeviceCode::DeviceCode(const std::vector<std::string>& texts, std::string name)
   text_ = storage_;
 }
 
-const ptx::Module& DeviceCode::module() {
-  if (module_ != nullptr) return *module_;
-  if (part_ends_.size() < 2) {
-    module_ = std::make_unique<ptx::Module>(ptx::parse(text_, name_));
-    return *module_;
+DeviceCode& DeviceCode::edited(const std::shared_ptr<const ptx::Edits>& edits) {
+  for (const std::unique_ptr<DeviceCode>& known : edited_) {
+    if (known->edits_ == edits || *known->edits_ == *edits) return *known;
   }
+  auto code = std::make_unique<DeviceCode>(text_, name_);
+  code->part_ends_ = part_ends_;
+  code->managed_ = managed_;
+  code->edits_ = edits;
+  return *edited_.emplace_back(std::move(code));
+}
+
+ptx::Module DeviceCode::parsed() const {
+  if (!is_linked()) return ptx::parse(text_, name_);
   std::vector<ptx::Module> parts;
   std::size_t begin = 0;
   for (const std::size_t end : part_ends_) {
@@ -59,10 +75,23 @@ const ptx::Module& DeviceCode::module() {
     begin = end;
   }
   try {
-    module_ = std::make_unique<ptx::Module>(ptx::link_modules(std::move(parts), name_));
+    return ptx::link_modules(std::move(parts), name_);
   } catch (const ptx::LinkError& error) {
     throw vgpu::Refusal(error.what());
   }
+}
+
+const ptx::Module& DeviceCode::module() {
+  if (module_ != nullptr) return *module_;
+  auto module = std::make_unique<ptx::Module>(parsed());
+  if (edits_ != nullptr) {
+    try {
+      edited_places_ = ptx::apply_edits(*module, *edits_);
+    } catch (const ptx::EditError& error) {
+      throw vgpu::Refusal(error.what());
+    }
+  }
+  module_ = std::move(module);
   return *module_;
 }
 
@@ -88,6 +117,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
       linked->program.ptx = text_;
       vgpu::link(linked->program);
       linked->ptx_hash = hash_of_kernel(text_, kernel);
+      if (edited_places_ != 0) linked->ptx_hash = hash_with_edits(linked->ptx_hash, *edits_);
       linked->order_source = vgpu::find_order_source(linked->program);
       cached.kernel = std::move(linked);
     } catch (const vgpu::Refusal& refusal) {

@@ -17,6 +17,7 @@
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/program.hpp"
+#include "vgpu/ptx/edit/program_edit.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {
@@ -43,6 +44,12 @@ class DeviceCode {
   DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
   // Several texts are the parts of relocatable device code, which must be linked.
   DeviceCode(const std::vector<std::string>& texts, std::string name);
+
+  // Returns the same code with edits, made on first use; it lives as long as this.  Nothing that
+  // was parsed, decoded or compiled without the edits is used again.
+  DeviceCode& edited(const std::shared_ptr<const ptx::Edits>& edits);
+  // Returns how many places of the module the edits have changed; 0: there are none.
+  [[nodiscard]] std::size_t edited_places() const { return edited_places_; }
 
   [[nodiscard]] std::string_view text() const { return text_; }
   // Returns whether it is the parts of relocatable device code, linked.
@@ -76,6 +83,7 @@ class DeviceCode {
   std::size_t constant_bytes();
 
  private:
+  ptx::Module parsed() const;
   void place_variables(Allocations& allocations);
   [[nodiscard]] vgpu::Allocation* placed_elsewhere(const ptx::Variable& variable,
                                                    const Allocations& allocations) const;
@@ -100,6 +108,9 @@ class DeviceCode {
   std::vector<std::size_t> part_ends_;
   std::string name_;
   std::unique_ptr<ptx::Module> module_;
+  std::shared_ptr<const ptx::Edits> edits_;  // null: none
+  std::size_t edited_places_ = 0;
+  std::vector<std::unique_ptr<DeviceCode>> edited_;  // the same code with other edits
   using Kernels = std::unordered_map<std::string, Cached, Hash, std::equal_to<>>;
   Kernels kernels_;
   const Kernels::value_type* linked_last_ = nullptr;  // mostly the next one, too

@@ -23,6 +23,13 @@ KernelAttributes& Kernel::attributes_on(const Allocations& device) {
 }
 
 DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::string_view user) {
+  DeviceCode& code = code_of_build(trial, device, user);
+  const std::shared_ptr<const ptx::Edits>& edits = trial.settings().edits;
+  return edits == nullptr ? code : code.edited(edits);
+}
+
+DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
+                                std::string_view user) {
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
   OfDevice& own = code_[&device];

@@ -73,7 +73,8 @@ class Unit {
 
   // Returns the unit's code in the build of the trial, on the device that owns this memory.  It is
   // found on first use: in the fatbinary, by the device's compute capability, or among the
-  // registered texts. user: the requested kernel or variable, for messages.  Throws vgpu::Refusal.
+  // registered texts; and it has the edits of the trial. user: the requested kernel or variable,
+  // for messages.  Throws vgpu::Refusal.
   DeviceCode& code(const Trial& trial, const Allocations& device, std::string_view user);
 
   [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded at run time
@@ -103,6 +104,7 @@ class Unit {
   };
   void tell_managed(DeviceCode& code) const;
   void find_unoptimized(std::string_view user);
+  DeviceCode& code_of_build(const Trial& trial, const Allocations& device, std::string_view user);
   DeviceCode& code_of_texts(const Trial& trial, OfDevice& own, std::string_view user) const;
 
   const void* wrapper_ = nullptr;

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@
 
 namespace warpcheck::vgpu {
 class Observer;
+}
+namespace warpcheck::ptx {
+struct ProgramEdit;
 }
 
 namespace warpcheck::cudart {
@@ -53,7 +57,9 @@ struct TrialSettings {
   // find it.
   vgpu::Fresh fresh_mapped = vgpu::Fresh::pattern;
   vgpu::Strategy* strategy = nullptr;  // not owned; null: the default policy
-  unsigned jobs = 1;                   // threads for a launch, under the default policy
+  // Changes of the device code, for an experiment (ptx/edit/program_edit.hpp); null: none.
+  std::shared_ptr<const std::vector<ptx::ProgramEdit>> edits{};
+  unsigned jobs = 1;  // threads for a launch, under the default policy
   // Runs only those blocks of huge launches at which indices may be wrong (sparse_blocks.hpp).
   bool sparse = false;
   // Not 0: samples all launches so, and runs further blocks while the launches have executed fewer
@@ -78,6 +84,8 @@ struct TrialResult {
   // The reason why another schedule may behave differently although no race was found: "reads a
   // clock: sum.cu:12".  Empty: threads are ordered by barriers and the order of kernels alone.
   std::string order_source;
+  // How many places of the launched kernels' modules the edits of the trial have changed.
+  std::uint64_t edited_places = 0;
   std::uint64_t prints_lost = 0;  // printf() calls whose text the buffer could not hold
 };
 

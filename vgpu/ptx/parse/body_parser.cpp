@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <deque>
 #include <limits>
 #include <optional>
 
@@ -27,11 +28,19 @@ class BodyParser {
     lexer_.expect('{');
     // The body's outermost scope is that of the header, so `.reg` must not repeat a parameter's
     // name in it.
-    const std::uint32_t outermost = context_.symbols.depth();
-    while (context_.symbols.depth() >= outermost) parse_statement();
-    if (unresolved_.empty()) return;
-    const LabelUse& use = unresolved_.front().use;
-    lexer_.fail(use.line, fmt::format("undeclared label '{}'", printable(use.name)));
+    parse_scope();
+    require_labels();
+  }
+
+  void parse_statements() {
+    open_scope();
+    declare_known();
+    lexer_.expect('{');
+    open_scope();
+    parse_scope();
+    if (lexer_.peek().kind != Token::Kind::end) lexer_.expected("the end of the text");
+    close_scope();
+    require_labels();
   }
 
  private:
@@ -44,6 +53,17 @@ class BodyParser {
     std::uint32_t position;
     bool in_list;
   };
+
+  void parse_scope() {
+    const std::uint32_t outermost = context_.symbols.depth();
+    while (context_.symbols.depth() >= outermost) parse_statement();
+  }
+
+  void require_labels() const {
+    if (unresolved_.empty()) return;
+    const LabelUse& use = unresolved_.front().use;
+    lexer_.fail(use.line, fmt::format("undeclared label '{}'", printable(use.name)));
+  }
 
   void open_scope() {
     if (context_.symbols.depth() == kScopeDepthMax) lexer_.fail("scopes are nested too deeply");
@@ -98,6 +118,29 @@ class BodyParser {
     for (std::uint32_t at = 0; at < function_.registers.size(); ++at) {
       header_names_.push_back(function_.registers[at].name);
       declare(header_names_.back(), {Symbol::Kind::reg, {}, at}, function_.ptx_line);
+    }
+  }
+
+  // Declares all names of a function that has been parsed.  Their texts are copied, because the
+  // function's lists grow meanwhile.
+  void declare_known() {
+    const auto declare_known_as = [&](std::string_view name, const Symbol& symbol) {
+      context_.symbols.declare(known_names_.emplace_back(name), symbol);
+    };
+    const auto declare_variables = [&](const std::vector<Variable>& variables,
+                                       VariableRef::Scope scope) {
+      for (std::uint32_t at = 0; at < variables.size(); ++at) {
+        declare_known_as(variables[at].name, {Symbol::Kind::variable, scope, at});
+      }
+    };
+    declare_variables(function_.results, VariableRef::Scope::result);
+    declare_variables(function_.parameters, VariableRef::Scope::parameter);
+    declare_variables(function_.locals, VariableRef::Scope::local);
+    for (std::uint32_t at = 0; at < function_.registers.size(); ++at) {
+      declare_known_as(function_.registers[at].name, {Symbol::Kind::reg, {}, at});
+    }
+    for (std::uint32_t at = 0; at < function_.labels.size(); ++at) {
+      declare_known_as(function_.labels[at].name, {Symbol::Kind::label, {}, at});
     }
   }
 
@@ -291,10 +334,15 @@ class BodyParser {
   std::uint32_t file_ = kNone;  // that of the latest location which is not of inlined code
   std::vector<Unresolved> unresolved_;
   std::vector<std::string> header_names_;
+  std::deque<std::string> known_names_;
 };
 
 }  // namespace
 
 void parse_body(Context& context, Function& function) { BodyParser(context, function).parse(); }
+
+void parse_statements(Context& context, Function& function) {
+  BodyParser(context, function).parse_statements();
+}
 
 }  // namespace warpcheck::ptx

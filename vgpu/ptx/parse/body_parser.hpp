@@ -8,4 +8,8 @@ namespace warpcheck::ptx {
 // Parses `{ ... }` into the function, whose parameters and header registers are already known.
 void parse_body(Context& context, Function& function);
 
+// Parses `{ ... }` into a function with an empty body, whose registers, variables and labels are
+// known already and may be used. Where several scopes have a name in common, the first has it.
+void parse_statements(Context& context, Function& function);
+
 }  // namespace warpcheck::ptx
