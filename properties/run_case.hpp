@@ -14,7 +14,7 @@
 namespace warpcheck {
 
 // The four configurations in which every pair runs.
-inline constexpr Settings kAllSettings[] = {
+inline const Settings kAllSettings[] = {
     {.build = cudart::Build::optimized, .warp_model = vgpu::WarpModel::independent},
     {.build = cudart::Build::optimized, .warp_model = vgpu::WarpModel::lockstep},
     {.build = cudart::Build::unoptimized, .warp_model = vgpu::WarpModel::independent},
