@@ -26,8 +26,8 @@ bool ends_straight_line(const vgpu::Instr& instr) {
 }
 
 // How often each instruction was executed.
-std::vector<std::uint64_t> executions(const vgpu::Program& program,
-                                      const std::vector<std::uint64_t>& entries) {
+std::vector<std::uint64_t> executions_of(const vgpu::Program& program,
+                                         const std::vector<std::uint64_t>& entries) {
   std::vector<std::uint64_t> counts(program.code.size());
   std::uint64_t running = 0;
   for (std::size_t pc = 0; pc < counts.size(); ++pc) {
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> executions(const vgpu::Program& program,
 
 void add_lines(const vgpu::Program& program, const std::vector<std::uint64_t>& entries,
                LineCoverage& coverage) {
-  const std::vector<std::uint64_t> counts = executions(program, entries);
+  const std::vector<std::uint64_t> counts = executions_of(program, entries);
   LineCoverage of_program;
   for (std::uint32_t pc = 0; pc < counts.size(); ++pc) {
     const vgpu::AccessSide side = vgpu::side_at("", {.program = &program, .pc = pc});
@@ -122,6 +122,14 @@ LineCoverage CoverageObserver::coverage() const {
   LineCoverage coverage;
   for (const auto& [program, entries] : programs_) add_lines(*program, entries, coverage);
   return coverage;
+}
+
+std::unordered_map<const vgpu::Program*, std::vector<std::uint64_t>> CoverageObserver::executions()
+    const {
+  std::unordered_map<const vgpu::Program*, std::vector<std::uint64_t>> counts;
+  for (const auto& [program, entries] : programs_)
+    counts.emplace(program, executions_of(*program, entries));
+  return counts;
 }
 
 CoveredEngine::CoveredEngine(bool wants_coverage, Engine& engine) : engine_(engine) {

@@ -47,6 +47,9 @@ class CoverageObserver final : public vgpu::Observer {
 
   // Of all trials so far, without lines of the toolkit's own headers.
   [[nodiscard]] LineCoverage coverage() const;
+  // How often each instruction of each program was executed, by pc.
+  [[nodiscard]] std::unordered_map<const vgpu::Program*, std::vector<std::uint64_t>> executions()
+      const;
 
  private:
   // How often code from each pc to its next branch was entered.  Programs live as long as the

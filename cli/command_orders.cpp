@@ -1,0 +1,118 @@
+// warpcheck orders: which barriers, fences and strong accesses of a pair's kernels are needed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/cli.hpp"
+#include "harness/case/atomic_file.hpp"
+#include "harness/orders/find_orders.hpp"
+#include "harness/orders/orders_report.hpp"
+#include "harness/process/progress.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct OrdersArguments {
+  std::vector<std::string> pairs;
+  JudgeOptions judge;
+  CompileOption compile;
+  std::string json, html;
+  std::string cases = "orders";
+};
+
+int run_orders(OrdersArguments& arguments) {
+  arguments.compile.apply();
+  arguments.judge.stop = watch_interrupts();
+  std::vector<OrdersOfPair> pairs;
+  Progress progress;
+  bool cannot = false;
+  for (const AnyPair* const pair : pairs_named(arguments.pairs)) {
+    if (*arguments.judge.stop != 0) break;
+    OrdersOfPair judged{.pair = pair, .orders = {}};
+    try {
+      require_clean(*pair, arguments.judge);
+      const std::vector<Order> orders = find_orders(*pair, arguments.judge.seed);
+      for (const Order& order : orders) {
+        if (*arguments.judge.stop != 0) break;
+        progress.show([&] {
+          return fmt::format("{}: order {} of {}, {}", pair->name(), judged.orders.size() + 1,
+                             orders.size(), text_of(order.place));
+        });
+        judged.orders.push_back(judge_order(*pair, order, arguments.judge));
+        if (JudgedOrder& one = judged.orders.back(); one.tried.failure)
+          cannot |= !save_case(*one.tried.failure, arguments.cases);
+      }
+    } catch (const std::runtime_error& error) {
+      progress.clear();
+      complain(error.what());
+      cannot = true;
+      continue;
+    }
+    progress.clear();
+    print(orders_text(judged));
+    pairs.push_back(std::move(judged));
+  }
+  if (!arguments.json.empty())
+    write_file_atomically(arguments.json, orders_json(pairs).dump(1) + "\n");
+  if (!arguments.html.empty()) write_file_atomically(arguments.html, orders_html(pairs));
+  if (*arguments.judge.stop != 0) return kInterrupted;
+  if (cannot) return kCannot;
+  const bool has_redundant = std::ranges::any_of(pairs, [](const OrdersOfPair& judged) {
+    return std::ranges::count(judged.orders, Need::redundant, &JudgedOrder::need) != 0;
+  });
+  return has_redundant ? kFindings : kNothingFound;
+}
+
+void add_orders_to(CLI::App& command, Run& run) {
+  const auto arguments = std::make_shared<OrdersArguments>();
+  arguments->judge.jobs = std::max(1u, std::thread::hardware_concurrency());
+  command.add_option("PAIR", arguments->pairs, "Pairs whose kernels are examined")->required();
+  command
+      .add_option("--trials", arguments->judge.trials,
+                  "Trials without each order, in each build, until one fails")
+      ->check(positive_number)
+      ->capture_default_str();
+  command.add_option("--seed", arguments->judge.seed, "Seed of the trials")->capture_default_str();
+  command
+      .add_option("--points", arguments->judge.points,
+                  "Most sizes and blocks of a proof that an order is redundant; 0: no proof")
+      ->capture_default_str();
+  command.add_option("--jobs", arguments->judge.jobs, "Processes of a proof")
+      ->check(positive_number)
+      ->capture_default_str();
+  arguments->compile.add_to(command);
+  command.add_option("--cases", arguments->cases, "Directory for the cases that show a need")
+      ->capture_default_str();
+  command.add_option("--json", arguments->json, "Write every order to this file");
+  command.add_option("--html", arguments->html, "Write the orders beside the source to this file");
+  command.footer(
+      "Takes away each barrier, wait, fence, memory order, scope, and volatile or relaxed access "
+      "of\n"
+      "the kernels, one source line at a time, in both builds, and says whether it is\n"
+      "  needed      a trial without it fails; the case is shrunk and kept, with the change\n"
+      "  redundant   proved at the named sizes: the same results for all data and schedules\n"
+      "  not-known   no trial without it failed, and there is no proof\n"
+      "See docs/use/orders.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck orders scan_tree\n"
+      "  warpcheck orders reduce_sum --trials 2000 --html orders.html\n"
+      "\n"
+      "Exit status: 0 no order is redundant, 1 one is, 2 bad usage, a pair that fails as it is or\n"
+      "cannot be run, or a file that cannot be written, 130 interrupted (Ctrl-C, SIGTERM).");
+  command.callback([&run, arguments] { run = [arguments] { return run_orders(*arguments); }; });
+}
+
+const RegisteredCommand kOrdersCommand{
+    {.rank = 36,
+     .name = "orders",
+     .help = "Say which barriers, fences and strong accesses of a pair's kernels are needed",
+     .add = add_orders_to}};
+
+}  // namespace
+}  // namespace warpcheck

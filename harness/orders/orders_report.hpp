@@ -1,0 +1,26 @@
+// The orders of a pair's kernels for users and programs: a table, JSON, and a page with the source.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/input/json_values.hpp"
+#include "harness/orders/judge_orders.hpp"
+
+namespace warpcheck {
+
+struct OrdersOfPair {
+  const AnyPair* pair = nullptr;
+  std::vector<JudgedOrder> orders;
+};
+
+[[nodiscard]] std::string orders_text(const OrdersOfPair& judged);
+[[nodiscard]] Json orders_json(const std::vector<OrdersOfPair>& pairs);
+[[nodiscard]] std::string orders_html(const std::vector<OrdersOfPair>& pairs);
+
+// "3.1 %"; "-" where nothing ran
+[[nodiscard]] std::string share_text(const Order& order);
+// "33 elements, 64 threads"
+[[nodiscard]] std::string size_text(const Case& a_case);
+
+}  // namespace warpcheck
