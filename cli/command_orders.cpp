@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/all_sizes/all_sizes.hpp"
 #include "cli/cli.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/orders/find_orders.hpp"
@@ -20,10 +21,19 @@ namespace {
 struct OrdersArguments {
   std::vector<std::string> pairs;
   JudgeOptions judge;
+  bool all_sizes = false;
   CompileOption compile;
   std::string json, html;
   std::string cases = "orders";
 };
+
+// What the code alone says about a redundant order, and what runs of sizes that the solver suspects
+// show.
+void try_all_sizes(const AnyPair& pair, JudgedOrder& one, const JudgeOptions& options) {
+  const PairOfAllSizes proof = prove_all_sizes(pair, one.order.edits);
+  one.is_safe_at_all_sizes = proof.is_proved();
+  if (proof.failure) show_need(one, *proof.failure, options);
+}
 
 int run_orders(OrdersArguments& arguments) {
   arguments.compile.apply();
@@ -44,8 +54,10 @@ int run_orders(OrdersArguments& arguments) {
                              orders.size(), text_of(order.place));
         });
         judged.orders.push_back(judge_order(*pair, order, arguments.judge));
-        if (JudgedOrder& one = judged.orders.back(); one.tried.failure)
-          cannot |= !save_case(*one.tried.failure, arguments.cases);
+        JudgedOrder& one = judged.orders.back();
+        if (arguments.all_sizes && one.need == Need::redundant)
+          try_all_sizes(*pair, one, arguments.judge);
+        if (one.tried.failure) cannot |= !save_case(*one.tried.failure, arguments.cases);
       }
     } catch (const std::runtime_error& error) {
       progress.clear();
@@ -82,6 +94,9 @@ void add_orders_to(CLI::App& command, Run& run) {
       .add_option("--points", arguments->judge.points,
                   "Most sizes and blocks of a proof that an order is redundant; 0: no proof")
       ->capture_default_str();
+  command.add_flag("--all-sizes", arguments->all_sizes,
+                   "Also ask for every size, from the code alone, whether a kernel without a "
+                   "redundant order is free of races");
   command.add_option("--jobs", arguments->judge.jobs, "Processes of a proof")
       ->check(positive_number)
       ->capture_default_str();

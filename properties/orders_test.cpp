@@ -117,7 +117,7 @@ const AnyPair& pair_of(const std::string& name) { return *Registry::global().fin
 
 JudgeOptions few_trials() {
   JudgeOptions options;
-  options.trials = 40;
+  options.trials = 60;
   options.shrink_trials = 1'000;
   return options;
 }
@@ -206,6 +206,28 @@ TEST(Orders, OfCleanPairsAreNeeded) {
                                                      "histogram.cu:23 bar.sync removed: needed",
                                                      "histogram.cu:25 bar.sync removed: needed",
                                                  }));
+}
+
+// Those of kernels/specimens/fast_mutants, and the scopes.
+TEST(Orders, OfFastKernelsAreNeeded) {
+  EXPECT_EQ(
+      lines_of(judge("maximum_fast")),
+      (OrderLines{
+          "orders.cuh:17, in reduce_fast.cuh:56, in reduce_fast.cuh:115 bar.sync removed: needed",
+          "orders.cuh:17, in reduce_fast.cuh:56, in reduce_fast.cuh:130 bar.sync removed: needed",
+          "orders.cuh:17, in reduce_fast.cuh:124 bar.sync removed: needed",
+          "orders.cuh:29, in reduce_fast.cuh:119 membar.gl removed: needed",
+          "orders.cuh:29, in reduce_fast.cuh:119 membar.gl .cta: needed",
+          "orders.cuh:29, in reduce_fast.cuh:122 membar.gl removed: needed",
+          "orders.cuh:29, in reduce_fast.cuh:122 membar.gl .cta: needed",
+          "reduce_fast.cuh:121 atom.global.inc.u32 .cta: needed",
+      }));
+  EXPECT_EQ(lines_of(judge("histogram_bytes_fast")),
+            (OrderLines{
+                "histogram_fast.cuh:84 atom.global.add.u32 .cta: needed",
+                "orders.cuh:17, in histogram_fast.cuh:56 bar.sync removed: needed",
+                "orders.cuh:17, in histogram_fast.cuh:75 bar.sync removed: needed",
+            }));
 }
 
 // The file carries the change, so that replay shows the same finding.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/input/json.hpp"
+#include "harness/orders/edited_engine.hpp"
 #include "harness/prove/points.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
@@ -98,9 +99,10 @@ DomainLimits limits_of(const AnyPair& pair, Points& points, const std::vector<Ca
 }
 
 // With as few relations as possible: without any, then with all that were observed.
-KernelOfAllSizes prove_fitted(FittedKernel fitted) {
+KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits) {
   KernelOfAllSizes result{std::move(fitted), {}, {}, {}};
-  const ptx::Module module = ptx::parse(*result.fitted.ptx, "embedded PTX");
+  ptx::Module module = ptx::parse(*result.fitted.ptx, "embedded PTX");
+  ptx::apply_edits(module, edits);
   const auto attempt = [&](const KernelContract& contract) {
     result.proof = prove_kernel(module, result.fitted.kernel, contract);
     return result.proof.answer == Answer::proved;
@@ -134,7 +136,8 @@ KernelOfAllSizes prove_fitted(FittedKernel fitted) {
 
 // Runs what the solver suspects, and what is near; returns the first case that fails.
 std::optional<Case> find_failure(const AnyPair& pair, Points& points,
-                                 const std::vector<KernelOfAllSizes>& kernels) {
+                                 const std::vector<KernelOfAllSizes>& kernels,
+                                 const ptx::Edits& edits) {
   std::set<std::uint32_t> sizes{0, 1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33, 64, 65, 100, 513, 1'000};
   std::vector<std::uint32_t> blocks{1, 2, 3, 4, 5, 6, 7, 8, 31, 32, 33, 64, 96, 100, 256};
   for (const KernelOfAllSizes& one : kernels) {
@@ -145,7 +148,8 @@ std::optional<Case> find_failure(const AnyPair& pair, Points& points,
     }
   }
   if (!points.has_blocks()) blocks = {0};
-  TrialRunner runner;
+  EditedEngine edited(virtual_gpu(), edits);
+  TrialRunner runner(edits.empty() ? virtual_gpu() : edited);
   for (const std::uint32_t size : sizes) {
     for (const std::uint32_t block : blocks) {
       for (Points::Input& one : points.inputs(size, block)) {
@@ -170,7 +174,7 @@ bool PairOfAllSizes::is_proved() const {
          });
 }
 
-PairOfAllSizes prove_all_sizes(const AnyPair& pair) {
+PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits) {
   PairOfAllSizes result;
   result.pair = &pair;
   Points points(pair, {});
@@ -178,11 +182,11 @@ PairOfAllSizes prove_all_sizes(const AnyPair& pair) {
   result.inputs = cases.size();
   const DomainLimits limits = limits_of(pair, points, cases);
   for (FittedKernel& fitted : fit_contracts(observe_launches(cases), limits)) {
-    result.kernels.push_back(prove_fitted(std::move(fitted)));
+    result.kernels.push_back(prove_fitted(std::move(fitted), edits));
   }
   if (result.kernels.empty()) result.obstacle = "no kernel was launched";
   // Also if all kernels are proved: the host is no part of the proof, nor are results.
-  result.failure = find_failure(pair, points, result.kernels);
+  result.failure = find_failure(pair, points, result.kernels, edits);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/all_sizes/fitted_contract.hpp"
 #include "harness/case/case.hpp"
+#include "vgpu/ptx/edit/program_edit.hpp"
 #include "vgpu/symbolic/prove_kernel.hpp"
 
 namespace warpcheck {
@@ -30,8 +31,9 @@ struct PairOfAllSizes {
   [[nodiscard]] bool is_proved() const;
 };
 
+// edits: changes of the kernels, of which the proof then is.
 // Throws DomainError.
-[[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair);
+[[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits = {});
 
 [[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
 [[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);

@@ -17,7 +17,9 @@ namespace warpcheck {
 namespace {
 
 // A hang takes all its steps in each trial.
-constexpr std::uint64_t kShrinkSteps = 100'000'000;
+constexpr std::uint64_t kShrinkSteps = 40'000'000;
+
+constexpr std::uint64_t kLockstepTimes = 4, kLockstepTrials = 20;
 
 // One warp and less, whole and broken warps, many warps.
 constexpr std::array kBlocksOfProof{1U, 2U, 31U, 33U, 64U, 100U, 256U, 1'024U};
@@ -182,6 +184,15 @@ void require_clean(const AnyPair& pair, const JudgeOptions& options) {
       pair.name()));
 }
 
+void show_need(JudgedOrder& judged, Case failing, const JudgeOptions& options) {
+  failing.settings.edits = std::make_shared<const ptx::Edits>(judged.order.edits);
+  TrialRunner runner;
+  judged.tried.failure = shrunk_report(failing, judged.tried.trials, runner, options);
+  judged.need = Need::needed;
+  judged.proof.clear();
+  judged.why_not.clear();
+}
+
 JudgedOrder judge_order(const AnyPair& pair, Order order, const JudgeOptions& options) {
   JudgedOrder judged;
   judged.order = std::move(order);
@@ -190,9 +201,12 @@ JudgedOrder judge_order(const AnyPair& pair, Order order, const JudgeOptions& op
   judged.tried = try_change(pair, edits, builds, vgpu::WarpModel::independent, options, true);
   if (judged.tried.failure) {
     judged.need = Need::needed;
+    // Many more than it took with independent lanes.
+    JudgeOptions few = options;
+    few.trials = std::min(options.trials, kLockstepTimes * judged.tried.trials + kLockstepTrials);
     const ChangeTrials lockstep =
-        try_change(pair, edits, builds, vgpu::WarpModel::lockstep, options, false);
-    judged.only_without_lockstep = lockstep.refusal.empty() && !lockstep.failure;
+        try_change(pair, edits, builds, vgpu::WarpModel::lockstep, few, false);
+    if (lockstep.refusal.empty() && !lockstep.failure) judged.lockstep_trials = lockstep.trials;
     return judged;
   }
   if (!judged.tried.refusal.empty() || is_stopped(options)) {

@@ -47,10 +47,13 @@ struct JudgedOrder {
   Order order;
   Need need = Need::unknown;
   ChangeTrials tried;
-  // needed: trials with lanes in lockstep did not fail.
-  bool only_without_lockstep = false;
+  // needed: so many trials with lanes in lockstep, and none failed; 0: one failed.
+  std::uint64_t lockstep_trials = 0;
   std::string proof;    // redundant: for which sizes, "96 points: size 0 to 64, block 1 to 1024"
   std::string why_not;  // unknown: what prevents a proof
+  // redundant: without it there is no race and nothing out of bounds at any size (`prove
+  // --all-sizes`).
+  bool is_safe_at_all_sizes = false;
 };
 
 // The builds in which it can be taken away.
@@ -75,6 +78,9 @@ struct ChangeProof {
 
 // Throws std::runtime_error if the pair's trials fail as it is.
 void require_clean(const AnyPair& pair, const JudgeOptions& options);
+
+// A case fails without the order, so it is needed, whatever was known of it before.
+void show_need(JudgedOrder& judged, Case failing, const JudgeOptions& options);
 
 [[nodiscard]] JudgedOrder judge_order(const AnyPair& pair, Order order,
                                       const JudgeOptions& options);

@@ -34,7 +34,9 @@ std::string failure_text(const JudgedOrder& one) {
   const Report& report = *one.tried.failure;
   std::string text = fmt::format("{} with {}, after {}", show_kinds(failure_kinds(report.verdict)),
                                  size_text(report.a_case), counted(one.tried.trials, "trial"));
-  if (one.only_without_lockstep) text += "; no trial with lanes in lockstep fails";
+  if (one.lockstep_trials != 0)
+    text += fmt::format("; {} with lanes in lockstep without a finding",
+                        counted(one.lockstep_trials, "trial"));
   return text;
 }
 
@@ -42,7 +44,9 @@ std::string reason_text(const JudgedOrder& one) {
   switch (one.need) {
     case Need::needed: return failure_text(one);
     case Need::redundant:
-      return fmt::format("without it the same results for all data and schedules; {}", one.proof);
+      return fmt::format(
+          "without it the same results for all data and schedules; {}{}", one.proof,
+          one.is_safe_at_all_sizes ? "; no race and nothing out of bounds at any size" : "");
     case Need::unknown: break;
   }
   std::string text = fmt::format("{} without a finding", counted(one.tried.trials, "trial"));
@@ -90,10 +94,13 @@ Json order_json(const JudgedOrder& one) {
     json["elements"] = size.elements;
     json["threads"] = size.threads;
     json["build"] = name_of(report.a_case.settings.build);
-    json["only_without_lockstep"] = one.only_without_lockstep;
+    json["lockstep_trials_without_finding"] = one.lockstep_trials;
     json["case"] = report.replay_path;
   }
-  if (one.need == Need::redundant) json["proof"] = one.proof;
+  if (one.need == Need::redundant) {
+    json["proof"] = one.proof;
+    json["safe_at_all_sizes"] = one.is_safe_at_all_sizes;
+  }
   if (!one.why_not.empty()) json["no_proof"] = one.why_not;
   return json;
 }
