@@ -135,6 +135,15 @@ class PointCollector {
     }
   }
 
+  [[nodiscard]] CodePoint with_neighbour(CodePoint point) const {
+    const std::uint32_t other = barrier_beside(*point.function, point.index);
+    if (other == ptx::kNone) return point;
+    const SourceChain own = user_lines(program(), point.instruction->location);
+    const SourceChain lines = user_lines(program(), point.function->body[other].location);
+    if (lines != own) point.beside = text_of(lines);  // of one place, both are removed
+    return point;
+  }
+
   void keep(CodePoint point, const SourceChain& way) {
     places_[{point.function, point.index}].insert(way);
     points_.push_back(std::move(point));
@@ -168,7 +177,7 @@ class PointCollector {
       const std::string* const callee = called_function(instruction);
       const std::size_t called = callee == nullptr ? program().functions.size() : find(*callee);
       if (callee == nullptr) {
-        keep(point, place);
+        keep(with_neighbour(point), place);
       } else if (only_orders(called, 0)) {
         add_orders_of(called, point, place);
       } else if (called < program().functions.size()) {
@@ -220,6 +229,7 @@ void join_cut_places(std::map<OrderKey, Order>& orders) {
       continue;
     }
     if (count == 1) {
+      if (cut->second.beside.empty()) whole->beside.clear();
       whole->instructions[1] += cut->second.instructions[1];
       std::ranges::copy(cut->second.edits, std::back_inserter(whole->edits));
     }
@@ -321,7 +331,9 @@ std::vector<Order> find_orders(const AnyPair& pair, std::uint64_t seed) {
           order.instruction = point.instruction->text;
           order.change = change.change;
           order.steps = steps;
+          order.beside = point.beside;
         }
+        if (point.beside.empty()) order.beside.clear();
         if (order.steps == steps) order.executed += point.executed;
         add_edits(order, edits_at(point, change.edit, change.text,
                                   is_optimized ? ptx::EditedBuild::optimized

@@ -40,6 +40,7 @@ struct CodePoint {
   const ptx::Function* order_function = nullptr;
   const ptx::Instruction* instruction = nullptr;
   std::uint64_t executed = 0;
+  std::string beside;  // Order::beside
 };
 // Those that some kernel reaches in one way only: a function that is called at two lines cannot be
 // changed for one of them.

@@ -213,6 +213,13 @@ JudgedOrder judge_order(const AnyPair& pair, Order order, const JudgeOptions& op
     judged.why_not = judged.tried.refusal.empty() ? "interrupted" : judged.tried.refusal;
     return judged;
   }
+  if (!judged.order.beside.empty() && judged.order.executed != 0) {
+    judged.need = Need::redundant;
+    judged.proof = fmt::format(
+        "all sizes: the barrier at {} orders the same, no access to memory lies between",
+        judged.order.beside);
+    return judged;
+  }
   ChangeProof proof = prove_change(pair, edits, builds, options);
   if (proof.has_same_results) {
     judged.need = Need::redundant;

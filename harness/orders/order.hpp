@@ -53,6 +53,9 @@ struct Order {
   // Warp instructions, in one run of each observed input, of the first build that has it.
   std::uint64_t executed = 0;
   std::uint64_t steps = 0;  // of all that ran in these runs
+  // A barrier for the same threads, with no access to memory and no branch between: "scan.cu:14".
+  // Empty: there is none beside some copy of the instruction.
+  std::string beside;
 };
 
 }  // namespace warpcheck

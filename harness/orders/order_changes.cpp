@@ -125,7 +125,78 @@ void add_phase_wait(const ptx::Function& function, const ptx::Instruction& instr
                      fmt::format("setp.eq.u32 {}, 0, 0;", name)});
 }
 
+bool is_block_barrier(const ptx::Instruction& instruction) {
+  const bool is_barrier =
+      instruction.opcode == Opcode::bar_ || instruction.opcode == Opcode::barrier_;
+  const ptx::Modifiers& modifiers = instruction.modifiers;
+  return is_barrier && modifiers.sync && !modifiers.warp && !modifiers.arrive && !modifiers.red &&
+         !modifiers.cluster && instruction.guard == ptx::kNone && instruction.unsupported.empty();
+}
+
+bool is_same_number(const ptx::Operand& a, const ptx::Operand& b) {
+  constexpr auto kImmediate = ptx::Operand::Kind::immediate;
+  return a.kind == kImmediate && b.kind == kImmediate && a.bits == b.bits;
+}
+
+// Computes registers from registers and parameters.
+bool only_computes(const ptx::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::mov_:
+    case Opcode::cvta_:
+    case Opcode::cvt_:
+    case Opcode::add_:
+    case Opcode::sub_:
+    case Opcode::mul_:
+    case Opcode::mad_:
+    case Opcode::shl_:
+    case Opcode::shr_:
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::not_:
+    case Opcode::neg_:
+    case Opcode::selp_:
+    case Opcode::setp_: return true;
+    case Opcode::ld_: return instruction.modifiers.space == ptx::Space::param;
+    default: return false;
+  }
+}
+
+// Of a branch; labels of the line table are none.
+bool is_jump_target(const ptx::Function& function, std::uint32_t index) {
+  const auto leads_here = [&](std::uint32_t label) {
+    return label < function.labels.size() && function.labels[label].position == index;
+  };
+  for (const ptx::BranchTargets& targets : function.branch_targets) {
+    if (std::ranges::any_of(targets.labels, leads_here)) return true;
+  }
+  return std::ranges::any_of(function.body, [&](const ptx::Instruction& instruction) {
+    return std::ranges::any_of(instruction.operands, [&](const ptx::Operand& operand) {
+      return operand.kind == ptx::Operand::Kind::label && leads_here(operand.index);
+    });
+  });
+}
+
 }  // namespace
+
+std::uint32_t barrier_beside(const ptx::Function& function, std::uint32_t index) {
+  const ptx::Instruction& barrier = function.body[index];
+  if (!is_block_barrier(barrier)) return ptx::kNone;
+  const auto is_partner = [&](const ptx::Instruction& other) {
+    return is_block_barrier(other) &&
+           std::ranges::equal(barrier.operands, other.operands, is_same_number);
+  };
+  for (std::uint32_t at = index + 1; at < function.body.size(); ++at) {
+    if (is_jump_target(function, at)) break;
+    if (is_partner(function.body[at])) return at;
+    if (!only_computes(function.body[at])) break;
+  }
+  for (std::uint32_t at = index; at > 0 && !is_jump_target(function, at); --at) {
+    if (is_partner(function.body[at - 1])) return at - 1;
+    if (!only_computes(function.body[at - 1])) break;
+  }
+  return ptx::kNone;
+}
 
 std::string_view name_of(OrderKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 

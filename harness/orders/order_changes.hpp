@@ -20,6 +20,11 @@ struct OrderChange {
 [[nodiscard]] std::vector<OrderChange> order_changes(const ptx::Function& function,
                                                      const ptx::Instruction& instruction);
 
+// For a barrier of the block: the index of another one for the same threads, with no access to
+// memory, branch, jump target or other order between; kNone: there is none.  What the one orders,
+// the other does too.
+[[nodiscard]] std::uint32_t barrier_beside(const ptx::Function& function, std::uint32_t index);
+
 // Whether the scope of the access means nothing, because only one block can access its memory.
 [[nodiscard]] bool is_of_one_block(const ptx::Instruction& instruction);
 

@@ -68,3 +68,19 @@ cudaError_t counted_threads(int* out, int n) {
   counted_threads_kernel<<<1, n>>>(out);
   return cudaGetLastError();
 }
+
+__global__ void superfluous_histogram_kernel(const int* in, int* out, int n) {
+  const unsigned t = threadIdx.x;
+  superfluous_share[t] = 0;
+  __syncthreads();  // one of two
+  __syncthreads();  // one of two
+  if (t < n) atomicAdd(&superfluous_share[static_cast<unsigned>(in[t]) % blockDim.x], 1);
+  __syncthreads();  // needed
+  if (t < n) out[t] = superfluous_share[t];
+}
+
+cudaError_t superfluous_histogram(const int* in, int* out, int n, int threads) {
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(int);
+  superfluous_histogram_kernel<<<1, threads, bytes>>>(in, out, n);
+  return cudaGetLastError();
+}
