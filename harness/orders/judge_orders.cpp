@@ -17,7 +17,7 @@ namespace warpcheck {
 namespace {
 
 // A hang takes all its steps in each trial.
-constexpr std::uint64_t kShrinkSteps = 40'000'000;
+constexpr std::uint64_t kShrinkSteps = 10'000'000;
 
 constexpr std::uint64_t kLockstepTimes = 4, kLockstepTrials = 20;
 

@@ -30,7 +30,7 @@ enum class Need : std::uint8_t { needed, redundant, unknown };
 struct JudgeOptions {
   std::uint64_t trials = 1'000;  // without an order, in each build
   std::uint64_t seed = 1;
-  std::uint64_t shrink_trials = 3'000;
+  std::uint64_t shrink_trials = 1'000;
   std::uint64_t points = 96;  // of a proof; 0: none is tried
   unsigned jobs = 1;          // processes of a proof
   const volatile std::sig_atomic_t* stop = nullptr;
