@@ -7,6 +7,12 @@
 namespace warpcheck::vgpu {
 namespace {
 
+// Mostly all lanes are active; and counting bits takes a call where the host may lack an
+// instruction.
+std::uint32_t number_of(std::uint32_t mask) {
+  return mask == ~0u ? kWarpLanes : static_cast<std::uint32_t>(std::popcount(mask));
+}
+
 // Mostly all lanes are active.
 template <typename Function>
 [[gnu::always_inline]] inline void for_lanes(std::uint32_t mask, Function function) {
@@ -68,8 +74,7 @@ AccessCost AccessCosts::sectors(const AccessedLanes& lanes) {
                                   ? strided_sectors(lanes)
                                   : ascending_sectors(lanes).value_or(0);
   const std::uint32_t all = moved != 0 ? moved : scattered_sectors(lanes);
-  const auto active = static_cast<std::uint32_t>(std::popcount(lanes.mask));
-  return {all, std::min(all, divided_up(active * lanes.bytes, kSectorBytes))};
+  return {all, std::min(all, divided_up(number_of(lanes.mask) * lanes.bytes, kSectorBytes))};
 }
 
 std::uint32_t AccessCosts::scattered_sectors(const AccessedLanes& lanes) {
@@ -84,9 +89,9 @@ std::uint32_t AccessCosts::scattered_sectors(const AccessedLanes& lanes) {
 
 std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
   if (lanes.pattern == Pattern::uniform) return 1;
-  if (lanes.pattern == Pattern::strided) {
-    return static_cast<std::uint32_t>(std::popcount(lanes.mask));
-  }
+  if (lanes.pattern == Pattern::strided) return number_of(lanes.mask);
+  // Atomics have at least two bytes, at a multiple of them.
+  if (lanes.mask == ~0u && lanes.bytes > 1) return functions_->different(lanes.offsets);
   seen_.clear();
   std::uint32_t count = 0;
   const std::uint32_t* const offsets = lanes.offsets;
@@ -97,10 +102,12 @@ std::uint32_t AccessCosts::places(const AccessedLanes& lanes) {
 // Returns how many words the busiest bank gives or takes for the lanes of the group.
 std::uint32_t AccessCosts::wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                                AccessKind kind) {
+  const bool has_own_words = kind == AccessKind::atomic && lanes.pattern == Pattern::scattered &&
+                             lanes.bytes <= kBankBytes;
+  if (has_own_words && group == ~0u) return functions_->lanes_of_busiest_bank(lanes.offsets);
   std::array<std::uint8_t, kBanks> words{};
   std::uint32_t most = 0;
-  if (kind == AccessKind::atomic && lanes.pattern == Pattern::scattered &&
-      lanes.bytes <= kBankBytes) {
+  if (has_own_words) {
     const std::uint32_t* const offsets = lanes.offsets;
     for_lanes(group, [&](unsigned lane) {
       most = std::max<std::uint32_t>(most, ++words[offsets[lane] / kBankBytes % kBanks]);

@@ -15,8 +15,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
+#include "vgpu/check/counters/lane_shapes.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/pattern.hpp"
 #include "vgpu/program/warp_rows.hpp"
 
@@ -48,29 +51,30 @@ struct AccessCost {
 // they lie like that, if they are moved by a multiple of a sector, or, in shared memory, of a bank.
 class LaneShape {
  public:
-  // Returns whether scattered lanes lie as those of the last set().
-  //   offsets: of all lanes of a warp
-  //   first: the address that they are relative to
-  [[nodiscard]] bool is_of(const std::uint32_t* offsets, std::uint64_t first) const {
-    if (((first + offsets[0]) & in_period_) != remainder_) return false;
-    const std::uint32_t shift = offsets[0] - offsets_[0];
-    if (offsets[kWarpLanes - 1] - offsets_[kWarpLanes - 1] != shift) return false;
-    std::uint32_t differences = 0;
-    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
-      differences |= offsets[lane] - offsets_[lane] - shift;
-    }
-    return differences == 0;
+  // Returns whether all lanes of an access lie as those of the last set().
+  [[nodiscard]] bool is_of(const AccessedLanes& lanes, const LaneShapeFunctions& functions) const {
+    if (lanes.pattern != pattern_) return false;
+    if (lanes.pattern != Pattern::scattered) return (lanes.first & in_period_) == remainder_;
+    const std::uint32_t* const offsets = lanes.offsets;
+    if (((lanes.first + offsets[0]) & in_period_) != remainder_) return false;
+    const std::uint32_t last = kWarpLanes - 1;
+    if (offsets[last] - offsets_[last] != offsets[0] - offsets_[0]) return false;
+    return functions.is_moved(offsets, offsets_.data());
   }
   //   period: kSectorBytes or kBankBytes
-  void set(const std::uint32_t* offsets, std::uint64_t first, std::uint32_t period) {
+  void set(const AccessedLanes& lanes, std::uint32_t period) {
     in_period_ = period - 1;
-    remainder_ = (first + offsets[0]) & in_period_;
-    std::copy_n(offsets, kWarpLanes, offsets_.begin());
+    pattern_ = lanes.pattern;
+    remainder_ = lanes.first & in_period_;
+    if (lanes.pattern != Pattern::scattered) return;
+    remainder_ = (lanes.first + lanes.offsets[0]) & in_period_;
+    std::copy_n(lanes.offsets, kWarpLanes, offsets_.begin());
   }
 
  private:
-  std::array<std::uint32_t, kWarpLanes> offsets_{};
-  std::uint64_t in_period_ = 0, remainder_ = 1;  // nothing has this shape
+  std::array<std::uint32_t, kWarpLanes> offsets_{};  // if scattered
+  std::uint64_t in_period_ = 0, remainder_ = 1;      // nothing has this shape
+  Pattern pattern_ = Pattern::scattered;
 };
 
 // Counts the different ones among up to 128 numbers.
@@ -96,6 +100,9 @@ class DistinctNumbers {
 
 class AccessCosts {
  public:
+  explicit AccessCosts(std::string_view level = simd_level())
+      : functions_(&lane_shape_functions(level)) {}
+  [[nodiscard]] const LaneShapeFunctions& functions() const { return *functions_; }
   [[nodiscard]] AccessCost sectors(const AccessedLanes& lanes);
   [[nodiscard]] AccessCost wavefronts(const AccessedLanes& lanes, AccessKind kind);
   // Returns the number of different addresses.
@@ -106,6 +113,7 @@ class AccessCosts {
   std::uint32_t wavefronts_of_group(const AccessedLanes& lanes, std::uint32_t group,
                                     AccessKind kind);
 
+  const LaneShapeFunctions* functions_;
   DistinctNumbers seen_;
 };
 

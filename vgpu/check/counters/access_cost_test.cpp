@@ -7,6 +7,8 @@
 #include <random>
 #include <set>
 
+#include "vgpu/machine/compute/compute.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -141,6 +143,58 @@ TEST(AccessCost, RowsCostWhatTheirLanesCost) {
     }
     ASSERT_EQ(costs.places(lanes), costs.places(slow)) << i;
   }
+}
+
+// The offsets of random lanes, many of which are in few banks or at few places.
+Offsets random_offsets(std::mt19937& random) {
+  const std::uint32_t places = 1u << random() % 17, step = 2u << random() % 6;
+  Offsets offsets;
+  for (std::uint32_t& offset : offsets) {
+    offset = static_cast<std::uint32_t>(random() % places) * step + step / 2 % 2;
+  }
+  return offsets;
+}
+
+// Calls the function with the loops of each instruction set of the host.
+template <typename Function>
+void for_each_level(Function function) {
+  for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > host_simd_level()) continue;
+    SCOPED_TRACE(name_of(level));
+    function(lane_shape_functions(name_of(level)));
+  }
+}
+
+TEST(LaneShapes, CountWhatTheDefinitionsSay) {
+  for_each_level([](const LaneShapeFunctions& functions) {
+    std::mt19937 random(11);
+    for (int i = 0; i < 20'000; ++i) {
+      const Offsets offsets = random_offsets(random);
+      std::array<std::uint32_t, kBanks> lanes_of_bank{};
+      for (const std::uint32_t offset : offsets) ++lanes_of_bank[offset / kBankBytes % kBanks];
+      ASSERT_EQ(functions.lanes_of_busiest_bank(offsets.data()),
+                *std::ranges::max_element(lanes_of_bank))
+          << i;
+      ASSERT_EQ(functions.different(offsets.data()),
+                std::set(offsets.begin(), offsets.end()).size())
+          << i;
+    }
+  });
+}
+
+TEST(LaneShapes, AreMovedIfAllLanesAre) {
+  for_each_level([](const LaneShapeFunctions& functions) {
+    std::mt19937 random(12);
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      const Offsets earlier = random_offsets(random);
+      const auto shift = static_cast<std::uint32_t>(random());
+      Offsets moved = earlier;
+      for (std::uint32_t& offset : moved) offset += shift;
+      EXPECT_TRUE(functions.is_moved(moved.data(), earlier.data()));
+      moved[lane] ^= 1u << lane;
+      EXPECT_FALSE(functions.is_moved(moved.data(), earlier.data())) << lane;
+    }
+  });
 }
 
 }  // namespace

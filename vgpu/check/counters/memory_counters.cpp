@@ -107,7 +107,8 @@ MemoryCounts MemoryCounters::Counter::all() const {
 
 MemoryCounters::Cost MemoryCounters::cost_of(const AccessedLanes& lanes, ptx::Space space,
                                              AccessKind kind) {
-  const auto active = static_cast<std::uint32_t>(std::popcount(lanes.mask));
+  const std::uint32_t active =
+      lanes.mask == ~0u ? kWarpLanes : static_cast<std::uint32_t>(std::popcount(lanes.mask));
   Cost cost{.space = space, .moved = {}, .bytes = active * lanes.bytes};
   cost.moved = space == ptx::Space::shared ? costs_.wavefronts(lanes, kind) : costs_.sectors(lanes);
   // The one wavefront of all lanes' words holds no word twice.
@@ -125,8 +126,8 @@ void MemoryCounters::count(Counter& counter, AccessedLanes lanes, ptx::Space spa
   if (!is_known) return;
   const Cost cost = cost_of(lanes, space, kind);
   cost.add_to(counter.counts, times);
-  const bool may_repeat = lanes.pattern == Pattern::scattered && lanes.mask == ~0u;
-  if (may_repeat && counter.half == Counter::Half::none) note_shape(counter, lanes, cost, kind);
+  const bool may_repeat = lanes.mask == ~0u && counter.half == Counter::Half::none;
+  if (may_repeat) note_shape(counter, lanes, cost, kind);
 }
 
 void MemoryCounters::note_shape(Counter& counter, const AccessedLanes& lanes, const Cost& cost,
@@ -135,7 +136,7 @@ void MemoryCounters::note_shape(Counter& counter, const AccessedLanes& lanes, co
   Repeated& repeated = *counter.repeated;
   repeated.cost.add_to(counter.counts, std::exchange(repeated.times, 0));
   const bool is_shared = cost.space == ptx::Space::shared;
-  repeated.shape.set(lanes.offsets, lanes.first, is_shared ? kBankBytes : kSectorBytes);
+  repeated.shape.set(lanes, is_shared ? kBankBytes : kSectorBytes);
   repeated.cost = cost;
   repeated.kind = kind;
   repeated.bytes = lanes.bytes;
@@ -151,10 +152,6 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
   for (const RowAccess& row : rows) {
     Counter& counter = counter_at(&program, row.pc);
     if (!counter.is_counted) continue;
-    if (counter.repeats(row)) {
-      ++counter.repeated->times;
-      continue;
-    }
     // Words of adjacent lanes, or of one place, take one wavefront.
     if (row.space == ptx::Space::shared && row.bytes == kBankBytes &&
         row.pattern != Pattern::scattered && row.kind != AccessKind::atomic &&
@@ -166,14 +163,19 @@ void MemoryCounters::on_rows(const Program& program, std::span<const RowAccess> 
     }
     const std::uint64_t begin = row.allocation->address;
     const bool is_scattered = row.pattern == Pattern::scattered;
-    count(counter,
-          {.mask = row.mask,
-           .bytes = row.bytes,
-           .pattern = row.pattern,
-           // lane 0 may be inactive, and its offset wrap below 0
-           .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
-           .offsets = row.offsets},
-          row.space, row.kind);
+    const AccessedLanes lanes{
+        .mask = row.mask,
+        .bytes = row.bytes,
+        .pattern = row.pattern,
+        // lane 0 may be inactive, and its offset wrap below 0
+        .first = is_scattered ? begin : begin + static_cast<std::int32_t>(row.first),
+        .offsets = row.offsets};
+    if (row.mask == ~0u && counter.repeated != nullptr &&
+        counter.repeated->is(lanes, row.space, row.kind, costs_.functions())) {
+      ++counter.repeated->times;
+      continue;
+    }
+    count(counter, lanes, row.space, row.kind);
   }
 }
 

@@ -55,6 +55,11 @@ class MemoryCounters final : public Observer {
     AccessKind kind = AccessKind::read;
     std::uint32_t bytes = 0;  // of a lane
     std::uint64_t times = 0;
+    [[nodiscard]] bool is(const AccessedLanes& lanes, ptx::Space space, AccessKind of_kind,
+                          const LaneShapeFunctions& functions) const {
+      return cost.space == space && kind == of_kind && bytes == lanes.bytes &&
+             shape.is_of(lanes, functions);
+    }
   };
   // Several instructions of the machine may be one of the PTX.
   struct Counter {
@@ -64,12 +69,6 @@ class MemoryCounters final : public Observer {
     bool is_counted = true;  // false: its accesses take another way than those of threads
     // Of a matrix that is transposed, the machine moves the even rows and then the odd ones.
     enum class Half : std::uint8_t { none, even, odd } half = Half::none;
-    [[nodiscard]] bool repeats(const RowAccess& row) const {
-      return repeated != nullptr && row.pattern == Pattern::scattered && row.mask == ~0u &&
-             repeated->cost.space == row.space && repeated->kind == row.kind &&
-             repeated->bytes == row.bytes &&
-             repeated->shape.is_of(row.offsets, row.allocation->address);
-    }
     [[nodiscard]] MemoryCounts all() const;
   };
   // The place of a PTX instruction, which outlives its program.

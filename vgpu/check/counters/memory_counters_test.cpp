@@ -91,6 +91,17 @@ TEST_F(MemoryCountersTest, ARowCountsAsItsLanes) {
   row.mask = ~0u;
   counters.on_rows(program, {&row, 1});
   EXPECT_EQ(at(1).sectors, 9u);
+  // An access that repeats the last one is numbered, one that begins elsewhere in a sector is not.
+  row.first = 60;
+  counters.on_rows(program, {&row, 1});
+  EXPECT_EQ(at(1).sectors, 14u);
+  row.first = 64;
+  counters.on_rows(program, {&row, 1});
+  EXPECT_EQ(at(1).sectors, 18u);
+  row.pattern = Pattern::uniform;
+  counters.on_rows(program, {&row, 1});
+  EXPECT_EQ(at(1).sectors, 19u);
+  EXPECT_EQ(at(1).requests, 5u);
 }
 
 TEST_F(MemoryCountersTest, TalliedRowsCountAsReportedOnes) {
