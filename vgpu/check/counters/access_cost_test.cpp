@@ -168,7 +168,7 @@ void for_each_level(Function function) {
 TEST(LaneShapes, CountWhatTheDefinitionsSay) {
   for_each_level([](const LaneShapeFunctions& functions) {
     std::mt19937 random(11);
-    for (int i = 0; i < 20'000; ++i) {
+    for (int i = 0; i < 2'000; ++i) {
       const Offsets offsets = random_offsets(random);
       std::array<std::uint32_t, kBanks> lanes_of_bank{};
       for (const std::uint32_t offset : offsets) ++lanes_of_bank[offset / kBankBytes % kBanks];
