@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Tries `kernel` and `new --kernel` on kernels of this repository: kernel_command.py WARPCHECK [--pairs]
+"""Tries `kernel` on kernels of this repository: kernel_command.py WARPCHECK [--samples] [NAME...]
 
-Prints a row for each kernel: the verdict of `kernel`, what it found and the seconds that it took.
-With --pairs, the pair that `new --kernel` writes is also compiled against the build directory of WARPCHECK.
-docs/use/kernels.md has the result."""
+Prints a row for each kernel: the lengths that `kernel` infers, what it found and the seconds that it took.  The kernels of
+bench/kernel_samples/{planted,data,language}.cu have their expectations beside them: another result is printed, and the
+exit status is 1.  --samples: only these.  With names, only these kernels.  ci/kernel_pairs_test.py builds the pairs of the
+samples.  docs/use/kernels.md has the result."""
 
 import json
 import os
@@ -16,7 +17,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WARPCHECK = pathlib.Path(sys.argv[1]).resolve()
-PAIRS = "--pairs" in sys.argv
+NAMES = [word for word in sys.argv[2:] if not word.startswith("--")]
+sys.path.insert(0, str(ROOT / "bench/kernel_samples"))
+from kernel_samples import all_samples, found_of  # noqa: E402
+
 SAMPLES = "bench/kernel_samples/samples.cu"
 PROGRAMS = "vgpu/cudart/programs/"
 HERE = ["--nvcc=-I . -std=c++20"]
@@ -73,41 +77,39 @@ def lengths_of(output):
     return told.group(1) if told else ""
 
 
-def pair_of(file, kernel, options, directory):
-    result, _ = run([WARPCHECK, "new", "--kernel", f"{ROOT / file}:{kernel}", *options], directory)
-    if result.returncode != 0:
-        return "refused: " + re.sub(r"^.*?: ", "", result.stderr.strip().splitlines()[-1], count=1)
-    for source in directory.glob("*_pair.cpp"):
-        result, _ = run(["g++", "-std=c++20", "-fsyntax-only", f"-I{directory}/include", "-I", ROOT, "-isystem",
-                         "/usr/local/cuda/include", source], directory)
-        if result.returncode != 0:
-            return "does not compile: " + result.stderr.splitlines()[0]
-    for source in directory.glob("*_launch.cu"):
-        words = [word for option in options if option.startswith("--nvcc=") for word in option[7:].split()]
-        words = [str(ROOT) if word == "." else word for word in words]
-        result, _ = run(["nvcc", "-w", "-ptx", *words, source, "-o", "launch.ptx"], directory)
-        if result.returncode != 0:
-            return "does not compile: " + result.stderr.splitlines()[0]
-    return "compiles"
+def try_kernel(file, kernel, options, directory):
+    report = directory / "report.json"
+    report.unlink(missing_ok=True)
+    result, seconds = run([WARPCHECK, "kernel", file, *([] if "--instantiate" in options else [kernel]), *options, "--cases",
+                           directory / "cases", "--json", report], ROOT)
+    print(f"| `{kernel}` of {os.path.basename(file)} | {lengths_of(result.stdout)} | {verdict_of(result, report)} | "
+          f"{seconds:.1f} |", flush=True)
+    return result, report
+
+
+def differs(sample, result, report):
+    if sample.refusal:
+        return result.returncode != 2 or sample.refusal not in result.stderr
+    return result.returncode == 2 or found_of(json.loads(report.read_text()), sample.file) != sample.expected
 
 
 def main():
-    print("| kernel | lengths | `kernel` | seconds |" + (" `new --kernel` |" if PAIRS else ""))
-    print("|---|---|---|---|" + ("---|" if PAIRS else ""))
-    for file, kernel, options in KERNELS:
-        with tempfile.TemporaryDirectory() as name:
-            directory = pathlib.Path(name)
-            (directory / "include").mkdir()
-            (directory / "include/warpcheck").mkdir()
-            (directory / "include/warpcheck/warpcheck.hpp").write_text('#include "harness/warpcheck.hpp"\n')
-            report = directory / "report.json"
-            result, seconds = run([WARPCHECK, "kernel", file, kernel, *options, "--cases", directory / "cases",
-                                   "--json", report], ROOT)
-            row = [f"`{kernel}` of {os.path.basename(file)}", lengths_of(result.stdout), verdict_of(result, report),
-                   f"{seconds:.1f}"]
-            if PAIRS:
-                row.append(pair_of(file, kernel, options, directory))
-            print("| " + " | ".join(row) + " |", flush=True)
+    print("| kernel | lengths | `kernel` | seconds |\n|---|---|---|---|")
+    wrong = []
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        for file, kernel, options in [] if "--samples" in sys.argv else KERNELS:
+            if not NAMES or kernel in NAMES:
+                try_kernel(file, kernel, options, directory)
+        for sample in all_samples():
+            if NAMES and sample.name not in NAMES:
+                continue
+            result, report = try_kernel(sample.file.relative_to(ROOT), sample.kernel, sample.options, directory)
+            if differs(sample, result, report):
+                wrong.append(f"{sample.name}: {sample.refusal or sorted(sample.expected)} expected\n"
+                             f"{result.stdout}{result.stderr}")
+    if wrong:
+        sys.exit("\n".join(wrong))
 
 
 main()

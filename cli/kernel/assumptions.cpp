@@ -9,74 +9,16 @@
 #include <set>
 
 #include "cli/cli.hpp"
+#include "cli/kernel/kernel_code.hpp"
 #include "cli/kernel/lengths.hpp"
-#include "cli/kernel/probe.hpp"
-#include "harness/input/tape.hpp"
+#include "cli/kernel/probes.hpp"
 
 namespace warpcheck {
 namespace {
 
-constexpr int kSamples = 60, kQuickRuns = 6, kDrawsMax = 400;
-// Values of arrays that decide addresses, and the least length of arrays that they may index.
-constexpr ValueRange kIndices{0, 63};
-
+constexpr int kSamples = 60, kQuickRuns = 6;
 constexpr std::int64_t kLargest = 1000;  // of integers that nobody bounds
-
-// Conditions, ranges and extents leave nothing that can be drawn.
-class NoInput : public UsageError {
- public:
-  using UsageError::UsageError;
-};
-
-bool is_plain_integer(const ScalarParameter& scalar) {
-  return is_integer(scalar.element) && scalar.element != ElementType::boolean;
-}
-
-// The extents of threads and blocks that the code asks for.
-struct Dimensions {
-  int grid = 0, block = 0;
-};
-
-void add_registers(const ptx::Operand& operand, Dimensions& used) {
-  using Register = ptx::SpecialRegister;
-  const auto is_at_least = [&](int& dims, Register x, Register y, Register z) {
-    if (operand.special == x) dims = std::max(dims, 1);
-    if (operand.special == y) dims = std::max(dims, 2);
-    if (operand.special == z) dims = std::max(dims, 3);
-  };
-  if (operand.kind == ptx::Operand::Kind::special) {
-    is_at_least(used.block, Register::tid_x, Register::tid_y, Register::tid_z);
-    is_at_least(used.grid, Register::ctaid_x, Register::ctaid_y, Register::ctaid_z);
-    if (operand.special == Register::laneid || operand.special == Register::warpid) {
-      used.block = std::max(used.block, 1);
-    }
-  }
-  for (const ptx::Operand& part : operand.parts) add_registers(part, used);
-}
-
-Dimensions dimensions_of(const ptx::Module& module, const std::string& kernel) {
-  Dimensions used;
-  for (const ptx::Function& function : module.functions) {
-    if (function.is_entry && function.name != kernel) continue;
-    for (const ptx::Instruction& instruction : function.body) {
-      for (const ptx::Operand& operand : instruction.operands) add_registers(operand, used);
-    }
-  }
-  return used;
-}
-
-// Bytes of the shared variables of a kernel and of the module.
-std::uint64_t shared_bytes_of(const ptx::Module& module, const std::string& kernel) {
-  std::uint64_t bytes = 0;
-  const auto add = [&](const std::vector<ptx::Variable>& variables) {
-    for (const ptx::Variable& variable : variables) {
-      if (variable.space == ptx::Space::shared) bytes += variable.bytes + variable.alignment;
-    }
-  };
-  add(module.variables);
-  add(module.find_function(kernel)->locals);
-  return bytes;
-}
+constexpr std::int64_t kUntouched = 64;  // elements of arrays that no trial run has accessed
 
 // The blocks that are tried in this order, by the number of dimensions.
 std::vector<Dim3> usual_blocks(int dims) {
@@ -119,7 +61,7 @@ class Assuming {
     // Contracts and options count from here on, so that probes keep to them.
     choose_block();
     choose_ranges();
-    find_index_arrays();
+    find_index_arrays(prober_, kernel());
     fit_lengths();
     tell();
     made_.runs = prober_.runs();
@@ -133,28 +75,45 @@ class Assuming {
     std::set<std::string> known;
     for (ScalarParameter& scalar : kernel().scalars) {
       known.insert(scalar.name);
-      const auto range = given_.ranges.find(scalar.name);
-      if (range == given_.ranges.end()) continue;
-      if (!is_integer(scalar.element)) {
-        throw UsageError(fmt::format("--let {}: it is no integer", scalar.name));
+      const auto given = given_.values.find(scalar.name);
+      if (given == given_.values.end()) {
+        // Bytes and enumerations have few values; they are no sizes.
+        if (is_integer(scalar.element) && bytes_of(scalar.element) > 1 &&
+            scalar.range == range_of(scalar.element)) {
+          free_.insert(scalar.name);
+        }
+        continue;
       }
-      const ValueRange all = range_of(scalar.element);
-      if (range->second.low < all.low || range->second.high > all.high) {
-        throw UsageError(
-            fmt::format("--let {}: its type holds {}..{}", scalar.name, all.low, all.high));
-      }
-      scalar.range = range->second;
+      take_range(scalar, given->second);
     }
     for (ArrayParameter& array : kernel().arrays) {
       known.insert(array.name);
-      if (const auto range = given_.ranges.find(array.name); range != given_.ranges.end()) {
-        array.values = range->second;
+      if (const auto given = given_.values.find(array.name); given != given_.values.end()) {
+        array.values = given->second.range;
+        array.order = given->second.order;
+        if (array.columns.size() > 1 && array.order != ArrayParameter::Order::any) {
+          throw UsageError(
+              fmt::format("--let {}: elements of several numbers have no order", array.name));
+        }
       }
       if (array.length.text() != "0") with_length_.insert(array.name);
     }
-    for (const auto& [name, range] : given_.ranges) check_known(known, "--let", name);
+    for (const auto& [name, values] : given_.values) check_known(known, "--let", name);
     take_bounds();
     if (given_.shared_bytes) kernel().launch.shared_bytes = *given_.shared_bytes;
+  }
+
+  static void take_range(ScalarParameter& scalar, const Values& given) {
+    if (!is_integer(scalar.element) || !given.range) {
+      throw UsageError(fmt::format("--let {}: {}", scalar.name,
+                                   given.range ? "it is no integer" : "it is no array"));
+    }
+    const ValueRange all = range_of(scalar.element);
+    if (given.range->low < all.low || given.range->high > all.high) {
+      throw UsageError(
+          fmt::format("--let {}: its type holds {}..{}", scalar.name, all.low, all.high));
+    }
+    scalar.range = *given.range;
   }
 
   // Conditions like `n > 0` and `n == 64` bound what is drawn, so that most of it is used.
@@ -164,7 +123,7 @@ class Assuming {
       std::smatch match;
       if (!std::regex_match(condition.text(), match, kBound)) continue;
       const auto scalar = std::ranges::find(kernel().scalars, match[1], &ScalarParameter::name);
-      if (scalar == kernel().scalars.end() || given_.ranges.contains(scalar->name)) continue;
+      if (scalar == kernel().scalars.end() || given_.values.contains(scalar->name)) continue;
       const std::string relation = match[2];
       const std::int64_t number = std::stoll(match[3]);
       std::int64_t& low = lows_[scalar->name];
@@ -197,35 +156,19 @@ class Assuming {
   [[nodiscard]] KernelDescription with_ranges_up_to(std::int64_t high) {
     KernelDescription tried = kernel();
     for (ScalarParameter& scalar : tried.scalars) {
-      if (!is_plain_integer(scalar) || given_.ranges.contains(scalar.name)) continue;
+      if (!free_.contains(scalar.name)) continue;
       const std::int64_t low = lows_[scalar.name];
       scalar.range = {low, std::min(scalar.range.high, std::max(high, low))};
     }
     return tried;
   }
 
-  // What runs with drawn shapes touched.
-  std::vector<std::pair<KernelInput, Extents>> probe(const KernelDescription& tried, int runs,
-                                                     const std::vector<Fill>& fill) {
-    std::vector<std::pair<KernelInput, Extents>> seen;
-    for (int i = 0; i < runs; ++i) {
-      Tape tape = Tape::of_seed(static_cast<std::uint64_t>(i) + 1);
-      Draw draw(tape);
-      KernelInput input;
-      int draws = 0;
-      while (!draw_shape(tried, draw, input, draws > kDrawsMax / 2)) {
-        if (++draws < kDrawsMax) continue;
-        throw NoInput(
-            "no input satisfies the conditions and ranges; give ranges by --let, and extents by "
-            "--block and --grid");
-      }
-      Extents extents = prober_.run(tried, input, fill, static_cast<std::uint64_t>(i));
-      seen.emplace_back(std::move(input), std::move(extents));
-    }
-    return seen;
+  std::vector<Probe> probe(const KernelDescription& tried, int runs, const std::vector<Fill>& fill,
+                           std::uint64_t seed = 0) {
+    return probes(prober_, tried, runs, fill, seed);
   }
 
-  [[nodiscard]] std::vector<Fill> all(Fill fill) { return {kernel().arrays.size(), fill}; }
+  [[nodiscard]] std::vector<Fill> all(Fill fill) { return all_of(kernel(), fill); }
 
   void choose_block() {
     LaunchRule& launch = kernel().launch;
@@ -250,24 +193,42 @@ class Assuming {
       if (function.max_threads != 0 && block.count() > function.max_threads) continue;
       if (!first) first = block;
       fix(block);
-      if (!leaves_shared()) {
-        if (!(block == *first)) {
-          made_.notes.push_back(fmt::format(
-              "blocks of {} threads: with {} the kernel leaves its shared memory (--block gives "
-              "others)",
-              shown(block), shown(*first)));
-        }
-        return;
+      const bool leaves = leaves_shared();
+      if (leaves && !nearly_stays(block, fix)) continue;
+      fix(block);
+      if (leaves) {
+        made_.notes.push_back(fmt::format(
+            "with {} threads of a block the kernel leaves its shared memory, with a few less it "
+            "does not; that is taken for a defect (--block gives other blocks)",
+            shown(block)));
+      } else if (!(block == *first)) {
+        made_.notes.push_back(fmt::format(
+            "blocks of {} threads: with {} the kernel leaves its shared memory (--block gives "
+            "others)",
+            shown(block), shown(*first)));
       }
+      return;
     }
     fix(first.value_or(Dim3(32)));
   }
 
+  // Whether a few threads less stay in shared memory: the memory is as large as the block, and an
+  // index is off by few.
+  bool nearly_stays(const Dim3& block, const auto& fix) {
+    for (const std::uint32_t less : {1U, 2U, 4U, 8U}) {
+      for (const Dim3& fewer : {Dim3(block.x - std::min(less, block.x - 1), block.y, block.z),
+                                Dim3(block.x, block.y - std::min(less, block.y - 1), block.z)}) {
+        if (fewer == block || 2 * fewer.count() <= block.count()) continue;
+        fix(fewer);
+        if (!leaves_shared()) return true;
+      }
+    }
+    return false;
+  }
+
   // The more integers, the longer are arrays of their products.
   [[nodiscard]] std::int64_t usual_high() const {
-    const auto integers = std::ranges::count_if(made_.kernel.scalars, [&](const auto& scalar) {
-      return is_plain_integer(scalar) && !given_.ranges.contains(scalar.name);
-    });
+    const std::size_t integers = free_.size();
     return integers <= 1 ? kLargest : integers == 2 ? 100 : 40;
   }
 
@@ -286,7 +247,7 @@ class Assuming {
   // The largest of usual ranges with which accesses stay in arrays of any sensible length, and runs
   // end.
   void choose_ranges() {
-    if (std::ranges::none_of(kernel().scalars, is_plain_integer)) return;
+    if (free_.empty()) return;
     find_lows();
     const std::int64_t usual = usual_high();
     std::optional<KernelDescription> largest;
@@ -312,7 +273,7 @@ class Assuming {
   // Integers with which a kernel does not end if they are 0: steps of loops.
   void find_lows() {
     for (const ScalarParameter& scalar : kernel().scalars) {
-      if (!is_plain_integer(scalar) || given_.ranges.contains(scalar.name)) continue;
+      if (!free_.contains(scalar.name)) continue;
       if (lows_[scalar.name] > 0) continue;
       KernelDescription tried = with_ranges_up_to(30);
       for (ScalarParameter& other : tried.scalars) {
@@ -331,100 +292,120 @@ class Assuming {
     }
   }
 
-  // Arrays whose values decide what is touched hold indices.
-  void find_index_arrays() {
-    const auto plain = probe(kernel(), 2 * kQuickRuns, all(Fill::zeros));
-    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
-      ArrayParameter& array = kernel().arrays[i];
-      if (array.values || is_byte(array)) continue;
-      std::vector<Fill> fill = all(Fill::zeros);
-      fill[i] = Fill::drawn;
-      const auto filled = probe(kernel(), 2 * kQuickRuns, fill);
-      const bool decides = !std::ranges::equal(plain, filled, [](const auto& a, const auto& b) {
-        return a.second.elements == b.second.elements &&
-               a.second.leaves_arrays == b.second.leaves_arrays;
-      });
-      if (decides) array.values = kIndices;
-    }
-    // Offsets that are drawn may first lead to the indices: columns after rows of a sparse matrix.
-    for (std::size_t round = 0; round < kernel().arrays.size(); ++round) {
-      if (!find_indices_behind()) break;
-    }
-  }
-
-  bool find_indices_behind() {
-    std::vector<Fill> fill = all(Fill::zeros);
-    for (std::size_t i = 0; i < fill.size(); ++i) {
-      if (kernel().arrays[i].values) fill[i] = Fill::drawn;
-    }
-    const auto known = probe(kernel(), 2 * kQuickRuns, fill);
-    for (std::size_t i = 0; i < fill.size(); ++i) {
-      ArrayParameter& array = kernel().arrays[i];
-      if (array.values || is_byte(array)) continue;
-      fill[i] = Fill::drawn;
-      const auto filled = probe(kernel(), 2 * kQuickRuns, fill);
-      fill[i] = Fill::zeros;
-      const bool decides = !std::ranges::equal(known, filled, [](const auto& a, const auto& b) {
-        return a.second.elements == b.second.elements &&
-               a.second.leaves_arrays == b.second.leaves_arrays;
-      });
-      if (!decides) continue;
-      array.values = kIndices;
-      return true;
-    }
-    return false;
-  }
-
-  // Every byte is a possible index, of 256 elements.
-  static bool is_byte(const ArrayParameter& array) {
-    return std::ranges::all_of(array.columns, [](const ArrayParameter::Column& column) {
-      return bytes_of(column.element) == 1;
-    });
-  }
-
   [[nodiscard]] bool is_length_given(const ArrayParameter& array) const {
     return with_length_.contains(array.name);
   }
 
+  // What runs with several contents touched, shape by shape the most of them.
+  struct Touched {
+    std::vector<Probe> most, plain;  // plain: where all arrays are zero
+  };
+  Touched touched() {
+    Touched seen{probe(kernel(), kSamples, all(Fill::drawn)),
+                 probe(kernel(), kSamples, all(Fill::zeros))};
+    const auto add = [&](const std::vector<Probe>& more) {
+      for (std::size_t run = 0; run < more.size(); ++run) {
+        Extents& most = seen.most[run].second;
+        const Extents& one = more[run].second;
+        for (std::size_t i = 0; i < most.elements.size(); ++i) {
+          most.elements[i] = std::max(most.elements[i], one.elements[i]);
+          if (one.written[i]) most.written[i] = true;
+        }
+        most.shared_bytes = std::max(most.shared_bytes, one.shared_bytes);
+      }
+    };
+    add(seen.plain);
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
+      if (kernel().arrays[i].values) indices.push_back(i);
+    }
+    if (indices.empty()) return seen;
+    // The ends of what data may lead to: large indices beside small ones, and large ones alone.
+    add(probe(kernel(), kSamples, all(Fill::drawn), kSamples));
+    add(probe(kernel(), kSamples, all(Fill::highest)));
+    for (const std::size_t i : indices) {
+      for (const Fill rest : {Fill::zeros, Fill::drawn}) {
+        std::vector<Fill> fill = all(rest);
+        fill[i] = Fill::highest;
+        add(probe(kernel(), kSamples, fill));
+      }
+    }
+    return seen;
+  }
+
   void fit_lengths() {
-    const auto seen = probe(kernel(), kSamples, all(Fill::drawn));
-    const auto plain = probe(kernel(), kSamples, all(Fill::zeros));  // of the same shapes
+    Touched seen = touched();
+    if (find_offsets(seen)) seen = touched();
     made_.written.assign(kernel().arrays.size(), false);
     std::vector<Expression> fitted;
     for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
-      std::vector<Sample> samples;
-      bool data_decide = false;
-      for (std::size_t run = 0; run < seen.size(); ++run) {
-        const auto& [input, extents] = seen[run];
-        samples.push_back({input, extents.elements[i]});
-        if (extents.written[i]) made_.written[i] = true;
-        data_decide = data_decide || extents.elements[i] != plain[run].second.elements[i];
+      for (const Probe& run : seen.most) {
+        if (run.second.written[i]) made_.written[i] = true;
       }
-      fitted.push_back(is_length_given(kernel().arrays[i])
-                           ? kernel().arrays[i].length
-                           : length_of_samples(kernel().arrays[i].name, samples, data_decide));
+      fitted.push_back(is_length_given(kernel().arrays[i]) ? kernel().arrays[i].length
+                                                           : length_of(seen, i));
     }
     for (std::size_t i = 0; i < fitted.size(); ++i) {
       if (!is_length_given(kernel().arrays[i])) note_extra(fitted, i);
       kernel().arrays[i].length = fitted[i];
     }
-    fit_shared(seen);
+    fit_shared(seen.most);
   }
 
-  Expression length_of_samples(const std::string& name, const std::vector<Sample>& samples,
-                               bool data_decide) {
-    std::int64_t most = 0;
-    for (const Sample& sample : samples) most = std::max(most, sample.extent);
-    if (most == 0) {
-      made_.notes.push_back(fmt::format("{} was not accessed in trial runs", name));
+  static std::vector<Sample> samples_of(const std::vector<Probe>& seen, std::size_t array) {
+    std::vector<Sample> samples;
+    for (const auto& [input, extents] : seen) samples.push_back({input, extents.elements[array]});
+    return samples;
+  }
+
+  // Indices with one more element than rows are where the rows begin.  Returns whether there are.
+  bool find_offsets(const Touched& seen) {
+    bool found = false;
+    for (std::size_t i = 0; i < kernel().arrays.size(); ++i) {
+      ArrayParameter& array = kernel().arrays[i];
+      if (!array.values || given_.values.contains(array.name) || array.columns.size() > 1) continue;
+      const std::string text = fitted_length(kernel(), samples_of(seen.most, i)).text();
+      if (!text.ends_with(" + 1") || text.find('?') != std::string::npos) continue;
+      array.order = ArrayParameter::Order::ascending;
+      found = true;
     }
-    // Indices reach as far as their values.
-    if (data_decide) return Expression::number(std::max(most, kIndices.high + 1));
-    return fitted_length(kernel(), samples);
+    return found;
+  }
+
+  Expression length_of(const Touched& seen, std::size_t i) {
+    const std::vector<Sample> most = samples_of(seen.most, i);
+    const std::vector<Sample> plain = samples_of(seen.plain, i);
+    const std::string& name = kernel().arrays[i].name;
+    std::int64_t largest = 0;
+    bool data_decide = false;
+    for (std::size_t run = 0; run < most.size(); ++run) {
+      largest = std::max(largest, most[run].extent);
+      data_decide = data_decide || most[run].extent != plain[run].extent;
+    }
+    if (largest == 0) {
+      made_.notes.push_back(
+          fmt::format("{} was not accessed in trial runs; it has {} elements", name, kUntouched));
+      return Expression::number(kUntouched);
+    }
+    if (!data_decide) return fitted_length(kernel(), most);
+    std::int64_t indices = 1;
+    for (const ArrayParameter& array : kernel().arrays) {
+      if (array.values) indices = std::max(indices, array.values->high + 1);
+    }
+    const IndexedLength fitted = fitted_length_by_data(kernel(), most, plain, indices);
+    if (!fitted.is_known) {
+      made_.notes.push_back(fmt::format(
+          "data decide how long {} must be; it has twice what trial runs needed (--length gives "
+          "its length)",
+          name));
+    }
+    return fitted.length;
   }
 
   // One array with an element more than another one is what `i <= n` looks like.
   void note_extra(const std::vector<Expression>& lengths, std::size_t i) {
+    // Rows begin and end somewhere.
+    if (kernel().arrays[i].order == ArrayParameter::Order::ascending) return;
     const std::string& text = lengths[i].text();
     const std::size_t plus = text.rfind(" + ");
     if (plus == std::string::npos || !std::isdigit(static_cast<unsigned char>(text[plus + 3]))) {
@@ -436,7 +417,7 @@ class Assuming {
         kernel().arrays[i].name, text, text.substr(0, plus)));
   }
 
-  void fit_shared(const std::vector<std::pair<KernelInput, Extents>>& seen) {
+  void fit_shared(const std::vector<Probe>& seen) {
     if (kernel().launch.shared_bytes.text() != "0") return;
     std::vector<Sample> samples;
     for (const auto& [input, extents] : seen) samples.push_back({input, extents.shared_bytes});
@@ -461,19 +442,44 @@ class Assuming {
     }
     for (const ArrayParameter& array : kernel().arrays) {
       made_.lengths.push_back(fmt::format("{} = {}", array.name, array.length.text()));
-      if (array.values) {
-        made_.notes.push_back(fmt::format("values of {} are {}..{}: they decide what is accessed",
-                                          array.name, array.values->low, array.values->high));
-      }
+      if (array.values) tell_values(array);
     }
+    tell_orders();
     for (const std::string& aid : given_.aids_left_out) {
       made_.notes.push_back(fmt::format("not understood, and left out: {}", aid));
     }
-    for (const ptx::Variable& variable : module_.variables) {
-      if (variable.space == ptx::Space::constant && variable.initial.empty()) {
-        made_.notes.push_back("constant memory that host code sets is zero");
-        break;
-      }
+    if (uses_unset_constants(module_, kernel().mangled)) {
+      made_.notes.push_back("constant memory that host code sets is zero");
+    }
+  }
+
+  // How to say more than a range of indices, once.
+  void tell_orders() {
+    for (const ArrayParameter& array : kernel().arrays) {
+      if (!array.values || array.order != ArrayParameter::Order::any) continue;
+      made_.notes.push_back(fmt::format(
+          "some of these values are equal: --let {0}=distinct says that none are, --let "
+          "'{0}=ascending {1}..{2}' that they ascend",
+          array.name, array.values->low, array.values->high));
+      return;
+    }
+  }
+
+  void tell_values(const ArrayParameter& array) {
+    const std::string range = fmt::format("{}..{}", array.values->low, array.values->high);
+    if (array.order == ArrayParameter::Order::distinct) {
+      made_.notes.push_back(fmt::format("values of {} are distinct, of {}", array.name, range));
+    } else if (array.order == ArrayParameter::Order::any) {
+      made_.notes.push_back(fmt::format(
+          "values of {} are {}, in any order: they decide what is accessed", array.name, range));
+    } else if (given_.values.contains(array.name)) {
+      made_.notes.push_back(fmt::format("values of {} ascend in {}", array.name, range));
+    } else {
+      made_.notes.push_back(
+          fmt::format("values of {0} ascend in {1}: it has one more element than rows (--let "
+                      "{0}={1} gives them "
+                      "in any order)",
+                      array.name, range));
     }
   }
 
@@ -482,6 +488,7 @@ class Assuming {
   const KernelPair pair_;
   Prober prober_;
   Assumptions made_;
+  std::set<std::string> free_;                // integers whose range is chosen here
   std::set<std::string> with_length_;         // arrays of which somebody has said it
   std::map<std::string, std::int64_t> lows_;  // 0 where there is none
 };

@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/kernel/contracts.hpp"
 #include "harness/kernel/kernel_description.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck {
 
 struct Given {
-  std::map<std::string, ValueRange> ranges;  // of scalars, or of an array's values
-  std::vector<std::string> aids_left_out;    // conditions that were not understood
+  std::map<std::string, Values> values;    // of scalars, or of an array's elements
+  std::vector<std::string> aids_left_out;  // conditions that were not understood
   std::optional<Expression> shared_bytes;
 };
 

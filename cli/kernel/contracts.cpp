@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <regex>
 
 #include "cli/cli.hpp"
@@ -98,6 +99,10 @@ void add_comment(std::string_view text, const std::string& what, Contracts& cont
   } else if (const auto lengths = rest("lengths:")) {
     for (const std::string& part : split_at_commas(*lengths)) {
       contracts.lengths.push_back(length_of_text(part, what));
+    }
+  } else if (const auto values = rest("values:")) {
+    for (const std::string& part : split_at_commas(*values)) {
+      contracts.values.push_back(values_of_text(part, what));
     }
   } else if (const auto launch = rest("launch:")) {
     for (const std::string& part : split_at_commas(*launch)) {
@@ -206,6 +211,36 @@ std::pair<std::string, Expression> length_of_text(std::string_view text, std::st
     fail(what, fmt::format("'{}': expected an array and its length, for example a=n*m", text));
   }
   return {std::string(trimmed(text.substr(0, equals))), parsed(text.substr(equals + 1), what)};
+}
+
+std::pair<std::string, Values> values_of_text(std::string_view text, std::string_view what) {
+  const auto refuse = [&](std::string_view why) { fail(fmt::format("{} {}", what, text), why); };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || trimmed(text.substr(0, equals)).empty()) {
+    refuse("expected a name and its range, for example n=0..1000");
+  }
+  std::string_view rest = trimmed(text.substr(equals + 1));
+  Values values;
+  for (const auto& [order, name] : kOrderNames) {
+    if (!rest.starts_with(name)) continue;
+    values.order = order;
+    rest = trimmed(rest.substr(name.size()));
+    if (rest.empty()) return {std::string(trimmed(text.substr(0, equals))), values};
+  }
+  const auto number = [&](std::string_view digits) {
+    std::int64_t value = 0;
+    digits = trimmed(digits);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+      refuse("expected numbers, for example n=0..1000, or ascending or distinct before them");
+    }
+    return value;
+  };
+  const std::size_t dots = rest.find("..");
+  const std::int64_t low = number(rest.substr(0, dots));
+  values.range = {low, dots == std::string_view::npos ? low : number(rest.substr(dots + 2))};
+  if (low > values.range->high) refuse("the range is empty");
+  return {std::string(trimmed(text.substr(0, equals))), values};
 }
 
 Contracts contracts_of(std::string_view source, std::string_view kernel) {

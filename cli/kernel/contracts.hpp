@@ -2,6 +2,7 @@
 //
 //   // requires: n % 4 == 0, n > 0        conditions
 //   // lengths: a = n * m, b = n          elements of arrays
+//   // values: n = 1..500, begin = ascending 0..63, index = distinct
 //   // launch: blockDim.x == 256, gridDim.x == n / 256
 //
 // and what GPUVerify reads: `//--blockDim=64 --gridDim=[2,2]` in the first lines of the file, and
@@ -20,11 +21,18 @@
 
 namespace warpcheck {
 
+// What an integer, or the elements of an array, may be.
+struct Values {
+  std::optional<ValueRange> range;  // nothing: any
+  ArrayParameter::Order order = ArrayParameter::Order::any;
+};
+
 struct Contracts {
   std::vector<Expression> conditions;
   std::vector<Expression> aids;     // conditions of GPUVerify
   std::vector<std::string> unread;  // those that are no expressions of ours
   std::vector<std::pair<std::string, Expression>> lengths;
+  std::vector<std::pair<std::string, Values>> values;
   std::array<std::optional<Expression>, 3> block, grid;
 };
 
@@ -45,6 +53,9 @@ std::vector<std::string> apply_contracts(const Contracts& contracts, KernelDescr
 // "a = n * m".  Throws UsageError.
 [[nodiscard]] std::pair<std::string, Expression> length_of_text(std::string_view text,
                                                                 std::string_view what);
+// "n=0..1000", "n=7", "begin = ascending 0..63", "index = distinct".  Throws UsageError.
+[[nodiscard]] std::pair<std::string, Values> values_of_text(std::string_view text,
+                                                            std::string_view what);
 // Parts at commas outside parentheses and brackets, without spaces around.
 [[nodiscard]] std::vector<std::string> split_at_commas(std::string_view text);
 

@@ -100,5 +100,25 @@ TEST(Contracts, ExtentsAreOneToThree) {
   EXPECT_THROW(static_cast<void>(extents_of("", "--block")), UsageError);
 }
 
+TEST(Contracts, ValuesHaveARangeAndAnOrder) {
+  const auto [name, values] = values_of_text(" begin = ascending 0..63", "--let");
+  EXPECT_EQ(name, "begin");
+  EXPECT_EQ(values.range, (ValueRange{0, 63}));
+  EXPECT_EQ(values.order, ArrayParameter::Order::ascending);
+  EXPECT_EQ(values_of_text("index=distinct", "--let").second.order,
+            ArrayParameter::Order::distinct);
+  EXPECT_EQ(values_of_text("index=distinct", "--let").second.range, std::nullopt);
+  EXPECT_EQ(values_of_text("n=7", "--let").second.range, (ValueRange{7, 7}));
+  for (const char* const text : {"n", "=1..2", "n=", "n=2..1", "n=sorted 0..1", "n=1..x"}) {
+    EXPECT_THROW(static_cast<void>(values_of_text(text, "--let")), UsageError) << text;
+  }
+  const Contracts contracts = contracts_of(
+      "// values: n = 1..5, begin = ascending 0..9\n__global__ void rows(int n, int* begin) {}",
+      "rows");
+  ASSERT_EQ(contracts.values.size(), 2U);
+  EXPECT_EQ(contracts.values[1].first, "begin");
+  EXPECT_EQ(contracts.values[1].second.order, ArrayParameter::Order::ascending);
+}
+
 }  // namespace
 }  // namespace warpcheck

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <sstream>
 
 #include "cli/cli.hpp"
@@ -12,30 +11,6 @@
 
 namespace warpcheck {
 namespace {
-
-std::int64_t whole_number(std::string_view text, std::string_view option) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw UsageError(fmt::format("--let {}: expected numbers, for example n=0..1000", option));
-  }
-  return number;
-}
-
-std::pair<std::string, ValueRange> range_of_text(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw UsageError(
-        fmt::format("--let {}: expected a name and its range, for example n=0..1000", text));
-  }
-  const std::string range = text.substr(equals + 1);
-  const std::size_t dots = range.find("..");
-  const std::int64_t low = whole_number(range.substr(0, dots), text);
-  const std::int64_t high =
-      dots == std::string::npos ? low : whole_number(range.substr(dots + 2), text);
-  if (low > high) throw UsageError(fmt::format("--let {}: the range is empty", text));
-  return {text.substr(0, equals), {low, high}};
-}
 
 std::vector<std::string> words_of(const std::vector<std::string>& texts) {
   std::vector<std::string> words;
@@ -81,7 +56,7 @@ void KernelOptions::add_options_to(CLI::App& command) {
   command.add_option("--shared", shared, "Bytes of dynamic shared memory, an expression");
   command.add_option("--let", lets,
                      "Range of an integer parameter, or of the values of an array: "
-                     "n=0..1000");
+                     "n=0..1000, begin='ascending 0..63', index=distinct");
   command.add_option("--length", lengths, "Elements of an array: a=n*m");
   command.add_option("--requires", requirements, "A condition of what is run: 'n % 4 == 0'");
   command.add_option("--instantiate", instantiate, "A template to instantiate: 'scan<int, 256>'");
@@ -109,9 +84,11 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
   KernelDescription kernel = described(module, file, mangled, parameters);
   const std::string signature = signature_text(kernel);
   Given given;
-  for (const std::string& let : options.lets) given.ranges.insert(range_of_text(let));
-  given.aids_left_out = apply_contracts(
-      contracts_of(file.source, kernel.name.substr(0, kernel.name.find('<'))), kernel);
+  for (const std::string& let : options.lets) given.values.insert(values_of_text(let, "--let"));
+  const Contracts contracts =
+      contracts_of(file.source, kernel.name.substr(0, kernel.name.find('<')));
+  given.values.insert(contracts.values.begin(), contracts.values.end());  // after the options
+  given.aids_left_out = apply_contracts(contracts, kernel);
   apply_contracts(contracts_of_options(options), kernel);
   if (!options.shared.empty()) {
     try {

@@ -16,6 +16,10 @@ constexpr std::int64_t kExtraMax = 16;   // a halo, one element more
 // it.
 constexpr double kReachedMin = 0.2;
 
+struct Most {
+  std::int64_t factor = kFactorMax, extra = kExtraMax;
+};
+
 // An expression and its value for each sample.
 struct Term {
   std::string text;
@@ -24,31 +28,55 @@ struct Term {
 
 class Fit {
  public:
-  Fit(const KernelDescription& kernel, const std::vector<Sample>& samples)
-      : kernel_(kernel), samples_(samples) {
+  Fit(const KernelDescription& kernel, const std::vector<Sample>& samples, Most most = {})
+      : kernel_(kernel), samples_(samples), most_(most) {
     for (const ScalarParameter& scalar : kernel.scalars) {
-      if (is_integer(scalar.element) && scalar.element != ElementType::boolean) {
+      if (is_integer(scalar.element) && bytes_of(scalar.element) > 1) {
         names_.push_back(scalar.name);
       }
     }
   }
 
-  Expression best() const {
+  [[nodiscard]] Expression best() const {
     if (const auto number = constant()) return Expression::number(*number);
     const std::vector<Term> sizes = terms_of_sizes();
+    if (auto found = reached(sizes)) return *found;
     const std::vector<Term> launches = terms_of_launches();
-    for (const auto& tier : {&sizes, &launches}) {
-      if (auto found = smallest(*tier, 1, 0)) return *found;
-      if (auto found = smallest(*tier, kFactorMax, 0)) return *found;
-      if (auto found = smallest(with_sums(*tier), 1, 0)) return *found;
-      if (auto found = smallest(*tier, 1, kExtraMax)) return *found;
-      if (auto found = smallest(with_sums(*tier), 1, kExtraMax)) return *found;
-      if (auto found = smallest(*tier, kFactorMax, kExtraMax)) return *found;
-    }
+    if (auto found = reached(launches)) return *found;
     return loose(sizes, launches);
   }
 
+  // Of what data lead to: indices reach as far as their values, unless a size guards them.
+  [[nodiscard]] std::optional<Expression> best_of_indices(std::int64_t indices) const {
+    if (const auto number = constant()) return Expression::number(*number);
+    if (auto found = reached(terms_of_sizes())) return found;
+    if (bounds(std::to_string(indices))) return Expression::number(indices);
+    return reached(terms_of_launches());
+  }
+
+  // Whether an expression bounds all samples.
+  [[nodiscard]] bool bounds(const std::string& text) const {
+    const auto bound = term(text);
+    if (!bound) return false;
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      if (samples_[s].extent > bound->values[s]) return false;
+    }
+    return true;
+  }
+
  private:
+  // A function that some of the samples need all of.
+  [[nodiscard]] std::optional<Expression> reached(const std::vector<Term>& terms) const {
+    if (auto found = smallest(terms, 1, 0)) return found;
+    if (auto found = smallest(terms, most_.factor, 0)) return found;
+    if (auto found = smallest(with_sums(terms), 1, 0)) return found;
+    if (auto found = smallest(terms, 1, most_.extra)) return found;
+    if (auto found = smallest(with_sums(terms), 1, most_.extra)) return found;
+    if (auto found = smallest(terms, most_.factor, most_.extra)) return found;
+    if (auto found = one_for_several(terms)) return found;
+    return all_but_few(terms);
+  }
+
   [[nodiscard]] std::optional<std::int64_t> constant() const {
     std::int64_t number = 0;
     for (const Sample& sample : samples_) {
@@ -72,6 +100,49 @@ class Fit {
 
   void add(std::vector<Term>& terms, const std::string& text) const {
     if (auto made = term(text)) terms.push_back(std::move(*made));
+  }
+
+  // An extent that is always 1 says nothing.
+  void add_of_launch(std::vector<Term>& terms, const std::string& text) const {
+    const int dims = text.find(".z") != std::string::npos   ? 3
+                     : text.find(".y") != std::string::npos ? 2
+                                                            : 1;
+    if (dims <= std::max(kernel_.launch.grid_dims, kernel_.launch.block_dims)) add(terms, text);
+  }
+
+  // (n + 3) / 4: a result of each group of elements.
+  [[nodiscard]] std::optional<Expression> one_for_several(const std::vector<Term>& tier) const {
+    std::vector<Term> terms;
+    for (const Term& each : tier) {
+      if (each.text.find_first_of("+?*") != std::string::npos) continue;
+      for (const std::int64_t group : {2, 3, 4, 8, 16, 32, 64, 128, 256}) {
+        add(terms, fmt::format("({} + {}) / {}", each.text, group - 1, group));
+      }
+    }
+    return smallest(terms, 1, 0);
+  }
+
+  // A kernel that leaves out the last elements (a border) has arrays with them.
+  [[nodiscard]] std::optional<Expression> all_but_few(const std::vector<Term>& tier) const {
+    const Term* best = nullptr;
+    std::int64_t fewest = kExtraMax + 1;
+    for (const Term& each : tier) {
+      std::int64_t left = std::numeric_limits<std::int64_t>::max();
+      for (std::size_t s = 0; s < samples_.size(); ++s) {
+        if (samples_[s].extent > 0) left = std::min(left, each.values[s] - samples_[s].extent);
+      }
+      if (left <= 0 || left >= fewest) continue;
+      double reached = 0;
+      for (std::size_t s = 0; s < samples_.size(); ++s) {
+        const bool is_all = each.values[s] - samples_[s].extent == left;
+        if (samples_[s].extent > 0 && is_all) reached += 1.0 / touching();
+      }
+      if (reached < kReachedMin) continue;
+      best = &each;
+      fewest = left;
+    }
+    if (best == nullptr) return std::nullopt;
+    return Expression(best->text);
   }
 
   // n, n * m, a pitched matrix, n * m * k
@@ -110,12 +181,12 @@ class Fit {
           "blockDim.x * blockDim.y", "gridDim.x * blockDim.x", "gridDim.y * blockDim.y",
           "gridDim.x * blockDim.x * blockDim.y", "gridDim.x * blockDim.x * gridDim.y * blockDim.y",
           "gridDim.x * blockDim.x * gridDim.y * blockDim.y * gridDim.z * blockDim.z"}) {
-      add(terms, text);
+      add_of_launch(terms, text);
     }
     for (const std::string& a : names_) {
       for (const char* const text : {"gridDim.x", "gridDim.y", "gridDim.x * blockDim.x",
                                      "gridDim.y * blockDim.y", "blockDim.x"}) {
-        add(terms, fmt::format("{} * {}", a, text));
+        add_of_launch(terms, fmt::format("{} * {}", a, text));
       }
     }
     return terms;
@@ -228,6 +299,7 @@ class Fit {
 
   const KernelDescription& kernel_;
   const std::vector<Sample>& samples_;
+  Most most_;
   std::vector<std::string> names_;
 };
 
@@ -235,6 +307,25 @@ class Fit {
 
 Expression fitted_length(const KernelDescription& kernel, const std::vector<Sample>& samples) {
   return Fit(kernel, samples).best();
+}
+
+IndexedLength fitted_length_by_data(const KernelDescription& kernel,
+                                    const std::vector<Sample>& most,
+                                    const std::vector<Sample>& plain, std::int64_t indices) {
+  constexpr std::int64_t kIndicesMax = 1024;  // more factors are not tried one by one
+  const std::int64_t tried = std::clamp(indices, kFactorMax, kIndicesMax);
+  const Fit fit(kernel, most, {.factor = tried, .extra = tried});
+  if (auto found = fit.best_of_indices(indices)) return {*found, true};
+  // The most of what the code touches in any case, and of indices; or one after the other.
+  const std::string base = Fit(kernel, plain).best().text();
+  for (const std::string& text :
+       {base, fmt::format("({0}) > {1} ? ({0}) : {1}", base, indices),
+        fmt::format("({}) + {}", base, indices), fmt::format("({}) * {}", base, indices)}) {
+    if (fit.bounds(text)) return {Expression(text), true};
+  }
+  std::int64_t largest = 0;
+  for (const Sample& sample : most) largest = std::max(largest, sample.extent);
+  return {Expression::number(2 * largest), false};
 }
 
 }  // namespace warpcheck

@@ -20,4 +20,16 @@ struct Sample {
 [[nodiscard]] Expression fitted_length(const KernelDescription& kernel,
                                        const std::vector<Sample>& samples);
 
+// Of an array into which data lead.
+struct IndexedLength {
+  Expression length = Expression::number(0);
+  bool is_known = false;  // false: no function bounds what was touched, so it is twice the most
+};
+//   most: with the contents that lead farthest; plain: of the same runs where all arrays are zero
+//   indices: 1 + the largest index that the arrays hold
+[[nodiscard]] IndexedLength fitted_length_by_data(const KernelDescription& kernel,
+                                                  const std::vector<Sample>& most,
+                                                  const std::vector<Sample>& plain,
+                                                  std::int64_t indices);
+
 }  // namespace warpcheck

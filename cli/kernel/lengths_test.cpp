@@ -13,11 +13,21 @@ struct Numbers {
   [[nodiscard]] std::int64_t threads() const { return blocks * 32; }
 };
 
-std::string length(const std::function<std::int64_t(const Numbers&)>& extent) {
+std::vector<Sample> samples_of(const std::function<std::int64_t(const Numbers&)>& extent);
+
+KernelDescription kernel_of_numbers() {
   KernelDescription kernel;
   for (const char* const name : {"n", "m", "k"}) {
     kernel.scalars.push_back({name, ElementType::i32, {}, {0, 100}});
   }
+  return kernel;
+}
+
+std::string length(const std::function<std::int64_t(const Numbers&)>& extent) {
+  return fitted_length(kernel_of_numbers(), samples_of(extent)).text();
+}
+
+std::vector<Sample> samples_of(const std::function<std::int64_t(const Numbers&)>& extent) {
   std::vector<Sample> samples;
   for (std::int64_t i = 0; i < 40; ++i) {
     const Numbers numbers{i * 7 % 41, i * 11 % 29 + 1, i * 5 % 13 + 2, i % 3 + 1};
@@ -27,7 +37,13 @@ std::string length(const std::function<std::int64_t(const Numbers&)>& extent) {
     input.launch = {Dim3(numbers.blocks), Dim3(32), 0};
     samples.push_back({input, extent(numbers)});
   }
-  return fitted_length(kernel, samples).text();
+  return samples;
+}
+
+// most: with data that lead farthest; plain: with zeros
+IndexedLength length_by_data(const std::function<std::int64_t(const Numbers&)>& most,
+                             const std::function<std::int64_t(const Numbers&)>& plain) {
+  return fitted_length_by_data(kernel_of_numbers(), samples_of(most), samples_of(plain), 64);
 }
 
 TEST(Lengths, OfGuardedKernelsAreTheirGuards) {
@@ -58,6 +74,34 @@ TEST(Lengths, ThatDependOnNothingAreNumbers) {
   EXPECT_EQ(length([](const Numbers&) { return 1; }), "1");
   EXPECT_EQ(length([](const Numbers& x) { return x.n > 3 ? 256 : 0; }), "256");
   EXPECT_EQ(length([](const Numbers&) { return 0; }), "0");
+}
+
+TEST(Lengths, OfBordersAndGroupsAreThoseOfTheWhole) {
+  EXPECT_EQ(length([](const Numbers& x) { return std::max<std::int64_t>(0, x.n - 1); }), "n");
+  EXPECT_EQ(length([](const Numbers& x) { return (x.n + 3) / 4; }), "(n + 3) / 4");
+}
+
+TEST(Lengths, OfWhatDataLeadToFollowTheirRange) {
+  const auto nothing = [](const Numbers&) { return std::int64_t{0}; };
+  const auto one = [](const Numbers& x) { return std::int64_t{x.n > 0}; };
+  EXPECT_EQ(length_by_data([](const Numbers& x) { return x.n > 0 ? 64 : 0; }, one).length.text(),
+            "64");
+  EXPECT_EQ(length_by_data([](const Numbers& x) { return 64 * x.m; }, nothing).length.text(),
+            "m * 64");
+  EXPECT_EQ(length_by_data([](const Numbers& x) { return x.n + 63; }, nothing).length.text(),
+            "n + 63");
+  EXPECT_EQ(length_by_data([](const Numbers& x) { return std::min<std::int64_t>(64, x.n); }, one)
+                .length.text(),
+            "n");
+  const IndexedLength longer =
+      length_by_data([](const Numbers& x) { return std::max<std::int64_t>(64, 3 * x.n); },
+                     [](const Numbers& x) { return 3 * x.n; });
+  EXPECT_EQ(longer.length.text(), "(n * 3) > 64 ? (n * 3) : 64");
+  EXPECT_TRUE(longer.is_known);
+  const IndexedLength unknown =
+      length_by_data([](const Numbers& x) { return 5000 + x.n * x.n * x.m % 977; },
+                     [](const Numbers& x) { return std::int64_t{x.n > 0}; });
+  EXPECT_FALSE(unknown.is_known);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <regex>
+#include <set>
 
 #include "cli/cli.hpp"
 
@@ -15,10 +17,24 @@ namespace {
 
 constexpr std::size_t kFieldsMax = 16;  // of FIELDS
 
-// "image.width" -> "image_width"
-std::string field_name(std::string name) {
-  std::ranges::replace(name, '.', '_');
-  return name;
+// The names that the written files use themselves, and words that C++20 has taken.
+constexpr std::array<std::string_view, 17> kTakenNames{
+    "grid", "block",   "shared_bytes", "launch",  "arguments", "place",    "device", "input", "std",
+    "Draw", "concept", "requires",     "char8_t", "co_await",  "co_yield", "none",   "draw"};
+
+// "image.width" -> "image_width"; each name once.
+std::map<std::string, std::string> field_names_of(const KernelDescription& kernel) {
+  std::map<std::string, std::string> fields;
+  std::set<std::string> taken(kTakenNames.begin(), kTakenNames.end());
+  const auto add = [&](const std::string& name) {
+    std::string field = name;
+    std::ranges::replace(field, '.', '_');
+    while (!taken.insert(field).second) field += '_';
+    fields.emplace(name, std::move(field));
+  };
+  for (const ScalarParameter& scalar : kernel.scalars) add(scalar.name);
+  for (const ArrayParameter& array : kernel.arrays) add(array.name);
+  return fields;
 }
 
 std::string number_type(ElementType element) {
@@ -45,24 +61,27 @@ std::string scalar_type(ElementType element) {
   return is_short_float ? "float" : number_type(element);
 }
 
-// Numbers of an element, which all have one type and no padding between them.
-std::size_t numbers_of(const ArrayParameter& array) {
+// How a pair holds the elements of an array: as numbers of one type, or as bytes if they have
+// numbers of several types, or padding.
+struct ElementNumbers {
+  ElementType type = ElementType::u8;
+  std::size_t count = 0;  // of an element
+  bool is_bytes = false;
+};
+ElementNumbers numbers_of(const ArrayParameter& array) {
   const ElementType first = array.columns.front().element;
-  for (const ArrayParameter::Column& column : array.columns) {
-    if (column.element != first) {
-      throw UsageError(
-          fmt::format("array '{}': its elements ({}) have numbers of several types, "
-                      "so the pair must be written by hand",
-                      array.name, array.type));
-    }
+  const bool is_one_type = std::ranges::all_of(
+      array.columns, [&](const ArrayParameter::Column& column) { return column.element == first; });
+  if (is_one_type && array.columns.size() * bytes_of(first) == array.element_bytes) {
+    return {first, array.columns.size()};
   }
-  if (array.columns.size() * bytes_of(first) != array.element_bytes) {
+  if (array.values) {
     throw UsageError(
-        fmt::format("array '{}': its elements ({}) have padding, so the pair must be "
-                    "written by hand",
+        fmt::format("array '{}': its elements ({}) have numbers of several types, or padding, and "
+                    "decide what is accessed, so the pair must be written by hand",
                     array.name, array.type));
   }
-  return array.columns.size();
+  return {ElementType::u8, array.element_bytes, true};
 }
 
 class PairText {
@@ -71,7 +90,7 @@ class PairText {
       : name_(std::move(name)),
         type_(type_name(name_)),
         kernel_(assumed.assumptions.kernel),
-        assumed_(assumed) {
+        fields_(field_names_of(kernel_)) {
     for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
       if (!kernel_.arrays[i].is_constant && assumed.assumptions.written[i]) outputs_.push_back(i);
     }
@@ -85,36 +104,37 @@ class PairText {
   [[nodiscard]] std::string launcher() const {
     std::string text = fmt::format(
         "// Launches {0} of {1}.\n"
+        "#include <cuda_bf16.h>\n"
+        "#include <cuda_fp16.h>\n"
+        "#include <cuda_runtime.h>\n"
+        "\n"
         "#include <cstdint>\n"
+        "#include <cstring>\n"
         "#define main main_of_the_kernels_file  // a program has one\n"
         "#include \"{1}\"\n"
         "#undef main\n"
         "\n"
-        "namespace {{\n"
-        "// Converts to the kernel's own types.\n"
-        "struct AnyPointer {{\n"
-        "  void* address;\n"
-        "  template <class T>\n"
-        "  operator T*() const {{\n"
-        "    return static_cast<T*>(address);\n"
-        "  }}\n"
-        "}};\n"
-        "template <class Number>\n"
-        "struct AnyNumber {{\n"
-        "  Number value;\n"
-        "  template <class T>\n"
-        "  operator T() const {{\n"
-        "    return static_cast<T>(value);\n"
-        "  }}\n"
-        "}};\n"
-        "}}  // namespace\n"
-        "\n"
         "{2} {{\n",
         kernel_.name, kernel_.file, prototype());
-    text += structs();
-    text += fmt::format("  {}<<<grid, block, shared_bytes>>>({});\n", kernel_.name,
-                        fmt::join(arguments_of_kernel(), ", "));
-    return text + "  return cudaGetLastError();\n}\n";
+    for (std::size_t i = 0; i < kernel_.parameter_bytes.size(); ++i) {
+      text += fmt::format("  alignas(16) unsigned char place{}[{}]{{}};\n", i,
+                          kernel_.parameter_bytes[i]);
+    }
+    for (const ScalarParameter& scalar : kernel_.scalars) text += assignment(scalar);
+    for (const ArrayParameter& array : kernel_.arrays) {
+      text += copy_to(array.place, field_name(array.name), array.name);
+    }
+    std::vector<std::string> places;
+    for (std::size_t i = 0; i < kernel_.parameter_bytes.size(); ++i) {
+      places.push_back(fmt::format("place{}", i));
+    }
+    places.emplace_back("nullptr");
+    return text + fmt::format(
+                      "  void* arguments[] = {{{}}};\n"
+                      "  return cudaLaunchKernel(reinterpret_cast<const void*>(&{}), grid, block, "
+                      "arguments,\n"
+                      "                          shared_bytes, nullptr);\n}}\n",
+                      fmt::join(places, ", "), kernel_.name);
   }
 
   [[nodiscard]] std::string reference() const {
@@ -154,7 +174,8 @@ class PairText {
   [[nodiscard]] std::string pair() const {
     std::string text = fmt::format(
         "// {} of {}, as `warpcheck new --kernel` saw it.\n"
-        "#include <warpcheck/warpcheck.hpp>\n"
+        "#include <warpcheck/warpcheck.hpp>\n\n"
+        "#include <algorithm>\n#include <set>\n#include <vector>\n\n"
         "#include \"{}_reference.hpp\"\n"
         "using namespace warpcheck;\n"
         "{};  // in {}_launch.cu\n\n",
@@ -194,8 +215,7 @@ class PairText {
   }
 
   [[nodiscard]] std::string vector_type(std::size_t array) const {
-    return fmt::format("std::vector<{}>",
-                       number_type(kernel_.arrays[array].columns.front().element));
+    return fmt::format("std::vector<{}>", number_type(numbers_of(kernel_.arrays[array]).type));
   }
 
   [[nodiscard]] std::string output_type() const {
@@ -216,52 +236,27 @@ class PairText {
     return fmt::format("cudaError_t {}_launch({})", name_, fmt::join(parameters, ", "));
   }
 
-  // Assignments to the members of structs that are passed by value.
-  [[nodiscard]] std::string structs() const {
-    std::string text;
-    for (const ParameterName& parameter : assumed_.parameters) {
-      if (!parameter.is_struct) continue;
-      text += fmt::format("  {} {}{{}};\n", parameter.type, parameter.name);
-      const auto assign = [&](const std::string& name, const std::string& value) {
-        if (!name.starts_with(parameter.name + ".")) return;
-        text += fmt::format("  {} = {};\n", member_text(name), value);
-      };
-      for (const ScalarParameter& scalar : kernel_.scalars) {
-        assign(scalar.name, number_text(scalar));
-      }
-      for (const ArrayParameter& array : kernel_.arrays) {
-        assign(array.name, fmt::format("AnyPointer{{{}}}", field_name(array.name)));
-      }
+  [[nodiscard]] const std::string& field_name(const std::string& name) const {
+    return fields_.at(name);
+  }
+
+  // Copies a variable to its place in the kernel's parameters; parameter: what it is there.
+  static std::string copy_to(const ParameterPlace& place, const std::string& variable,
+                             const std::string& parameter) {
+    return fmt::format("  std::memcpy(place{0} + {1}, &{2}, sizeof {2});  // {3}\n",
+                       place.parameter, place.offset, variable, parameter);
+  }
+
+  [[nodiscard]] std::string assignment(const ScalarParameter& scalar) const {
+    const std::string name = field_name(scalar.name);
+    if (scalar.element == ElementType::f16 || scalar.element == ElementType::bf16) {
+      const bool is_half = scalar.element == ElementType::f16;
+      return fmt::format("  const {0} {1}_value = {2}({1});\n",
+                         is_half ? "__half" : "__nv_bfloat16", name,
+                         is_half ? "__float2half" : "__float2bfloat16") +
+             copy_to(scalar.place, name + "_value", scalar.name);
     }
-    return text;
-  }
-
-  // "m.rows.0" -> "m.rows[0]"
-  static std::string member_text(const std::string& name) {
-    static const std::regex kIndex(R"(\.(\d+))");
-    return std::regex_replace(name, kIndex, "[$1]");
-  }
-
-  static std::string number_text(const ScalarParameter& scalar) {
-    return fmt::format("AnyNumber<{}>{{{}}}", scalar_type(scalar.element), field_name(scalar.name));
-  }
-
-  [[nodiscard]] std::vector<std::string> arguments_of_kernel() const {
-    std::vector<std::string> arguments;
-    for (std::uint32_t i = 0; i < assumed_.parameters.size(); ++i) {
-      if (assumed_.parameters[i].is_struct) {
-        arguments.push_back(assumed_.parameters[i].name);
-        continue;
-      }
-      for (const ScalarParameter& scalar : kernel_.scalars) {
-        if (scalar.place.parameter == i) arguments.push_back(number_text(scalar));
-      }
-      for (const ArrayParameter& array : kernel_.arrays) {
-        if (array.place.parameter != i) continue;
-        arguments.push_back(fmt::format("AnyPointer{{{}}}", field_name(array.name)));
-      }
-    }
-    return arguments;
+    return copy_to(scalar.place, name, scalar.name);
   }
 
   // An expression of the kernel's integers, in C++ over the fields of `in`.
@@ -277,10 +272,10 @@ class PairText {
       if (word == "true" || word == "false") {
         result += word;
       } else if (is_launch_name(word)) {
-        result += fmt::format("std::int64_t(in.launch.{}.{})",
+        result += fmt::format("std::int64_t(input.launch.{}.{})",
                               word.starts_with("block") ? "block" : "grid", word.back());
       } else {
-        result += fmt::format("std::int64_t(in.{})", field_name(word));
+        result += fmt::format("std::int64_t(input.{})", field_name(word));
       }
     }
     return result + text.substr(at);
@@ -288,7 +283,7 @@ class PairText {
 
   [[nodiscard]] std::string length_text(std::size_t i) const {
     const ArrayParameter& array = kernel_.arrays[i];
-    const std::size_t numbers = numbers_of(array);
+    const std::size_t numbers = numbers_of(array).count;
     const std::string length = over_input(array.length);
     return numbers == 1 ? fmt::format("({})", length) : fmt::format("({}) * {}", length, numbers);
   }
@@ -300,7 +295,7 @@ class PairText {
       if (!is_integer(scalar.element) ||
           (scalar.range == all && scalar.element != ElementType::boolean))
         continue;
-      const std::string value = fmt::format("std::int64_t(in.{})", field_name(scalar.name));
+      const std::string value = fmt::format("std::int64_t(input.{})", field_name(scalar.name));
       claims.push_back(
           fmt::format("{0} >= {1} && {0} <= {2}", value, scalar.range.low, scalar.range.high));
     }
@@ -310,22 +305,52 @@ class PairText {
     const auto add_extents = [&](const char* what, const auto& rules) {
       for (std::size_t d = 0; d < rules.size(); ++d) {
         if (rules[d]) {
-          claims.push_back(fmt::format("std::int64_t(in.launch.{}.{}) == ({})", what, "xyz"[d],
+          claims.push_back(fmt::format("std::int64_t(input.launch.{}.{}) == ({})", what, "xyz"[d],
                                        over_input(*rules[d])));
         }
       }
     };
     add_extents("block", kernel_.launch.block);
     add_extents("grid", kernel_.launch.grid);
-    claims.push_back(fmt::format("std::int64_t(in.launch.shared_bytes) == ({})",
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (!is_grid_drawn(d)) continue;
+      claims.push_back(
+          fmt::format("std::int64_t(input.launch.grid.{0}) * input.launch.block.{0} >= {1}",
+                      "xyz"[d], largest_text()));
+    }
+    claims.push_back(fmt::format("std::int64_t(input.launch.shared_bytes) == ({})",
                                  over_input(kernel_.launch.shared_bytes)));
     for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
-      claims.push_back(fmt::format("std::int64_t(in.{}.size()) == {}",
+      claims.push_back(fmt::format("std::int64_t(input.{}.size()) == {}",
                                    field_name(kernel_.arrays[i].name), length_text(i)));
     }
+    for (const ArrayParameter& array : kernel_.arrays) {
+      add_claims_of_values(array, claims);
+    }
     return fmt::format(
-        "    .domain =\n        [](const {}Input& in) {{\n          return {};\n        }},\n",
+        "    .domain =\n        [](const {}Input& input) {{\n          return {};\n        }},\n",
         type_, fmt::join(claims, " &&\n                 "));
+  }
+
+  // What shrinking must keep.
+  void add_claims_of_values(const ArrayParameter& array, std::vector<std::string>& claims) const {
+    const std::string name = field_name(array.name);
+    const ElementType element = numbers_of(array).type;
+    std::optional<ValueRange> range = array.values;
+    if (element == ElementType::boolean) range = range_of(element);
+    if (range) {
+      claims.push_back(
+          fmt::format("std::ranges::all_of(input.{}, [](auto value) {{ return value >= {} && value "
+                      "<= {}; }})",
+                      name, range->low, range->high));
+    }
+    if (array.order == ArrayParameter::Order::ascending) {
+      claims.push_back(fmt::format("std::ranges::is_sorted(input.{})", name));
+    }
+    if (array.order == ArrayParameter::Order::distinct) {
+      claims.push_back(fmt::format(
+          "std::set(input.{0}.begin(), input.{0}.end()).size() == input.{0}.size()", name));
+    }
   }
 
   [[nodiscard]] static std::string generator(ElementType element,
@@ -350,20 +375,55 @@ class PairText {
     return fmt::format("draw({})", generator(scalar.element, range));
   }
 
-  [[nodiscard]] std::string arbitrary() const {
+  [[nodiscard]] std::string array_draw(std::size_t i) const {
+    const ArrayParameter& array = kernel_.arrays[i];
+    const std::string name = field_name(array.name);
+    const ElementNumbers numbers = numbers_of(array);
+    if (array.order == ArrayParameter::Order::distinct) {
+      // A permutation; with a range, of its first numbers.
+      return fmt::format(
+          "          input.{0}.resize(std::max<std::int64_t>(0, {1}));\n"
+          "          for (std::size_t i = 0; i < input.{0}.size(); ++i) {{\n"
+          "            input.{0}[i] = static_cast<{2}>({3} + i);\n"
+          "            std::swap(input.{0}[i], input.{0}[draw.below(i + 1)]);\n"
+          "          }}\n",
+          name, length_text(i), number_type(numbers.type), array.values ? array.values->low : 0);
+    }
     std::string text =
-        fmt::format("    .arbitrary =\n        [](Draw& draw) {{\n          {}Input in;\n", type_);
+        fmt::format("          input.{} = draw(vectors(std::max<std::int64_t>(0, {}), {}));{}\n",
+                    name, length_text(i), generator(numbers.type, array.values),
+                    numbers.is_bytes ? "  // bytes of " + array.type : "");
+    if (array.order == ArrayParameter::Order::ascending) {
+      text += fmt::format("          std::ranges::sort(input.{});\n", name);
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string arbitrary() const {
+    std::string text = fmt::format(
+        "    .arbitrary =\n        [](Draw& draw) {{\n          {}Input input;\n", type_);
     for (const ScalarParameter& scalar : kernel_.scalars) {
-      text += fmt::format("          in.{} = {};\n", field_name(scalar.name), scalar_draw(scalar));
+      text +=
+          fmt::format("          input.{} = {};\n", field_name(scalar.name), scalar_draw(scalar));
     }
     text += launch_draw();
-    for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
-      const ArrayParameter& array = kernel_.arrays[i];
-      text += fmt::format("          in.{} = draw(vectors(std::max<std::int64_t>(0, {}), {}));\n",
-                          field_name(array.name), length_text(i),
-                          generator(array.columns.front().element, array.values));
+    for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) text += array_draw(i);
+    return text + "          return input;\n        },\n";
+  }
+
+  [[nodiscard]] bool is_grid_drawn(std::size_t d) const {
+    return !kernel_.launch.grid[d] && static_cast<int>(d) < kernel_.launch.grid_dims;
+  }
+
+  // The largest of the integers, which drawn grids cover.
+  [[nodiscard]] std::string largest_text() const {
+    std::vector<std::string> integers{"1"};
+    for (const ScalarParameter& scalar : kernel_.scalars) {
+      if (is_integer(scalar.element) && bytes_of(scalar.element) > 1) {
+        integers.push_back(fmt::format("std::int64_t(input.{})", field_name(scalar.name)));
+      }
     }
-    return text + "          return in;\n        },\n";
+    return fmt::format("std::max<std::int64_t>({{{}}})", fmt::join(integers, ", "));
   }
 
   [[nodiscard]] std::string launch_draw() const {
@@ -371,30 +431,23 @@ class PairText {
     const auto& rule = kernel_.launch;
     for (std::size_t d = 0; d < 3; ++d) {
       if (!rule.block[d]) continue;
-      text += fmt::format("          in.launch.block.{} = static_cast<unsigned>({});\n", "xyz"[d],
-                          over_input(*rule.block[d]));
-    }
-    std::vector<std::string> integers{"1"};
-    for (const ScalarParameter& scalar : kernel_.scalars) {
-      if (is_integer(scalar.element) && scalar.element != ElementType::boolean) {
-        integers.push_back(fmt::format("std::int64_t(in.{})", field_name(scalar.name)));
-      }
+      text += fmt::format("          input.launch.block.{} = static_cast<unsigned>({});\n",
+                          "xyz"[d], over_input(*rule.block[d]));
     }
     for (std::size_t d = 0; d < 3; ++d) {
       if (rule.grid[d]) {
-        text += fmt::format("          in.launch.grid.{} = static_cast<unsigned>({});\n", "xyz"[d],
-                            over_input(*rule.grid[d]));
-      } else if (static_cast<int>(d) < rule.grid_dims) {
+        text += fmt::format("          input.launch.grid.{} = static_cast<unsigned>({});\n",
+                            "xyz"[d], over_input(*rule.grid[d]));
+      } else if (is_grid_drawn(d)) {
         // As many blocks as the largest number needs, and sometimes one more.
         text += fmt::format(
-            "          in.launch.grid.{0} = static_cast<unsigned>(\n"
-            "              std::max<std::int64_t>({{{1}}}) / in.launch.block.{0} + 1 + "
-            "draw.below(2));\n",
-            "xyz"[d], fmt::join(integers, ", "));
+            "          input.launch.grid.{0} = static_cast<unsigned>(\n"
+            "              {1} / input.launch.block.{0} + 1 + draw.below(2));\n",
+            "xyz"[d], largest_text());
       }
     }
     if (rule.shared_bytes.text() != "0") {
-      text += fmt::format("          in.launch.shared_bytes = static_cast<unsigned>({});\n",
+      text += fmt::format("          input.launch.shared_bytes = static_cast<unsigned>({});\n",
                           over_input(rule.shared_bytes));
     }
     return text;
@@ -402,19 +455,19 @@ class PairText {
 
   [[nodiscard]] std::string kernel() const {
     std::string text =
-        fmt::format("    .kernel =\n        [](Device& device, const {}Input& in) {{\n", type_);
+        fmt::format("    .kernel =\n        [](Device& device, const {}Input& input) {{\n", type_);
     std::vector<std::string> arguments;
     for (const ScalarParameter& scalar : kernel_.scalars) {
-      arguments.push_back("in." + field_name(scalar.name));
+      arguments.push_back("input." + field_name(scalar.name));
     }
     for (const ArrayParameter& array : kernel_.arrays) {
       const std::string name = field_name(array.name);
-      text += fmt::format("          auto {0} = device.upload(in.{0});\n", name);
-      arguments.push_back(name + ".data()");
+      text += fmt::format("          auto {0}_array = device.upload(input.{0});\n", name);
+      arguments.push_back(name + "_array.data()");
     }
     text += fmt::format(
-        "          device.check({}_launch({}{}in.launch.grid, in.launch.block,\n"
-        "                                 in.launch.shared_bytes));\n",
+        "          device.check({}_launch({}{}input.launch.grid, input.launch.block,\n"
+        "                                 input.launch.shared_bytes));\n",
         name_, fmt::join(arguments, ", "), arguments.empty() ? "" : ", ");
     if (outputs_.empty()) {
       return text +
@@ -422,7 +475,7 @@ class PairText {
     }
     std::vector<std::string> results;
     for (const std::size_t i : outputs_) {
-      results.push_back(field_name(kernel_.arrays[i].name) + ".download()");
+      results.push_back(field_name(kernel_.arrays[i].name) + "_array.download()");
     }
     if (results.size() == 1)
       return text + fmt::format("          return {};\n        }},\n", results.front());
@@ -434,21 +487,21 @@ class PairText {
     if (outputs_.empty()) return "    .reference = none,\n";
     std::vector<std::string> arguments;
     for (const ScalarParameter& scalar : kernel_.scalars) {
-      arguments.push_back("in." + field_name(scalar.name));
+      arguments.push_back("input." + field_name(scalar.name));
     }
     for (const ArrayParameter& array : kernel_.arrays) {
-      arguments.push_back("in." + field_name(array.name));
+      arguments.push_back("input." + field_name(array.name));
     }
     return fmt::format(
         "    // `.reference = none` looks for races, bad accesses and unwritten values only.\n"
-        "    .reference = [](const {}Input& in) {{ return {}_reference({}); }},\n",
+        "    .reference = [](const {}Input& input) {{ return {}_reference({}); }},\n",
         type_, name_, fmt::join(arguments, ", "));
   }
 
   std::string name_, type_;
   const KernelDescription& kernel_;
-  const AssumedKernel& assumed_;
-  std::vector<std::size_t> outputs_;  // arrays
+  std::map<std::string, std::string> fields_;  // by the names of the kernel's parameters
+  std::vector<std::size_t> outputs_;           // arrays
 };
 
 std::string cmake_text(std::string_view name, const KernelOptions& options) {
@@ -464,10 +517,15 @@ std::string cmake_text(std::string_view name, const KernelOptions& options) {
 }  // namespace
 
 std::string add_pairs_text(std::string_view name, const KernelOptions& options) {
-  std::string text = fmt::format(
-      "warpcheck_add_pairs({0} FILES {0}_launch.cu {0}_pair.cpp OPTIONS -fmad=false", name);
-  for (const std::string& option : options.nvcc) text += " " + option;
-  return text + ")";
+  std::string nvcc = "OPTIONS -fmad=false";
+  for (const std::string& option : options.nvcc) nvcc += " " + option;
+  if (options.architecture == 75) {  // the default
+    return fmt::format("warpcheck_add_pairs({0} FILES {0}_launch.cu {0}_pair.cpp {1})", name, nvcc);
+  }
+  return fmt::format(
+      "warpcheck_kernels({0}_kernels FILES {0}_launch.cu ARCHITECTURE {1} {2})\n"
+      "warpcheck_add_pairs({0} FILES {0}_pair.cpp LINK {0}_kernels)",
+      name, options.architecture, nvcc);
 }
 
 std::vector<NewFile> kernel_pair_files(std::string_view name, const AssumedKernel& kernel,

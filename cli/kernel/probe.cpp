@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "cli/cli.hpp"
 #include "harness/pair/device.hpp"
@@ -78,16 +79,61 @@ class TouchWatch final : public vgpu::Observer {
   std::vector<std::uint64_t> bases_;
 };
 
-std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kernel,
-                                                  KernelInput input, const std::vector<Fill>& fill,
-                                                  std::uint64_t seed) {
+// The first `size` elements ascend; those after them are as large as the last one.
+void draw_ascending(const KernelDescription& kernel, std::size_t array, std::size_t size,
+                    Draw& draw, KernelInput& drawn) {
+  for (Column& column : drawn.arrays[array]) resize(column, size);
+  draw_contents_of(kernel, array, draw, drawn);
+  for (Column& column : drawn.arrays[array]) {
+    std::visit(
+        [](auto& values) {
+          const auto last = values.back();
+          values.resize(kFilledElements, last);
+        },
+        column);
+  }
+}
+
+// The contents of the arrays.
+KernelInput filled_input(const KernelDescription& kernel, KernelInput input,
+                         const std::vector<Fill>& fill, std::uint64_t seed) {
   for (std::vector<Column>& columns : input.arrays) {
     for (Column& column : columns) resize(column, kFilledElements);
   }
-  KernelInput drawn = input;
-  Tape tape = Tape::of_seed(seed);
-  Draw draw(tape);
-  draw_contents(kernel, draw, drawn);
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
+    const ArrayParameter& array = kernel.arrays[i];
+    if (fill[i] == Fill::zeros) continue;
+    // Of each array, whatever the others are filled with.
+    Tape tape = Tape::of_seed(seed * kernel.arrays.size() + i);
+    Draw draw(tape);
+    if (fill[i] == Fill::highest && array.values) {
+      for (Column& column : input.arrays[i]) {
+        std::visit(
+            [&]<class T>(std::vector<T>& values) {
+              std::ranges::fill(values, static_cast<T>(array.values->high));
+            },
+            column);
+      }
+    } else if (array.order == ArrayParameter::Order::ascending) {
+      // How many elements are used is not known here.
+      draw_ascending(kernel, i, std::size_t{2} << seed % 11, draw, input);
+    } else if (array.order == ArrayParameter::Order::distinct && !array.values) {
+      // As many numbers as there are elements: the first n of them are below n.
+      for (Column& column : input.arrays[i]) {
+        std::visit([](auto& values) { std::iota(values.begin(), values.end(), 0); }, column);
+      }
+    } else {
+      draw_contents_of(kernel, i, draw, input);
+    }
+  }
+  return input;
+}
+
+std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kernel,
+                                                  const KernelInput& input,
+                                                  const std::vector<Fill>& fill,
+                                                  std::uint64_t seed) {
+  const KernelInput filled = filled_input(kernel, input, fill, seed);
   std::vector<DeviceArray<std::byte>> arrays;
   for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
     const std::uint64_t most = kBytesOfArrays / kernel.arrays.size();
@@ -96,8 +142,7 @@ std::vector<DeviceArray<std::byte>> filled_arrays(const KernelDescription& kerne
         std::max<std::uint64_t>(most / kernel.arrays[i].element_bytes, kFilledElements) *
         kernel.arrays[i].element_bytes;
     arrays.emplace_back(static_cast<std::size_t>(bytes));
-    const auto& columns = (fill[i] == Fill::drawn ? drawn : input).arrays[i];
-    const std::vector<std::byte> first = bytes_of(kernel.arrays[i], columns);
+    const std::vector<std::byte> first = bytes_of(kernel.arrays[i], filled.arrays[i]);
     check(cudaMemcpy(arrays.back().data(), first.data(), first.size(), cudaMemcpyHostToDevice));
   }
   return arrays;

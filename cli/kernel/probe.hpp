@@ -18,7 +18,8 @@ struct Extents {
   bool ends = true;                    // before the limit of steps, and without a deadlock
 };
 
-enum class Fill : std::uint8_t { zeros, drawn };
+// Of an array's contents.  highest: the largest of its values, where it has a range of them.
+enum class Fill : std::uint8_t { zeros, drawn, highest };
 
 class Prober {
  public:

@@ -175,6 +175,13 @@ ArrayParameter array_of(const std::string& name, const Type& pointer, ParameterP
   return array;
 }
 
+// An enumeration has the values between its smallest and its largest one.
+ValueRange values_of(const Type& type, ElementType element) {
+  if (type.kind != Kind::enumeration || type.enumerators.empty()) return range_of(element);
+  const auto [low, high] = std::ranges::minmax(type.enumerators, {}, &debug::Enumerator::value);
+  return {low.value, high.value};
+}
+
 void add_parameter(KernelDescription& kernel, const std::string& name, const Type& type,
                    std::uint32_t parameter) {
   Flattener flattener(name);
@@ -184,7 +191,7 @@ void add_parameter(KernelDescription& kernel, const std::string& name, const Typ
     if (leaf.type->kind == Kind::pointer) {
       kernel.arrays.push_back(array_of(path, *leaf.type, place));
     } else if (const auto element = element_of(*leaf.type)) {
-      kernel.scalars.push_back({path, *element, place, range_of(*element)});
+      kernel.scalars.push_back({path, *element, place, values_of(*leaf.type, *element)});
     } else {
       flattener.refuse(fmt::format("it has a {}", leaf.type->name));
     }

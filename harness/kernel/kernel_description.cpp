@@ -64,6 +64,12 @@ std::array<std::optional<Expression>, 3> extents_from(const Json& json, const Fi
   return extents;
 }
 
+ArrayParameter::Order order_from(const Json& json, const FieldPath& path) {
+  std::array<std::string_view, kOrderNames.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kOrderNames[i].second;
+  return kOrderNames[read_name(json, path, names)].first;
+}
+
 Json json_of(const ArrayParameter& array) {
   Json json = {{"name", array.name},
                {"type", array.type},
@@ -72,6 +78,9 @@ Json json_of(const ArrayParameter& array) {
                {"const", array.is_constant},
                {"length", array.length.text()}};
   if (array.values) json["values"] = json_of(*array.values);
+  if (array.order != ArrayParameter::Order::any) {
+    json["order"] = kOrderNames[static_cast<std::size_t>(array.order)].second;
+  }
   json["columns"] = Json::array();
   for (const ArrayParameter::Column& column : array.columns) {
     json["columns"].push_back(
@@ -92,6 +101,9 @@ ArrayParameter array_from(const Json& json, const FieldPath& path) {
   if (const Json* values = fields.optional("values")) {
     array.values = range_from(*values, FieldPath(path, "values"));
   }
+  if (const Json* order = fields.optional("order")) {
+    array.order = order_from(*order, FieldPath(path, "order"));
+  }
   const Json& columns = fields.required("columns");
   const FieldPath columns_path(path, "columns");
   for (std::size_t i = 0; i < list_size(columns, columns_path); ++i) {
@@ -107,7 +119,8 @@ ArrayParameter array_from(const Json& json, const FieldPath& path) {
       throw_field_error(column_path, "the column is outside of its element");
     }
   }
-  fields.finish({"name", "type", "place", "element_bytes", "const", "length", "values", "columns"});
+  fields.finish(
+      {"name", "type", "place", "element_bytes", "const", "length", "values", "order", "columns"});
   return array;
 }
 

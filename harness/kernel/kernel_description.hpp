@@ -88,7 +88,17 @@ struct ArrayParameter {
   Expression length = Expression::number(0);  // elements
   // Of integers, or of floats that are used as integers; nothing: any.
   std::optional<ValueRange> values;
+  // ascending: offsets of rows; distinct: no value twice, and without a range a permutation of the
+  // numbers below the length.
+  enum class Order : std::uint8_t { any, ascending, distinct };
+  Order order = Order::any;
 };
+
+inline constexpr std::array<std::pair<ArrayParameter::Order, std::string_view>, 3> kOrderNames{{
+    {ArrayParameter::Order::any, "any"},
+    {ArrayParameter::Order::ascending, "ascending"},
+    {ArrayParameter::Order::distinct, "distinct"},
+}};
 
 struct LaunchRule {
   // Extents x, y, z: an expression of the scalars, and for the grid of blockDim; nothing: drawn.

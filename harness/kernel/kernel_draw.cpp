@@ -1,6 +1,7 @@
 // How inputs of a kernel without host code are drawn.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "harness/generators/generators.hpp"
 #include "harness/kernel/kernel_pair.hpp"
@@ -48,14 +49,37 @@ Gen<T> elements(ElementType element, const std::optional<ValueRange>& values) {
   }
 }
 
+// Different numbers: of the range, or of those below the length.
 template <class T>
-void draw_column(std::vector<T>& values, ElementType element,
-                 const std::optional<ValueRange>& range, Draw& draw) {
+void draw_distinct(std::vector<T>& values, const std::optional<ValueRange>& range, Draw& draw) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  const ValueRange all = range ? *range : ValueRange{0, size - 1};
+  // Of a range that is much longer than the array any part will do.
+  const std::int64_t count = std::min(all.high - all.low + 1, std::max<std::int64_t>(2 * size, 64));
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
+  std::iota(numbers.begin(), numbers.end(), all.low);
+  for (std::size_t i = 0; i < values.size() && i < numbers.size(); ++i) {
+    std::swap(numbers[i], numbers[i + draw.below(numbers.size() - i)]);
+    values[i] = static_cast<T>(numbers[i]);
+  }
+}
+
+template <class T>
+void draw_column(std::vector<T>& values, const ArrayParameter& array, ElementType element,
+                 Draw& draw) {
+  using Order = ArrayParameter::Order;
+  if (array.order == Order::distinct) return draw_distinct(values, array.values, draw);
   const std::size_t size = values.size();
   const std::size_t drawn = std::min(size, kDrawnElementsMax);
-  values = vectors(drawn, elements<T>(element, range)).sample(draw);
+  values = vectors(drawn, elements<T>(element, array.values)).sample(draw);
   values.reserve(size);
   while (values.size() < size) values.push_back(values[values.size() - drawn]);
+  if (array.order == Order::ascending) {
+    // A NaN is neither above nor below its neighbour.
+    std::ranges::replace_if(
+        values, [](T value) { return value != value; }, T{});
+    std::ranges::sort(values);
+  }
 }
 
 // Blocks that cover the largest scalar, or few.
@@ -121,15 +145,18 @@ bool draw_shape(const KernelDescription& kernel, Draw& draw, KernelInput& input,
   });
 }
 
-void draw_contents(const KernelDescription& kernel, Draw& draw, KernelInput& input) {
-  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
-    const ArrayParameter& array = kernel.arrays[i];
-    for (std::size_t c = 0; c < array.columns.size(); ++c) {
-      std::visit(
-          [&](auto& values) { draw_column(values, array.columns[c].element, array.values, draw); },
-          input.arrays[i][c]);
-    }
+void draw_contents_of(const KernelDescription& kernel, std::size_t array, Draw& draw,
+                      KernelInput& input) {
+  const ArrayParameter& parameter = kernel.arrays[array];
+  for (std::size_t c = 0; c < parameter.columns.size(); ++c) {
+    std::visit(
+        [&](auto& values) { draw_column(values, parameter, parameter.columns[c].element, draw); },
+        input.arrays[array][c]);
   }
+}
+
+void draw_contents(const KernelDescription& kernel, Draw& draw, KernelInput& input) {
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) draw_contents_of(kernel, i, draw, input);
 }
 
 AnyInput KernelPair::draw(Draw& draw) const {

@@ -70,6 +70,17 @@ bool is_within(const Column& column, const std::optional<ValueRange>& range) {
       column);
 }
 
+bool is_in_order(const Column& column, ArrayParameter::Order order) {
+  if (order == ArrayParameter::Order::any) return true;
+  return std::visit(
+      [&](auto values) {  // a copy, to sort
+        if (order == ArrayParameter::Order::ascending) return std::ranges::is_sorted(values);
+        std::ranges::sort(values);
+        return std::ranges::adjacent_find(values) == values.end();
+      },
+      column);
+}
+
 bool is_boolean_within(const ArrayParameter& array, const std::vector<Column>& columns) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (array.columns[c].element == ElementType::boolean &&
@@ -111,7 +122,10 @@ bool KernelPair::in_domain(const AnyInput& input) const {
     const auto length = length_of(kernel_, array, in);
     if (!length || !is_boolean_within(array, in.arrays[i])) return false;
     for (const Column& column : in.arrays[i]) {
-      if (warpcheck::size_of(column) != *length || !is_within(column, array.values)) return false;
+      if (warpcheck::size_of(column) != *length || !is_within(column, array.values) ||
+          !is_in_order(column, array.order)) {
+        return false;
+      }
     }
   }
   return std::ranges::all_of(kernel_.conditions, [&](const Expression& condition) {
@@ -270,6 +284,10 @@ AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
     pointers.push_back(arrays.back().data());
   }
   launch(in, pointers);
+  // Somebody reads what a kernel has written: a value that nothing has written is a finding there.
+  for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
+    if (!kernel_.arrays[i].is_constant) static_cast<void>(arrays[i].download());
+  }
   return std::make_shared<const int>(0);  // there was an output
 }
 

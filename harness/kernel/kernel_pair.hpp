@@ -52,5 +52,8 @@ class KernelPair final : public PairWithoutReference {
 bool draw_shape(const KernelDescription& kernel, Draw& draw, KernelInput& input, bool any_size);
 // Draws the contents of all arrays, which have their lengths.
 void draw_contents(const KernelDescription& kernel, Draw& draw, KernelInput& input);
+// Of one array.
+void draw_contents_of(const KernelDescription& kernel, std::size_t array, Draw& draw,
+                      KernelInput& input);
 
 }  // namespace warpcheck

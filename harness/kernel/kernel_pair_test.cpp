@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "harness/case/case_file.hpp"
 #include "harness/input/json.hpp"
 #include "harness/search/check.hpp"
@@ -125,6 +127,33 @@ TEST(KernelPair, ConditionsBoundWhatIsDrawn) {
     return true;
   });
   EXPECT_EQ(cases, 100);
+}
+
+TEST(KernelPair, ValuesKeepTheirOrder) {
+  KernelDescription kernel = copy_of("n + 1");
+  kernel.arrays[0].order = ArrayParameter::Order::ascending;
+  kernel.arrays[0].values = ValueRange{0, 63};
+  kernel.arrays[1].order = ArrayParameter::Order::distinct;
+  EXPECT_EQ(read_description(description_json(kernel, false), FieldPath("kernel")).arrays[0].order,
+            ArrayParameter::Order::ascending);
+  const KernelPair pair(kernel);
+  CheckOptions options;
+  options.trials = 60;
+  for_each_case(pair, "", options, [&](const Case& a_case) {
+    const auto& input = *static_cast<const KernelInput*>(a_case.input.get());
+    EXPECT_TRUE(std::ranges::is_sorted(std::get<std::vector<float>>(input.arrays[0][0])));
+    // A permutation of the numbers below the length.
+    std::vector<float> numbers = std::get<std::vector<float>>(input.arrays[1][0]);
+    std::ranges::sort(numbers);
+    for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(numbers[i], static_cast<float>(i));
+    KernelInput changed = input;
+    auto& first = std::get<std::vector<float>>(changed.arrays[1][0]);
+    if (first.size() > 1) {
+      first[0] = first[1];
+      EXPECT_FALSE(pair.in_domain(std::make_shared<const KernelInput>(changed)));
+    }
+    return true;
+  });
 }
 
 }  // namespace

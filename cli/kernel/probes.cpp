@@ -1,0 +1,77 @@
+#include "cli/kernel/probes.hpp"
+
+#include <algorithm>
+
+#include "harness/input/tape.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr int kDrawsMax = 400;
+constexpr int kRunsAlone = 16;   // of one array with values
+constexpr int kRunsBehind = 40;  // of one array behind others: what they lead to is rarer
+
+bool is_of_bytes(const ArrayParameter& array) {
+  return std::ranges::all_of(array.columns, [](const ArrayParameter::Column& column) {
+    return bytes_of(column.element) == 1;
+  });
+}
+
+bool touch_the_same(const std::vector<Probe>& a, const std::vector<Probe>& b) {
+  return std::ranges::equal(a, b, [](const Probe& x, const Probe& y) {
+    return x.second.elements == y.second.elements &&
+           x.second.leaves_arrays == y.second.leaves_arrays;
+  });
+}
+
+// An array that decides something when it has values, and those that `fill` names have them, too.
+bool find_one(Prober& prober, KernelDescription& kernel, std::vector<Fill> fill, int runs) {
+  const std::vector<Probe> known = probes(prober, kernel, runs, fill);
+  for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
+    ArrayParameter& array = kernel.arrays[i];
+    if (array.values || fill[i] == Fill::drawn || is_of_bytes(array)) continue;
+    fill[i] = Fill::drawn;
+    const std::vector<Probe> filled = probes(prober, kernel, runs, fill);
+    fill[i] = Fill::zeros;
+    if (touch_the_same(known, filled)) continue;
+    array.values = kIndices;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<Probe> probes(Prober& prober, const KernelDescription& kernel, int runs,
+                          const std::vector<Fill>& fill, std::uint64_t seed) {
+  std::vector<Probe> seen;
+  for (int i = 0; i < runs; ++i) {
+    Tape tape = Tape::of_seed(static_cast<std::uint64_t>(i) + 1);
+    Draw draw(tape);
+    KernelInput input;
+    int draws = 0;
+    while (!draw_shape(kernel, draw, input, draws > kDrawsMax / 2)) {
+      if (++draws < kDrawsMax) continue;
+      throw NoInput(
+          "no input satisfies the conditions and ranges; give ranges by --let, and extents by "
+          "--block and --grid");
+    }
+    Extents extents = prober.run(kernel, input, fill, seed + static_cast<std::uint64_t>(i));
+    seen.emplace_back(std::move(input), std::move(extents));
+  }
+  return seen;
+}
+
+void find_index_arrays(Prober& prober, KernelDescription& kernel) {
+  while (find_one(prober, kernel, all_of(kernel, Fill::zeros), kRunsAlone)) continue;
+  // Offsets that are drawn may first lead to the indices: columns after rows of a sparse matrix.
+  for (;;) {
+    std::vector<Fill> fill = all_of(kernel, Fill::zeros);
+    for (std::size_t i = 0; i < fill.size(); ++i) {
+      if (kernel.arrays[i].values || is_of_bytes(kernel.arrays[i])) fill[i] = Fill::drawn;
+    }
+    if (!find_one(prober, kernel, std::move(fill), kRunsBehind)) return;
+  }
+}
+
+}  // namespace warpcheck
