@@ -62,22 +62,6 @@ class TemporaryFiles {
   fs::path path_;
 };
 
-std::string nvcc_program() {
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* const home = std::getenv(variable);
-    std::error_code error;
-    if (home != nullptr && fs::exists(fs::path(home) / "bin" / "nvcc", error)) {
-      return (fs::path(home) / "bin" / "nvcc").string();
-    }
-  }
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
-  }
-  return "/usr/local/cuda/bin/nvcc";  // where the toolkit's installers put it
-}
-
 void run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -154,6 +138,22 @@ KernelFile compiled(const fs::path& path, const CompileOptions& options) {
 }
 
 }  // namespace
+
+std::string nvcc_program() {
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* const home = std::getenv(variable);
+    std::error_code error;
+    if (home != nullptr && fs::exists(fs::path(home) / "bin" / "nvcc", error)) {
+      return (fs::path(home) / "bin" / "nvcc").string();
+    }
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
+  }
+  return "/usr/local/cuda/bin/nvcc";  // where the toolkit's installers put it
+}
 
 KernelFile kernel_file(const std::string& path, const CompileOptions& options) {
   if (!path.ends_with(".ptx")) return compiled(path, options);

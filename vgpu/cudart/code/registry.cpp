@@ -30,6 +30,7 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
 
 DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
                                 std::string_view user) {
+  if (replacement_ != nullptr) return replacement_->code_of_build(trial, device, user);
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
   OfDevice& own = code_[&device];
@@ -65,7 +66,15 @@ DeviceCode& Unit::code_of_texts(const Trial& trial, OfDevice& own, std::string_v
                                     is_optimized ? "optimised" : "unoptimised"));
   }
   code = std::make_unique<DeviceCode>(text, is_optimized ? "PTX" : kUnoptimizedName);
+  tell_managed(*code);
   return *code;
+}
+
+void Unit::replace_texts(BuildTexts texts) {
+  replacement_ = nullptr;
+  if (texts.empty()) return;
+  replacement_ = replacements_.emplace_back(std::make_unique<Unit>(std::move(texts))).get();
+  replacement_->variables = variables;
 }
 
 void Unit::find_unoptimized(std::string_view user) {

@@ -77,6 +77,10 @@ class Unit {
   // for messages.  Throws vgpu::Refusal.
   DeviceCode& code(const Trial& trial, const Allocations& device, std::string_view user);
 
+  // For an experiment with a changed source: runs these texts instead of the unit's own code, until
+  // there are others, or none (empty).  Code that has run lives as long as the unit.
+  void replace_texts(BuildTexts texts);
+
   [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded at run time
 
   // A variable with all arguments of its registration, so that it can be registered with a real
@@ -110,6 +114,8 @@ class Unit {
   const void* wrapper_ = nullptr;
   std::vector<std::string> loaded_texts_;
   BuildTexts build_texts_;
+  std::vector<std::unique_ptr<Unit>> replacements_;
+  Unit* replacement_ = nullptr;                      // among these; null: its own code
   std::vector<std::string_view> unoptimized_texts_;  // empty: not searched for, or there are none
   bool unoptimized_is_linked_ = false;               // of relocatable device code
   std::map<const Allocations*, OfDevice> code_;

@@ -1,0 +1,333 @@
+#include "cli/fix/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "cli/fix/rewrites.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Kind = SourceNode::Kind;
+using vgpu::FindingKind;
+using vgpu::Lack;
+using vgpu::Relation;
+
+constexpr std::size_t kCandidatesMax = 64;
+
+// Between statements number `index` - 1 and `index` of a block.
+struct Gap {
+  std::size_t block, index;
+  friend auto operator<=>(const Gap&, const Gap&) = default;
+};
+
+// A source file and a statement in it.
+struct Place {
+  const std::string* file = nullptr;
+  const SourceTree* tree = nullptr;
+  std::size_t node = SourceNode::kNoNode;
+};
+
+std::vector<Place> places_of(const Sources& sources, const vgpu::AccessSide& side) {
+  std::vector<Place> places;
+  const auto found = sources.find(side.file);
+  if (found == sources.end()) return places;
+  for (const std::size_t node : found->second.statements_at(side.line)) {
+    places.push_back({&found->first, &found->second, node});
+  }
+  return places;
+}
+
+std::size_t index_in(const SourceNode& block, std::size_t child) {
+  return static_cast<std::size_t>(std::ranges::find(block.children, child) -
+                                  block.children.begin());
+}
+
+void add_gap(std::vector<Gap>& gaps, const Gap& gap) {
+  if (std::ranges::find(gaps, gap) == gaps.end()) gaps.push_back(gap);
+}
+
+// The gaps around a statement and around what contains it, and at both ends of the loops around it;
+// the nearest first.
+std::vector<Gap> gaps_around(const Place& place) {
+  std::vector<Gap> gaps;
+  const SourceTree& tree = *place.tree;
+  for (std::size_t at = place.node; tree[at].kind != Kind::function; at = tree[at].parent) {
+    const std::size_t parent = tree[at].parent;
+    if (tree[parent].kind == Kind::block) {
+      const std::size_t index = index_in(tree[parent], at);
+      add_gap(gaps, {parent, index});
+      add_gap(gaps, {parent, index + 1});
+    }
+    const bool is_body = tree[at].kind == Kind::block && tree[parent].kind == Kind::loop;
+    if (is_body) {
+      add_gap(gaps, {at, 0});
+      add_gap(gaps, {at, tree[at].children.size()});
+    }
+  }
+  return gaps;
+}
+
+class Insertion {
+ public:
+  Insertion(const Place& place, const Gap& gap) : place_(place), gap_(gap) {}
+
+  [[nodiscard]] std::optional<Patch> of(std::string_view text) const {
+    const SourceTree& tree = *place_.tree;
+    const SourceNode& block = tree[gap_.block];
+    if (block.children.empty()) return std::nullopt;
+    if (gap_.index == 0) return before(block.children[0], text);
+    return after(block.children[gap_.index - 1], text);
+  }
+
+ private:
+  [[nodiscard]] Patch patch(std::size_t at, std::string text, std::string what) const {
+    Patch made;
+    made.files[*place_.file] = {{.at = at, .removed = 0, .text = std::move(text)}};
+    made.what.push_back(std::move(what));
+    return made;
+  }
+
+  // A line of its own where the statement begins its line, else in the line.
+  [[nodiscard]] Patch before(std::size_t node, std::string_view text) const {
+    const SourceTree& tree = *place_.tree;
+    const std::size_t at = tree[node].begin;
+    const std::string_view indent = tree.indentation_at(at);
+    const bool begins_line =
+        at == 0 || at - indent.size() == 0 || tree.text()[at - indent.size() - 1] == '\n';
+    const std::string what = fmt::format("{} before line {}", text, tree.line_of(at));
+    if (!begins_line) return patch(at, fmt::format("{} ", text), what);
+    return patch(at - indent.size(), fmt::format("{}{}\n", indent, text), what);
+  }
+
+  [[nodiscard]] Patch after(std::size_t node, std::string_view text) const {
+    const SourceTree& tree = *place_.tree;
+    const std::size_t end = tree[node].end;
+    const std::size_t line_end = std::min(tree.code().find('\n', end), tree.code().size());
+    const std::string_view rest = std::string_view(tree.code()).substr(end, line_end - end);
+    const std::string what = fmt::format("{} after line {}", text, tree.line_of(end - 1));
+    if (!trimmed(rest).empty()) return patch(end, fmt::format(" {}", text), what);
+    return patch(line_end, fmt::format("\n{}{}", tree.indentation_at(tree[node].begin), text),
+                 what);
+  }
+
+  const Place& place_;
+  Gap gap_;
+};
+
+// Whether threads of different warps, or of one, take part.
+bool is_within_warp(const vgpu::Finding& finding) {
+  return finding.relation == Relation::lanes &&
+         std::ranges::all_of(finding.also_between,
+                             [](Relation other) { return other == Relation::lanes; });
+}
+
+class Proposals {
+ public:
+  Proposals(const Sources& sources, const std::vector<std::string>& kernels, bool results_are_known)
+      : sources_(sources), kernels_(kernels), results_are_known_(results_are_known) {}
+
+  std::vector<Candidate> of(const Verdict& verdict) {
+    bool has_place = false;
+    for (const vgpu::Finding& finding : verdict.findings) {
+      if (finding.severity != vgpu::Severity::error) continue;
+      std::vector<Place> places;
+      for (const vgpu::AccessSide& side : finding.accesses) {
+        for (const Place& place : places_of(sources_, side)) places.push_back(place);
+      }
+      has_place = has_place || !places.empty();
+      if (!places.empty()) propose(finding, places);
+    }
+    if (!has_place) propose_fences_of_kernels();
+    std::ranges::stable_sort(all_, {}, &Candidate::rank);
+    if (all_.size() > kCandidatesMax) all_.resize(kCandidatesMax);
+    return std::move(all_);
+  }
+
+ private:
+  void add(std::optional<Patch> patch, int rank) {
+    if (!patch) return;
+    for (const Candidate& known : all_) {
+      if (known.patch == *patch) return;
+    }
+    all_.push_back({std::move(*patch), rank});
+  }
+
+  void propose(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    switch (finding.kind) {
+      case FindingKind::data_race:
+      case FindingKind::schedule_dependent: return propose_orders(finding, places);
+      case FindingKind::out_of_bounds:
+        for (const Place& place : places) propose_bounds(place);
+        return;
+      case FindingKind::uninitialized_read:
+        propose_values(finding, places);
+        for (const Place& place : places) propose_bounds(place);
+        propose_orders(finding, places);
+        return;
+      case FindingKind::barrier_divergence:
+      default: return;
+    }
+  }
+
+  void propose_orders(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    const bool in_warp = is_within_warp(finding);
+    const bool in_block =
+        in_warp || finding.relation == Relation::warps || finding.relation == Relation::none;
+    if (finding.lack == Lack::copy_wait || finding.lack == Lack::copy_handover) {
+      const std::string wait = "asm volatile(\"cp.async.wait_all;\" ::: \"memory\");";
+      insert_around(places, wait, 20);
+      insert_around(places, wait + " __syncthreads();", 25);
+    }
+    if (in_block) {
+      insert_around(places, "__syncthreads();", 20);
+      // After the barrier of the block: a small case has one warp where larger ones have several.
+      if (in_warp) insert_around(places, "__syncwarp();", 30);
+      for (const Place& place : places) {
+        if (in_warp)
+          add(split_statement(*place.file, *place.tree, place.node, "__syncwarp();"), 36);
+        add(split_statement(*place.file, *place.tree, place.node, "__syncthreads();"), 35);
+      }
+    }
+    if (!in_block) {
+      insert_around(places, "__threadfence();", 20);
+      insert_pairs(places, "__threadfence();", 25);
+    }
+    for (const Place& place : places) {
+      for (Patch& patch : atomic_updates(*place.file, *place.tree, place.node)) {
+        add(std::move(patch), 40);
+      }
+    }
+    if (!in_block) {
+      const std::vector<Patch> writes = atomic_stores(places);
+      for (const Patch& patch : writes) add(patch, 45);
+    }
+  }
+
+  std::vector<Patch> atomic_stores(const std::vector<Place>& places) {
+    std::vector<Patch> patches;
+    for (const Place& place : places) {
+      if (auto patch = atomic_store(*place.file, *place.tree, place.node)) {
+        patches.push_back(std::move(*patch));
+      }
+    }
+    return patches;
+  }
+
+  void propose_bounds(const Place& place) {
+    if (!results_are_known_) return;
+    for (Patch& patch : bounded_accesses(*place.file, *place.tree, place.node)) {
+      add(std::move(patch), 50);
+    }
+    for (Patch& patch : strided_accesses(*place.file, *place.tree, place.node)) {
+      add(std::move(patch), 60);
+    }
+  }
+
+  void propose_values(const vgpu::Finding& finding, const std::vector<Place>& places) {
+    if (!results_are_known_) return;
+    for (const Place& place : places) {
+      for (Patch& patch : initial_values(*place.file, *place.tree, place.node, finding.variable)) {
+        add(std::move(patch), 45);
+      }
+    }
+  }
+
+  void insert_around(const std::vector<Place>& places, std::string_view text, int rank) {
+    for (const Place& place : places) {
+      for (const Gap& gap : gaps_around(place)) add(Insertion(place, gap).of(text), rank);
+    }
+  }
+
+  // One before and one after the handover, in the code of either side.
+  void insert_pairs(const std::vector<Place>& places, std::string_view text, int rank) {
+    constexpr std::size_t kNearest = 4;
+    for (std::size_t a = 0; a < places.size(); ++a) {
+      for (std::size_t b = a + 1; b < places.size(); ++b) {
+        const std::vector<Gap> first = gaps_around(places[a]), second = gaps_around(places[b]);
+        for (std::size_t i = 0; i < std::min(first.size(), kNearest); ++i) {
+          for (std::size_t j = 0; j < std::min(second.size(), kNearest); ++j) {
+            auto both = Insertion(places[a], first[i]).of(text);
+            const auto other = Insertion(places[b], second[j]).of(text);
+            if (both && other && both->add(*other)) add(std::move(both), rank);
+          }
+        }
+      }
+    }
+  }
+
+  // For a wrong result that no finding explains, as strong accesses without fences give.
+  void propose_fences_of_kernels() {
+    for (const auto& [file, tree] : sources_) {
+      for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
+        if (tree[node].kind == Kind::function && is_launched(tree, node)) {
+          propose_fences(file, tree, node);
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_launched(const SourceTree& tree, std::size_t function) const {
+    const std::string_view head = tree.code_of(function);
+    const std::string_view signature = head.substr(0, head.find('{'));
+    return std::ranges::any_of(kernels_, [&](const std::string& kernel) {
+      return find_word(signature, kernel) != std::string_view::npos;
+    });
+  }
+
+  void propose_fences(const std::string& file, const SourceTree& tree, std::size_t function) {
+    std::vector<Place> places;
+    for (std::size_t node = function; node < tree.nodes().size(); ++node) {
+      const Kind kind = tree[node].kind;
+      if (kind != Kind::simple && kind != Kind::loop) continue;
+      if (tree.function_of(node) != function) continue;
+      const std::string_view code = kind == Kind::loop ? tree.head_of(node) : tree.code_of(node);
+      if (!hands_on(code)) continue;
+      places.push_back({&file, &tree, node});
+    }
+    // After a loop that waits, and before a store or an update.
+    std::vector<Patch> singles;
+    for (const Place& place : places) {
+      const std::size_t parent = tree[place.node].parent;
+      if (tree[parent].kind != Kind::block) continue;
+      const std::size_t index = index_in(tree[parent], place.node);
+      for (const std::size_t gap : {index, index + 1}) {
+        auto patch = Insertion(place, {parent, gap}).of("__threadfence();");
+        if (!patch || std::ranges::find(singles, *patch) != singles.end()) continue;
+        singles.push_back(std::move(*patch));
+      }
+    }
+    for (const Patch& patch : singles) add(patch, 20);
+    for (std::size_t a = 0; a < singles.size(); ++a) {
+      for (std::size_t b = a + 1; b < singles.size(); ++b) {
+        Patch both = singles[a];
+        if (both.add(singles[b])) add(std::move(both), 25);
+      }
+    }
+  }
+
+  static bool hands_on(std::string_view code) {
+    return code.find("atomic") != std::string_view::npos ||
+           code.find('[') != std::string_view::npos || code.find('*') != std::string_view::npos ||
+           code.find("->") != std::string_view::npos;
+  }
+
+  const Sources& sources_;
+  const std::vector<std::string>& kernels_;
+  bool results_are_known_;
+  std::vector<Candidate> all_;
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
+                                      const std::vector<std::string>& kernels,
+                                      bool results_are_known) {
+  return Proposals(sources, kernels, results_are_known).of(verdict);
+}
+
+}  // namespace warpcheck

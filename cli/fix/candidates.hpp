@@ -1,0 +1,34 @@
+// Changes of source code that might remove a finding: what a programmer would try, at the places
+// that its sides lead to.  A candidate is only a guess; fix.hpp tries it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/fix/patch.hpp"
+#include "cli/fix/source_tree.hpp"
+#include "harness/case/verdict.hpp"
+
+namespace warpcheck {
+
+// The sources of a case's kernels, by their names in reports.
+using Sources = std::map<std::string, SourceTree>;
+
+struct Candidate {
+  Patch patch;
+  // Of two that both work, the one with the smaller rank is preferred: an order before an atomic,
+  // an order more before other code.
+  int rank = 0;
+};
+
+// The candidates for the findings of a verdict, likely ones first, each once.
+//   kernels: names of the kernels that the case launched, "scan_kernel"
+//   results_are_known: else nothing would show that a change of values is wrong, and only orders
+//     and atomics are proposed
+std::vector<Candidate> candidates_for(const Sources& sources, const Verdict& verdict,
+                                      const std::vector<std::string>& kernels,
+                                      bool results_are_known);
+
+}  // namespace warpcheck

@@ -1,0 +1,50 @@
+// The code of a pair's kernels, compiled again from changed sources, in both builds: what a patch
+// is verified with is what the compiler makes of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/api/calls/call_log.hpp"
+#include "vgpu/cudart/code/text_kernel.hpp"
+#include "vgpu/cudart/device/build.hpp"
+
+namespace warpcheck::cudart {
+class Unit;
+}
+
+namespace warpcheck {
+
+// A translation unit whose kernels a case has launched.
+struct LaunchedUnit {
+  cudart::Unit* unit = nullptr;
+  cudart::KernelSource source;       // an empty path: not known
+  std::vector<std::string> kernels;  // mangled
+  std::string target;                // "sm_75", of its PTX
+};
+
+// The units of the kernels that the last trial has launched.
+std::vector<LaunchedUnit> launched_units();
+
+// The texts of files in place of those on disk, by their absolute paths.
+using ChangedFiles = std::map<std::string, std::string>;
+
+// The PTX that nvcc makes of a unit.  Empty: it does not compile; `why` gets the first error.
+std::optional<std::string> compile_unit(const LaunchedUnit& unit, const ChangedFiles& changed,
+                                        cudart::Build build, std::string& why);
+
+// While it exists, trials run these texts instead of the unit's own code.
+class UnitTexts {
+ public:
+  UnitTexts(cudart::Unit& unit, cudart::BuildTexts texts);
+  ~UnitTexts();
+  UnitTexts(const UnitTexts&) = delete;
+  UnitTexts& operator=(const UnitTexts&) = delete;
+
+ private:
+  cudart::Unit& unit_;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,43 @@
+// Statements written in another way: what an inserted line cannot do.
+//
+// Each takes a file's name in reports, its tree and a statement, and returns nothing where the
+// statement has not the form that it knows, or where writing an expression twice could change what
+// it does.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/fix/patch.hpp"
+#include "cli/fix/source_tree.hpp"
+
+namespace warpcheck {
+
+// `a[i] += a[j];` under an `if`: the value is read, all threads wait, the result is stored.
+std::optional<Patch> split_statement(const std::string& file, const SourceTree& tree,
+                                     std::size_t node, std::string_view barrier);
+
+// `x += e;` as `atomicAdd(&x, e);`, and the like.
+std::vector<Patch> atomic_updates(const std::string& file, const SourceTree& tree,
+                                  std::size_t node);
+
+// `flag = e;` as `atomicExch(&flag, e);`.
+std::optional<Patch> atomic_store(const std::string& file, const SourceTree& tree,
+                                  std::size_t node);
+
+// `a[i] = ...;` only if `i < n`, for each bound that the function knows; `i < n ? a[i] : 0`.
+std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& tree,
+                                    std::size_t node);
+
+// A statement for threadIdx.x as a loop over all elements of a shared array.
+std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& tree,
+                                    std::size_t node);
+
+// A first value for a local variable, or for the shared `variable`.
+std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
+                                  std::string_view variable);
+
+}  // namespace warpcheck

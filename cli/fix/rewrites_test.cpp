@@ -1,0 +1,127 @@
+// Statements of sources, and how they are written in another way.
+#include "cli/fix/rewrites.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace warpcheck {
+namespace {
+
+// A kernel whose body is these lines, from line 3 on.
+SourceTree kernel_with(const std::string& lines) {
+  return SourceTree("// { not code\n__global__ void k(int* a, const int* in, int n) {\n" + lines +
+                    "}\n");
+}
+
+std::string applied(const SourceTree& tree, const Patch& patch) {
+  const std::string text = edited_text(tree.text(), patch.files.at("k.cu"));
+  const std::size_t begin = text.find("{\n", text.find('\n')) + 2;
+  return text.substr(begin, text.size() - begin - 2);
+}
+
+std::vector<std::string> applied(const SourceTree& tree, const std::vector<Patch>& patches) {
+  std::vector<std::string> texts;
+  for (const Patch& patch : patches) texts.push_back(applied(tree, patch));
+  return texts;
+}
+
+std::size_t statement_of(const SourceTree& tree, std::uint32_t line) {
+  const std::vector<std::size_t> found = tree.statements_at(line);
+  return found.empty() ? SourceNode::kNoNode : found.back();
+}
+
+TEST(SourceTree, KnowsTheStatementsOfALine) {
+  const SourceTree tree = kernel_with(
+      "  for (int i = 0; i < n; ++i) {\n"
+      "    if (a[i] > 0) a[i] = 1;  // ; }\n"
+      "    else { a[i] = ';'; }\n"
+      "  }\n"
+      "#define BRACE {\n"
+      "  a[0] = f(\"}\",\n"
+      "           2);\n");
+  EXPECT_EQ(tree.code_of(statement_of(tree, 4)), "a[i] = 1;");
+  EXPECT_EQ(tree[statement_of(tree, 3)].kind, SourceNode::Kind::loop);
+  EXPECT_EQ(tree.head_of(statement_of(tree, 3)), "int i = 0; i < n; ++i");
+  EXPECT_EQ(statement_of(tree, 7), SourceNode::kNoNode);
+  EXPECT_EQ(tree[statement_of(tree, 9)].kind, SourceNode::Kind::simple);
+  EXPECT_EQ(statement_of(tree, 9), statement_of(tree, 8));
+}
+
+TEST(SourceTree, HasNoStatementsWhereBracesDoNotMatch) {
+  EXPECT_TRUE(SourceTree("void f() { if (a) { b; }\n").nodes().empty());
+  EXPECT_EQ(
+      SourceTree("namespace { struct S { int a; }; __global__ void f() { a; } }").nodes().size(),
+      3u);
+}
+
+TEST(SplitStatement, WaitsBetweenReadAndWrite) {
+  const SourceTree tree = kernel_with("    if (t > 1) a[t] += a[t - 1];\n");
+  const auto patch = split_statement("k.cu", tree, statement_of(tree, 3), "__syncthreads();");
+  ASSERT_TRUE(patch);
+  EXPECT_EQ(applied(tree, *patch),
+            "    const auto value = t > 1 ? a[t - 1] : 0;\n    __syncthreads();\n"
+            "    if (t > 1) a[t] += value;\n");
+}
+
+TEST(SplitStatement, LeavesAloneWhatItWouldDoTwice) {
+  for (const std::string line :
+       {"  if (next()) a[t] = a[t - 1];\n", "  if (t > 1) a[t++] = a[t];\n",
+        "  const int x = a[t];\n", "  if (t) a[t] = '1';\n",
+        "  if (t) a[t] = a[1]; else a[t] = a[2];\n"}) {
+    const SourceTree tree = kernel_with(line);
+    EXPECT_FALSE(split_statement("k.cu", tree, statement_of(tree, 3), "__syncthreads();")) << line;
+  }
+}
+
+TEST(AtomicUpdates, KnowTheUsualForms) {
+  const auto atomic = [](const std::string& line) {
+    const SourceTree tree = kernel_with(line + "\n");
+    const auto texts = applied(tree, atomic_updates("k.cu", tree, statement_of(tree, 3)));
+    return texts.empty() ? "" : texts.front();
+  };
+  EXPECT_EQ(atomic("a[in[t]]++;"), "atomicAdd(&a[in[t]], 1);\n");
+  EXPECT_EQ(atomic("a[2 * t] -= n + 1;"), "atomicAdd(&a[2 * t], -(n + 1));\n");
+  EXPECT_EQ(atomic("*a = *a + n;"), "atomicAdd(&*a, n);\n");
+  EXPECT_EQ(atomic("a[0] = max(a[0], in[t]);"), "atomicMax(&a[0], in[t]);\n");
+  EXPECT_EQ(atomic("a[0] *= 2;"), "");
+  EXPECT_EQ(atomic("int x = 2;"), "");
+  EXPECT_EQ(atomic("if (a[0] <= 2) return;"), "");
+}
+
+TEST(BoundedAccesses, AskEachBoundThatTheFunctionKnows) {
+  const SourceTree tree = kernel_with("  a[2 * t] = 7;\n  if (t > 0) a[t] = 1;\n");
+  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 3))),
+            (std::vector<std::string>{"  if (2 * t < n) a[2 * t] = 7;\n  if (t > 0) a[t] = 1;\n"}));
+  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 4))),
+            (std::vector<std::string>{"  a[2 * t] = 7;\n  if (t > 0 && t < n) a[t] = 1;\n"}));
+}
+
+TEST(BoundedAccesses, ASharedArrayHasItsOwn) {
+  const SourceTree tree =
+      kernel_with("  __shared__ int s[64];\n  const int x = s[t];\n  s[n] = x;\n");
+  EXPECT_EQ(applied(tree, bounded_accesses("k.cu", tree, statement_of(tree, 4))),
+            (std::vector<std::string>{
+                "  __shared__ int s[64];\n  const int x = (t < 64 ? s[t] : 0);\n  s[n] = x;\n"}));
+}
+
+TEST(StridedAccesses, BecomeALoopOverASharedArray) {
+  const SourceTree tree = kernel_with("  __shared__ int s[256];\n  s[threadIdx.x] = 0;\n");
+  EXPECT_EQ(applied(tree, strided_accesses("k.cu", tree, statement_of(tree, 4))),
+            (std::vector<std::string>{
+                "  __shared__ int s[256];\n  for (unsigned slot = threadIdx.x; slot < 256; slot += "
+                "blockDim.x) s[slot] = 0;\n"}));
+}
+
+TEST(InitialValues, AreOfSharedAndLocalVariables) {
+  const SourceTree tree = kernel_with("  __shared__ int sum;\n  int x;\n  a[0] = sum + x;\n");
+  EXPECT_EQ(applied(tree, initial_values("k.cu", tree, statement_of(tree, 5), "sum")),
+            (std::vector<std::string>{
+                "  __shared__ int sum;\n  if (threadIdx.x == 0) sum = 0;\n  __syncthreads();\n"
+                "  int x;\n  a[0] = sum + x;\n",
+                "  __shared__ int sum;\n  int x = 0;\n  a[0] = sum + x;\n"}));
+}
+
+}  // namespace
+}  // namespace warpcheck
