@@ -8,6 +8,7 @@
 
 #include "vgpu/check/fault.hpp"
 #include "vgpu/machine/memory/regions/regions.hpp"
+#include "vgpu/machine/tensor_memory/tensor_memory_event.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/text/counted.hpp"
 
@@ -114,6 +115,24 @@ std::string_view verb_of_end(const Allocation& gone) {
 }
 
 }  // namespace
+
+void LifetimeChecker::on_tensor_memory(const TensorMemoryEvent& event) {
+  if (!event.is_leak) return;
+  reporter_.report({event.program, event.pc, ptx::kNone, 0}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::leak;
+    finding.space = "tensor";
+    finding.kernel = kernel_name(event.program->kernel);
+    const TensorArea& area = event.areas.front();
+    finding.object = fmt::format("columns {} to {} of tensor memory", area.first_column,
+                                 area.first_column + area.columns - 1);
+    finding.accesses = {
+        reporter_.side("allocate", *event.program, event.pc, thread_of(event.place, 0))};
+    finding.message =
+        "the block of (1) has ended, and no tcgen05.dealloc has deallocated the columns";
+    return finding;
+  });
+}
 
 std::unique_ptr<Checker> make_lifetime_checker(Reporter& reporter) {
   return std::make_unique<LifetimeChecker>(reporter);

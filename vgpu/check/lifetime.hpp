@@ -27,6 +27,8 @@ class LifetimeChecker final : public Checker {
   }
   void on_fault(const Fault& fault) override;
   void on_invalid_free(const InvalidFree& invalid) override;
+  // Tensor memory that a block has not deallocated.
+  void on_tensor_memory(const TensorMemoryEvent& event) override;
   void on_trial_end(std::span<const Allocation* const> left) override;
 
  private:

@@ -14,6 +14,8 @@ std::string_view role_of(Trap::Cause cause) {
     case Trap::Cause::no_object:
     case Trap::Cause::surface_bounds:
     case Trap::Cause::surface_alignment:
+    case Trap::Cause::tensor_rule:
+    case Trap::Cause::tensor_bounds:
     case Trap::Cause::faults: return "access";
     case Trap::Cause::bad_call:
     case Trap::Cause::stack_overflow: break;
@@ -25,10 +27,15 @@ FindingKind kind_of(Trap::Cause cause) {
   switch (cause) {
     case Trap::Cause::stack_overflow:
     case Trap::Cause::faults:
+    case Trap::Cause::tensor_bounds:
     case Trap::Cause::surface_bounds: return FindingKind::out_of_bounds;
     case Trap::Cause::surface_alignment: return FindingKind::misaligned_access;
     default: return FindingKind::trap;
   }
+}
+
+bool is_of_tensor_memory(Trap::Cause cause) {
+  return cause == Trap::Cause::tensor_rule || cause == Trap::Cause::tensor_bounds;
 }
 
 std::string message_of(const Trap& trap) {
@@ -57,6 +64,10 @@ void TrapChecker::on_trap(const Trap& trap) {
     } else if (!trap.object.empty()) {
       finding.space = space_name(ptx::Space::global);
       finding.object = trap.object;
+    }
+    if (is_of_tensor_memory(trap.cause)) {
+      finding.space = "tensor";
+      finding.object = "tensor memory";
     }
     // The bad accesses themselves have already been reported.
     if (trap.cause == Trap::Cause::faults) finding.severity = Severity::note;

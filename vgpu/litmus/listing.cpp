@@ -71,8 +71,8 @@ class Reader {
   }
 
   void read_word(std::string_view word, Expectation& expectation) const {
-    constexpr std::array<std::string_view, 5> kSpaces{"global", "shared", "local", "constant",
-                                                      "param"};
+    constexpr std::array<std::string_view, 6> kSpaces{"global", "shared",   "tensor",
+                                                      "local",  "constant", "param"};
     if (std::ranges::find(kSpaces, word) != kSpaces.end()) {
       expectation.space = word;
     } else if (word == "note") {

@@ -123,6 +123,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
   slot.objects.clear();
+  slot.tensor.reset();
   slot.yielded_warps = slot.polling_warps = 0;
   slot.turn_steps = slot.steps = 0;
   slot.looks.begin(0, kLookAdvanceOfBlock, LookAccount::kShareOfBlock);

@@ -102,6 +102,8 @@ class Core {
   BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_, blocks_}};
   TensorCopies tensor_copies_{launch_, {targets_, current_, accesses_, bulk_copies_}};
   Warpgroups warpgroups_{launch_, current_, accesses_};
+  TensorMemory tensor_memory_{launch_,
+                              {clusters_, current_, accesses_, barrier_objects_, bulk_copies_}};
   DeviceHeap heap_{launch_, targets_};
   DeviceCalls device_calls_{launch_, heap_};
   Textures textures_{launch_, targets_, current_, accesses_};
@@ -110,7 +112,7 @@ class Core {
   // Execution of fragments, and of warps, which consist of fragments.
   Exits exits_{launch_,
                {stacks_, calls_, meetings_, block_barriers_, named_barriers_, cluster_barriers_,
-                bulk_copies_, tensor_copies_, warpgroups_, printing_}};
+                bulk_copies_, tensor_copies_, warpgroups_, tensor_memory_, printing_}};
   NativeFrames native_frames_{launch_, accesses_, scalars_, fragments_};
   NativeRuns native_runs_{launch_};
   FragmentLoop fragments_{launch_,

@@ -221,6 +221,9 @@ struct BarrierObject {
   // arrive: on behalf of the asynchronous copies that the lanes have begun so far, and not of other
   // actions of the lanes (cp.async.mbarrier.arrive).
   bool for_copies = false;
+  // arrive: on behalf of the tcgen05 operations that the lanes have begun so far, and not of other
+  // actions of the lanes (tcgen05.commit).
+  bool for_products = false;
   // arrive: not an arrival; asynchronous accesses that name this object are complete.
   bool completes = false;
 };
@@ -367,7 +370,9 @@ struct Trap {
     no_object,       // no texture or surface object has the handle; detail
     surface_bounds,  // a surface access outside with .trap; detail, object
     surface_alignment,
-    faults,  // bad accesses that do not end; detail
+    faults,         // bad accesses that do not end; detail
+    tensor_rule,    // a tcgen05 instruction breaks a rule; detail
+    tensor_bounds,  // it accesses tensor memory that is not allocated, or not its warp's; detail
   };
   const Program* program = nullptr;
   WarpPlace place;

@@ -75,6 +75,7 @@ bool synchronizes_threads(const Instr& instr) {
     case ptx::Family::fence:
     case ptx::Family::barrier_object:
     case ptx::Family::warpgroup:
+    case ptx::Family::tensor_memory:
     case ptx::Family::copy: return true;
     case ptx::Family::barrier:
       return instr.modifiers.warp || instr.modifiers.arrive ||

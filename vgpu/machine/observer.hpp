@@ -12,8 +12,9 @@
 
 namespace warpcheck::vgpu {
 
-struct AccessRecord;    // access/access_record.hpp
-class UndefinedMemory;  // undefined/undefined_memory.hpp
+struct AccessRecord;       // access/access_record.hpp
+struct TensorMemoryEvent;  // tensor_memory/tensor_memory_event.hpp
+class UndefinedMemory;     // undefined/undefined_memory.hpp
 
 // What an observer wants the machine to mark as undefined, so that it can follow these values.
 struct Following {
@@ -112,6 +113,8 @@ class Observer {
   virtual void on_cluster_barrier(const ClusterBarrier&) {}
   virtual void on_copy_commit(const CopyCommit&) {}
   virtual void on_copy_wait(const CopyWait&) {}
+  // A tcgen05 instruction, before its accesses.
+  virtual void on_tensor_memory(const TensorMemoryEvent&) {}
   virtual void on_fault(const Fault&) {}
   virtual void on_undefined_use(const UndefinedUse&) {}
   virtual void on_barrier_divergence(const BarrierDivergence&) {}

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "vgpu/machine/fragments.hpp"
@@ -160,6 +161,8 @@ struct SlotProgress {
   std::uint32_t yielded_warps = 0;  // warps that wait until others have used up their quantum too
 };
 
+struct TensorBlock;  // tensor_memory/tensor_block.hpp
+
 // A slot: one of the places where a block can be resident.
 struct Slot : SlotProgress {
   bool occupied = false;
@@ -181,8 +184,9 @@ struct Slot : SlotProgress {
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
   std::array<NamedBarrier, 16> barriers;
   std::vector<BarrierObjectState> objects;
-  std::uint32_t cluster = 0;       // the linear index of the cluster's first block
-  std::uint32_t cluster_rank = 0;  // of the block
+  std::shared_ptr<TensorBlock> tensor;  // null: the block has not allocated tensor memory
+  std::uint32_t cluster = 0;            // the linear index of the cluster's first block
+  std::uint32_t cluster_rank = 0;       // of the block
 
   // Returns the warps of polling_warps that would only poll again.
   [[nodiscard]] std::uint32_t vain_warps() const {

@@ -1,6 +1,7 @@
 #include "vgpu/program/operand_roles.hpp"
 
 #include "vgpu/program/matrix.hpp"
+#include "vgpu/program/tensor_memory.hpp"
 #include "vgpu/program/unpacking.hpp"
 
 namespace warpcheck::vgpu {
@@ -97,6 +98,7 @@ OperandRoles roles_of(const Instr& instr) {
     case InstrKind::jump_table: return {.reads = {TargetOperand::index}};
     case InstrKind::call_register: return {.reads = {TargetOperand::address}, .opaque = true};
     case InstrKind::texture:
+    case InstrKind::tensor_memory:
     case InstrKind::device_call: return {.opaque = true};
     case InstrKind::cluster_barrier:
     case InstrKind::branch:
@@ -117,6 +119,10 @@ std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
   if (instr.kind == InstrKind::texture) {
     const auto& values = program.texture_instrs[instr.texture].values;
     return {values.begin(), values.end()};
+  }
+  if (instr.kind == InstrKind::tensor_memory) {
+    const TensorMemoryInstr& tensor = tensor_instr_of(program, instr);
+    return tensor.op == TensorOp::load ? tensor.values : std::vector<Ref>{};
   }
   if (instr.kind == InstrKind::device_call) {
     const DeviceCallInstr& call = program.device_calls[instr.device_call];

@@ -74,6 +74,7 @@ enum class InstrKind : std::uint8_t {
   async_store,     // st.async, red.async
   group_load,      // wgmma.mma_async: the elements of a matrix that a descriptor names
   group_pending,   // wgmma: results not waited for, commit_group, wait_group
+  tensor_memory,   // tcgen05: TensorMemoryInstr
   cluster_barrier,
   heap_allocate,  // malloc() of device code
   heap_free,
@@ -137,6 +138,7 @@ struct Instr {
     std::uint32_t signature;            // call_register
     std::uint32_t refusal;              // refusal: index into Program::refusals
     std::uint32_t texture;              // texture: index into Program::texture_instrs
+    std::uint32_t tensor_instr;         // tensor_memory: index into Program::tensor_memory
     std::uint32_t device_call;          // device_call: index into Program::device_calls
     std::uint32_t source_displacement;  // copy: added to the source's address, signed
     // bulk_copy, tensor_copy: two intermediate wide rows for addresses; for a tensor, two more, and
@@ -241,8 +243,9 @@ struct AddressPatch {
   std::string name{};  // of the variable, mangled
 };
 
-class NativeTier;     // vgpu/machine
-struct PassingEdges;  // flow/passing_edges.hpp
+class NativeTier;           // vgpu/machine
+struct TensorMemoryInstrs;  // tensor_memory.hpp
+struct PassingEdges;        // flow/passing_edges.hpp
 
 struct Program {
   std::string kernel;       // mangled name
@@ -301,6 +304,8 @@ struct Program {
   std::vector<std::string> refusals;
   std::vector<TextureInstr> texture_instrs;
   std::vector<DeviceCallInstr> device_calls;
+  // The tcgen05 instructions; null: there is none.
+  std::shared_ptr<TensorMemoryInstrs> tensor_memory;
   std::vector<Root> roots;
   // the first one is that of addresses with unknown provenance
   std::vector<Provenance> provenances;

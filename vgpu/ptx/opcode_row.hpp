@@ -32,6 +32,7 @@ enum class Family : std::uint8_t {
   sleep,
   space_test,
   stack,
+  tensor_memory,
   texture,
   video,
   warp,

@@ -99,6 +99,7 @@ ValueRule rule_of(const Instr& instr) {
     case InstrKind::param:
     case InstrKind::local_address:
     case InstrKind::texture:
+    case InstrKind::tensor_memory:
     case InstrKind::device_call:
     case InstrKind::heap_allocate:
     case InstrKind::barrier:

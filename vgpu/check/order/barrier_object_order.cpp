@@ -71,6 +71,14 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
     state.arrived.join(done);
     return;
   }
+  if (event.for_products) {
+    for_each_bit(event.mask, [&](unsigned lane) {
+      const VectorClock done = order_.copies().release_products(event.place, lane);
+      state.current.near.join(done);
+      state.arrived.join(done);
+    });
+    return;
+  }
   if (event.kind == Kind::wait) state.seen = state.arrived;
   //   lanes: one lane, or lanes that are alike
   const auto pass_lanes = [&](std::uint32_t lanes) {

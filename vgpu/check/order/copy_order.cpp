@@ -47,6 +47,16 @@ VectorClock CopyOrder::release(const WarpPlace& place, unsigned lane) {
   return clock;
 }
 
+VectorClock CopyOrder::release_products(const WarpPlace& place, unsigned lane) {
+  threads_.changed(place);
+  const unsigned actor = threads_.actor_of(lane);
+  const ThreadTime products{agents::kProducts + threads_.thread_at(place, lane),
+                            ++product_groups_[key_of(place)][actor].tick, kAnyPhase};
+  VectorClock clock;
+  clock.learn(launches_.block_key(place), 0, {&products, 1});
+  return clock;
+}
+
 // Returns the first `count` groups of products of each thread of a warpgroup.  A product is one
 // operation of four warps, so a thread that has waited for its group has waited for all of it.
 std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,

@@ -36,6 +36,10 @@ class CopyOrder {
   // acquires it.
   VectorClock release(const WarpPlace& place, unsigned lane);
 
+  // Returns a clock for the products, and other operations on tensor memory, that the lane has
+  // begun.
+  VectorClock release_products(const WarpPlace& place, unsigned lane);
+
   // An mbarrier of a block, as an agent for asynchronous accesses.
   struct Object {
     BlockKey block = 0;

@@ -4,6 +4,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/race/general/race_general.hpp"
+#include "vgpu/check/tensor_memory/tensor_order.hpp"
 #include "vgpu/machine/compute/simd.hpp"
 #include "vgpu/machine/machine.hpp"
 
@@ -25,6 +26,8 @@ RaceChecker::~RaceChecker() = default;
 void RaceChecker::configure(const CheckerSet& set) { volatile_is_weak_ = set.volatile_is_weak; }
 
 void RaceChecker::reset(WarpModel model) {
+  model_ = model;
+  tensor_.reset();
   collectives_.reset(model);
   general_->reset(model);
   epochs_.reset(model);
@@ -37,6 +40,11 @@ void RaceChecker::begin_launch(const Sync& sync) {
   const bool fits = sync.grid.count() <= blocks_max_ && sync.block.count() <= kThreadsMax;
   engine_.begin(sync.program->synchronizes_threads || !fits);
   collectives_.begin_launch(*sync.program);
+  tensor_.reset();
+  if (sync.program->tensor_memory != nullptr) {
+    tensor_ = std::make_unique<TensorOrder>(reporter_);
+    tensor_->begin_launch(sync, model_);
+  }
   if (engine_.has_general()) {
     general_->on_sync(sync);
   } else {
@@ -49,6 +57,8 @@ void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) return begin_launch(sync);
   if (sync.kind == Sync::Kind::block_start) collectives_.begin_block(sync.place);
   if (engine_.has_general()) general_->on_sync(sync);
+  if (tensor_ != nullptr) [[unlikely]]
+    tensor_->on_sync(sync);
   if (engine_.has_epochs()) {
     if (sync.kind == Sync::Kind::block_start) epochs_.begin_block(sync);
     if (sync.kind == Sync::Kind::barrier_complete) epochs_.complete_barrier(sync.place);
@@ -83,7 +93,9 @@ void RaceChecker::suspend() {
   suspended_[engine_.launch()] = {collectives_.suspend(), engine_.leave()};
 }
 
+// The order of tensor memory is not followed in a launch that was suspended.
 void RaceChecker::resumes(const ResumedLaunch& resumed) {
+  tensor_.reset();
   if (!engine_.is_running(resumed.launch)) {
     if (engine_.is_running()) suspend();
     Suspended& suspended = suspended_.at(resumed.launch);
@@ -151,16 +163,25 @@ void RaceChecker::on_device_launch(const DeviceLaunch& event) {
 }
 
 void RaceChecker::on_meeting(const Meeting& meeting) {
+  if (tensor_ != nullptr) [[unlikely]]
+    tensor_->on_meeting(meeting);
   if (engine_.has_general()) general_->on_meeting(meeting);
 }
 void RaceChecker::on_collective(const Collective& event) {
   collectives_.on_collective(event,
                              engine_.has_general() ? general_->knowledge_at(event.place) : 0);
 }
+void RaceChecker::on_tensor_memory(const TensorMemoryEvent& event) {
+  if (tensor_ != nullptr) tensor_->on_tensor_memory(event);
+}
 void RaceChecker::on_barrier_object(const BarrierObject& event) {
+  if (tensor_ != nullptr) [[unlikely]]
+    tensor_->on_barrier_object(event);
   if (engine_.has_general()) general_->on_barrier_object(event);
 }
 void RaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
+  if (tensor_ != nullptr) [[unlikely]]
+    tensor_->on_cluster_barrier(event);
   if (engine_.has_general()) general_->on_cluster_barrier(event);
 }
 void RaceChecker::on_copy_commit(const CopyCommit& commit) {

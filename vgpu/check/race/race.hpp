@@ -32,6 +32,7 @@
 namespace warpcheck::vgpu {
 
 class GeneralRaceChecker;
+class TensorOrder;
 
 class RaceChecker final : public Checker {
  public:
@@ -59,6 +60,7 @@ class RaceChecker final : public Checker {
   void on_collective(const Collective& event) override;
   void on_barrier_object(const BarrierObject& event) override;
   void on_cluster_barrier(const ClusterBarrier& event) override;
+  void on_tensor_memory(const TensorMemoryEvent& event) override;
   void on_copy_commit(const CopyCommit& commit) override;
   void on_copy_wait(const CopyWait& wait) override;
   // Can find a race only if the host did not wait for every kernel.
@@ -93,6 +95,9 @@ class RaceChecker final : public Checker {
   CollectiveOrder collectives_;
   EpochRaces epochs_;
   std::unique_ptr<GeneralRaceChecker> general_;
+  // Null, unless the running launch has tensor memory.
+  std::unique_ptr<TensorOrder> tensor_;
+  WarpModel model_{};
   std::uint64_t blocks_max_;  // of a grid that is checked by epochs
   bool volatile_is_weak_ = false;
   CheckingEngine engine_;

@@ -255,6 +255,7 @@ void ShadowPlane<Domain>::begin_other() {
     case InstrKind::cluster_barrier: return lose_results(0);
     case InstrKind::texture:
     case InstrKind::device_call:
+    case InstrKind::tensor_memory:
     case InstrKind::group_load: return lose_results(active);
     default: return;
   }

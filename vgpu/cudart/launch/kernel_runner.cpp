@@ -36,8 +36,10 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
     case vgpu::Trap::Cause::stack_overflow:
     case vgpu::Trap::Cause::no_object:
     case vgpu::Trap::Cause::faults:
+    case vgpu::Trap::Cause::tensor_bounds:
     case vgpu::Trap::Cause::surface_bounds: return cudaErrorIllegalAddress;
     case vgpu::Trap::Cause::surface_alignment: return cudaErrorMisalignedAddress;
+    case vgpu::Trap::Cause::tensor_rule: return cudaErrorIllegalInstruction;
     case vgpu::Trap::Cause::trap:
     case vgpu::Trap::Cause::breakpoint:
     case vgpu::Trap::Cause::bad_index: break;

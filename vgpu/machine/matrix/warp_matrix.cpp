@@ -21,6 +21,7 @@
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/narrow_floats.hpp"
 #include "vgpu/machine/matrix/double_products.hpp"
+#include "vgpu/machine/matrix/matrix_elements.hpp"
 #include "vgpu/machine/matrix/matrix_layout.hpp"
 #include "vgpu/machine/matrix/matrix_loops.hpp"
 #include "vgpu/program/matrix.hpp"
@@ -47,6 +48,13 @@ struct FloatMatrices {
   Elements<T, kSumElementsMax> c;
 };
 
+using Element = MatrixElement;
+
+// The number of bits kept for 8-bit floats of a warpgroup product, which are added as one sum; an
+// f32 addend keeps no more bits either (observed on an H200:
+// vgpu/cudart/programs/matrix/warpgroup_sums.cu).
+constexpr int kKeptBitsOfBytes = 13;
+
 // The bits of the result, by rows.
 using Results = std::array<std::uint32_t, kSumElementsMax>;
 
@@ -56,68 +64,6 @@ std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t 
   const std::byte* base = banks.base[static_cast<std::size_t>(first.bank)] + first.offset;
   std::memcpy(&word, base + reg * kWordRowBytes + lane * sizeof word, sizeof word);
   return word;
-}
-
-struct Element {
-  double value;
-  int exponent;
-};
-
-constexpr int kKeptBits = 25;  // number of bits kept below the greatest exponent
-// The number for 8-bit floats of a warpgroup product, which are added as one sum; an f32 addend
-// keeps no more bits either (observed on an H200: vgpu/cudart/programs/matrix/warpgroup_sums.cu).
-constexpr int kKeptBitsOfBytes = 13;
-
-// Returns the element whose exponent is that of its value.
-Element normalized(double value) {
-  return {value, value == 0 || !std::isfinite(value) ? kNoExponent : std::ilogb(value)};
-}
-
-Element element_of(Type type, std::uint32_t bits) {
-  if (type == Type::e5m2x2) return element_of(Type::f16, bits << 8);
-  if (is_byte_float(type)) {
-    const std::uint64_t wide =
-        exact::pack(exact::kF64, narrow::unpack(type, bits), ptx::Rounding::rn);
-    return normalized(std::bit_cast<double>(wide));
-  }
-  const exact::Format& format = exact::format_of(type);
-  const auto biased = static_cast<int>((bits & format.infinity()) >> format.fraction_bits);
-  const exact::Number x = exact::unpack(format, bits);
-  return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
-          x.is_zero() ? kNoExponent : std::max(biased, 1) - format.bias()};
-}
-
-constexpr int kFractionOfSingle = 23;
-
-// Returns the bits of a double below the `kept` bits that follow the first one.
-constexpr std::uint64_t lost_bits(int kept) {
-  constexpr int kFraction = 52;
-  return (std::uint64_t{1} << (kFraction - kept)) - 1;
-}
-
-// Clears these bits of a finite value.
-double cut_off(double value, int kept) {
-  if (!std::isfinite(value)) return value;
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & ~lost_bits(kept));
-}
-
-std::uint32_t rounded_in_integers(const MatrixProduct& product, double x) {
-  exact::Number number = exact::unpack(exact::kF64, std::bit_cast<std::uint64_t>(x));
-  const bool is_single = product.d == Type::f32;
-  if (is_single && std::abs(x) >= 0x1p128) number.kind = exact::Number::Kind::infinite;
-  const exact::Format& format = exact::format_of(product.d);
-  const auto bits = static_cast<std::uint32_t>(
-      exact::pack(format, number, is_single ? ptx::Rounding::rz : ptx::Rounding::rn));
-  const bool is_lost = x != 0 && bits == format.sign();
-  return is_lost ? 0 : bits;
-}
-
-// An f32 result is truncated, but a value that is too large becomes infinite.  A value that is too
-// small becomes +0, whatever its sign (observed on sm_90).  If c is f32 and d is not, the sum is
-// truncated to an f32 before it is rounded.
-std::uint32_t bits_of(const MatrixProduct& product, double x) {
-  if (product.c == Type::f32 && product.d == Type::f16) x = cut_off(x, kFractionOfSingle);
-  return rounded_in_integers(product, x);
 }
 
 std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
@@ -162,18 +108,12 @@ const FloatsOfBytes& floats_of_bytes(Type type) {
     std::map<Type, FloatsOfBytes> tables;
     for (const Type of : {Type::e2m1x2, Type::e2m3x2, Type::e3m2x2, Type::e4m3x2, Type::e5m2x2}) {
       for (std::uint32_t bits = 0; bits < 256; ++bits) {
-        tables[of][bits] = static_cast<float>(element_of(of, bits).value);
+        tables[of][bits] = static_cast<float>(matrix_element(of, bits).value);
       }
     }
     return tables;
   }();
   return kTables.at(type);
-}
-
-// Returns the least exponent by which an element is aligned.
-int exponent_min(Type type) {
-  return type == Type::f16 || type == Type::e5m2x2 ? 1 - exact::kF16.bias()
-                                                   : 1 - exact::kF32.bias();
 }
 
 // Reads an operand's elements.
@@ -276,7 +216,7 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
   const std::uint32_t bits = word >> 8 * byte & 0xff;
   constexpr std::uint32_t kNan = 0xff;
   constexpr int kBias = 127;
-  if (product.scale != Type::ue8m0x2) return element_of(product.scale, bits & 0x7f);
+  if (product.scale != Type::ue8m0x2) return matrix_element(product.scale, bits & 0x7f);
   if (bits == kNan) return {std::numeric_limits<double>::quiet_NaN(), 0};
   const int exponent = static_cast<int>(bits) - kBias;
   return {exact::power_of_two(exponent), exponent};
@@ -284,7 +224,7 @@ Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& pr
 
 void apply(Elements<double, kFactorElementsMax>& elements, std::uint32_t at,
            const Element& factor) {
-  const Element scaled = normalized(elements.value[at] * factor.value);
+  const Element scaled = normalized_element(elements.value[at] * factor.value);
   elements.value[at] = scaled.value;
   elements.exponent[at] = scaled.exponent;
 }
@@ -354,7 +294,7 @@ struct RowOfFloats {
   // Makes the sums, rounded to the type of the result, the addend of what is added next.
   void continue_from_rounded(Elements<T, kMatrixColumnsMax>& addend) {
     for (std::uint32_t column = 0; column < product.shape.n; ++column) {
-      const Element element = element_of(product.d, bits_of(product, sums[column]));
+      const Element element = matrix_element(product.d, bits_of_sum(product, sums[column]));
       addend.value[column] = static_cast<T>(element.value);
       addend.exponent[column] = element.exponent;
     }
@@ -408,7 +348,7 @@ void round_row(const MatrixLoops& loops, const MatrixProduct& product, const dou
   const bool is_cut = product.c == Type::f32 && product.d == Type::f16;
   const SumRounding rounding{is_cut ? lost_bits(kFractionOfSingle) : 0, product.d == Type::f16};
   if (loops.round(rounding, sums, product.shape.n, bits)) return;
-  for (std::uint32_t n = 0; n < product.shape.n; ++n) bits[n] = bits_of(product, sums[n]);
+  for (std::uint32_t n = 0; n < product.shape.n; ++n) bits[n] = bits_of_sum(product, sums[n]);
 }
 
 template <class T>

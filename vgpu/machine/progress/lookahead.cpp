@@ -168,6 +168,9 @@ Lookahead::Fate Lookahead::act_of(const Slot& slot, Warp& warp, const Fragment& 
     case InstrKind::group_load:
     case InstrKind::async_store:
     case InstrKind::copy: break;
+    case InstrKind::tensor_memory:
+      if (must_wait_for_tensor_memory(launch_, slot, warp, fragment)) return Fate::runs;
+      break;
     case InstrKind::group_pending:
       if (must_wait_for_warpgroup(launch_, slot, warp, fragment)) return Fate::runs;
       break;

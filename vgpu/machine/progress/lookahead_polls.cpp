@@ -40,6 +40,7 @@ bool Lookahead::concerns_others(const Instr& instr) {
     case InstrKind::cluster_barrier:
     case InstrKind::barrier_object:
     case InstrKind::group_pending:
+    case InstrKind::tensor_memory:
     case InstrKind::texture: return true;
     default: return false;
   }

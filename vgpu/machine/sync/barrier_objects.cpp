@@ -168,6 +168,7 @@ void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint
     event.scope = instr.modifiers.scope;
     event.relaxed = instr.modifiers.order == ptx::Order::relaxed;
     event.for_copies = instr.opcode == ptx::Opcode::cp_;
+    event.for_products = instr.opcode == ptx::Opcode::tcgen05_;
     is_reported_ = (undefined >> lane & 1u) != 0;
     perform_lane(run, instr, lane, event);
     const bool joins = event.offset == pending.offset && event.phase == pending.phase &&

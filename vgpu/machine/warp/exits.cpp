@@ -51,6 +51,8 @@ Step Exits::leave(RunningFragment& run, std::size_t index, const Instr& instr,
       ++fragment.pc;
       dependencies_.warpgroups.change_groups(run, instr, lanes);
       return Step::again;
+    case InstrKind::tensor_memory:
+      return dependencies_.tensor_memory.execute(run, index, instr, lanes);
     case InstrKind::async_store:
       ++fragment.pc;
       return dependencies_.bulk_copies.store(run, instr, lanes);
@@ -81,6 +83,7 @@ void Exits::exit_together(RunningFragment& run) const {
     slot.warps[index].fragments.clear();
   }
   slot.live_lanes = 0;
+  dependencies_.tensor_memory.end_block(slot);
 }
 
 void Exits::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
@@ -92,6 +95,7 @@ void Exits::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   warp.live &= ~lanes;
   note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);
+  if (slot.live_lanes == 0) dependencies_.tensor_memory.end_block(slot);
   warp.fragments.remove(index);
   dependencies_.meetings.recheck(slot, warp);
   if (launch_.program().has_named_barriers) {

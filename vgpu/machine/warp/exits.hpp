@@ -13,6 +13,7 @@
 #include "vgpu/machine/sync/named_barriers.hpp"
 #include "vgpu/machine/tensor/tensor_copies.hpp"
 #include "vgpu/machine/tensor/warpgroups.hpp"
+#include "vgpu/machine/tensor_memory/tensor_memory.hpp"
 #include "vgpu/machine/warp/calls.hpp"
 #include "vgpu/machine/warp/stacks.hpp"
 #include "vgpu/machine/warp/warp_meetings.hpp"
@@ -31,6 +32,7 @@ class Exits {
     BulkCopies& bulk_copies;
     TensorCopies& tensor_copies;
     Warpgroups& warpgroups;
+    TensorMemory& tensor_memory;
     Printing& printing;
   };
   Exits(RunningLaunch& launch, const Dependencies& dependencies)

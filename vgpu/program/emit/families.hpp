@@ -51,6 +51,8 @@ void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_matrix(Emission& e, const ptx::Instruction& in, Instr& out);
 // launch_control.cpp
 void emit_launch_control(Emission& e, const ptx::Instruction& in, Instr& out);
+// tensor_memory.cpp
+void emit_tensor_memory(Emission& e, const ptx::Instruction& in, Instr& out);
 // warpgroup.cpp
 void emit_warpgroup(Emission& e, const ptx::Instruction& in, Instr& out);
 // calls.cpp

@@ -49,6 +49,7 @@ Emit emitter_of(ptx::Family family) {
     case sleep: return emit_sleep;
     case space_test: return emit_space_test;
     case stack: return emit_stack;
+    case tensor_memory: return emit_tensor_memory;
     case texture: return emit_texture;
     case video: return emit_listed<emit_video>;
     case warp: return emit_warp_operation;

@@ -19,6 +19,7 @@ bool is_of_one_machine(const Instr& instr) {
     case InstrKind::async_store:
     case InstrKind::tensor_copy:
     case InstrKind::group_load:
+    case InstrKind::tensor_memory:
     case InstrKind::group_pending: return true;
     default: return false;
   }

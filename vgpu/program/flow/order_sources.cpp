@@ -114,6 +114,7 @@ std::string_view beyond_accesses(const Instr& instr) {
                                        : std::string_view{};
     case InstrKind::barrier_object: return "waits at an mbarrier";
     case InstrKind::group_load:
+    case InstrKind::tensor_memory:
     case InstrKind::group_pending: return "multiplies matrices asynchronously";
     case InstrKind::heap_allocate:
     case InstrKind::heap_free: return "allocates from the device's heap";

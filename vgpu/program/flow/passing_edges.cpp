@@ -39,6 +39,7 @@ bool is_act(const Instr& instr) {
     case InstrKind::tensor_copy:
     case InstrKind::async_store:
     case InstrKind::group_load:
+    case InstrKind::tensor_memory:
     case InstrKind::cluster_barrier:
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:

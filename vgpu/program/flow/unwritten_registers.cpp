@@ -12,6 +12,7 @@
 #include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/library_headers.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/tensor_memory.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::vgpu {
@@ -115,10 +116,24 @@ class Ownership {
   bool is_written_ = false, is_inside_users_ = false;
 };
 
+void for_each_read(const TensorMemoryInstr& tensor, auto&& visit) {
+  for (const Ref& ref :
+       {tensor.address, tensor.columns, tensor.half_offset, tensor.blocks, tensor.a, tensor.b,
+        tensor.description, tensor.adds, tensor.metadata, tensor.scale_a, tensor.scale_b}) {
+    visit(ref);
+  }
+  for (const Ref& ref : tensor.disabled) visit(ref);
+  if (tensor.op != TensorOp::store) return;
+  for (const Ref& ref : tensor.values) visit(ref);
+}
+
 // Calls visit(ref) for the registers that an instruction reads.
 void for_each_read(const Program& program, const Instr& instr, auto&& visit) {
   visit(instr.guard);
   roles_of(instr).reads.for_each_in(instr.operands, visit);
+  if (instr.kind == InstrKind::tensor_memory) {
+    return for_each_read(tensor_instr_of(program, instr), visit);
+  }
   if (instr.kind != InstrKind::texture) return;
   const TextureInstr& texture = program.texture_instrs[instr.texture];
   for (const Ref& ref : {texture.object, texture.layer, texture.level}) visit(ref);

@@ -45,7 +45,8 @@ RaceExplanation explain_launches(const AccessClass& before, const AccessClass& n
 }
 
 bool multiplies(const Program& program, std::uint32_t pc) {
-  return program.code[pc].kind == InstrKind::group_load;
+  return program.code[pc].kind == InstrKind::group_load ||
+         program.code[pc].kind == InstrKind::tensor_memory;
 }
 
 // Returns what a read has missed of a write by (1)'s block.

@@ -210,7 +210,8 @@ SegmentId GeneralRaceChecker::segment_of(const Access& access) {
     return of_warp ? state_.order.copies().segment_of_warp_copies(access.place)
                    : state_.order.segment_of(access.place, true);
   }
-  if (access.program->code[access.pc].kind == InstrKind::group_load) {
+  const InstrKind kind = access.program->code[access.pc].kind;
+  if (kind == InstrKind::group_load || kind == InstrKind::tensor_memory) {
     return state_.order.copies().segment_of_products(access.place);
   }
   return state_.order.copies().segment_of_group(access.place, access.kind == AccessKind::read);

@@ -11,7 +11,8 @@ namespace {
 bool barriers_are_enough_in_shared_memory(const Program& program) {
   return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
     return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy ||
-           in.kind == InstrKind::tensor_copy || in.kind == InstrKind::group_load;
+           in.kind == InstrKind::tensor_copy || in.kind == InstrKind::group_load ||
+           in.kind == InstrKind::tensor_memory;
   });
 }
 

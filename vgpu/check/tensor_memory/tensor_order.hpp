@@ -1,0 +1,101 @@
+// The order of operations on tensor memory (PTX ISA 9.0, 9.7.16.6): a part of the race checker, for
+// programs with tcgen05 instructions alone.
+//
+// Loads, stores, products, copies and shifts are asynchronous.  An operation X comes before a
+// conflicting Y
+//   - of the same warp, if the two form a pipeline; or if X is a load or store that the warp has
+//     waited for (tcgen05.wait); or if X is complete (below);
+//   - of another warp, if X is complete; or if X is a load or store that has been waited for, or
+//     forms a pipeline with Y, and tcgen05.fence::before_thread_sync follows X, and what follows
+//     that fence synchronises with Y's thread, whose tcgen05.fence::after_thread_sync comes
+//     between.
+// A product, copy or shift is complete for a thread that knows of the phase of an mbarrier to which
+// a tcgen05.commit behind it arrives; an asynchronous Y also needs the fence::after_thread_sync.
+//
+// Threads synchronise here by everything that orders their execution, relaxed waits included, but
+// for flags in memory, which are not followed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/order/barrier_object_order.hpp"
+#include "vgpu/check/order/cluster_order.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/tensor_memory/tensor_memory_event.hpp"
+
+namespace warpcheck::vgpu {
+
+class TensorOrder {
+ public:
+  explicit TensorOrder(Reporter& reporter) : reporter_(reporter) {}
+
+  void begin_launch(const Sync& sync, WarpModel model);
+  void on_sync(const Sync& sync);
+  void on_meeting(const Meeting& meeting) { order_.meet(meeting); }
+  void on_barrier_object(const BarrierObject& event);
+  void on_cluster_barrier(const ClusterBarrier& event);
+  void on_tensor_memory(const TensorMemoryEvent& event);
+
+ private:
+  // An operation on some words that nothing later has replaced.
+  struct Operation {
+    TensorArea area;
+    TensorOp op{};
+    WarpPlace place;
+    std::uint32_t pc = 0;
+    unsigned lane = 0;
+    std::uint32_t number = 0;  // of the instruction's execution
+    std::uint32_t accumulator = 0, rows = 0, columns = 0;
+    ProductKind kind = ProductKind::f16;
+    bool is_narrow_copy = false;
+    SegmentId products = 0;  // product, copy, shift: of its thread's operations
+    bool is_waited = false;  // load, store
+    bool is_committed = false;
+    SegmentId fenced = 0;  // the segment of its thread at the fence; 0: there is none
+    Tick fenced_phase = 0;
+  };
+  // What a thread knew at its latest tcgen05.fence::after_thread_sync.
+  struct After {
+    VectorClock knows;
+    Tick phase = 0;
+    bool is_set = false;
+  };
+  enum class Missing : std::uint8_t {
+    nothing,
+    wait,          // tcgen05.wait
+    commit,        // tcgen05.commit
+    phase,         // the thread does not know of the mbarrier's phase
+    before_fence,  // tcgen05.fence::before_thread_sync
+    after_fence,   // tcgen05.fence::after_thread_sync
+    order,         // nothing orders the threads
+  };
+
+  static bool is_move(TensorOp op) { return op == TensorOp::load || op == TensorOp::store; }
+  static bool is_pipeline(const Operation& first, const Operation& second);
+  [[nodiscard]] bool is_of_thread(const Operation& one, const WarpPlace& place) const;
+  void note(const TensorMemoryEvent& event);
+  void access(const TensorMemoryEvent& event);
+  [[nodiscard]] Missing missing(const Operation& earlier, const Operation& now) const;
+  [[nodiscard]] bool knows_products(const Operation& earlier, const WarpPlace& place, unsigned lane,
+                                    bool at_fence) const;
+  [[nodiscard]] bool knows_fence(const Operation& earlier, const WarpPlace& place, unsigned lane,
+                                 bool at_fence) const;
+  [[nodiscard]] const After& after_of(const WarpPlace& place, unsigned lane) const;
+  void report(const Operation& earlier, const Operation& now, Missing missing);
+
+  Reporter& reporter_;
+  const Program* program_ = nullptr;
+  ThreadOrder order_;
+  BarrierObjectOrder objects_{order_};
+  ClusterOrder clusters_{order_};
+  std::map<const Allocation*, BlockKey> owners_;            // of shared memories
+  std::map<std::uint32_t, std::vector<Operation>> blocks_;  // by block of the launch
+  std::map<std::uint64_t, After> after_;                    // by thread
+  std::uint32_t number_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,232 @@
+// tcgen05.ld, st, shift and commit (PTX ISA 9.0, 9.7.16.8, 9.7.16.9.3 and 9.7.16.12).
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "vgpu/machine/tensor_memory/tensor_memory.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+
+namespace {
+
+constexpr std::uint32_t kWarpsOfGroup = 4;
+
+// A place relative to the address of a move.
+struct MovePlace {
+  std::uint32_t lane = 0, column = 0;
+};
+
+// Returns where register `number` of a thread lies, in words without gaps (figures of 9.7.16.2.3).
+MovePlace place_in_shape(TensorShape shape, std::uint32_t thread, std::uint32_t number) {
+  const std::uint32_t group = thread / 4, in_group = thread % 4;
+  switch (shape) {
+    case TensorShape::m32x32: return {thread, number};
+    case TensorShape::m16x64: return {group + 8 * (thread & 1), 2 * number + (thread >> 1 & 1)};
+    case TensorShape::m16x128: return {group + 8 * (number % 2), 4 * (number / 2) + in_group};
+    case TensorShape::m16x256:
+      return {group + 8 * (number % 4 / 2), 8 * (number / 4) + 2 * in_group + number % 2};
+    case TensorShape::m16x32x2: return {thread % 16, number};
+  }
+  return {};
+}
+
+// Returns the words of a lane that a shape's smallest form moves, or half of them for x2.
+std::uint32_t words_of_lane(TensorShape shape) {
+  switch (shape) {
+    case TensorShape::m16x64: return 2;
+    case TensorShape::m16x128: return 4;
+    case TensorShape::m16x256: return 8;
+    default: return 1;
+  }
+}
+
+bool has_halves(const TensorMemoryInstr& tensor) { return tensor.shape == TensorShape::m16x32x2; }
+
+// Calls visit(thread, register, index of the word); with packing there are two words, the one of
+// the lower half first.
+template <typename Visit>
+void for_each_word(const TensorMemoryInstr& tensor, const TensorAddress& base,
+                   std::uint32_t half_offset, std::uint32_t lanes, Visit visit) {
+  const std::uint32_t step = tensor.packs ? 2 : 1;
+  for (std::uint32_t number = 0; number < tensor.values.size(); ++number) {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const auto thread = static_cast<std::uint32_t>(std::countr_zero(rest));
+      const MovePlace place = place_in_shape(tensor.shape, thread, number);
+      const std::uint32_t half = has_halves(tensor) && thread >= 16 ? half_offset : 0;
+      const std::uint32_t column = base.column + place.column * step + half;
+      visit(thread, number, TensorBlock::index(base.lane + place.lane, column));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<TensorArea> TensorMemory::areas_of_move(const Operation& op, bool writes) const {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const TensorAddress base = op.at(tensor.address, tensor.offset);
+  const auto repetitions =
+      static_cast<std::uint32_t>(tensor.values.size()) / registers_of(tensor.shape);
+  const std::uint32_t columns = repetitions * words_of_lane(tensor.shape) * (tensor.packs ? 2 : 1);
+  const std::uint32_t lanes = tensor.shape == TensorShape::m32x32 ? 32 : 16;
+  std::vector<TensorArea> areas{
+      {op.run.slot.block, base.lane, lanes, base.column, columns, writes}};
+  if (!has_halves(tensor)) return areas;
+  areas.push_back(areas.front());
+  areas.back().first_column += op.word(tensor.half_offset);
+  return areas;
+}
+
+// Warp w of a warpgroup may access the lanes from 32 w on (9.7.16.8.1).
+std::string TensorMemory::misuse_of_move(const Operation& op,
+                                         std::span<const TensorArea> areas) const {
+  for (std::uint32_t rest = op.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (word_of(op.run.banks, op.tensor.address, lane) != op.word(op.tensor.address)) {
+      return "the threads of the warp have different addresses";
+    }
+  }
+  const std::uint32_t warp = op.run.warp.index % kWarpsOfGroup;
+  const std::uint32_t own = warp * kLanesOfPart;
+  for (const TensorArea& area : areas) {
+    if (area.first_lane < own || area.first_lane + area.lanes > own + kLanesOfPart) {
+      return fmt::format(
+          "warp {} of its warpgroup accesses lanes {} to {} of tensor memory; it "
+          "may access lanes {} to {}",
+          warp, area.first_lane, area.first_lane + area.lanes - 1, own, own + kLanesOfPart - 1);
+    }
+    if (area.first_lane % area.lanes != 0) {
+      return fmt::format("the address has lane {}, which is no multiple of {}", area.first_lane,
+                         area.lanes);
+    }
+    if (std::string lack = lack_of(area); !lack.empty()) return lack;
+  }
+  return {};
+}
+
+Step TensorMemory::load(const Operation& op) {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const std::vector<TensorArea> areas = areas_of_move(op, false);
+  if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
+    return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
+  }
+  tell(op, areas);
+  const TensorBlock& block = block_of(op.run.slot);
+  const bool is_followed = launch_.observers().undefined_memory != nullptr;
+  std::vector<std::uint32_t> unwritten(tensor.values.size());
+  const std::uint32_t half_offset = has_halves(tensor) ? op.word(tensor.half_offset) : 0;
+  for_each_word(tensor, op.at(tensor.address, tensor.offset), half_offset, op.lanes,
+                [&](std::uint32_t thread, std::uint32_t number, std::size_t at) {
+                  const Ref& to = tensor.values[number];
+                  if (!block.written[at]) unwritten[number] |= 1u << thread;
+                  if (tensor.packs && !block.written[at + 1]) unwritten[number] |= 1u << thread;
+                  if (to.bank == Bank::none) return;
+                  const std::uint32_t word =
+                      tensor.packs ? (block.words[at] & 0xffff) | block.words[at + 1] << 16
+                                   : block.words[at];
+                  std::memcpy(row_of(op.run.banks, to) + thread * sizeof word, &word, sizeof word);
+                });
+  UndefinedRegisters& undefined = op.run.warp.undefined;
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+    const std::uint32_t lanes = is_followed ? unwritten[i] : 0;
+    if (tensor.values[i].bank == Bank::none || (lanes == 0 && !undefined.any())) continue;
+    undefined.set(op.run.frame, tensor.values[i], {lanes, op.run.pc}, op.lanes, launch_.program());
+  }
+  return Step::again;
+}
+
+Step TensorMemory::store(const Operation& op) {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const std::vector<TensorArea> areas = areas_of_move(op, true);
+  if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
+    return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
+  }
+  tell(op, areas);
+  TensorBlock& block = block_of(op.run.slot);
+  const UndefinedRegisters& undefined = op.run.warp.undefined;
+  std::vector<std::uint32_t> unwritten(tensor.values.size());
+  for (std::size_t i = 0; undefined.any() && i < tensor.values.size(); ++i) {
+    unwritten[i] = undefined.get(op.run.frame, tensor.values[i]).mask;
+  }
+  const std::uint32_t half_offset = has_halves(tensor) ? op.word(tensor.half_offset) : 0;
+  for_each_word(tensor, op.at(tensor.address, tensor.offset), half_offset, op.lanes,
+                [&](std::uint32_t thread, std::uint32_t number, std::size_t at) {
+                  const std::uint32_t word = word_of(op.run.banks, tensor.values[number], thread);
+                  const bool is_written = (unwritten[number] >> thread & 1) == 0;
+                  block.words[at] = tensor.packs ? word & 0xffff : word;
+                  block.written[at] = is_written;
+                  if (!tensor.packs) return;
+                  block.words[at + 1] = word >> 16;
+                  block.written[at + 1] = is_written;
+                });
+  return Step::again;
+}
+
+// Each row of 32 bytes of a warp's lanes, except the last, moves to the next lane.
+Step TensorMemory::shift(const Operation& op) {
+  constexpr std::uint32_t kColumns = 8;
+  const TensorAddress base = op.at(op.tensor.address, op.tensor.offset);
+  const std::vector<Slot*> blocks = blocks_of(op);
+  if (blocks.empty() || base.lane % kLanesOfPart != 0) {
+    return fail(op, Trap::Cause::tensor_rule,
+                blocks.empty() ? "(1) needs a pair of blocks, and one of them does not exist"
+                               : "(1) shifts from a lane that is no multiple of 32");
+  }
+  std::vector<TensorArea> areas;
+  for (const Slot* const slot : blocks) {
+    areas.push_back({slot->block, base.lane, kLanesOfPart, base.column, kColumns, true});
+    if (const std::string lack = lack_of(areas.back()); !lack.empty()) {
+      return fail(op, Trap::Cause::tensor_bounds, "(1): " + lack);
+    }
+  }
+  tell(op, areas);
+  for (Slot* const slot : blocks) {
+    TensorBlock& block = block_of(*slot);
+    for (std::uint32_t lane = base.lane + kLanesOfPart - 1; lane > base.lane; --lane) {
+      for (std::uint32_t column = base.column; column < base.column + kColumns; ++column) {
+        const std::size_t to = TensorBlock::index(lane, column);
+        const std::size_t from = TensorBlock::index(lane - 1, column);
+        block.words[to] = block.words[from];
+        block.written[to] = block.written[from];
+      }
+    }
+  }
+  return Step::again;
+}
+
+// The mbarrier is arrived at when all earlier products, copies and shifts of the thread are
+// complete; they are, since they were performed when they were issued.
+Step TensorMemory::commit(const Operation& op) {
+  tell(op, {});
+  if (op.tensor.blocks.bank == Bank::none) {
+    arrive(op, op.tensor.address);
+    return Step::again;
+  }
+  const unsigned lane = op.lane();
+  const std::uint64_t place = lane_value(op.run, op.tensor.address, lane) % kWindowBytes;
+  for (std::uint32_t ranks = op.word(op.tensor.blocks) & 0xffff; ranks != 0; ranks &= ranks - 1) {
+    const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
+    const std::uint64_t address = place + kWindowBytes * (rank + 1);
+    std::memcpy(row_of(op.run.banks, op.tensor.wide) + lane * sizeof address, &address,
+                sizeof address);
+    arrive(op, op.tensor.wide);
+  }
+  return Step::again;
+}
+
+void TensorMemory::arrive(const Operation& op, const Ref& address) {
+  Instr done =
+      part_of_bulk(op.instr, InstrKind::barrier_object, ptx::Space::shared, ptx::Type::b64, 1);
+  done.opcode = ptx::Opcode::tcgen05_;
+  done.modifiers.object_op = ptx::ObjectOp::arrive;
+  done.modifiers.scope = ptx::Scope::cluster;
+  done.displacement = 0;
+  done[ObjectOperand::address] = address;
+  dependencies_.bulk_copies.begin_asynchronous(op.run, address, op.lane(), false);
+  dependencies_.barrier_objects.execute(op.run, done, op.lanes);
+  dependencies_.current.end_asynchronous();
+}
+
+}  // namespace warpcheck::vgpu

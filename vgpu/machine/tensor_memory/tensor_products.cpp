@@ -1,0 +1,330 @@
+// tcgen05.mma (PTX ISA 9.0, 9.7.16.10).
+//
+// Of a product by a pair of blocks, each block has half of the rows of a and d, and half of the
+// columns of b, in its own memories.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "vgpu/machine/matrix/element_products.hpp"
+#include "vgpu/machine/tensor_memory/tensor_memory.hpp"
+#include "vgpu/machine/tensor_memory/tensor_operands.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kDepthBytes = 32;  // of k, of every kind
+
+// How the accumulator lies in tensor memory: layouts A to G (9.7.16.10.5).
+struct AccumulatorLayout {
+  std::uint32_t rows = 0;   // in a block
+  std::uint32_t parts = 1;  // groups of columns, which lie in different lanes
+  bool is_sparse = false;   // 16 of each 32 lanes
+  std::uint32_t columns = 0;
+
+  [[nodiscard]] std::uint32_t columns_of_part() const { return columns / parts; }
+  [[nodiscard]] std::uint32_t lane(std::uint32_t row, std::uint32_t column) const {
+    constexpr std::uint32_t kHalf = kLanesOfPart / 2;
+    if (is_sparse) return row / kHalf * kLanesOfPart + row % kHalf;
+    return row + column / columns_of_part() * rows;
+  }
+  [[nodiscard]] std::uint32_t column(std::uint32_t column) const {
+    return column % columns_of_part();
+  }
+};
+
+AccumulatorLayout layout_of(const TensorMemoryInstr& tensor, const ProductDescription& product) {
+  AccumulatorLayout layout{.rows = product.rows / tensor.ctas, .columns = product.columns};
+  const bool has_all = layout.rows == kTensorLanes;
+  if (has_all) return layout;
+  if (tensor.is_by_columns || tensor.ctas == 2) {
+    layout.parts = kTensorLanes / layout.rows;
+  } else {
+    layout.is_sparse = true;
+  }
+  return layout;
+}
+
+void add_areas(std::vector<TensorArea>& areas, const AccumulatorLayout& layout, std::uint32_t block,
+               const TensorAddress& at, std::uint32_t columns, bool writes) {
+  if (!layout.is_sparse) {
+    areas.push_back({block, at.lane, kTensorLanes, at.column, columns, writes});
+    return;
+  }
+  for (std::uint32_t part = 0; part < kTensorLanes / kLanesOfPart; ++part) {
+    areas.push_back(
+        {block, at.lane + part * kLanesOfPart, kLanesOfPart / 2, at.column, columns, writes});
+  }
+}
+
+// Returns what is wrong with the lane of an address; empty: nothing.
+std::string error_of_lane(const AccumulatorLayout& layout, const TensorAddress& at) {
+  if (at.lane == 0 || (layout.is_sparse && at.lane == kLanesOfPart / 2)) return {};
+  return fmt::format("an address in tensor memory has lane {}, and must have lane {}", at.lane,
+                     layout.is_sparse ? "0 or 16" : "0");
+}
+
+}  // namespace
+
+struct TensorProduct {
+  ProductDescription description;
+  AccumulatorLayout layout;
+  TensorAddress d, a, scale_a, scale_b;
+  ElementProduct elements{};
+  // Rows of a and columns of b with undefined elements.
+  std::vector<bool> is_undefined_row{}, is_undefined_column{};
+};
+
+namespace {
+
+// A factor in shared memory: lines are rows of a, or columns of b.
+struct SharedFactor {
+  MatrixDescriptor descriptor;
+  Type type = Type::none;
+  bool is_across = false;  // neighbours in memory have the same k
+  std::uint32_t first = 0, count = 0;
+};
+
+// Reads the lines of a factor that one block has.  read(offset) returns 16 bytes there.
+template <typename ReadChunk>
+void read_lines(const SharedFactor& factor, ProductKind kind, std::uint32_t depth,
+                std::vector<std::uint32_t>& elements, std::vector<bool>& is_undefined,
+                ReadChunk read) {
+  const std::uint32_t in_chunk = elements_of_chunk(kind, factor.type);
+  const auto take = [&](const auto& chunk, std::uint32_t i, std::uint32_t line, std::uint32_t k) {
+    const std::uint32_t at = factor.first + line;
+    elements[at * depth + k] = element_in_chunk(chunk.bytes, kind, factor.type, i, false);
+    if (chunk.is_undefined) is_undefined[at] = true;
+  };
+  if (!factor.is_across) {
+    for (std::uint32_t line = 0; line < factor.count; ++line) {
+      for (std::uint32_t number = 0; number < depth / in_chunk; ++number) {
+        const auto chunk = read(factor.descriptor.place_along_k(line, number));
+        for (std::uint32_t i = 0; i < in_chunk; ++i) take(chunk, i, line, number * in_chunk + i);
+      }
+    }
+    return;
+  }
+  for (std::uint32_t k = 0; k < depth; ++k) {
+    for (std::uint32_t line = 0; line < factor.count; line += in_chunk) {
+      const auto chunk = read(factor.descriptor.place_across_k(line, in_chunk, k));
+      for (std::uint32_t i = 0; i < in_chunk && line + i < factor.count; ++i) {
+        take(chunk, i, line + i, k);
+      }
+    }
+  }
+}
+
+// Reads a row of a in tensor memory.
+void read_row_here(const TensorBlock& block, const TensorProduct& product, ProductKind kind,
+                   std::uint32_t line, std::uint32_t row, std::vector<std::uint32_t>& elements,
+                   std::vector<bool>& is_undefined) {
+  const Type type = product.description.a;
+  const std::uint32_t depth = product.description.depth;
+  const std::size_t first =
+      TensorBlock::index(product.a.lane + product.layout.lane(line, 0), product.a.column);
+  const std::uint32_t in_chunk = elements_of_chunk(kind, type);
+  for (std::uint32_t k = 0; k < depth; k += in_chunk) {
+    TensorChunk chunk;
+    const std::size_t at = first + k / in_chunk * (kTensorChunkBytes / 4);
+    std::memcpy(chunk.data(), &block.words[at], chunk.size());
+    for (std::uint32_t i = 0; i < in_chunk; ++i) {
+      elements[row * depth + k + i] = element_in_chunk(chunk, kind, type, i, true);
+    }
+    for (std::size_t i = 0; i < kTensorChunkBytes / 4; ++i) {
+      if (!block.written[at + i]) is_undefined[row] = true;
+    }
+  }
+}
+
+// The factors of 32 rows, or columns, lie in the lanes of a column of tensor memory.
+std::uint32_t scale_at(const TensorBlock& block, const TensorAddress& at, std::uint32_t line,
+                       std::uint32_t byte) {
+  const std::size_t index =
+      TensorBlock::index(at.lane + line % kLanesOfPart, at.column + line / kLanesOfPart);
+  return block.words[index] >> 8 * byte & 0xff;
+}
+
+}  // namespace
+
+void TensorMemory::read_factors(const Operation& op, TensorProduct& product,
+                                std::span<Slot* const> blocks) {
+  const TensorMemoryInstr& tensor = op.tensor;
+  const ProductDescription& description = product.description;
+  ElementProduct& elements = product.elements;
+  const std::uint32_t depth = description.depth;
+  elements.a.resize(std::size_t{description.rows} * depth);
+  elements.b.resize(std::size_t{description.columns} * depth);
+  product.is_undefined_row.resize(description.rows);
+  product.is_undefined_column.resize(description.columns);
+  const unsigned lane = op.lane();
+  dependencies_.current.begin_asynchronous(true);
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    const auto read = [&](std::uint32_t offset) {
+      return read_shared(op, blocks[i]->cluster_rank, offset);
+    };
+    const std::uint32_t rows = product.layout.rows;
+    for (std::uint32_t line = 0; tensor.a_is_here && line < rows; ++line) {
+      read_row_here(block_of(*blocks[i]), product, tensor.kind, line, i * rows + line, elements.a,
+                    product.is_undefined_row);
+    }
+    if (!tensor.a_is_here) {
+      read_lines({MatrixDescriptor(lane_value(op.run, tensor.a, lane)), description.a,
+                  description.a_in_columns, i * rows, rows},
+                 tensor.kind, depth, elements.a, product.is_undefined_row, read);
+    }
+    const std::uint32_t columns = description.columns / tensor.ctas;
+    read_lines({MatrixDescriptor(lane_value(op.run, tensor.b, lane)), description.b,
+                description.b_in_rows, i * columns, columns},
+               tensor.kind, depth, elements.b, product.is_undefined_column, read);
+  }
+  dependencies_.current.end_asynchronous();
+}
+
+namespace {
+
+void read_scales(const TensorMemoryInstr& tensor, TensorProduct& product,
+                 std::span<const TensorBlock* const> blocks, std::uint32_t number) {
+  ElementProduct& elements = product.elements;
+  elements.scale_type = product.description.scale;
+  elements.blocks = tensor.scale_blocks;
+  elements.scale_a.clear();
+  elements.scale_b.clear();
+  for (std::uint32_t row = 0; row < product.layout.rows; ++row) {
+    for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
+      elements.scale_a.push_back(
+          scale_at(*blocks[number], product.scale_a, row, product.description.scale_a_byte + i));
+    }
+  }
+  for (std::uint32_t column = 0; column < product.description.columns; ++column) {
+    for (std::uint32_t i = 0; i < tensor.scale_blocks; ++i) {
+      elements.scale_b.push_back(
+          scale_at(*blocks[number], product.scale_b, column, product.description.scale_b_byte + i));
+    }
+  }
+}
+
+// Multiplies the rows that a block has, and writes them to its tensor memory.
+void multiply_in_block(const TensorProduct& product, ElementProduct elements, TensorBlock& block,
+                       std::uint32_t number, bool adds, std::span<const std::uint32_t> disabled) {
+  const AccumulatorLayout& layout = product.layout;
+  const std::uint32_t columns = product.description.columns;
+  const bool is_half = product.description.d == Type::f16;
+  const auto index = [&](std::uint32_t row, std::uint32_t column) {
+    return TensorBlock::index(product.d.lane + layout.lane(row, column),
+                              product.d.column + layout.column(column));
+  };
+  elements.c.assign(std::size_t{layout.rows} * columns, 0);
+  for (std::uint32_t row = 0; adds && row < layout.rows; ++row) {
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      const std::uint32_t word = block.words[index(row, column)];
+      elements.c[row * columns + column] = is_half ? word & 0xffff : word;
+    }
+  }
+  const std::vector<std::uint32_t> results = multiply_elements(elements);
+  for (std::uint32_t row = 0; row < layout.rows; ++row) {
+    const bool is_undefined_row = product.is_undefined_row[number * layout.rows + row];
+    for (std::uint32_t column = 0; column < columns; ++column) {
+      const std::uint32_t lane = product.d.lane + layout.lane(row, column);
+      const bool is_disabled = !disabled.empty() && (disabled[lane / 32] >> lane % 32 & 1) != 0;
+      if (is_disabled) continue;
+      const std::size_t at = index(row, column);
+      const bool was_written = !adds || block.written[at];
+      block.words[at] = results[row * columns + column];
+      block.written[at] = was_written && !is_undefined_row && !product.is_undefined_column[column];
+    }
+  }
+}
+
+}  // namespace
+
+Step TensorMemory::multiply(const Operation& op) {
+  const TensorMemoryInstr& tensor = op.tensor;
+  TensorProduct product;
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, tensor.description, op.lanes);
+  product.description = describe(tensor, op.word(tensor.description));
+  const ProductDescription& description = product.description;
+  if (!description.error.empty()) {
+    return fail(op, Trap::Cause::tensor_rule,
+                fmt::format("(1): the instruction descriptor {:#x} asks for {}, which this kind of "
+                            "product does not have",
+                            op.word(tensor.description), description.error));
+  }
+  const std::vector<Slot*> blocks = blocks_of(op);
+  if (blocks.empty()) {
+    return fail(op, Trap::Cause::tensor_rule,
+                "(1) needs a pair of blocks, and one of them does not exist");
+  }
+  for (const Ref& ref : {tensor.a_is_here ? tensor.b : tensor.a, tensor.b}) {
+    launch_.use_of_undefined(op.run, UndefinedUse::Kind::address, ref, op.lanes);
+    const MatrixDescriptor descriptor(lane_value(op.run, ref, op.lane()));
+    if (const std::string error = descriptor.error(); !error.empty()) {
+      return fail(op, Trap::Cause::tensor_rule, "(1): " + error);
+    }
+  }
+  product.layout = layout_of(tensor, description);
+  product.d = op.at(tensor.address, tensor.offset);
+  if (tensor.a_is_here) product.a = op.at(tensor.a, tensor.a_offset);
+  std::string error = error_of_lane(product.layout, product.d);
+  if (error.empty()) error = error_of_lane(product.layout, product.a);
+  std::vector<TensorArea> areas;
+  constexpr std::uint32_t kWords = kDepthBytes / 4;
+  for (const Slot* const slot : blocks) {
+    if (tensor.a_is_here) {
+      add_areas(areas, product.layout, slot->block, product.a, kWords, false);
+    }
+    if (is_scaled(tensor.kind)) {
+      product.scale_a = op.at(tensor.scale_a, tensor.scale_a_offset);
+      product.scale_b = op.at(tensor.scale_b, tensor.scale_b_offset);
+      const std::uint32_t of_a = product.layout.rows / kLanesOfPart;
+      const std::uint32_t of_b = (description.columns + kLanesOfPart - 1) / kLanesOfPart;
+      areas.push_back({slot->block, 0, kTensorLanes, product.scale_a.column, of_a, false});
+      areas.push_back({slot->block, 0, kTensorLanes, product.scale_b.column, of_b, false});
+    }
+    add_areas(areas, product.layout, slot->block, product.d, product.layout.columns_of_part(),
+              true);
+  }
+  for (const TensorArea& area : areas) {
+    if (error.empty()) error = lack_of(area);
+  }
+  if (!error.empty()) return fail(op, Trap::Cause::tensor_bounds, "(1): " + error);
+  TensorMemoryEvent event = event_of(op, areas);
+  event.accumulator = product.d.bits();
+  event.rows = description.rows;
+  event.columns = description.columns;
+  event.kind = tensor.kind;
+  launch_.notify([&](Observer& observer) { observer.on_tensor_memory(event); });
+  read_factors(op, product, blocks);
+  const bool adds = (read_predicate(op.run.banks, tensor.adds) >> op.lane() & 1) != 0;
+  launch_.use_of_undefined(op.run, UndefinedUse::Kind::branch, tensor.adds, op.lanes);
+  std::vector<std::uint32_t> disabled;
+  for (const Ref& mask : tensor.disabled) disabled.push_back(op.word(mask));
+  std::vector<const TensorBlock*> memories;
+  for (Slot* const slot : blocks) memories.push_back(&block_of(*slot));
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    if (is_scaled(tensor.kind)) read_scales(tensor, product, memories, i);
+    ElementProduct part = product.elements;
+    part.rows = product.layout.rows;
+    part.columns = description.columns;
+    part.depth = description.depth;
+    part.a_type = description.a;
+    part.b_type = description.b;
+    part.d_type = description.d;
+    part.negates_a = description.negates_a;
+    part.negates_b = description.negates_b;
+    part.saturates = description.saturates;
+    part.scale_shift = tensor.scale_shift;
+    const auto first = part.a.begin() + std::size_t{i} * part.rows * part.depth;
+    part.a = {first, first + std::size_t{part.rows} * part.depth};
+    const std::size_t half = disabled.size() / blocks.size();
+    multiply_in_block(product, std::move(part), block_of(*blocks[i]), i, adds,
+                      std::span(disabled).subspan(i * half, half));
+  }
+  return Step::again;
+}
+
+}  // namespace warpcheck::vgpu
