@@ -212,7 +212,7 @@ std::vector<Exact> least_exactly(const Input& input, const ExactData& exact) {
 }
 
 // The kernels add in another order than the reference.
-auto within_rounding() {
+auto within_sum_bound() {
   return within_error_bound(
       [](const auto& input) { return std::vector<double>{sum_error_bound(input.in)}; });
 }
@@ -254,7 +254,7 @@ auto within_rounding_of_atomics() {
 DEVICE_KERNEL_PAIR(reduce_sum, int, reduce_sum, summed, exactly());
 DEVICE_KERNEL_PAIR(reduce_max, int, reduce_max, greatest, exactly());
 DEVICE_KERNEL_PAIR(reduce_min, int, reduce_min, least, exactly());
-DEVICE_KERNEL_PAIR(reduce_sum_float, float, reduce_sum, summed, within_rounding());
+DEVICE_KERNEL_PAIR(reduce_sum_float, float, reduce_sum, summed, within_sum_bound());
 DEVICE_KERNEL_PAIR(reduce_max_float, float, reduce_max, greatest, exactly());
 DEVICE_KERNEL_PAIR(reduce_min_float, float, reduce_min, least, exactly());
 
@@ -262,7 +262,7 @@ HOST_KERNEL_PAIR(reduce_sum_host_finish, int, reduce_sum_host_finish, summed, ex
 HOST_KERNEL_PAIR(reduce_max_host_finish, int, reduce_max_host_finish, greatest, exactly());
 HOST_KERNEL_PAIR(reduce_min_host_finish, int, reduce_min_host_finish, least, exactly());
 HOST_KERNEL_PAIR(reduce_sum_float_host_finish, float, reduce_sum_host_finish, summed,
-                 within_rounding());
+                 within_sum_bound());
 HOST_KERNEL_PAIR(reduce_max_float_host_finish, float, reduce_max_host_finish, greatest, exactly());
 HOST_KERNEL_PAIR(reduce_min_float_host_finish, float, reduce_min_host_finish, least, exactly());
 

@@ -5,6 +5,10 @@
 //   ulps(k)               up to k representable numbers apart: for single operations
 //   within_error_bound(b) within a bound derived from the input (error_bounds.hpp): for sums, never
 //                         a guessed tolerance
+//   within_rounding()     within what the kernel's own operations round: for everything else that
+//   is
+//                         calculated with floats; no bound has to be derived
+//   within_rounding_of_reference()  the same, but of the reference's operations
 //   as_multiset()         the same elements, each as often, in any order
 //   stable_order()        key-value pairs in the reference's order, where pairs of equal keys keep
 //                         the order of the input
@@ -54,6 +58,7 @@ struct Agreement {
   Comparison comparison = Comparison::custom;
   std::function<std::vector<double>(const Input&)> bounds = {};  // for within_bounds
   std::uint64_t ulps = 0;                                        // for within_ulps
+  std::optional<RoundingRule> rounding = {};  // within_rounding(): `difference` is not used
 };
 
 namespace detail {
@@ -340,6 +345,39 @@ struct WithinErrorBound {
 template <class Unit = void, class Bounds>
 WithinErrorBound<Bounds, Unit> within_error_bound(Bounds bounds) {
   return {std::move(bounds)};
+}
+
+// Each element is as near to the reference as running error analysis of the operations that have
+// made it says (docs/use/adding-a-kernel.md).  Needs .exact_reference, or a reference that is
+// calculated in more digits than the kernel's and rounded once.
+struct WithinRounding {
+  RoundingRule rule;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    using Element = std::ranges::range_value_t<Output>;
+    static_assert(std::floating_point<Element>, "within_rounding() is for floating-point arrays");
+    constexpr bool kIsDouble = detail::precision_of<Element> == detail::Precision::double_;
+    const Arithmetic of_output = kIsDouble ? Arithmetic::of_double : Arithmetic::of_float;
+    return {
+        .difference = [](const Input&, const Output& out,
+                         const Output& reference) -> std::optional<std::string> {
+          return detail::first_difference(out, reference, "reference");
+        },
+        .exact = false,
+        .rounding = RoundingRule{rule.declared == Arithmetic::of_output ? of_output : rule.declared,
+                                 rule.is_of_reference}};
+  }
+};
+// declared: the type in which the kernel calculates; what it calculates in a shorter one is no
+// excuse.  Default: that of the output's elements.
+inline WithinRounding within_rounding(Arithmetic declared = Arithmetic::of_output) {
+  return {{declared, false}};
+}
+// The same, but a kernel whose operations lose more digits than those of .exact_reference does not
+// agree: for what is held to the accuracy of a better formula.
+inline WithinRounding within_rounding_of_reference(Arithmetic declared = Arithmetic::of_output) {
+  return {{declared, true}};
 }
 
 // Up to `allowed` representable numbers apart; both zeros count as one, and values that are not

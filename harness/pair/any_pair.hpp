@@ -80,6 +80,9 @@ class AnyPair {
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
                                                               const AnyOutput& out,
                                                               const AnyOutput& reference) const = 0;
+  // What the agreement is if it is within_rounding(), of which difference() only says whether both
+  // are the same values (harness/trial/rounding.hpp).
+  [[nodiscard]] virtual std::optional<RoundingRule> rounding() const { return std::nullopt; }
   // Whether both outputs are empty, so that they agree whatever the kernel does.
   [[nodiscard]] virtual bool compares_nothing(const AnyOutput& out,
                                               const AnyOutput& reference) const = 0;

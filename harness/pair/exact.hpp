@@ -11,6 +11,9 @@
 //
 // Data of floats are numbers without rounding, data of integers numbers modulo a power of two.
 // Nothing compares them: they have no order, only the least and the greatest of two.
+//
+// The same reference gives the numbers for the agreement within_rounding(): then data are their
+// values, and numbers have 106 bits.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "vgpu/check/exact/exact_value.hpp"
+#include "vgpu/check/precision/double_double.hpp"
 
 namespace warpcheck {
 
@@ -40,6 +44,8 @@ class Exact {
   explicit(false) Exact(float constant) : Exact(static_cast<double>(constant)) {}
   // A datum.
   explicit Exact(const vgpu::ExactValue& datum, bool is_signed = true);
+  explicit Exact(const vgpu::DoubleDouble& number, double bound = 0)
+      : number_(number), bound_(bound) {}
 
   friend Exact operator+(const Exact& a, const Exact& b);
   friend Exact operator-(const Exact& a, const Exact& b);
@@ -54,6 +60,8 @@ class Exact {
   friend Exact max(const Exact& a, const Exact& b);
   friend Exact abs(const Exact& a);
   friend Exact sqrt(const Exact& a);
+  friend Exact exp(const Exact& a);
+  friend Exact log(const Exact& a);
   friend Exact exp2(const Exact& a);
   friend Exact log2(const Exact& a);
   friend Exact sin(const Exact& a);
@@ -63,6 +71,8 @@ class Exact {
   // What the number is as a float's and as an integer's; of a datum only one of the two.
   [[nodiscard]] const vgpu::ExactValue& as_float() const { return of_float_; }
   [[nodiscard]] const vgpu::ExactValue& as_integer() const { return of_integer_; }
+  [[nodiscard]] const vgpu::DoubleDouble& as_number() const { return number_; }
+  [[nodiscard]] double bound() const { return bound_; }
 
  private:
   struct Constant {};
@@ -72,6 +82,9 @@ class Exact {
   static Exact function(const char* name, const Exact& a);
 
   vgpu::ExactValue of_float_, of_integer_;
+  // Of within_rounding(): the number, and a bound of the error in an arithmetic that rounds.
+  vgpu::DoubleDouble number_{};
+  double bound_ = 0;
   bool is_signed_ = true;
 };
 
@@ -79,6 +92,10 @@ class Exact {
 class ExactScope {
  public:
   explicit ExactScope(vgpu::ExactNumbers& numbers);
+  // Numbers of 106 bits; and what operations on them would lose if they were rounded.
+  //   unit_roundoff: by this share of their results
+  //   smallest_normal: or of this number, if the result is less
+  ExactScope(double unit_roundoff, double smallest_normal);
   ~ExactScope();
   ExactScope(const ExactScope&) = delete;
   ExactScope& operator=(const ExactScope&) = delete;

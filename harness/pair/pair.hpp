@@ -161,6 +161,9 @@ class TypedPair final : public AnyPair {
                                                       const AnyOutput& reference) const override {
     return pair_->agreement.difference(typed(input), typed_output(out), typed_output(reference));
   }
+  [[nodiscard]] std::optional<RoundingRule> rounding() const override {
+    return pair_->agreement.rounding;
+  }
   [[nodiscard]] bool compares_nothing(const AnyOutput& out,
                                       const AnyOutput& reference) const override {
     if constexpr (requires { typed_output(out).empty(); }) {

@@ -32,6 +32,16 @@ enum class Comparison : std::uint8_t {
   same_elements,
 };
 
+// The type in which a kernel calculates, for within_rounding().
+enum class Arithmetic : std::uint8_t { of_output, of_half, of_bfloat16, of_float, of_double };
+
+// Whose rounding is allowed: that of the kernel's own operations, or only that of the exact
+// reference's, calculated in the same type.
+struct RoundingRule {
+  Arithmetic declared = Arithmetic::of_output;
+  bool is_of_reference = false;
+};
+
 struct PlainRule {
   Comparison comparison = Comparison::custom;
   std::vector<double> bounds;    // for within_bounds, one for each element

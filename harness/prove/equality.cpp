@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "harness/input/json.hpp"
 #include "harness/pair/exact.hpp"
 #include "harness/prove/certificate.hpp"
+#include "harness/trial/shadow_results.hpp"
 #include "harness/trial/trial.hpp"
 #include "harness/trial/watched_run.hpp"
 #include "vgpu/check/exact/exact_domain.hpp"
@@ -44,23 +44,6 @@ std::string_view text_of(vgpu::ShadowDecision what) {
   return "";
 }
 
-double number_at(const NumberPlace& place) {
-  if (place.bytes == 8) {
-    double number = 0;
-    std::memcpy(&number, place.at, sizeof number);
-    return number;
-  }
-  float number = 0;
-  std::memcpy(&number, place.at, sizeof number);
-  return static_cast<double>(number);
-}
-
-std::uint64_t bits_at(const void* at, std::size_t bytes) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, at, bytes);
-  return bits;
-}
-
 // One run of the kernel and of the reference on random numbers.
 class ExactRun {
  public:
@@ -80,7 +63,6 @@ class ExactRun {
  private:
   void give_data();
   void compare(const NumberPlaces& results);
-  [[nodiscard]] std::optional<Reading> passed_on(const NumberPlaces& results, std::size_t number);
   [[nodiscard]] std::optional<ExactValue> value_of(const Reading& reading,
                                                    const NumberPlace& place);
 
@@ -121,30 +103,6 @@ void ExactRun::run(Engine& engine) {
   compare(results);
 }
 
-// Host code may pass results on as they are, or as doubles: then they have the values of the last
-// copy of as many elements, in its order.
-std::optional<Reading> ExactRun::passed_on(const NumberPlaces& results, std::size_t number) {
-  const auto& fetched = plane_.host().fetched();
-  const std::size_t count = results.places.size();
-  for (auto copy = fetched.rbegin(); copy != fetched.rend(); ++copy) {
-    const std::size_t bytes = copy->bytes.size() / count;
-    const bool is_width = bytes == 2 || bytes == 4 || bytes == 8;
-    if (copy->bytes.size() != bytes * count || !is_width) continue;
-    bool is_same = true;
-    for (std::size_t i = 0; i < count && is_same; ++i) {
-      const NumberPlace& place = results.places[i];
-      const std::byte* const at = copy->bytes.data() + i * bytes;
-      const bool widens = place.is_float && place.bytes == 8 && bytes == 4;
-      const double copied = widens ? number_at({.at = at, .bytes = 4, .is_float = true}) : 0;
-      is_same = widens ? copied == number_at(place) ||
-                             (std::isnan(copied) && std::isnan(number_at(place)))
-                       : place.bytes == bytes && bits_at(at, bytes) == bits_at(place.at, bytes);
-    }
-    if (is_same) return copy->cells.read(number * bytes, static_cast<std::uint32_t>(bytes), 0);
-  }
-  return std::nullopt;
-}
-
 std::optional<ExactValue> ExactRun::value_of(const Reading& reading, const NumberPlace& place) {
   if (reading.state == ShadowState::value) return reading.value;
   if (reading.state == ShadowState::lost) {
@@ -171,8 +129,7 @@ void ExactRun::compare(const NumberPlaces& results) {
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const NumberPlace& place = results.places[i];
-    std::optional<Reading> reading = plane_.host().read(place.at, place.bytes);
-    if (!reading) reading = passed_on(results, i);
+    const std::optional<Reading> reading = shadow_of_result(plane_, results, i);
     if (!reading) {
       reason_ = fmt::format("host code calculates result {}", i);
       return;

@@ -11,6 +11,7 @@
 #include "harness/pair/device.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/source_path.hpp"
+#include "harness/trial/rounding.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -232,7 +233,9 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   if (a_case.pair->has_reference()) {
     const AnyOutput& reference = reference_of(a_case);
     if (!a_case.pair->compares_nothing(made.output, reference)) verdict.claims = 1;
-    wrong = a_case.pair->difference(a_case.input, made.output, reference);
+    wrong = a_case.pair->rounding()
+                ? rounding_difference(a_case, made.output, reference, verdict.schedule, engine_)
+                : a_case.pair->difference(a_case.input, made.output, reference);
   } else {
     verdict.claims = 1;  // that the kernel shows no finding
   }

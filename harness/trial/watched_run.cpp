@@ -8,13 +8,13 @@
 namespace warpcheck {
 
 WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
-                       const bool* enough) {
+                       const bool* enough, vgpu::Strategy* strategy) {
   vgpu::DefaultPolicy policy;
   TrialSettings settings{.build = a_case.settings.build,
                          .warp_model = a_case.settings.warp_model,
                          .checkers = vgpu::no_checkers(),
                          .limits = a_case.settings.limits,
-                         .strategy = &policy,
+                         .strategy = strategy != nullptr ? strategy : &policy,
                          .extra_observer = &observer};
   settings.limits.enough = enough;
   WatchedRun run;

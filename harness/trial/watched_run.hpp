@@ -1,4 +1,5 @@
-// Runs a case's kernel for what an observer sees of it: without checkers, in the default order.
+// Runs a case's kernel for what an observer sees of it: without checkers, in the default order or
+// in that of a strategy.
 #pragma once
 
 #include <string>
@@ -6,6 +7,7 @@
 #include "harness/case/case.hpp"
 #include "harness/trial/engine.hpp"
 #include "vgpu/machine/observer.hpp"
+#include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck {
 
@@ -15,7 +17,8 @@ struct WatchedRun {
 };
 
 //   enough: becomes true when nothing more need be executed; null: never
+//   strategy: null: the default order
 WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
-                       const bool* enough = nullptr);
+                       const bool* enough = nullptr, vgpu::Strategy* strategy = nullptr);
 
 }  // namespace warpcheck

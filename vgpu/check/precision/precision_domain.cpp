@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "vgpu/check/numerics/float_rows.hpp"
+#include "vgpu/check/precision/exact_operations.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -17,50 +18,6 @@ namespace {
 using ptx::Opcode;
 using ptx::Type;
 using Value = PrecisionDomain::Value;
-using Numbers = std::array<DoubleDouble, 3>;
-
-// Returns what an operation gives without rounding; nothing: it is not known.
-std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const Numbers& in) {
-  const auto& [a, b, c] = in;
-  switch (operation.opcode) {
-    case Opcode::add_: return a + b;
-    case Opcode::sub_: return a - b;
-    case Opcode::mul_: return a * b;
-    case Opcode::mad_:
-    case Opcode::fma_: return a * b + c;
-    case Opcode::div_: return a / b;
-    case Opcode::rcp_: return DoubleDouble{1, 0} / a;
-    case Opcode::sqrt_: return square_root(a);
-    case Opcode::rsqrt_: return DoubleDouble{1, 0} / square_root(a);
-    case Opcode::neg_: return -a;
-    case Opcode::abs_: return a.hi < 0 ? -a : a;
-    case Opcode::ex2_: return exp2(a);
-    case Opcode::lg2_: return a.hi > 0 ? std::optional(log2(a)) : std::nullopt;
-    case Opcode::tanh_: return tanh(a);
-    case Opcode::cvt_: {
-      // A conversion to a whole number is a step: the kernel's is taken.
-      const ptx::Rounding rounding = operation.modifiers->rounding;
-      const bool to_whole = rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
-                            rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
-      if (to_whole) return std::nullopt;
-      return a;
-    }
-    default: return std::nullopt;
-  }
-}
-
-// Returns how much of the operands' errors reaches the result.
-std::array<double, 3> effects_of(Opcode opcode, const Numbers& values,
-                                 const std::array<double, 3>& errors) {
-  const auto size = [&](std::size_t i) { return magnitude(values[i]); };
-  switch (opcode) {
-    case Opcode::mul_: return {errors[0] * size(1), errors[1] * size(0), 0};
-    case Opcode::mad_:
-    case Opcode::fma_: return {errors[0] * size(1), errors[1] * size(0), errors[2]};
-    case Opcode::div_: return {errors[0] / size(1), errors[1] * size(0) / (size(1) * size(1)), 0};
-    default: return errors;
-  }
-}
 
 int exponent_of(double value) { return value == 0 ? -1100 : std::ilogb(value); }
 
@@ -171,7 +128,7 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
     }
     return std::nullopt;
   }
-  Numbers exact{}, kernel{};
+  OperationNumbers exact{}, kernel{};
   std::array<double, 3> values{}, errors{};
   for (std::size_t i = 0; i < operands.size() && i < exact.size(); ++i) {
     exact[i] = operands[i].value.exact;
@@ -179,6 +136,11 @@ std::optional<Value> PrecisionDomain::apply(const ShadowStep& step,
     values[i] = is_float ? float_of_bits(operands[i].bits, operands[i].value.type) : exact[i].hi;
     kernel[i] = is_float ? DoubleDouble{values[i], 0} : exact[i];
     errors[i] = magnitude(kernel[i] - exact[i]);
+  }
+  for (const ShadowOperand<Value>& one : operands) {
+    const bool is_whole = one.is_plain && result_bits != nullptr &&
+                          is_whole_making(one.value.exact.hi, operation.result);
+    if (is_whole) return constant(*result_bits, operation.result);
   }
   std::optional<DoubleDouble> truth = exact_of(operation, exact);
   const std::optional<DoubleDouble> of_kernel = exact_of(operation, kernel);

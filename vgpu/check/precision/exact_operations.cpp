@@ -1,0 +1,101 @@
+#include "vgpu/check/precision/exact_operations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+
+// Nothing reaches a product with 0, however large the other's error is.
+double times(double size, double bound) { return size == 0 || bound == 0 ? 0 : size * bound; }
+
+}  // namespace
+
+std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const OperationNumbers& in) {
+  const auto& [a, b, c] = in;
+  switch (operation.opcode) {
+    case Opcode::add_: return a + b;
+    case Opcode::sub_: return a - b;
+    case Opcode::mul_: return a * b;
+    case Opcode::mad_:
+    case Opcode::fma_: return a * b + c;
+    case Opcode::div_: return a / b;
+    case Opcode::rcp_: return DoubleDouble{1, 0} / a;
+    case Opcode::sqrt_: return square_root(a);
+    case Opcode::rsqrt_: return DoubleDouble{1, 0} / square_root(a);
+    case Opcode::neg_: return -a;
+    case Opcode::abs_: return a.hi < 0 ? -a : a;
+    case Opcode::ex2_: return exp2(a);
+    case Opcode::lg2_: return a.hi > 0 ? std::optional(log2(a)) : std::nullopt;
+    case Opcode::tanh_: return tanh(a);
+    case Opcode::cvt_: return rounds_to_whole(operation) ? std::nullopt : std::optional(a);
+    default: return std::nullopt;
+  }
+}
+
+std::array<double, 3> effects_of(ptx::Opcode opcode, const OperationNumbers& values,
+                                 const std::array<double, 3>& errors) {
+  const auto size = [&](std::size_t i) { return magnitude(values[i]); };
+  switch (opcode) {
+    case Opcode::mul_: return {errors[0] * size(1), errors[1] * size(0), 0};
+    case Opcode::mad_:
+    case Opcode::fma_: return {errors[0] * size(1), errors[1] * size(0), errors[2]};
+    case Opcode::div_: return {errors[0] / size(1), errors[1] * size(0) / (size(1) * size(1)), 0};
+    default: return errors;
+  }
+}
+
+double reached_error(Opcode opcode, const std::array<double, 3>& size,
+                     const std::array<double, 3>& bound, double result) {
+  constexpr double kUnboundedError = std::numeric_limits<double>::infinity();
+  switch (opcode) {
+    case Opcode::add_:
+    case Opcode::sub_: return bound[0] + bound[1];
+    case Opcode::mul_:
+      return times(size[0], bound[1]) + times(size[1], bound[0]) + times(bound[0], bound[1]);
+    case Opcode::mad_:
+    case Opcode::fma_:
+      return times(size[0], bound[1]) + times(size[1], bound[0]) + times(bound[0], bound[1]) +
+             bound[2];
+    case Opcode::div_: {
+      const double least = size[1] - bound[1];
+      return least > 0 ? (bound[0] + times(size[0] / size[1], bound[1])) / least : kUnboundedError;
+    }
+    case Opcode::rcp_: {
+      const double least = size[0] - bound[0];
+      return least > 0 ? bound[0] / (size[0] * least) : kUnboundedError;
+    }
+    case Opcode::sqrt_: {
+      const double least = std::sqrt(std::max(size[0] - bound[0], 0.0));
+      return bound[0] == 0 ? 0 : bound[0] / (std::sqrt(size[0]) + least);
+    }
+    case Opcode::rsqrt_: {
+      const double least = size[0] - bound[0];
+      return least > 0 ? 1 / std::sqrt(least) - 1 / std::sqrt(size[0]) : kUnboundedError;
+    }
+    case Opcode::ex2_: return times(std::abs(result), std::expm1(bound[0] * std::log(2.0)));
+    case Opcode::lg2_: {
+      const double least = size[0] - bound[0];
+      return least > 0 ? std::log2(size[0] / least) : kUnboundedError;
+    }
+    default: return bound[0];
+  }
+}
+
+bool rounds_to_whole(const ShadowOperation& operation) {
+  const ptx::Rounding rounding = operation.modifiers->rounding;
+  return rounding == ptx::Rounding::rni || rounding == ptx::Rounding::rzi ||
+         rounding == ptx::Rounding::rmi || rounding == ptx::Rounding::rpi;
+}
+
+bool is_whole_making(double constant, ptx::Type type) {
+  const double least = type == ptx::Type::f32 ? 0x1.8p23 : type == ptx::Type::f64 ? 0x1.8p52 : 0;
+  return least != 0 && constant >= least && constant <= least + 128;
+}
+
+}  // namespace warpcheck::vgpu

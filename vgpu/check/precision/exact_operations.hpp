@@ -1,0 +1,36 @@
+// Operations on floats without rounding.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "vgpu/check/precision/double_double.hpp"
+#include "vgpu/check/shadow/shadow_domain.hpp"
+
+namespace warpcheck::vgpu {
+
+using OperationNumbers = std::array<DoubleDouble, 3>;
+
+// Returns what an operation gives without rounding; nothing: it is not known.
+std::optional<DoubleDouble> exact_of(const ShadowOperation& operation, const OperationNumbers& in);
+
+// Returns how much of the operands' errors reaches the result.
+std::array<double, 3> effects_of(ptx::Opcode opcode, const OperationNumbers& values,
+                                 const std::array<double, 3>& errors);
+
+// Returns how far the result of operands that are within their bounds may be from that of the exact
+// ones; infinite where that has no limit.
+//   size: of the operands; result: the operation's
+double reached_error(ptx::Opcode opcode, const std::array<double, 3>& size,
+                     const std::array<double, 3>& bound, double result);
+
+// Returns whether a conversion is one to a whole number: it is a step, so that the kernel's result
+// is taken.
+bool rounds_to_whole(const ShadowOperation& operation);
+
+// Returns whether a sum rounds its other operand to a whole number, because this constant is so
+// large that the sum has no fraction: 1.5 * 2^23 or 1.5 * 2^52, and up to 128 more.  expf() of the
+// toolkit does so.
+bool is_whole_making(double constant, ptx::Type type);
+
+}  // namespace warpcheck::vgpu
