@@ -33,7 +33,7 @@ struct ProveArguments {
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   std::string build = std::string(kBoth);
   CompileOption compile;
-  std::string state, json, html;
+  std::string state, json, html, smt;
   std::string cases = "fuzz/cases";
 };
 
@@ -102,10 +102,11 @@ ProveOptions options_of(const ProveArguments& arguments) {
 int run_all_sizes(const ProveArguments& arguments) {
   const volatile std::sig_atomic_t* const stop = watch_interrupts();
   std::vector<PairOfAllSizes> proofs;
+  const OnQuestion on_question = question_files(arguments.smt);
   bool failed = false, cannot = false;
   for (const AnyPair* pair : pairs_to_prove(arguments.pairs)) {
     if (*stop != 0) return kInterrupted;
-    proofs.push_back(prove_all_sizes(*pair));
+    proofs.push_back(prove_all_sizes(*pair, {}, on_question));
     print(all_sizes_text(proofs.back()));
     if (!proofs.back().failure) continue;
     failed = true;
@@ -162,6 +163,8 @@ void add_prove_to(CLI::App& command, Run& run) {
   command.add_flag("--all-sizes", arguments->all_sizes,
                    "Every size and launch at once, from the kernels' code: proved, refuted by a "
                    "run, or not decided");
+  command.add_option("--smt", arguments->smt,
+                     "Directory for the solver's questions, as SMT-LIB files (with --all-sizes)");
   command.add_option("--points", arguments->points, "Most points of a pair: sizes times blocks")
       ->check(positive_number)
       ->capture_default_str();

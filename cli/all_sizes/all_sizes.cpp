@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
 #include "harness/orders/edited_engine.hpp"
 #include "harness/prove/points.hpp"
@@ -23,6 +25,8 @@ using vgpu::symbolic::KernelProof;
 using vgpu::symbolic::Suspect;
 
 constexpr std::uint64_t kInputs = 60;
+// The solver's, of all attempts to prove one kernel: less than a minute of any machine.
+constexpr std::uint64_t kUnitsOfKernel = 40'000'000;
 constexpr std::uint32_t kSizeTried = 1U << 16;  // if the domain has it, it has all
 
 // The inputs that are observed: drawn ones, and points of several blocks.
@@ -99,12 +103,18 @@ DomainLimits limits_of(const AnyPair& pair, Points& points, const std::vector<Ca
 }
 
 // With as few relations as possible: without any, then with all that were observed.
-KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits) {
+KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits,
+                              const OnQuestion& on_question) {
   KernelOfAllSizes result{std::move(fitted), {}, {}, {}};
   ptx::Module module = ptx::parse(*result.fitted.ptx, "embedded PTX");
   ptx::apply_edits(module, edits);
+  vgpu::symbolic::ProofLimits limits;
+  limits.on_question = on_question;
+  std::uint64_t left = kUnitsOfKernel;
   const auto attempt = [&](const KernelContract& contract) {
-    result.proof = prove_kernel(module, result.fitted.kernel, contract);
+    limits.units_of_kernel = std::min(limits.units_of_kernel, left);
+    result.proof = prove_kernel(module, result.fitted.kernel, contract, limits);
+    left -= std::min(left, result.proof.units);
     return result.proof.answer == Answer::proved;
   };
   KernelContract related = result.fitted.contract;
@@ -126,11 +136,7 @@ KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits) {
       result.proof = before;
     }
   }
-  const ptx::SourceLocation& at = result.proof.location;
-  if (!is_proved && at.line != 0 && at.file < module.files.size()) {
-    const std::string& file = module.files[at.file];
-    result.where = fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), at.line);
-  }
+  if (!is_proved) result.where = place_of(module, result.proof);
   return result;
 }
 
@@ -167,6 +173,21 @@ std::optional<Case> find_failure(const AnyPair& pair, Points& points,
 
 }  // namespace
 
+OnQuestion question_files(const std::string& directory) {
+  if (directory.empty()) return {};
+  std::filesystem::create_directories(directory);
+  return [directory, number = 0](const std::string& question) mutable {
+    write_file_atomically(fmt::format("{}/{:06}.smt2", directory, ++number), question);
+  };
+}
+
+std::string place_of(const ptx::Module& module, const KernelProof& proof) {
+  const ptx::SourceLocation& at = proof.location;
+  if (at.line == 0 || at.file >= module.files.size()) return {};
+  const std::string& file = module.files[at.file];
+  return fmt::format("{}:{}", file.substr(file.find_last_of('/') + 1), at.line);
+}
+
 bool PairOfAllSizes::is_proved() const {
   return obstacle.empty() && !failure && !kernels.empty() &&
          std::ranges::all_of(kernels, [](const KernelOfAllSizes& one) {
@@ -174,7 +195,8 @@ bool PairOfAllSizes::is_proved() const {
          });
 }
 
-PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits) {
+PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits,
+                               const OnQuestion& on_question) {
   PairOfAllSizes result;
   result.pair = &pair;
   Points points(pair, {});
@@ -182,7 +204,7 @@ PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits) {
   result.inputs = cases.size();
   const DomainLimits limits = limits_of(pair, points, cases);
   for (FittedKernel& fitted : fit_contracts(observe_launches(cases), limits)) {
-    result.kernels.push_back(prove_fitted(std::move(fitted), edits));
+    result.kernels.push_back(prove_fitted(std::move(fitted), edits, on_question));
   }
   if (result.kernels.empty()) result.obstacle = "no kernel was launched";
   // Also if all kernels are proved: the host is no part of the proof, nor are results.

@@ -2,6 +2,7 @@
 // case that fails (docs/use/proofs.md).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,9 +32,18 @@ struct PairOfAllSizes {
   [[nodiscard]] bool is_proved() const;
 };
 
+// Writes the solver's questions to files of a directory: 000001.smt2 ...  An empty path: to none.
+using OnQuestion = std::function<void(const std::string& question)>;
+[[nodiscard]] OnQuestion question_files(const std::string& directory);
+
 // edits: changes of the kernels, of which the proof then is.
 // Throws DomainError.
-[[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits = {});
+[[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits = {},
+                                             const OnQuestion& on_question = {});
+
+// "scan.cu:14", of what is not proved; empty: no line is known.
+[[nodiscard]] std::string place_of(const ptx::Module& module,
+                                   const vgpu::symbolic::KernelProof& proof);
 
 [[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
 [[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);

@@ -27,10 +27,10 @@ std::string name_of(const KernelOfAllSizes& one) {
 std::vector<std::string> domain_of(const KernelOfAllSizes& one) {
   const KernelContract& contract = one.fitted.contract;
   std::vector<std::string> lines;
-  for (const ParameterContract& parameter : contract.parameters) {
-    if (parameter.kind != ParameterContract::Kind::scalar) continue;
+  for_each_parameter(contract, [&](const ParameterContract& parameter) {
+    if (parameter.kind != ParameterContract::Kind::scalar) return;
     lines.push_back(range_text(parameter.name, parameter.range));
-  }
+  });
   constexpr const char* kAxes[] = {"x", "y", "z"};
   for (std::size_t i = 0; i < 3; ++i) {
     const Range& block = contract.launch.block[i];
@@ -46,10 +46,10 @@ std::vector<std::string> domain_of(const KernelOfAllSizes& one) {
 
 std::vector<std::string> arrays_of(const KernelOfAllSizes& one) {
   std::vector<std::string> lines;
-  for (const ParameterContract& parameter : one.fitted.contract.parameters) {
-    if (parameter.kind != ParameterContract::Kind::pointer) continue;
+  for_each_parameter(one.fitted.contract, [&](const ParameterContract& parameter) {
+    if (parameter.kind != ParameterContract::Kind::pointer) return;
     lines.push_back(fmt::format("{} has {} bytes", parameter.name, text_of(parameter.bytes)));
-  }
+  });
   const std::string shared = text_of(one.fitted.contract.launch.dynamic_shared_bytes);
   if (shared != "0") lines.push_back(fmt::format("dynamic shared memory has {} bytes", shared));
   return lines;
@@ -81,7 +81,9 @@ std::string all_sizes_text(const PairOfAllSizes& proof) {
     text += fmt::format("    domain: {}\n", fmt::join(domain_of(one), "; "));
     const std::vector<std::string> arrays = arrays_of(one);
     if (!arrays.empty()) text += fmt::format("    memory: {}\n", fmt::join(arrays, "; "));
-    text += fmt::format("    as observed in {} launches\n", one.fitted.launches);
+    if (one.fitted.launches != 0) {
+      text += fmt::format("    as observed in {} launches\n", one.fitted.launches);
+    }
   }
   return text;
 }

@@ -116,6 +116,7 @@ void Instructions::execute(std::uint32_t instruction, ThreadState& state, const 
                            Events* events) {
   const ptx::Instruction& text = kernel_.body[instruction];
   Step step{text, instruction, state, prefix, events};
+  questions_.set_place(text.location);
   if (!text.unsupported.empty()) throw NotFollowed(text.location, text.unsupported);
   if (text.guard == ptx::kNone) return execute_unguarded(step);
   Operand guard;
@@ -461,7 +462,16 @@ void Instructions::memory(Step& step) {
   const Operand& address = text.operands.at(is_load || has_result ? 1 : 0);
   if (modifiers.space == ptx::Space::param) {
     if (!is_load) throw NotFollowed(text.location, "a call is not followed");
-    return write(step, text.operands[0], load_parameter(step, address));
+    const Operand& target = text.operands.at(0);
+    if (target.kind != Operand::Kind::vector) {
+      return write(step, target, load_parameter(step, address));
+    }
+    Operand part = address;
+    for (const Operand& each : target.parts) {
+      write(step, each, load_parameter(step, part));
+      part.offset += ptx::bytes_of(modifiers.type);
+    }
+    return;
   }
   if (is_load || has_result) {
     const Operand& target = text.operands.at(0);

@@ -64,48 +64,51 @@ void LaunchSymbols::declare_extents() {
 
 void LaunchSymbols::declare_parameters() {
   std::map<int, std::uint32_t> arrays;
-  std::vector<std::uint32_t> pointers;
-  for (std::size_t i = 0; i < contract_.parameters.size(); ++i) {
+  for (std::uint32_t i = 0; i < contract_.parameters.size(); ++i) {
     const ParameterContract& one = contract_.parameters[i];
-    const ptx::Variable& declared = kernel_.parameters[i];
-    if (one.kind == ParameterContract::Kind::unknown) {
-      parameters_.push_back({});
-      continue;
+    if (one.kind != ParameterContract::Kind::unknown) {
+      declare_parameter(i, 0, kernel_.parameters[i].bytes, one, arrays);
     }
-    if (one.kind == ParameterContract::Kind::pointer) {
-      if (declared.bytes != 8) {
-        throw std::invalid_argument(
-            fmt::format("parameter {} has {} bytes, and is no pointer", i, declared.bytes));
+    for (const ParameterContract::Member& member : one.members) {
+      if (member.contract.size() == 1) {
+        declare_parameter(i, member.offset, member.bytes, member.contract[0], arrays);
       }
-      if (one.array >= 0 && arrays.contains(one.array)) {
-        pointers.push_back(arrays.at(one.array));
-      } else {
-        pointers.push_back(
-            add_object(one.name, ptx::Space::global, symbols_.number(0), one.alignment));
-        if (one.array >= 0) arrays.emplace(one.array, pointers.back());
-      }
-      parameters_.push_back(Value::address(pointers.back(), symbols_.number(0)));
-      continue;
     }
-    if (one.range.high < one.range.low) {
-      throw std::invalid_argument(
-          fmt::format("{} is {} to {}", one.name, one.range.low, one.range.high));
-    }
-    const z3::expr scalar =
-        one.range.low == one.range.high
-            ? symbols_.number(one.range.low)
-            : symbols_.symbol(one.name, Level::launch, one.range.low, one.range.high);
-    names_.emplace(one.name, scalar);
-    scalars_.emplace(one.name, scalar);
-    parameters_.push_back(Value::integer(scalar));
   }
   // Lengths may name scalars that come later.
-  std::size_t next = 0;
-  for (const ParameterContract& one : contract_.parameters) {
-    if (one.kind != ParameterContract::Kind::pointer) continue;
-    Object& object = objects_[pointers[next++]];
-    object.bytes = term(one.bytes);
+  for (const auto& [object, bytes] : lengths_) objects_[object].bytes = term(bytes);
+}
+
+void LaunchSymbols::declare_parameter(std::uint32_t parameter, std::uint32_t offset,
+                                      std::uint64_t bytes, const ParameterContract& one,
+                                      std::map<int, std::uint32_t>& arrays) {
+  Parameter& made = parameters_[{parameter, offset}];
+  made.bytes = bytes;
+  if (one.kind == ParameterContract::Kind::pointer) {
+    if (bytes != 8) {
+      throw std::invalid_argument(
+          fmt::format("parameter {} has {} bytes, and is no pointer", parameter, bytes));
+    }
+    const bool is_known = one.array >= 0 && arrays.contains(one.array);
+    const std::uint32_t object =
+        is_known ? arrays.at(one.array)
+                 : add_object(one.name, ptx::Space::global, symbols_.number(0), one.alignment);
+    if (one.array >= 0) arrays.emplace(one.array, object);
+    lengths_[object] = one.bytes;
+    made.value = Value::address(object, symbols_.number(0));
+    return;
   }
+  if (one.range.high < one.range.low) {
+    throw std::invalid_argument(
+        fmt::format("{} is {} to {}", one.name, one.range.low, one.range.high));
+  }
+  const z3::expr scalar =
+      one.range.low == one.range.high
+          ? symbols_.number(one.range.low)
+          : symbols_.symbol(one.name, Level::launch, one.range.low, one.range.high);
+  names_.emplace(one.name, scalar);
+  scalars_.emplace(one.name, scalar);
+  made.value = Value::integer(scalar);
 }
 
 void LaunchSymbols::declare_variables() {
@@ -144,19 +147,41 @@ z3::expr LaunchSymbols::term(const Term& of) const {
     }
     return known->second;
   }
+  using Kind = Term::Kind;
+  if (of.kind == Kind::choice) {
+    return choose(is_true(of.parts.at(0)), term(of.parts.at(1)), term(of.parts.at(2)));
+  }
+  if (of.kind >= Kind::equal) {
+    return choose(is_true(of), symbols_.number(1), symbols_.number(0));
+  }
   const z3::expr a = term(of.parts.at(0)), b = term(of.parts.at(1));
   switch (of.kind) {
-    case Term::Kind::add: return a + b;
-    case Term::Kind::subtract: return a - b;
-    case Term::Kind::multiply: return a * b;
-    case Term::Kind::divide: return a / b;
-    case Term::Kind::remainder: return z3::mod(a, b);
-    case Term::Kind::minimum: return z3::ite(a < b, a, b);
+    case Kind::add: return a + b;
+    case Kind::subtract: return a - b;
+    case Kind::multiply: return a * b;
+    case Kind::divide: return a / b;
+    case Kind::remainder: return z3::mod(a, b);
+    case Kind::minimum: return z3::ite(a < b, a, b);
     default: return z3::ite(a > b, a, b);
   }
 }
 
+z3::expr LaunchSymbols::is_true(const Term& of) const {
+  using Kind = Term::Kind;
+  switch (of.kind) {
+    case Kind::equal: return term(of.parts.at(0)) == term(of.parts.at(1));
+    case Kind::less: return term(of.parts.at(0)) < term(of.parts.at(1));
+    case Kind::both: return both(is_true(of.parts.at(0)), is_true(of.parts.at(1)));
+    case Kind::either: return either(is_true(of.parts.at(0)), is_true(of.parts.at(1)));
+    case Kind::opposite: return opposite(is_true(of.parts.at(0)));
+    default: return term(of) != symbols_.number(0);
+  }
+}
+
 z3::expr LaunchSymbols::condition(const Condition& of) const {
+  const bool is_truth =
+      of.relation == Condition::Relation::not_equal && of.right == Term::constant(0);
+  if (is_truth) return is_true(of.left);
   const z3::expr a = term(of.left), b = term(of.right);
   switch (of.relation) {
     case Condition::Relation::equal: return a == b;
@@ -192,9 +217,10 @@ std::optional<z3::expr> LaunchSymbols::special(ptx::SpecialRegister reg) {
 }
 
 Value LaunchSymbols::parameter(std::uint32_t index, std::int64_t offset, ptx::Type type) {
-  const Value& whole = parameters_.at(index);
-  const bool is_whole = offset == 0 && ptx::bytes_of(type) == kernel_.parameters[index].bytes;
-  if (whole.kind != Value::Kind::other && is_whole) return whole;
+  const auto known = parameters_.find({index, static_cast<std::uint32_t>(offset)});
+  if (known != parameters_.end() && ptx::bytes_of(type) == known->second.bytes) {
+    return known->second.value;
+  }
   if (ptx::is_float(type)) return {};
   // Some bytes that are the same for all threads.
   const unsigned bits = 8 * ptx::bytes_of(type);

@@ -39,8 +39,11 @@ class LaunchSymbols {
  private:
   void declare_extents();
   void declare_parameters();
+  void declare_parameter(std::uint32_t parameter, std::uint32_t offset, std::uint64_t bytes,
+                         const ParameterContract& one, std::map<int, std::uint32_t>& arrays);
   void declare_variables();
   [[nodiscard]] z3::expr term(const Term& term) const;
+  [[nodiscard]] z3::expr is_true(const Term& term) const;
   [[nodiscard]] z3::expr condition(const Condition& condition) const;
   std::uint32_t add_object(const std::string& name, ptx::Space space, const z3::expr& bytes,
                            std::uint32_t alignment);
@@ -53,8 +56,13 @@ class LaunchSymbols {
   std::vector<Object> objects_;
   std::vector<z3::expr> block_, grid_, thread_, block_number_;
   std::map<std::string, z3::expr> names_, scalars_;
-  std::vector<Value> parameters_;
-  std::map<std::pair<int, std::uint32_t>, std::uint32_t> variables_;  // by scope and index
+  struct Parameter {
+    Value value;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Parameter> parameters_;  // by number, offset
+  std::map<std::uint32_t, Term> lengths_;                                    // of objects, bytes
+  std::map<std::pair<int, std::uint32_t>, std::uint32_t> variables_;         // by scope and index
   std::uint32_t dynamic_ = 0;  // the object of all extern __shared__ arrays
 };
 

@@ -51,8 +51,9 @@ void Obligations::suspect(const Assignment& values, const std::string& kind,
 void Obligations::require(const Path& given, const z3::expr& goal, const std::string& kind,
                           std::vector<std::uint32_t> instructions, const Other* other) {
   if (is_suspected()) return;
-  if (questions_.follows(given, goal) == Reply::holds) return;
   const ptx::Instruction& first = kernel_.body[instructions[0]];
+  questions_.set_place(first.location);
+  if (questions_.follows(given, goal) == Reply::holds) return;
   // What data decides cannot be made a case.
   const Symbol* data = symbols_.data_in(goal);
   for (const z3::expr& condition : given) {
@@ -65,10 +66,13 @@ void Obligations::require(const Path& given, const z3::expr& goal, const std::st
                    is_here ? first.location : data->data);
   }
   Assignment values;
-  if (questions_.refute(given, goal, values) == Reply::fails) {
-    return suspect(values, kind, instructions, other);
+  switch (questions_.refute(given, goal, values)) {
+    case Reply::holds: return;  // asked for values, the solver may come to an end that it missed
+    case Reply::fails: return suspect(values, kind, instructions, other);
+    default: break;
   }
-  give_up(fmt::format("the solver does not find out whether there is a {}", kind), first.location);
+  give_up(fmt::format("the solver's limit: it does not find out whether there is a {}", kind),
+          first.location);
 }
 
 void Obligations::check_accesses(const std::vector<Access>& accesses) {

@@ -54,6 +54,13 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
       proof.location = error.at();
       proof.reason = error.what();
     }
+  } catch (const LimitReached& error) {
+    if (obligations.failure()) {
+      proof = *obligations.failure();
+    } else {
+      proof.location = error.at();
+      proof.reason = error.what();
+    }
   }
   proof.questions = questions.asked();
   proof.units = questions.units();

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -45,6 +46,12 @@ struct ParameterContract {
   std::uint32_t alignment = 256;  // pointer: of the address, bytes
   // pointer: pointers with the same number are the same address; -1: it has an array of its own
   int array = -1;
+  // unknown: what is known of its parts, as of a struct's members
+  struct Member {
+    std::uint32_t offset = 0, bytes = 0;
+    std::vector<ParameterContract> contract;  // one
+  };
+  std::vector<Member> members{};
 };
 
 struct LaunchContract {
@@ -60,11 +67,23 @@ struct KernelContract {
   std::vector<Condition> conditions;
 };
 
+// Calls visit for each parameter, or for each part of one of which something is known.
+void for_each_parameter(const KernelContract& contract, const auto& visit) {
+  for (const ParameterContract& one : contract.parameters) {
+    visit(one);
+    for (const ParameterContract::Member& member : one.members) {
+      for (const ParameterContract& part : member.contract) visit(part);
+    }
+  }
+}
+
 struct ProofLimits {
   // Z3's resource units for one question.  Time would make the answer depend on the machine.
-  std::uint32_t units = 2'000'000;
+  std::uint32_t units = 4'000'000;
   // of all questions about a kernel
-  std::uint64_t units_of_kernel = 60'000'000;
+  std::uint64_t units_of_kernel = 24'000'000;
+  // Gets each question in SMT-LIB's language; its status is the solver's answer.
+  std::function<void(const std::string& question)> on_question{};
 };
 
 // The values with which the solver breaks something.

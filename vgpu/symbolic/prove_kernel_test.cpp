@@ -1,8 +1,10 @@
 #include "vgpu/symbolic/prove_kernel.hpp"
 
 #include <gtest/gtest.h>
+#include <z3++.h>
 
 #include <string>
+#include <vector>
 
 namespace warpcheck::vgpu::symbolic {
 namespace {
@@ -172,6 +174,44 @@ TEST(ProveKernel, GivesTheSameAnswerAgain) {
   const KernelProof one = prove(mutant), other = prove(mutant);
   EXPECT_EQ(one.units, other.units);
   EXPECT_EQ(one.suspect.scalars, other.suspect.scalars);
+}
+
+TEST(ProveKernel, EndsAtALimitWithALine) {
+  // Whatever the limit is, the answer is the proof, or a line; and again the same one.
+  for (const std::uint64_t limit : {0U, 10'000U, 100'000U, 300'000U}) {
+    const ptx::Module module = ptx::parse(kTree, "tree.ptx");
+    const ProofLimits limits{.units_of_kernel = limit};
+    const KernelProof proof = prove_kernel(module, "tree", contract_of_tree(), limits);
+    EXPECT_EQ(proof.answer, Answer::undecided) << limit;
+    EXPECT_EQ(proof.reason, "the solver's limit was reached there");
+    EXPECT_NE(proof.location.line, 0u);
+    const KernelProof again = prove_kernel(module, "tree", contract_of_tree(), limits);
+    EXPECT_EQ(again.location.line, proof.location.line);
+    EXPECT_EQ(again.units, proof.units);
+  }
+}
+
+TEST(ProveKernel, WritesItsQuestionsInALanguageOfSolvers) {
+  // Another solver's instance answers each as it was answered.
+  std::vector<std::string> questions;
+  ProofLimits limits;
+  limits.on_question = [&](const std::string& question) { questions.push_back(question); };
+  const ptx::Module module = ptx::parse(replaced(kTree, "bar.sync 0;", ""), "tree.ptx");
+  const KernelProof proof = prove_kernel(module, "tree", contract_of_tree(), limits);
+  ASSERT_EQ(questions.size(), proof.questions);
+  ASSERT_GT(questions.size(), 20u);
+  std::size_t sat = 0, unsat = 0;
+  for (const std::string& question : questions) {
+    if (question.find("(set-info :status unknown)") != std::string::npos) continue;
+    const bool is_sat = question.find("(set-info :status sat)") != std::string::npos;
+    z3::context context;
+    z3::solver solver(context);
+    solver.from_string(question.c_str());
+    EXPECT_EQ(solver.check(), is_sat ? z3::sat : z3::unsat) << question;
+    ++(is_sat ? sat : unsat);
+  }
+  EXPECT_GT(sat, 0u);
+  EXPECT_GT(unsat, 0u);
 }
 
 TEST(ProveKernel, RefusesAContractOfOtherParameters) {

@@ -6,6 +6,11 @@
 namespace warpcheck::vgpu::symbolic {
 namespace {
 
+// What it takes to write a condition for the solver, about.
+constexpr std::uint64_t kUnitsOfCondition = 100;
+// Of a question with numbers for its factors, of which many are asked.
+constexpr std::uint32_t kUnitsOfTrial = 200'000;
+
 // Z3 counts its work from the start of the context.
 std::uint64_t work_of(const z3::solver& solver) {
   const z3::stats statistics = solver.statistics();
@@ -73,14 +78,24 @@ z3::check_result Questions::solve(const Conditions& conditions, Linear& linear,
                                   Assignment* values) {
   z3::solver solver(symbols_.context(), z3::solver::simple());
   z3::params parameters(symbols_.context());
-  parameters.set("rlimit", limits_.units);
+  parameters.set("rlimit", units_of_question_);
   parameters.set("arith.solver", 2u);
   solver.set(parameters);
   for (const z3::expr& condition : conditions) solver.add(condition);
-  for (const z3::expr& lemma : linear.lemmas()) solver.add(lemma);
+  const std::vector<z3::expr> lemmas = linear.lemmas();
+  for (const z3::expr& lemma : lemmas) solver.add(lemma);
+  own_units_ += kUnitsOfCondition * (conditions.size() + lemmas.size());
   ++asked_;
   const z3::check_result result = solver.check();
   units_ = work_of(solver);
+  if (limits_.on_question) {
+    const char* const status = result == z3::unsat ? "unsat"
+                               : result == z3::sat ? "sat"
+                                                   : "unknown";
+    std::string text = solver.to_smt2(status);
+    std::ranges::replace(text, '\'', '~');  // of another thread's symbols: no character of SMT-LIB
+    limits_.on_question(text);
+  }
   if (result != z3::sat || values == nullptr) return result;
   const z3::model model = solver.get_model();
   for (std::uint32_t i = 0; i < symbols_.count(); ++i) {
@@ -92,7 +107,8 @@ z3::check_result Questions::solve(const Conditions& conditions, Linear& linear,
 }
 
 z3::check_result Questions::check(const Conditions& conditions, Assignment* values) {
-  if (units_ > limits_.units_of_kernel) return z3::unknown;
+  if (units() > limits_.units_of_kernel) throw LimitReached(place_);
+  own_units_ += kUnitsOfCondition * conditions.size();
   Linear linear(symbols_);
   Conditions rewritten;
   for (const z3::expr& condition : conditions) {
@@ -159,7 +175,10 @@ bool Questions::find_small(const Conditions& conditions, const Assignment& hint,
   trials.push_back(hinted);
   for (const Assignment& trial : trials) {
     Assignment found;
-    if (check(substituted(conditions, trial), &found) != z3::sat) continue;
+    units_of_question_ = std::min(kUnitsOfTrial, limits_.units);
+    const z3::check_result result = check(substituted(conditions, trial), &found);
+    units_of_question_ = limits_.units;
+    if (result != z3::sat) continue;
     for (const auto& [index, value] : trial) found[index] = value;
     if (!is_true(conditions, found)) continue;
     counterexample = found;

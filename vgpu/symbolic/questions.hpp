@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,9 +19,27 @@ enum class Reply : std::uint8_t { holds, fails, unknown };
 // Values of symbols, by index.
 using Assignment = std::map<std::uint32_t, Integer>;
 
+// All questions about a kernel have taken ProofLimits::units_of_kernel.
+class LimitReached : public std::exception {
+ public:
+  explicit LimitReached(const ptx::SourceLocation& at) : at_(at) {}
+  [[nodiscard]] const ptx::SourceLocation& at() const { return at_; }
+  [[nodiscard]] const char* what() const noexcept override {
+    return "the solver's limit was reached there";
+  }
+
+ private:
+  ptx::SourceLocation at_;
+};
+
+// All that ask throw LimitReached.
 class Questions {
  public:
-  Questions(Symbols& symbols, const ProofLimits& limits) : symbols_(symbols), limits_(limits) {}
+  Questions(Symbols& symbols, const ProofLimits& limits)
+      : symbols_(symbols), limits_(limits), units_of_question_(limits.units) {}
+
+  // The line that the next questions are about.
+  void set_place(const ptx::SourceLocation& place) { place_ = place; }
 
   // Something that is true of every launch.
   void assume(const z3::expr& fact) { assumed_.push_back(fact); }
@@ -32,7 +51,8 @@ class Questions {
                              Assignment& counterexample);
 
   [[nodiscard]] std::uint32_t asked() const { return asked_; }
-  [[nodiscard]] std::uint64_t units() const { return units_; }
+  // The solver's, and those of making its questions.
+  [[nodiscard]] std::uint64_t units() const { return units_ + own_units_; }
 
  private:
   using Conditions = std::vector<z3::expr>;
@@ -52,7 +72,9 @@ class Questions {
   ProofLimits limits_;
   Conditions assumed_;
   std::uint32_t asked_ = 0;
-  std::uint64_t units_ = 0;
+  std::uint64_t units_ = 0, own_units_ = 0;
+  std::uint32_t units_of_question_;
+  ptx::SourceLocation place_{};
 };
 
 }  // namespace warpcheck::vgpu::symbolic

@@ -8,12 +8,17 @@ namespace {
 // How tightly an operator binds, as in C.
 int tightness(const Term& term) {
   switch (term.kind) {
+    case Term::Kind::choice: return 0;
+    case Term::Kind::either: return 1;
+    case Term::Kind::both: return 2;
+    case Term::Kind::equal: return 3;
+    case Term::Kind::less: return 4;
     case Term::Kind::add:
-    case Term::Kind::subtract: return 1;
+    case Term::Kind::subtract: return 5;
     case Term::Kind::multiply:
     case Term::Kind::divide:
-    case Term::Kind::remainder: return 2;
-    default: return 3;
+    case Term::Kind::remainder: return 6;
+    default: return 7;
   }
 }
 
@@ -26,6 +31,10 @@ std::string_view operator_of(Term::Kind kind) {
     case Term::Kind::remainder: return "%";
     case Term::Kind::minimum: return "min";
     case Term::Kind::maximum: return "max";
+    case Term::Kind::equal: return "==";
+    case Term::Kind::less: return "<";
+    case Term::Kind::both: return "&&";
+    case Term::Kind::either: return "||";
     default: return "";
   }
 }
@@ -44,6 +53,10 @@ std::string text_of(const Term& term) {
     case Term::Kind::minimum:
     case Term::Kind::maximum:
       return fmt::format("{}({}, {})", name, text_of(term.parts[0]), text_of(term.parts[1]));
+    case Term::Kind::opposite: return fmt::format("!{}", in_parentheses(term.parts[0], 7));
+    case Term::Kind::choice:
+      return fmt::format("{} ? {} : {}", in_parentheses(term.parts[0], 1),
+                         in_parentheses(term.parts[1], 1), text_of(term.parts[2]));
     default: break;
   }
   const int tight = tightness(term);

@@ -23,11 +23,18 @@ struct Term {
     remainder,  // of divide
     minimum,
     maximum,
+    // Those of C: 1 or 0; whatever is not 0 is true.
+    equal,
+    less,
+    both,
+    either,
+    opposite,  // of one
+    choice,    // of three: a condition and two values
   };
   Kind kind = Kind::constant;
   std::int64_t value = 0;     // constant
   std::string text{};         // name
-  std::vector<Term> parts{};  // two, of the others
+  std::vector<Term> parts{};  // two, unless the kind says otherwise
 
   static Term constant(std::int64_t value) { return {Kind::constant, value, {}, {}}; }
   static Term name(std::string text) { return {Kind::name, 0, std::move(text), {}}; }
