@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "cli/all_sizes/kernel_proof.hpp"
 #include "cli/cli.hpp"
 #include "cli/kernel/assumptions.hpp"
 #include "cli/kernel/kernel_options.hpp"
@@ -17,6 +18,7 @@
 #include "harness/process/progress.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"
+#include "harness/shrink/shrink.hpp"
 #include "vgpu/text/counted.hpp"
 
 namespace warpcheck {
@@ -26,6 +28,8 @@ struct KernelArguments {
   KernelOptions kernel;
   int trials = 300;
   std::uint64_t seed = 1;
+  bool prove = false;
+  std::string smt;
   std::string cases = "fuzz/cases";
   ConfigurationOptions configuration;
   CompileOption compile;
@@ -77,7 +81,7 @@ class KernelRun {
     print(assumptions_text(kernel.assumptions, kernel.signature));
     run_.assumed = lines_of(kernel.assumptions);
     const KernelPair pair(kernel.assumptions.kernel);
-    const int status = check(pair);
+    const int status = check(pair, kernel);
     run_.coverage = covered_.coverage();
     arguments_.reports.write(run_);
     return status;
@@ -95,7 +99,7 @@ class KernelRun {
     return lines;
   }
 
-  int check(const KernelPair& pair) {
+  int check(const KernelPair& pair, const AssumedKernel& kernel) {
     CheckOptions options;
     options.seed = arguments_.seed;
     options.trials = arguments_.trials;
@@ -131,7 +135,29 @@ class KernelRun {
     claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
     print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
                       claim.beyond.text()));
-    return kNothingFound;
+    return arguments_.prove ? prove(pair, kernel, options.settings) : kNothingFound;
+  }
+
+  // Every size at once; a case that a run confirms is a failure like any other.
+  int prove(const KernelPair& pair, const AssumedKernel& kernel,
+            const std::vector<Settings>& settings) {
+    const PairOfAllSizes proof =
+        prove_kernel_file(pair, kernel, settings, question_files(arguments_.smt));
+    print(all_sizes_text(proof));
+    if (!proof.failure) return kNothingFound;
+    Claim& claim = run_.claims.back();
+    TrialRunner runner(covered_.engine());
+    ShrunkCase shrunk = shrink(*proof.failure, runner);
+    Report report{.a_case = std::move(shrunk.a_case),
+                  .verdict = std::move(shrunk.verdict),
+                  .search = Report::Search{.trials = claim.trials,
+                                           .shrinks = shrunk.shrinks,
+                                           .complete = shrunk.complete},
+                  .replay_path = {}};
+    claim.found = failure_kinds(report.verdict);
+    std::vector<Report> failures;
+    failures.push_back(std::move(report));
+    return add_failures(claim, std::move(failures));
   }
 
   int add_health(Claim& claim, const CheckOutcome& outcome) {
@@ -176,6 +202,11 @@ void add_kernel_to(CLI::App& command, Run& run) {
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "Seed; the same seed gives the same trials")
       ->capture_default_str();
+  command.add_flag("--prove", arguments->prove,
+                   "After the trials, every size and launch at once: proved, refuted by a run, or "
+                   "not decided because of a line");
+  command.add_option("--smt", arguments->smt,
+                     "Directory for the solver's questions, as SMT-LIB files (with --prove)");
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   arguments->configuration.add_to(command);

@@ -97,7 +97,14 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
       throw UsageError(fmt::format("--shared {}", error.what()));
     }
   }
-  return {assumed(std::move(kernel), module, given), signature, std::move(parameters)};
+  AssumedKernel result{{}, signature, std::move(parameters), kernel.launch.block[0].has_value(),
+                       {}, {}};
+  for (const auto& [name, range] : given.ranges) result.ranges_given.push_back(name);
+  for (const ArrayParameter& array : kernel.arrays) {
+    if (array.length.text() != "0") result.lengths_given.push_back(array.name);
+  }
+  result.assumptions = assumed(std::move(kernel), module, given);
+  return result;
 }
 
 }  // namespace warpcheck

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct AssumedKernel {
   Assumptions assumptions;
   std::string signature;  // "saxpy(int n, ...)"
   std::vector<ParameterName> parameters;
+  // What the user or the source says; the rest is assumed.
+  bool is_block_given = false;
+  std::vector<std::string> ranges_given, lengths_given;  // names
+
+  [[nodiscard]] bool is_range_given(const std::string& name) const {
+    return std::ranges::find(ranges_given, name) != ranges_given.end();
+  }
 };
 
 // Compiles the file, finds the kernel and what to assume of it.  Throws UsageError.

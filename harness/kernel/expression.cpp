@@ -9,14 +9,6 @@
 
 namespace warpcheck {
 
-struct Expression::Node {
-  enum class Kind : std::uint8_t { number, name, unary, binary, conditional };
-  Kind kind = Kind::number;
-  std::int64_t number = 0;
-  std::string text;  // of a name; the operator
-  std::vector<std::shared_ptr<const Node>> operands;
-};
-
 namespace {
 
 using Node = Expression::Node;

@@ -39,7 +39,15 @@ class Expression {
   // The names in it, in order of their first use.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  struct Node;
+  // Its parts, for those that translate it.
+  struct Node {
+    enum class Kind : std::uint8_t { number, name, unary, binary, conditional };
+    Kind kind = Kind::number;
+    std::int64_t number = 0;
+    std::string text;  // of a name; the operator
+    std::vector<std::shared_ptr<const Node>> operands;
+  };
+  [[nodiscard]] const Node& root() const { return *root_; }
 
  private:
   std::string text_;

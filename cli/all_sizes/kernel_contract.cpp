@@ -1,0 +1,311 @@
+#include "cli/all_sizes/kernel_contract.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace warpcheck {
+namespace {
+
+using vgpu::symbolic::Condition;
+using vgpu::symbolic::KernelContract;
+using vgpu::symbolic::ParameterContract;
+using vgpu::symbolic::Range;
+using vgpu::symbolic::Term;
+using Node = Expression::Node;
+
+constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
+constexpr std::array<std::int64_t, 3> kGridMost{2'147'483'647, 65'535, 65'535};
+constexpr std::array<std::int64_t, 3> kBlockMost{1'024, 1'024, 64};
+constexpr std::int64_t kLargest32 = 2'147'483'647;
+// Numbers of elements that no memory holds.
+constexpr std::int64_t kLargest64 = std::int64_t{1} << 40;
+// Of an array: more than any device has.
+constexpr std::int64_t kArrayBytesMax = std::int64_t{1} << 47;
+// Up to here 32-bit indices with a stride or a halo beside them do not wrap.
+constexpr std::int64_t kModest = 1'000'000'000;
+// Of two such numbers the product is modest.
+constexpr std::int64_t kSide = 30'000;
+
+std::optional<Term> term_of_node(const Node& node);
+
+std::optional<Term> binary_term(const Node& node) {
+  const auto a = term_of_node(*node.operands[0]), b = term_of_node(*node.operands[1]);
+  if (!a || !b) return std::nullopt;
+  const std::string& op = node.text;
+  using Kind = Term::Kind;
+  const auto negated = [](Term term) { return Term{Kind::opposite, 0, {}, {std::move(term)}}; };
+  if (op == "+") return *a + *b;
+  if (op == "-") return *a - *b;
+  if (op == "*") return *a * *b;
+  if (op == "==") return Term::of(Kind::equal, *a, *b);
+  if (op == "!=") return negated(Term::of(Kind::equal, *a, *b));
+  if (op == "<") return Term::of(Kind::less, *a, *b);
+  if (op == ">") return Term::of(Kind::less, *b, *a);
+  if (op == "<=") return negated(Term::of(Kind::less, *b, *a));
+  if (op == ">=") return negated(Term::of(Kind::less, *a, *b));
+  if (op == "&&") return Term::of(Kind::both, *a, *b);
+  if (op == "||") return Term::of(Kind::either, *a, *b);
+  const bool is_shift = b->kind == Kind::constant && b->value >= 0 && b->value < 31;
+  const Term power = Term::constant(is_shift ? std::int64_t{1} << b->value : 1);
+  if (op == "<<" && is_shift) return *a * power;
+  if (op == ">>" && is_shift) return Term::of(Kind::divide, *a, power);
+  if (op == "&" && b->kind == Kind::constant && ((b->value + 1) & b->value) == 0 && b->value > 0) {
+    return Term::of(Kind::remainder, *a, Term::constant(b->value + 1));
+  }
+  // By something positive: what else is outside of the domain (positive_divisors()).
+  if (op == "/") return Term::of(Kind::divide, *a, *b);
+  if (op == "%") return Term::of(Kind::remainder, *a, *b);
+  return std::nullopt;
+}
+
+std::optional<Term> term_of_node(const Node& node) {
+  using Kind = Term::Kind;
+  switch (node.kind) {
+    case Node::Kind::number: return Term::constant(node.number);
+    case Node::Kind::name: return Term::name(node.text);
+    case Node::Kind::binary: return binary_term(node);
+    default: break;
+  }
+  std::vector<Term> parts;
+  for (const auto& operand : node.operands) {
+    auto part = term_of_node(*operand);
+    if (!part) return std::nullopt;
+    parts.push_back(std::move(*part));
+  }
+  if (node.kind == Node::Kind::conditional) return Term{Kind::choice, 0, {}, std::move(parts)};
+  if (node.text == "!") return Term{Kind::opposite, 0, {}, std::move(parts)};
+  return Term::constant(0) - parts[0];
+}
+
+Condition truth(Term term) {
+  return {std::move(term), Condition::Relation::not_equal, Term::constant(0)};
+}
+Condition at_most(Term term, std::int64_t most) {
+  return {std::move(term), Condition::Relation::less_or_equal, Term::constant(most)};
+}
+Condition at_least(std::int64_t least, Term term) {
+  return {Term::constant(least), Condition::Relation::less_or_equal, std::move(term)};
+}
+
+class Domains {
+ public:
+  Domains(const AssumedKernel& assumed, const ptx::Function& function)
+      : assumed_(assumed), kernel_(assumed.assumptions.kernel), function_(function) {}
+
+  std::vector<KernelDomain> all(std::string& obstacle) {
+    std::vector<KernelDomain> domains;
+    for (const bool any_block : {false, true}) {
+      if (any_block && (assumed_.is_block_given || function_.required_threads[0] != 0)) continue;
+      add_of_blocks(domains, any_block);
+      if (!obstacle_.empty()) break;
+    }
+    obstacle = obstacle_;
+    return obstacle_.empty() ? domains : std::vector<KernelDomain>{};
+  }
+
+ private:
+  void add_of_blocks(std::vector<KernelDomain>& domains, bool any_block) {
+    KernelDomain widest;
+    widest.has_any_block = any_block;
+    KernelContract& contract = widest.contract;
+    add_launch(contract, any_block);
+    add_parameters(contract, any_block);
+    for (const Expression& condition : kernel_.conditions) {
+      if (const auto term = term_of(condition)) {
+        contract.conditions.push_back(truth(*term));
+      }  // else the domain is wider than it has to be
+    }
+    std::vector<KernelDomain> narrower;
+    const auto narrow = [&](std::vector<Condition> added, std::int64_t most) {
+      KernelDomain domain = widest;
+      if (most <= kModest) {
+        for (const Term& length : lengths_) add(added, at_most(length, kModest));
+      }
+      for (const Condition& one : added) domain.contract.conditions.push_back(one);
+      cap_scalars(domain.contract, most);
+      narrower.push_back(std::move(domain));
+    };
+    const std::vector<Condition> threads = threads_at_most(contract, kLargest32);
+    if (!threads.empty()) narrow(threads, kLargest64);
+    const std::vector<Condition> few = threads_at_most(contract, kModest);
+    if (has_large_scalars(contract) || !few.empty() || !lengths_.empty()) narrow(few, kModest);
+    if (!lengths_.empty() && has_large_scalars(contract)) narrow(few, kSide);
+    for (std::size_t i = narrower.size(); i-- > 0;) {
+      narrower[i].narrowness = static_cast<unsigned>(i) + 1;
+      domains.push_back(std::move(narrower[i]));
+    }
+    domains.push_back(std::move(widest));
+  }
+
+  template <class T>
+  static void add(std::vector<T>& all, const T& one) {
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  }
+
+  // The numbers of threads of the grid along each axis.
+  static std::vector<Condition> threads_at_most(const KernelContract& contract, std::int64_t most) {
+    std::vector<Condition> conditions;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Range &grid = contract.launch.grid[i], &block = contract.launch.block[i];
+      if (grid.high <= 1 || grid.low == grid.high || grid.high <= most / block.high) continue;
+      conditions.push_back(at_most(Term::name(fmt::format("gridDim.{}", kAxisNames[i])) *
+                                       Term::name(fmt::format("blockDim.{}", kAxisNames[i])),
+                                   most));
+    }
+    return conditions;
+  }
+
+  static bool has_large_scalars(const KernelContract& contract) {
+    bool has = false;
+    vgpu::symbolic::for_each_parameter(contract, [&](const ParameterContract& one) {
+      has |= one.kind == ParameterContract::Kind::scalar && one.range.high > kModest;
+    });
+    return has;
+  }
+
+  static void cap_scalars(KernelContract& contract, std::int64_t most) {
+    const auto cap = [&](ParameterContract& one) {
+      if (one.kind != ParameterContract::Kind::scalar) return;
+      if (one.range.low <= most) one.range.high = std::min(one.range.high, most);
+    };
+    for (ParameterContract& one : contract.parameters) {
+      cap(one);
+      for (ParameterContract::Member& member : one.members) {
+        for (ParameterContract& each : member.contract) cap(each);
+      }
+    }
+  }
+
+  // A constant extent is a range of one value; another one is a condition.
+  void add_extent(KernelContract& contract, Range& range, const std::string& name,
+                  const Expression& expression, std::int64_t most) {
+    const auto term = translated(expression, name);
+    if (!term) return;
+    if (const auto number = expression.value([](std::string_view) { return std::nullopt; })) {
+      range = {*number, *number};
+      return;
+    }
+    range = {1, most};
+    contract.conditions.push_back({Term::name(name), Condition::Relation::equal, *term});
+  }
+
+  void add_launch(KernelContract& contract, bool any_block) {
+    const LaunchRule& rule = kernel_.launch;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const int axis = static_cast<int>(i);
+      Range& block = contract.launch.block[i];
+      Range& grid = contract.launch.grid[i];
+      block = grid = {1, 1};
+      const std::string of_block = fmt::format("blockDim.{}", kAxisNames[i]);
+      if (any_block) {
+        if (axis < std::max(rule.block_dims, 1)) block = {1, kBlockMost[i]};
+        if (function_.max_threads != 0)
+          block.high = std::min<std::int64_t>(block.high, function_.max_threads);
+      } else if (rule.block[i]) {
+        add_extent(contract, block, of_block, *rule.block[i], kBlockMost[i]);
+      }
+      if (rule.grid[i]) {
+        add_extent(contract, grid, fmt::format("gridDim.{}", kAxisNames[i]), *rule.grid[i],
+                   kGridMost[i]);
+      } else if (axis < rule.grid_dims) {
+        grid = {1, kGridMost[i]};
+      }
+    }
+    if (const auto bytes = translated(rule.shared_bytes, "the dynamic shared memory")) {
+      contract.launch.dynamic_shared_bytes = of_any_block(*bytes, any_block, false);
+    }
+  }
+
+  // Trials had one block, so that what depends on it looks like a number.
+  [[nodiscard]] Term of_any_block(const Term& term, bool any_block, bool is_given) const {
+    const auto& block = kernel_.launch.block;
+    if (!any_block || is_given || term.kind != Term::Kind::constant || !block[0]) return term;
+    if (kernel_.launch.block_dims > 1) return term;
+    const auto width = block[0]->value([](std::string_view) { return std::nullopt; });
+    if (!width || *width < 32 || term.value == 0 || term.value % *width != 0) return term;
+    const std::int64_t factor = term.value / *width;
+    if (factor > 32) return term;
+    const Term name = Term::name("blockDim.x");
+    return factor == 1 ? name : Term::constant(factor) * name;
+  }
+
+  void add_parameters(KernelContract& contract, bool any_block) {
+    contract.parameters.resize(kernel_.parameter_bytes.size());
+    lengths_.clear();
+    for (const ScalarParameter& scalar : kernel_.scalars) {
+      if (!is_integer(scalar.element)) continue;
+      ParameterContract made;
+      made.kind = ParameterContract::Kind::scalar;
+      made.name = scalar.name;
+      made.range = range_of_scalar(scalar);
+      place(contract, scalar.place, bytes_of(scalar.element), std::move(made));
+    }
+    for (const ArrayParameter& array : kernel_.arrays) {
+      ParameterContract made;
+      made.kind = ParameterContract::Kind::pointer;
+      made.name = array.name;
+      const auto length = translated(array.length, "the length of " + array.name);
+      if (!length) continue;
+      const Term elements = of_any_block(*length, any_block, is_length_given(array.name));
+      made.bytes =
+          array.element_bytes == 1 ? elements : Term::constant(array.element_bytes) * elements;
+      if (elements.kind != Term::Kind::constant && elements.kind != Term::Kind::name) {
+        add(contract.conditions, at_least(0, elements));
+        add(contract.conditions, at_most(made.bytes, kArrayBytesMax));
+        add(lengths_, elements);
+      }
+      place(contract, array.place, 8, std::move(made));
+    }
+  }
+
+  [[nodiscard]] Range range_of_scalar(const ScalarParameter& scalar) const {
+    const ValueRange all = range_of(scalar.element);
+    if (assumed_.is_range_given(scalar.name)) return {scalar.range.low, scalar.range.high};
+    // A bound that a condition names is one of its range already.
+    const bool is_64 = bytes_of(scalar.element) == 8;
+    return {std::max(scalar.range.low, all.low), std::min(all.high, is_64 ? kLargest64 : all.high)};
+  }
+
+  void place(KernelContract& contract, const ParameterPlace& at, std::uint32_t bytes,
+             ParameterContract made) const {
+    ParameterContract& whole = contract.parameters[at.parameter];
+    if (at.offset == 0 && bytes == kernel_.parameter_bytes[at.parameter]) {
+      whole = std::move(made);
+    } else {
+      whole.members.push_back({at.offset, bytes, {std::move(made)}});
+    }
+  }
+
+  [[nodiscard]] bool is_length_given(const std::string& name) const {
+    return std::ranges::find(assumed_.lengths_given, name) != assumed_.lengths_given.end();
+  }
+
+  std::optional<Term> translated(const Expression& expression, const std::string& what) {
+    auto term = term_of(expression);
+    if (!term) obstacle_ = fmt::format("{} is {}, which has no form here", what, expression.text());
+    return term;
+  }
+
+  const AssumedKernel& assumed_;
+  const KernelDescription& kernel_;
+  const ptx::Function& function_;
+  std::vector<Term> lengths_;  // of arrays, elements, that are no single numbers
+  std::string obstacle_;
+};
+
+}  // namespace
+
+std::optional<Term> term_of(const Expression& expression) {
+  return term_of_node(expression.root());
+}
+
+std::vector<KernelDomain> domains_of(const AssumedKernel& kernel, const ptx::Function& function,
+                                     std::string& obstacle) {
+  return Domains(kernel, function).all(obstacle);
+}
+
+}  // namespace warpcheck

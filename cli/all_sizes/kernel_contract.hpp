@@ -1,0 +1,31 @@
+// The contract of a kernel without host code, from what the user says and what trial runs showed:
+// domains in which `kernel --prove` tries to prove it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/kernel/kernel_options.hpp"
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
+
+namespace warpcheck {
+
+struct KernelDomain {
+  vgpu::symbolic::KernelContract contract;
+  // The larger, the narrower: numbers of threads and elements are limited.
+  unsigned narrowness = 0;
+  // Blocks are of any size; else those of the trials, or those that the user says.
+  bool has_any_block = false;
+};
+
+// Ordered: with the blocks of the trials before those with any, the narrowest first.  None: an
+// expression of the kernel's cannot be translated; `obstacle` says which.
+[[nodiscard]] std::vector<KernelDomain> domains_of(const AssumedKernel& kernel,
+                                                   const ptx::Function& function,
+                                                   std::string& obstacle);
+
+// Nothing: it has an operator that has no term.
+[[nodiscard]] std::optional<vgpu::symbolic::Term> term_of(const Expression& expression);
+
+}  // namespace warpcheck

@@ -1,0 +1,18 @@
+// `kernel --prove`: a kernel without host code for every size, or a case that fails.
+#pragma once
+
+#include <vector>
+
+#include "cli/all_sizes/all_sizes.hpp"
+#include "cli/kernel/kernel_options.hpp"
+#include "harness/case/settings.hpp"
+#include "harness/kernel/kernel_pair.hpp"
+
+namespace warpcheck {
+
+// pair: of the kernel.  settings: those of the runs that confirm a suspicion.
+[[nodiscard]] PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
+                                               const std::vector<Settings>& settings,
+                                               const OnQuestion& on_question);
+
+}  // namespace warpcheck

@@ -1,0 +1,216 @@
+// `warpcheck kernel --prove` as a user runs it: right kernels are proved, and each has a planted
+// twin that a run refutes, with the kind and the line.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cli/shell_test_fixture.hpp"
+
+namespace {
+
+struct Twin {
+  const char* name;    // of the kernel
+  const char* source;  // from line 1
+  const char* from;    // what the planted twin has otherwise
+  const char* to;
+  const char* kind;  // of its finding
+  int line;          // that the report names
+  const char* options = "";
+};
+
+void PrintTo(const Twin& twin, std::ostream* out) { *out << twin.name; }
+
+constexpr Twin kTwins[] = {
+    {"saxpy", R"(__global__ void saxpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a * x[i] + y[i];
+})",
+     "if (i < n)", "", "out-of-bounds", 4, "--length x=n --length y=n"},
+    {"strided", R"(__global__ void strided(int n, const float* x, float* y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    y[i] = x[i];
+})",
+     "i < n", "i <= n", "out-of-bounds", 3, "--length x=n --length y=n"},
+    {"tile", R"(__global__ void tile(const float* in, float* out, int rows, int columns) {
+  __shared__ float t[16][17];
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  if (x < columns && y < rows) t[threadIdx.y][threadIdx.x] = in[y * columns + x];
+  __syncthreads();
+  int tx = blockIdx.y * 16 + threadIdx.x, ty = blockIdx.x * 16 + threadIdx.y;
+  if (tx < rows && ty < columns) out[ty * rows + tx] = t[threadIdx.x][threadIdx.y];
+})",
+     "__syncthreads();", "", "data-race", 7, "--block 16,16"},
+    {"halving", R"(__global__ void halving(const int* in, int* out) {
+  __shared__ int s[256];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * blockDim.x + t];
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d) s[t] += s[t + d];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+})",
+     "t < d", "t <= d", "data-race", 7, "--block 256"},
+    {"doubling", R"(__global__ void doubling(const int* in, int* out) {
+  __shared__ int s[256];
+  int t = threadIdx.x;
+  s[t] = in[blockIdx.x * blockDim.x + t];
+  for (int d = 1; d < 256; d *= 2) {
+    __syncthreads();
+    int v = t >= d ? s[t - d] : 0;
+    __syncthreads();
+    s[t] += v;
+  }
+  out[blockIdx.x * blockDim.x + t] = s[t];
+})",
+     "    __syncthreads();\n    s[t]", "    s[t]", "data-race", 8, "--block 256"},
+    {"rotate", R"(// launch: blockDim.x == 128
+__global__ void rotate(int* a) {
+  __shared__ int s[128];
+  s[threadIdx.x] = a[threadIdx.x + blockIdx.x * blockDim.x];
+  __syncthreads();
+  a[threadIdx.x + blockIdx.x * blockDim.x] = s[(threadIdx.x + 1) % blockDim.x];
+})",
+     "% blockDim.x", "", "out-of-bounds", 6},
+    {"stencil", R"(__global__ void stencil(const float* in, float* out, int n) {
+  __shared__ float s[258];
+  int g = blockIdx.x * blockDim.x + threadIdx.x, l = threadIdx.x + 1;
+  s[l] = g < n ? in[g] : 0;
+  if (threadIdx.x == 0) s[0] = g > 0 && g - 1 < n ? in[g - 1] : 0;
+  if (threadIdx.x == blockDim.x - 1) s[l + 1] = g + 1 < n ? in[g + 1] : 0;
+  __syncthreads();
+  if (g < n) out[g] = s[l - 1] + s[l] + s[l + 1];
+})",
+     "__syncthreads();", "", "data-race", 8},
+    {"flag", R"(__global__ void flag(int* found) {
+  if (threadIdx.x % 2 == 0)
+    *found = 1;
+})",
+     "= 1", "= threadIdx.x", "data-race", 3},
+    {"counter", R"(__global__ void counter(const int* in, int* sum, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && in[i] > 0)
+    atomicAdd(sum, 1);
+})",
+     "atomicAdd(sum, 1)", "*sum += 1", "data-race", 4, "--let n=300..1000"},
+    {"odd_even", R"(__global__ void odd_even(int* a, int n) {
+  for (int phase = 0; phase < n; ++phase) {
+    int i = 2 * threadIdx.x + phase % 2;
+    if (i + 1 < n && a[i] > a[i + 1]) { int t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; }
+    __syncthreads();
+  }
+})",
+     "__syncthreads();", "", "data-race", 4},
+    {"shuffled", R"(__global__ void shuffled(const int* in, int* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int v = i < n ? in[i] : 0;
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
+  if (threadIdx.x % 32 == 0)
+    out[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = v;
+})",
+     "threadIdx.x % 32 == 0", "threadIdx.x % 16 == 0", "data-race", 6},
+    {"image", R"(struct Image { int width, height; float* p; };
+__global__ void image(Image im) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < im.width && y < im.height)
+    im.p[y * im.width + x] = threadIdx.y;
+})",
+     "y * im.width", "im.width", "data-race", 5},
+    {"ping_pong", R"(__global__ void ping_pong(int* a, int n, int rounds) {
+  extern __shared__ int s[];
+  int *from = s, *to = s + blockDim.x;
+  int t = threadIdx.x;
+  from[t] = t < n ? a[t] : 0;
+  for (int r = 0; r < rounds; ++r) {
+    __syncthreads();
+    to[t] = from[t] + from[t == 0 ? 0 : t - 1];
+    int* x = from; from = to; to = x;
+  }
+  if (t < n) a[t] = from[t];
+})",
+     "__syncthreads();", "", "data-race", 8},
+    {"interval", R"(//--blockDim=64 --gridDim=16
+__global__ void interval(int* a) {
+  a[blockIdx.x * 64 + threadIdx.x] = threadIdx.x;
+})",
+     "* 64", "* 63", "data-race", 3},
+    {"uniform", R"(//--blockDim=64 --gridDim=1
+__global__ void uniform(int* a, int n) {
+  if (n > 3)
+    __syncthreads();
+  a[threadIdx.x] = n;
+})",
+     "n > 3", "threadIdx.x > 3", "barrier-divergence", 4},
+    {"multiple", R"(// requires: n % 64 == 0
+// lengths: a = n
+__global__ void multiple(int* a, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (blockIdx.x < n / 64)
+    a[i] = n;
+})",
+     "n / 64)", "n / 64 + 1)", "out-of-bounds", 6, "--block 64"},
+    {"warps", R"(// launch: blockDim.x == 64
+__global__ void warps(int* a) {
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  a[blockIdx.x * 64 + warp * 32 + 31 - lane] = lane;
+})",
+     "warp * 32", "warp * 31", "data-race", 4},
+    {"clipped", R"(__global__ void clipped(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = in[min(i + 1, n - 1)] + in[max(i - 1, 0)];
+})",
+     "max(i - 1, 0)", "i - 1", "out-of-bounds", 4, "--length in=n --length out=n"},
+    {"neighbour", R"(__global__ void neighbour(const int* a, int* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i + 1 < n)
+    b[i] = a[i + 1];
+})",
+     "const int* a, int* b, int n) {\n", "int* a, int* b, int n) {\n  b = a;\n", "data-race", 5},
+    {"column", R"(__global__ void column(float* a, const float* b, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows)
+    for (int k = 0; k < columns; ++k) a[row * columns + k] = b[k];
+})",
+     "row * columns + k]", "row + k]", "data-race", 4},
+};
+
+class KernelProof : public ShellTest, public testing::WithParamInterface<Twin> {
+ protected:
+  [[nodiscard]] Outcome prove(const std::string& source) const {
+    std::ofstream(directory_ / "kernel.cu") << source << "\n";
+    return shell("CUDA_HOME=" WARPCHECK_CUDA_HOME " " WARPCHECK_PROGRAM
+                 " kernel kernel.cu --prove --trials 60 " +
+                 std::string(GetParam().options));
+  }
+};
+
+TEST_P(KernelProof, ARightKernelIsProvedForEverySize) {
+  const Outcome outcome = prove(GetParam().source);
+  EXPECT_EQ(outcome.status, 0) << outcome.out;
+  EXPECT_NE(outcome.out.find(": proved for every size, launch and datum of the domain"),
+            std::string::npos)
+      << outcome.out;
+}
+
+TEST_P(KernelProof, ItsPlantedTwinIsRefutedByARun) {
+  std::string source = GetParam().source;
+  const std::size_t at = source.find(GetParam().from);
+  ASSERT_NE(at, std::string::npos);
+  source.replace(at, std::string(GetParam().from).size(), GetParam().to);
+  const Outcome outcome = prove(source);
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  EXPECT_EQ(outcome.out.find("proved for every size"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(GetParam().kind), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("kernel.cu:" + std::to_string(GetParam().line)), std::string::npos)
+      << outcome.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Twins, KernelProof, testing::ValuesIn(kTwins),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
