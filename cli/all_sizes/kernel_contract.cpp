@@ -56,7 +56,7 @@ std::optional<Term> binary_term(const Node& node) {
   if (op == "&" && b->kind == Kind::constant && ((b->value + 1) & b->value) == 0 && b->value > 0) {
     return Term::of(Kind::remainder, *a, Term::constant(b->value + 1));
   }
-  // By something positive: what else is outside of the domain (positive_divisors()).
+  // Of numbers that are not negative, as sizes are: then C rounds down, too.
   if (op == "/") return Term::of(Kind::divide, *a, *b);
   if (op == "%") return Term::of(Kind::remainder, *a, *b);
   return std::nullopt;
