@@ -14,6 +14,7 @@
 #include "harness/pair/source_path.hpp"
 #include "harness/process/progress.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/shell_word.hpp"
 
 namespace warpcheck {
 namespace {
@@ -39,12 +40,6 @@ std::string fix_text(const std::string& title, const Fix& fix) {
   text += fmt::format("  {} tried; {} would do as well for the known cases\n",
                       counted(fix.tried, "change"), fix.other_fixes);
   return text + "\n" + diff_of(fix);
-}
-
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
 }
 
 int status_of_shell(const std::string& command) {
