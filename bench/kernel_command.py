@@ -3,8 +3,8 @@
 
 Prints a row for each kernel: the lengths that `kernel` infers, what it found and the seconds that it took.  The kernels of
 bench/kernel_samples/{planted,data,language}.cu have their expectations beside them: another result is printed, and the
-exit status is 1.  --samples: only these.  With names, only these kernels.  ci/kernel_pairs_test.py builds the pairs of the
-samples.  docs/use/kernels.md has the result."""
+exit status is 1.  --samples: only these.  With names, only these kernels.  docs/use/kernels.md
+has the result."""
 
 import json
 import os
