@@ -8,6 +8,7 @@
 #include "harness/input/json.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/html_text.hpp"
 
 namespace warpcheck {
 namespace {
@@ -52,20 +53,6 @@ std::string reason_text(const JudgedOrder& one) {
   std::string text = fmt::format("{} without a finding", counted(one.tried.trials, "trial"));
   if (!one.why_not.empty()) text += "; no proof: " + one.why_not;
   return text;
-}
-
-std::string escaped_order(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
 }
 
 Json order_json(const JudgedOrder& one) {
@@ -135,20 +122,20 @@ void add_source_rows(const OrdersOfPair& judged, SourceFiles& files, std::string
     places.push_back({at.file, at.line});
   }
   for (const Excerpt& excerpt : excerpts(places, files)) {
-    page += fmt::format("<h3>{}</h3>\n<table>\n", escaped_order(excerpt.file));
+    page += fmt::format("<h3>{}</h3>\n<table>\n", html_text(excerpt.file));
     for (const Excerpt::Line& line : excerpt.lines) {
       std::string notes;
       const auto found = by_line.find({excerpt.file, line.number});
       if (found != by_line.end()) {
         for (const JudgedOrder* const one : found->second) {
           notes += fmt::format("<div><b class=\"{}\">{}</b> {} ({}): {}</div>", name_of(one->need),
-                               name_of(one->need), escaped_order(change_text(one->order)),
-                               share_text(one->order), escaped_order(reason_text(*one)));
+                               name_of(one->need), html_text(change_text(one->order)),
+                               share_text(one->order), html_text(reason_text(*one)));
         }
       }
       page += fmt::format("<tr><td class=\"n\">{}</td><td class=\"s\">{}</td><td>{}</td></tr>\n",
                           line.number == 0 ? std::string("...") : std::to_string(line.number),
-                          escaped_order(line.text), notes);
+                          html_text(line.text), notes);
     }
     page += "</table>\n";
   }
@@ -204,7 +191,7 @@ std::string orders_html(const std::vector<OrdersOfPair>& pairs) {
   SourceFiles files;
   for (const OrdersOfPair& judged : pairs) {
     page += fmt::format("<h2>{}</h2>\n<p>{}: {} needed, {} redundant, {} not known</p>\n",
-                        escaped_order(judged.pair->name()), counted(judged.orders.size(), "order"),
+                        html_text(judged.pair->name()), counted(judged.orders.size(), "order"),
                         count_of(judged, Need::needed), count_of(judged, Need::redundant),
                         count_of(judged, Need::unknown));
     add_source_rows(judged, files, page);

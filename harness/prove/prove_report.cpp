@@ -10,6 +10,7 @@
 
 #include "harness/input/json.hpp"
 #include "vgpu/text/counted.hpp"
+#include "vgpu/text/html_text.hpp"
 
 namespace warpcheck {
 namespace {
@@ -50,20 +51,6 @@ std::string varies_of(const PairProof& proof) {
   const auto found = std::ranges::find_if(
       proof.points, [](const ProvedPoint& one) { return !one.varies.empty(); });
   return found == proof.points.end() ? "" : found->varies;
-}
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
 }
 
 // The weakest result of the grids of one size and block.
@@ -237,7 +224,7 @@ std::string bar_of(const PairProof& proof) {
 std::string overview_of(const std::vector<PairProof>& proofs) {
   std::string table = "<table>\n<tr><th>pair</th><th>points</th><th>all data</th><th></th></tr>\n";
   for (const PairProof& proof : proofs) {
-    const std::string name = escaped(proof.pair->name());
+    const std::string name = html_text(proof.pair->name());
     const std::uint64_t best = proof.count(Proof::all_data);
     table += fmt::format(
         "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}</td><td class=\"bar\">{}</td></tr>\n",
@@ -249,25 +236,26 @@ std::string overview_of(const std::vector<PairProof>& proofs) {
 
 std::string section_of(const PairProof& proof) {
   std::string page =
-      fmt::format("<h2 id=\"{}\">{}</h2>\n<p>{}</p>\n<p>", escaped(proof.pair->name()),
-                  escaped(proof.pair->name()), escaped(sizes_text(proof)));
+      fmt::format("<h2 id=\"{}\">{}</h2>\n<p>{}</p>\n<p>", html_text(proof.pair->name()),
+                  html_text(proof.pair->name()), html_text(sizes_text(proof)));
   for (const Proof level : kBestFirst) {
     if (const std::uint64_t count = proof.count(level); count != 0)
       page += key(name_of(level), fmt::format("{} {}", count, text_of(level)));
   }
   page += "</p>\n";
   if (const std::string equality = equality_text(proof); !equality.empty())
-    page += fmt::format("<p>{}</p>\n", escaped(equality));
+    page += fmt::format("<p>{}</p>\n", html_text(equality));
   const auto reasons = reasons_of(proof);
   if (!reasons.empty()) page += "<p>Why not more:</p>\n<ul>\n";
   for (const auto& [reason, count] : reasons)
-    page += fmt::format("<li>{}: <code>{}</code></li>\n", counted(count, "point"), escaped(reason));
+    page +=
+        fmt::format("<li>{}: <code>{}</code></li>\n", counted(count, "point"), html_text(reason));
   if (!reasons.empty()) page += "</ul>\n";
   if (const std::string varies = varies_of(proof); !varies.empty())
     page += fmt::format("<p>The order of threads shows in results: <code>{}</code></p>\n",
-                        escaped(varies));
+                        html_text(varies));
   for (const std::string& error : proof.errors)
-    page += fmt::format("<p>Cannot run: {}</p>\n", escaped(error));
+    page += fmt::format("<p>Cannot run: {}</p>\n", html_text(error));
   if (proof.interrupted) page += "<p>Interrupted: there are more points.</p>\n";
   return page + map_of(proof);
 }
