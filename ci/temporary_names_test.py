@@ -13,7 +13,7 @@ import sys
 TOP = ["bench", "campaign", "ci", "cli", "examples", "fuzz", "harness", "model", "properties", "vgpu"]
 CPP = {".cpp", ".hpp", ".cu", ".cuh"}
 # Their names come from mkdtemp().
-UNIQUE = {"cli/exec/run_directory.cpp", "cli/fix/recompiled.cpp", "cli/kernel/kernel_text.cpp", "harness/gpu/gpu_run.cpp",
+UNIQUE = {"cli/exec/run_directory.cpp", "cli/kernel/temporary_files.hpp", "harness/gpu/gpu_run.cpp",
           "vgpu/cudart/testing/temporary_directory.hpp"}
 FIXED = re.compile(r"\bTempDir\(|\btemp_directory_path\(|\bmk[ds]?temp\(|\btmp(nam|file)\(|\bgettempdir\("
                    r"|[\"'=]/(var/)?tmp\b")

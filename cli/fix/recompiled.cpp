@@ -18,6 +18,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/kernel/kernel_text.hpp"
+#include "cli/kernel/temporary_files.hpp"
 #include "vgpu/cudart/code/fatbinary_image.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
@@ -32,28 +33,6 @@ std::string text_of_file(const fs::path& path) {
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
-
-// A directory of its own, removed with the object.
-class FixDirectory {
- public:
-  FixDirectory() {
-    std::string name = (fs::temp_directory_path() / "warpcheck-fix-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw UsageError(fmt::format("cannot make a directory {}: {}", name, std::strerror(errno)));
-    }
-    path_ = name;
-  }
-  FixDirectory(const FixDirectory&) = delete;
-  FixDirectory& operator=(const FixDirectory&) = delete;
-  ~FixDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Runs a program whose messages go to a file; returns whether it succeeded.
 bool run_quietly(const std::vector<std::string>& command, const fs::path& messages) {
@@ -186,12 +165,12 @@ std::vector<LaunchedUnit> launched_units() {
 
 std::optional<std::string> compile_unit(const LaunchedUnit& unit, const ChangedFiles& changed,
                                         cudart::Build build, std::string& why) {
-  const FixDirectory directory;
+  const TemporaryFiles directory("fix");
   std::vector<std::pair<std::string, std::string>> places;
-  const fs::path sources = directory.path() / "sources";
+  const fs::path sources = directory / "sources";
   const fs::path input = write_changed(unit, changed, sources, places);
-  const fs::path output = directory.path() / "kernel.ptx";
-  const fs::path messages = directory.path() / "messages";
+  const fs::path output = directory / "kernel.ptx";
+  const fs::path messages = directory / "messages";
   const std::string architecture = unit.target.starts_with("sm_") ? unit.target.substr(3) : "75";
   std::vector<std::string> command{nvcc_program(),
                                    "-ptx",

@@ -16,6 +16,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/kernel/gpuverify_header.hpp"
+#include "cli/kernel/temporary_files.hpp"
 
 namespace warpcheck {
 namespace {
@@ -35,32 +36,6 @@ std::string read_text_file(const fs::path& path) {
   }
   return text.str();
 }
-
-// A directory of its own, removed with the object.
-class TemporaryFiles {
- public:
-  TemporaryFiles() {
-    std::string name = (fs::temp_directory_path() / "warpcheck-kernel-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw UsageError(fmt::format("cannot make a directory {}: {}", name, std::strerror(errno)));
-    }
-    path_ = name;
-  }
-  TemporaryFiles(const TemporaryFiles&) = delete;
-  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
-  ~TemporaryFiles() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path write(const char* name, std::string_view text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
-  }
-  [[nodiscard]] fs::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 void run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
@@ -112,7 +87,7 @@ std::string instantiating(const fs::path& file, const std::vector<std::string>& 
 KernelFile compiled(const fs::path& path, const CompileOptions& options) {
   KernelFile file{
       .path = path.string(), .optimized = {}, .unoptimized = {}, .source = read_text_file(path)};
-  const TemporaryFiles temporary;
+  const TemporaryFiles temporary("kernel");
   fs::path input = fs::absolute(path).lexically_normal();
   if (!options.instantiate.empty()) {
     input = temporary.write("instantiations.cu", instantiating(input, options.instantiate));
