@@ -47,7 +47,8 @@ TEST_F(CliOrders, MutantsOfAScanAreKilledOrEquivalent) {
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')),
             "scan_hillis_steele: 16 mutants: 15 killed, 0 survived, 1 equivalent");
-  for (const json& mutant : json_in(directory_ / "mutants.json")["pairs"][0]["mutants"]) {
+  const json report = json_in(directory_ / "mutants.json");
+  for (const json& mutant : report["pairs"][0]["mutants"]) {
     const bool is_loop_bound = mutant["change"] == "setp.lt.u32 with 2 made 1";
     EXPECT_EQ(mutant["verdict"], is_loop_bound ? "equivalent" : "killed") << mutant;
     if (mutant["kind"] == "order") {

@@ -13,6 +13,8 @@
 
 namespace warpcheck::cudart {
 
+class Device;
+
 // Options of cuModuleLoadDataEx and cuLinkCreate.  Options about how to compile have no effect
 // here; unknown options are refused.
 class JitOptions {

@@ -16,6 +16,9 @@ using FourInts = int __attribute__((vector_size(16)));
 using FourFloats = float __attribute__((vector_size(16)));
 using Floats = float __attribute__((vector_size(32)));
 using Ints = int __attribute__((vector_size(32)));
+// Wrap around, where signed sums that are not used in the end could overflow.
+using WrappingWides = std::uint64_t __attribute__((vector_size(32)));
+using WrappingInts = unsigned __attribute__((vector_size(32)));
 
 template <class Vector, class T>
 WARPCHECK_INLINE Vector load(const T* from) {
@@ -103,17 +106,19 @@ void add_up_narrow(const RowProduct<float>& product, double* sums) {
     const Ints greatest = of_products > of_c ? of_products : of_c;
     const Ints bounded = greatest > kLowest ? greatest : Ints{} + kLowest;
     const auto scale = reinterpret_cast<Floats>((product.kept_bits + 127 - bounded) << 23);
-    Ints part = __builtin_convertvector(load<Floats>(&product.c[column]) * scale, Ints);
+    const Ints of_addend = __builtin_convertvector(load<Floats>(&product.c[column]) * scale, Ints);
+    auto part = reinterpret_cast<WrappingInts>(of_addend);
     Doubles low{}, high{};
     for (std::uint32_t k = product.first; k < product.end;) {
       const std::uint32_t end = k + kPart < product.end ? k + kPart : product.end;
       for (; k < end; ++k) {
         const Floats exact = product.a[k] * load<Floats>(&product.b[k * columns + column]);
-        part += __builtin_convertvector(exact * scale, Ints);
+        part += reinterpret_cast<WrappingInts>(__builtin_convertvector(exact * scale, Ints));
       }
-      low += __builtin_convertvector(half_of(part, false), Doubles);
-      high += __builtin_convertvector(half_of(part, true), Doubles);
-      part = Ints{};
+      const auto whole = reinterpret_cast<Ints>(part);
+      low += __builtin_convertvector(half_of(whole, false), Doubles);
+      high += __builtin_convertvector(half_of(whole, true), Doubles);
+      part = WrappingInts{};
     }
     low *= powers_of_two(half_of(bounded, false) - product.kept_bits);
     high *= powers_of_two(half_of(bounded, true) - product.kept_bits);
@@ -238,8 +243,9 @@ bool round(const SumRounding& rounding, const double* sums, std::uint32_t count,
   if (rounding.to_half) {
     return round_to<1023 - 14, 1023 + 15>(
         rounding, sums, count, bits, kHalfSign, [](const Wides& magnitude) {
-          const Wides nearest = magnitude + ((std::int64_t{1} << 41) - 1) + (magnitude >> 42 & 1);
-          return (nearest >> 42) - (std::int64_t{1023 - 15} << 10);
+          const auto exact = reinterpret_cast<WrappingWides>(magnitude);
+          const WrappingWides nearest = exact + ((std::uint64_t{1} << 41) - 1) + (exact >> 42 & 1);
+          return (reinterpret_cast<Wides>(nearest) >> 42) - (std::int64_t{1023 - 15} << 10);
         });
   }
   return round_to<1023 - 126, 1023 + 127>(
