@@ -29,6 +29,7 @@ UndefinedRegisters UndefinedRegisters::copy() const {
   copy.wides_at_ = wides_at_;
   copy.predicates_at_ = predicates_at_;
   copy.rows_ = rows_;
+  copy.touched_ = touched_;
   copy.bits_rows_ = bits_rows_;
   copy.guesses_ = guesses_;
   copy.swap_ = swap_;
@@ -60,6 +61,12 @@ void UndefinedRegisters::reserve(const FrameRows& rows) {
   rows_ = std::move(larger);
   bits_ = std::move(larger_bits);
   bits_rows_ = bits_rows;
+  touched_.assign(rows_.size() / 64 + 1, 0);
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const UndefinedLanes& old = rows_[row];
+    const bool is_new = old.mask == 0 && old.origin == ptx::kNone && old.values.any() == 0;
+    touched_[row / 64] |= std::uint64_t{!is_new} << (row % 64);
+  }
 }
 
 std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref) const {
@@ -75,14 +82,27 @@ bool UndefinedRegisters::begin(const Ref& ref, std::uint32_t lanes, const Progra
   if (any_) return true;
   if (lanes == 0) return false;
   any_ = true;
-  wides_at_ = std::max(program.words_max, reserved_.word);
-  predicates_at_ = wides_at_ + std::max(program.wides_max, reserved_.wide);
-  rows_.assign(predicates_at_ + std::max(program.predicates_max, reserved_.predicate), {});
+  const std::uint32_t wides_at = std::max(program.words_max, reserved_.word);
+  const std::uint32_t predicates_at = wides_at + std::max(program.wides_max, reserved_.wide);
+  const std::size_t rows = predicates_at + std::max(program.predicates_max, reserved_.predicate);
+  if (rows_.size() != rows || touched_.empty()) {
+    rows_.assign(rows, {});
+    touched_.assign(rows / 64 + 1, 0);
+  }
+  wides_at_ = wides_at;
+  predicates_at_ = predicates_at;
   if (predicates_at_ > bits_rows_) {
     bits_ = std::make_unique_for_overwrite<LaneBits[]>(predicates_at_);
     bits_rows_ = predicates_at_;
   }
   return true;
+}
+
+// Leaves all rows as begin() makes them.
+void UndefinedRegisters::become_defined() {
+  any_ = false;
+  for_each_touched([&](std::uint32_t row) { rows_[row] = {}; });
+  std::ranges::fill(touched_, 0);
 }
 
 UndefinedLanes UndefinedRegisters::get(const FrameRows& frame, const Ref& ref) const {
@@ -109,6 +129,8 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   row.mask = (row.mask & ~mask) | (value.mask & mask);
   row.values.whole = (row.values.whole & ~mask) | (value.values.whole & mask);
   row.values.calculated = (row.values.calculated & ~mask) | (value.values.calculated & mask);
+  if (((value.mask | value.values.any()) & mask) == 0) return;
+  touched_[index / 64] |= std::uint64_t{1} << (index % 64);
   if ((value.mask & mask) == 0) return;
   row.origin = value.origin;
   if (ref.bank == Bank::predicate) return;

@@ -70,6 +70,7 @@ class UndefinedRegisters {
     swap_.clear();
     reserved_ = {};
     rows_.clear();
+    touched_.clear();
   }
   // Returns the tracked state, and leaves an empty state with the same number of rows.
   UndefinedRegisters take();
@@ -105,19 +106,18 @@ class UndefinedRegisters {
   template <typename IsDead>
   void forget_dead(std::uint32_t exited, std::uint32_t lanes, IsDead is_dead) {
     bool is_any_left = false;
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      std::uint32_t& mask = rows_[i].mask;
+    for_each_touched([&](std::uint32_t row) {
+      std::uint32_t& mask = rows_[row].mask;
       mask &= ~exited;
-      if (mask == 0) continue;
-      const auto row = static_cast<std::uint32_t>(i);
+      if (mask == 0) return;
       const bool dead = (mask & lanes) != 0 &&
                         (row < wides_at_        ? is_dead(Bank::word, row)
                          : row < predicates_at_ ? is_dead(Bank::wide, row - wides_at_)
                                                 : is_dead(Bank::predicate, row - predicates_at_));
       if (dead) mask &= ~lanes;
       is_any_left |= mask != 0;
-    }
-    any_ = is_any_left;
+    });
+    if (!is_any_left) become_defined();
   }
   // A read has given the lanes values with undefined bits of an origin: one that a compare-and-swap
   // may follow.
@@ -147,6 +147,17 @@ class UndefinedRegisters {
   // undefined_flow.cpp
   struct Flow;
 
+  // Calls visit(index) for each row that has had undefined lanes since begin() or take().
+  template <typename Visit>
+  void for_each_touched(Visit visit) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      for (std::uint64_t rest = touched_[i]; rest != 0; rest &= rest - 1) {
+        visit(static_cast<std::uint32_t>(64 * i) +
+              static_cast<std::uint32_t>(__builtin_ctzll(rest)));
+      }
+    }
+  }
+  void become_defined();
   // Returns false if there is nothing to record.
   [[nodiscard]] bool begin(const Ref& ref, std::uint32_t lanes, const Program& program);
   [[nodiscard]] std::size_t index_of(const FrameRows& frame, const Ref& ref) const;
@@ -165,6 +176,9 @@ class UndefinedRegisters {
   FrameRows reserved_;  // 0: the number that the program needs
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;
   std::vector<UndefinedLanes> rows_;  // words, then wides, then predicates
+  // By row, a bit: others are as begin() has made them.  Few are touched, and they are looked
+  // through at every block of machine code.
+  std::vector<std::uint64_t> touched_;
   // For words and wides; valid for the lanes in the row's mask.
   std::unique_ptr<LaneBits[]> bits_;
   std::size_t bits_rows_ = 0;

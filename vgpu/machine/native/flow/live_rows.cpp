@@ -86,12 +86,14 @@ void LiveRows::solve() {
       }
     }
   }
+  live_at_begin_.resize(blocks * words_);
+  for (std::size_t at = 0; at < live_at_begin_.size(); ++at) {
+    live_at_begin_[at] = read[at] | (live_at_end_[at] & ~written[at]);
+  }
   const std::size_t begin = flow_.block_of(flow_.program().functions.front().entry) * words_;
   any_at_begin_ = false;
   for (std::size_t i = 0; i < words_; ++i) {
-    const std::uint64_t live =
-        read[begin + i] | (live_at_end_[begin + i] & ~written[begin + i]) | read_by_others_[i];
-    any_at_begin_ = any_at_begin_ || live != 0;
+    any_at_begin_ = any_at_begin_ || (live_at_begin_[begin + i] | read_by_others_[i]) != 0;
   }
 }
 
@@ -108,6 +110,8 @@ bool LiveRows::is_live(std::uint32_t pc, Bank bank, std::uint32_t row) const {
 bool LiveRows::is_live(std::uint32_t pc, std::uint32_t number) const {
   if (number == ptx::kNone || bit(read_by_others_, 0, number)) return true;
   const std::uint32_t block = flow_.block_of(pc);
+  // Machine code asks where its blocks begin.
+  if (pc == flow_.blocks()[block].begin) return bit(live_at_begin_, block * words_, number);
   const std::uint32_t end = flow_.blocks()[block].end;
   const auto has = [number](std::span<const std::uint32_t> registers) {
     return std::ranges::find(registers, number) != registers.end();

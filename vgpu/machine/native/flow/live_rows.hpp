@@ -40,9 +40,9 @@ class LiveRows {
   RegisterFlow flow_;
   bool is_known_ = false;
   bool any_at_begin_ = true;
-  std::size_t words_ = 0;                      // 64 registers per word
-  std::vector<std::uint64_t> read_by_others_;  // by register
-  std::vector<std::uint64_t> live_at_end_;     // by block and register
+  std::size_t words_ = 0;                                   // 64 registers per word
+  std::vector<std::uint64_t> read_by_others_;               // by register
+  std::vector<std::uint64_t> live_at_begin_, live_at_end_;  // by block and register
 };
 
 // Returns whether all lanes that execute `instr` get new values in each of its destinations.
