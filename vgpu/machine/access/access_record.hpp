@@ -28,7 +28,7 @@ struct RecordedRow {
   std::uint32_t mask = 0;  // not empty
   std::uint32_t warp = 0;
   std::uint32_t segment = 0;    // set by the owner of the log: a mark of its time
-  std::uint8_t cells_log2 = 0;  // log2 of the words per lane, 0 to 2
+  std::uint8_t cells_log2 = 0;  // log2 of the words per lane, 0 to 2; RowLog has further values
   bool write = false;
   bool uniform = false;
   bool scattered = false;
@@ -51,14 +51,16 @@ struct RecordedAtomics {
 // A mark of another phase than the current one means that the word was not accessed.  Otherwise,
 // only one thread has accessed it, and `written` says whether it has written; or, with `many`,
 // several threads may have read it; or, with `many` and `written`, only atomics were performed, or,
-// with thread 1 besides, only strong loads and stores, which have marks of their own.  An access
-// conflicts with none of its phase if the mark allows it: a mark of the thread itself allows all
-// its accesses, `many` allows reads.  If warps are in lockstep, the first thread of a warp stands
+// with thread 1 besides, only strong loads and stores, which have marks of their own, or, with
+// thread 2, asynchronous copies, which the record does not contain.  An access conflicts with none
+// of its phase if the mark allows it: a mark of the thread itself allows all its accesses, `many`
+// allows reads.  If warps are in lockstep, the first thread of a warp stands
 // for all its threads.
 struct WordMark {
   static constexpr std::uint32_t kWritten = 1, kThread = 2, kMany = 1u << 11, kPhase = 1u << 12;
   static constexpr std::uint32_t kUpdated = kMany | kWritten;
   static constexpr std::uint32_t kStrong = kUpdated | kThread;
+  static constexpr std::uint32_t kCopied = kUpdated | 2 * kThread;
   static constexpr std::uint32_t kPhasesEnd = 1u << 16;
   // The exclusive or of a mark and the mark of a reading thread is a distance: below kOwn for the
   // thread's own mark, from kOwn to below kPhase for marks of other threads, and larger for other

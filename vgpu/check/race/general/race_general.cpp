@@ -279,7 +279,9 @@ void GeneralRaceChecker::on_access(const Access& access) {
 }
 
 bool GeneralRaceChecker::takes_row(const RowAccess& access) {
-  return access.space == ptx::Space::global && state_.order.segments().count() < tidy_at_ &&
+  if (state_.order.segments().count() >= tidy_at_) return false;
+  if (access.space == ptx::Space::shared) return phases_.take(access);
+  return access.space == ptx::Space::global &&
          take_in_lines(access, state_.order.segment_of(access.place, false), start_of(access.first),
                        access.offsets);
 }

@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/ptx/opcode.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
-// Returns whether everything that a block does with its shared memory comes before every access to
-// it after the block's next barrier.
+// Returns whether everything that a block does with its shared memory, except for copies that it
+// has not waited for, comes before every access to it after the block's next barrier.
 bool barriers_are_enough_in_shared_memory(const Program& program) {
   return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
-    return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy ||
-           in.kind == InstrKind::tensor_copy || in.kind == InstrKind::group_load ||
-           in.kind == InstrKind::tensor_memory;
+    return in.kind == InstrKind::bulk_copy || in.kind == InstrKind::tensor_copy ||
+           in.kind == InstrKind::group_load || in.kind == InstrKind::tensor_memory ||
+           in.opcode == ptx::Opcode::tensormap_;
   });
 }
+
+constexpr std::size_t kCopiesMax = 1024;  // rows that a block remembers at once
 
 }  // namespace
 
@@ -26,6 +30,8 @@ void SharedPhases::begin_launch(const Program& program) {
   close();
   now_.program = &program;
   now_.are_ordered = barriers_are_enough_in_shared_memory(program);
+  now_.has_copies = std::ranges::any_of(
+      program.code, [](const Instr& in) { return in.kind == InstrKind::copy; });
   now_.polls_by_atomics = PollExits::may_poll_by_atomics(program);
 }
 
@@ -33,6 +39,8 @@ void SharedPhases::begin_block(const WarpPlace& place, const Allocation* shared)
   if (place.slot >= now_.phases.size()) now_.phases.resize(place.slot + 1);
   now_.phases[place.slot].shared = shared;
   now_.phases[place.slot].place = place;
+  now_.phases[place.slot].copies.clear();
+  now_.phases[place.slot].has_lost_copies = false;
   begin_phase(place);
 }
 
@@ -42,9 +50,15 @@ void SharedPhases::begin_phase(const WarpPlace& place) {
   if (now_.are_ordered) {
     phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(),
                     state_.order.threads().ordered_threads());
+    if (!phase.copies.empty()) forget_known_copies(phase);
+    if (phase.has_lost_copies) return phase.log.close();
+    for (const OpenCopy& copy : phase.copies) {
+      phase.log.mark_copied(copy.offsets, copy.mask, copy.bytes);
+    }
     // Accesses to memory with synchronisation variables are looked at one by one.
     const bool lends = phase.shared != nullptr && state_.variables.is_empty(phase.shared->id);
-    phase.log.let_record(lends, lends && !now_.polls_by_atomics && deferred_.rows_max() != 0);
+    phase.log.let_record(lends, lends && phase.copies.empty() && !now_.polls_by_atomics &&
+                                    deferred_.rows_max() != 0);
   } else {
     phase.log.close();
   }
@@ -59,8 +73,56 @@ void SharedPhases::settle(Phase& phase) {
                    [&](const WarpPlace& place) { return state_.order.segment_of(place, false); });
 }
 
+// An asynchronous copy needs cells.
+void SharedPhases::begin_copy(Phase& phase, const Access& access) {
+  if (phase.copies.size() == kCopiesMax) phase.has_lost_copies = true;
+  if (phase.has_lost_copies) {
+    if (phase.log.is_open()) move_to_cells(phase);
+    return;
+  }
+  phase.copies.push_back({.segment = state_.order.segment_of(access.place, true),
+                          .mask = access.mask,
+                          .bytes = access.bytes,
+                          .offsets = access.offset});
+  if (!phase.log.is_open()) return;
+  settle(phase);
+  if (!phase.log.mark_copy(access)) return move_to_cells(phase);
+  const bool lends = state_.variables.is_empty(access.allocation->id);
+  phase.log.let_record(lends, false);
+}
+
+// After a barrier, all threads of a block know the same of copies.
+void SharedPhases::forget_known_copies(Phase& phase) {
+  WarpPlace place = phase.place;
+  place.warp = 0;
+  const SegmentId now = state_.order.segment_of(place, false);
+  std::erase_if(phase.copies, [&](const OpenCopy& copy) {
+    return state_.order.before(copy.segment, now, place) == ThreadOrder::Before::all_lanes;
+  });
+}
+
+// Returns whether the access must be reported to the variables: a weak write to a location through
+// which threads synchronise.
+bool SharedPhases::may_silence(const Allocation& allocation, AccessKind kind) const {
+  return kind == AccessKind::write && !state_.variables.is_empty(allocation.id);
+}
+
+bool SharedPhases::take(const RowAccess& access) {
+  if (access.place.slot >= now_.phases.size()) return false;
+  Phase& phase = now_.phases[access.place.slot];
+  if (!phase.log.is_open()) return false;
+  const SegmentId now = state_.order.segment_of(access.place, false);
+  if (!may_silence(*access.allocation, access.kind) && phase.log.take(access, now)) return true;
+  move_to_cells(phase);
+  return false;
+}
+
 bool SharedPhases::take(const Access& access) {
   Phase& phase = now_.phases[access.place.slot];
+  if (access.asynchronous && now_.are_ordered) {
+    begin_copy(phase, access);
+    return false;
+  }
   if (!phase.log.is_open()) return false;
   const SegmentId now = state_.order.segment_of(access.place, false);
   const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
@@ -68,10 +130,7 @@ bool SharedPhases::take(const Access& access) {
     settle(access.place);
     if (may_wait(phase, access) && phase.log.take_strong(access, now, state_.order)) return true;
   }
-  // A weak write to a location through which threads synchronise must be reported to the variables.
-  const bool may_silence =
-      access.kind == AccessKind::write && !state_.variables.is_empty(access.allocation->id);
-  if (!may_silence && phase.log.take(access, now)) return true;
+  if (!may_silence(*access.allocation, access.kind) && phase.log.take(access, now)) return true;
   move_to_cells(phase);
   return false;
 }
@@ -88,10 +147,14 @@ void SharedPhases::move_to_cells(Phase& phase) {
   settle(phase);
   phase.log.close();
   CellMemory& memory = state_.memories.of(*phase.shared);
-  const unsigned shift = 2 - memory.shift();
   for (const RowLog::Row& row : phase.log.rows()) {
-    const std::uint32_t width = 1u << (row.cells_log2 + shift);
-    const std::int64_t begin = std::int64_t{row.cell} << shift;
+    if (RowLog::bytes_of(row) >= memory.cell_bytes()) continue;
+    deferred_.perform(phase.shared->id);
+    memory.narrow_to(RowLog::bytes_of(row), state_.lists, state_.order);
+  }
+  for (const RowLog::Row& row : phase.log.rows()) {
+    const std::uint32_t width = RowLog::bytes_of(row) >> memory.shift();
+    const std::int64_t begin = std::int64_t{row.cell} << (2 - memory.shift());
     for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       const std::int64_t first =

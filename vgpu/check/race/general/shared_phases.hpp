@@ -13,8 +13,16 @@
 namespace warpcheck::vgpu {
 
 class SharedPhases {
+  // A row of asynchronous copies that may not have been waited for.
+  struct OpenCopy {
+    SegmentId segment = 0;
+    std::uint32_t mask = 0, bytes = 0;
+    RowLog::Offsets offsets{};
+  };
   struct Phase {
     RowLog log;
+    std::vector<OpenCopy> copies;
+    bool has_lost_copies = false;  // there were too many; the block has no log any more
     const Allocation* shared = nullptr;
     WarpPlace place;  // of the block
     SegmentId first = 0;
@@ -30,6 +38,7 @@ class SharedPhases {
   struct OfLaunch {
     const Program* program = nullptr;
     bool are_ordered = false;
+    bool has_copies = false;
     bool polls_by_atomics = false;  // some atomic may be a poll
     Phases phases;
   };
@@ -57,7 +66,7 @@ class SharedPhases {
   }
   // Returns whether, in this launch, a barrier of a block orders everything before it that the
   // block has done with its shared memory.
-  [[nodiscard]] bool are_ordered() const { return now_.are_ordered; }
+  [[nodiscard]] bool are_ordered() const { return now_.are_ordered && !now_.has_copies; }
   // Returns the first segment of the phase of a block.
   [[nodiscard]] SegmentId first_segment(std::uint32_t slot) const {
     return now_.phases[slot].first;
@@ -66,6 +75,8 @@ class SharedPhases {
   // Takes an access into the log.  False: it needs cells; the cells then contain everything that
   // the log had.
   bool take(const Access& access);
+  // The same; false: it must come again, as an Access.
+  bool take(const RowAccess& access);
   // Returns whether the log has atomics that are not performed yet.
   [[nodiscard]] bool has_atomics(std::uint32_t slot) const {
     const RowLog& log = now_.phases[slot].log;
@@ -85,6 +96,7 @@ class SharedPhases {
   template <typename Visit>
   static void for_each_segment(OfLaunch& launch, Visit visit) {
     for (Phase& phase : launch.phases) {
+      for (OpenCopy& copy : phase.copies) visit(copy.segment);
       if (!phase.log.is_open()) continue;
       for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
       phase.log.atomics().for_each_segment(visit);
@@ -105,6 +117,9 @@ class SharedPhases {
   }
 
  private:
+  void begin_copy(Phase& phase, const Access& access);
+  void forget_known_copies(Phase& phase);
+  [[nodiscard]] bool may_silence(const Allocation& allocation, AccessKind kind) const;
   [[nodiscard]] bool may_wait(const Phase& phase, const Access& access);
   void settle(Phase& phase);
   void move_to_cells(Phase& phase);

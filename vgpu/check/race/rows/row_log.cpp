@@ -1,6 +1,7 @@
 #include "vgpu/check/race/rows/row_log.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -180,7 +181,7 @@ bool RowLog::mark_strong(const Access& access) {
   const bool write = access.kind == AccessKind::write;
   bool marked = true;
   for_each_bit(access.mask, [&](unsigned lane) {
-    for (std::uint32_t i = 0; i < access.bytes / 4U; ++i) {
+    for (std::uint32_t i = 0; i < std::max(access.bytes / 4U, 1U); ++i) {
       const std::size_t word = access.offset[lane] / 4 + i;
       std::uint16_t& of_strong = of_strong_[word];
       if (record_.marks[word] != strong) {
@@ -297,12 +298,14 @@ bool RowLog::grow_offsets() {
 bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
   const std::uint16_t* const lanes = record_.lanes->of_words[0];
   const std::uint32_t mine = record_.phase + row.warp * kWarpLanes * WordMark::kThread;
-  const unsigned words = 1u << row.cells_log2;
+  const unsigned words = std::max(bytes_of(row) / 4, 1u);
+  const std::uint32_t many = record_.phase | WordMark::kMany;
   bool marked = true;
   for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     std::uint16_t* const word = record_.marks + offsets[lane] / 4;
     for (unsigned i = 0; i < words; ++i) {
+      if (!row.write && word[i] == many) continue;
       marked &= mark_word(word[i], static_cast<std::uint16_t>(mine + lanes[lane]), row.write);
     }
   }
@@ -331,14 +334,55 @@ bool RowLog::mark_uniform(const Row& row) {
   return marked;
 }
 
+// Takes a row of lanes that access parts of words.
+bool RowLog::take_parts(const RowAccess& access, std::uint32_t segment) {
+  Row row = row_of(access);
+  row.segment = segment;
+  row.cells_log2 = static_cast<std::uint8_t>(kParts + std::countr_zero(access.bytes));
+  row.uniform = false;
+  row.scattered = true;
+  if (access.pattern == Pattern::scattered) return take(row, access.offsets);
+  Offsets offsets;
+  const auto first = static_cast<unsigned>(std::countr_zero(access.mask));
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    offsets[lane] = access.offset_of((access.mask >> lane & 1) != 0 ? lane : first);
+  }
+  return take(row, offsets.data());
+}
+
+void RowLog::mark_copied(const Offsets& offsets, std::uint32_t mask, std::uint32_t bytes) {
+  const auto mark = static_cast<std::uint16_t>(record_.phase | WordMark::kCopied);
+  for_each_bit(mask, [&](unsigned lane) {
+    std::fill_n(record_.marks + offsets[lane] / 4, std::max(bytes / 4, 1U), mark);
+  });
+}
+
+bool RowLog::mark_copy(const Access& access) {
+  mark_recorded_updates();
+  const std::uint32_t copied = record_.phase | WordMark::kCopied;
+  bool is_alone = true;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const std::uint16_t* const words = record_.marks + access.offset[lane] / 4;
+    for (unsigned word = 0; word < std::max(access.bytes / 4U, 1U); ++word) {
+      is_alone &= words[word] == copied || (words[word] ^ record_.phase) >= WordMark::kPhase;
+    }
+  });
+  if (is_alone) mark_copied(access.offset, access.mask, access.bytes);
+  return is_alone;
+}
+
+// Marks the words of atomics that have not been marked yet.
+void RowLog::mark_recorded_updates() {
+  if (marked_ == updated()) return;
+  for (; marked_ < updated(); ++marked_) {
+    mark_updates(updates_[marked_].offset, updates_[marked_].mask);
+  }
+  set_limits();
+}
+
 bool RowLog::take(const Row& row, const std::uint32_t* offsets) {
   if (count() == rows_.size() && !grow()) return false;
-  if (marked_ != updated()) [[unlikely]] {
-    for (; marked_ < updated(); ++marked_) {
-      mark_updates(updates_[marked_].offset, updates_[marked_].mask);
-    }
-    set_limits();
-  }
+  mark_recorded_updates();
   Row taken = row;
   if (row.scattered) {
     if (record_.scattered == offsets_.size() && !grow_offsets()) return false;

@@ -6,11 +6,15 @@
 // closes it.  Its rows then go to the shadow (race_shadow.hpp), which handles the rest of the
 // phase.
 //
-// The log takes weak reads and writes of whole words, in any order of lanes.  It also takes atomics
+// The log takes weak reads and writes, in any order of lanes.  A lane that accesses a part of a word
+// marks the word: threads that write parts of one word close the log.  It also takes atomics
 // of one size in words that nothing else accesses; for the general checker, only relaxed ones
 // (atomic_log.hpp).  For the general checker it also takes volatile and relaxed loads and stores,
 // in words that nothing else accesses.  As long as each of these words is accessed by one thread,
 // or only read, they neither race nor hand anything on before the barrier.
+//
+// Asynchronous copies are in no log, because a barrier orders them only if they have been waited
+// for.  Until then, the words that they write are marked, and rows that touch these are refused.
 //
 // If there are too many rows, those whose words their lanes have written again are forgotten.
 #pragma once
@@ -32,6 +36,7 @@ namespace warpcheck::vgpu {
 class RowLog {
  public:
   using Row = RecordedRow;  // its cell is as in RaceRow, in words; its segment is the caller's
+  using Offsets = std::array<std::uint32_t, kWarpLanes>;
 
   RowLog() = default;
   RowLog(RowLog&&) = default;
@@ -59,22 +64,30 @@ class RowLog {
   // Adds a row.  False: the row is not of a kind that the log takes, it might race with an existing
   // row, or the log is full.  The caller must then close the log.
   bool take(const Access& access, std::uint32_t segment = 0) {
-    if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
+    if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak ||
         access.asynchronous) {
       return false;
     }
-    Row row = row_of(vgpu::row_of(access));
-    row.segment = segment;
-    return take(row, access.offset.data());
+    return take(vgpu::row_of(access), segment);
   }
-  bool take(const RowAccess& access) {
-    return access.bytes >= 4 && take(row_of(access), access.offsets);
+  bool take(const RowAccess& access, std::uint32_t segment = 0) {
+    if (access.bytes < 4) return take_parts(access, segment);
+    Row row = row_of(access);
+    row.segment = segment;
+    return take(row, access.offsets);
   }
   //   offsets: of scattered lanes, in bytes; row.cell is then not used
   bool take(const Row& row, const std::uint32_t* offsets = nullptr);
+  // Marks the words of an asynchronous copy.  False: another access of this phase has touched some
+  // of them; the caller must then close the log.
+  bool mark_copy(const Access& access);
+  void mark_copied(const Offsets& offsets, std::uint32_t mask, std::uint32_t bytes);
+  // Returns the bytes that a lane of a row accesses.
+  static std::uint32_t bytes_of(const Row& row) {
+    return row.cells_log2 < kParts ? 4u << row.cells_log2 : 1u << (row.cells_log2 - kParts);
+  }
   // Returns the structure through which machine code adds rows of words.
   [[nodiscard]] AccessRecord& record() { return record_; }
-  using Offsets = std::array<std::uint32_t, kWarpLanes>;
   // Returns the offsets of a scattered row.
   [[nodiscard]] const Offsets& offsets_of(const Row& row) const {
     return offsets_[static_cast<std::size_t>(row.cell)];
@@ -123,6 +136,9 @@ class RowLog {
   static constexpr std::size_t kAtomicsMax = 2048;
   static constexpr std::size_t kRecordedAtomics = 64;  // before the general checker settles them
   static constexpr std::int64_t kSlackCells = AccessRecord::kSlackCells;
+  // A row whose lanes access parts of words is scattered, and its cells_log2 is this number and the
+  // log2 of the bytes.
+  static constexpr std::uint8_t kParts = 8;
 
   static Row row_of(const RowAccess& access) {
     return {.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
@@ -134,6 +150,8 @@ class RowLog {
             .uniform = access.pattern == Pattern::uniform,
             .scattered = access.pattern == Pattern::scattered};
   }
+  bool take_parts(const RowAccess& access, std::uint32_t segment);
+  void mark_recorded_updates();
   void forget_overwritten();
   bool grow();
   bool grow_offsets();
