@@ -1,5 +1,6 @@
 #include "vgpu/check/order/copy_order.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "vgpu/check/order/agents.hpp"
@@ -57,31 +58,38 @@ VectorClock CopyOrder::release_products(const WarpPlace& place, unsigned lane) {
   return clock;
 }
 
-// Returns the first `count` groups of products of each thread of a warpgroup.  A product is one
-// operation of four warps, so a thread that has waited for its group has waited for all of it.
+// Returns the first `count` groups of products of each thread of a warpgroup, or as many as all
+// threads have closed: some may have exited.  A product is one operation of four warps, so a thread
+// that has waited for its group has waited for all of it.
 std::vector<ThreadTime> CopyOrder::products_of_warpgroup(const WarpPlace& place,
-                                                         std::size_t count) const {
+                                                         std::size_t count) {
   constexpr std::uint32_t kGroupWarps = 4;
+  const std::uint32_t first = place.warp / kGroupWarps * kGroupWarps;
+  const std::uint32_t end = std::min(first + kGroupWarps, threads_.warps());
+  const auto for_each_thread = [&](auto visit) {
+    WarpPlace other = place;
+    for (other.warp = first; other.warp < end; ++other.warp) {
+      const GroupsOfWarp& of_lanes = product_groups_[key_of(other)];
+      for_each_bit(threads_.actors_of(threads_.lanes_of(other.warp)), [&](unsigned lane) {
+        visit(agents::kProducts + threads_.thread_at(other, lane), of_lanes[lane].ends);
+      });
+    }
+  };
+  for_each_thread([&](std::uint32_t, const std::vector<Tick>& ends) {
+    count = std::min(count, ends.size());
+  });
   std::vector<ThreadTime> products;
-  WarpPlace other = place;
-  other.warp = place.warp / kGroupWarps * kGroupWarps;
-  for (const std::uint32_t end = other.warp + kGroupWarps; other.warp < end; ++other.warp) {
-    const auto groups = product_groups_.find(key_of(other));
-    if (groups == product_groups_.end()) continue;
-    for_each_bit(threads_.actors_of(~0u), [&](unsigned lane) {
-      const std::vector<Tick>& ends = groups->second[lane].ends;
-      if (ends.size() < count) return;
-      const std::uint32_t agent = agents::kProducts + threads_.thread_at(other, lane);
-      const Tick closed = ends[count - 1];
-      const bool continues =
-          !products.empty() && products.back().end() == agent && products.back().ticks == closed;
-      if (continues) {
-        ++products.back().count;
-      } else {
-        products.push_back({agent, closed, kAnyPhase});
-      }
-    });
-  }
+  if (count == 0) return products;
+  for_each_thread([&](std::uint32_t agent, const std::vector<Tick>& ends) {
+    const Tick closed = ends[count - 1];
+    const bool continues =
+        !products.empty() && products.back().end() == agent && products.back().ticks == closed;
+    if (continues) {
+      ++products.back().count;
+    } else {
+      products.push_back({agent, closed, kAnyPhase});
+    }
+  });
   return products;
 }
 

@@ -74,7 +74,7 @@ class CopyOrder {
   SegmentId segment_of_groups(const WarpPlace& place, std::uint32_t agent,
                               const GroupsOfWarps& groups_of);
   [[nodiscard]] std::vector<ThreadTime> products_of_warpgroup(const WarpPlace& place,
-                                                              std::size_t count) const;
+                                                              std::size_t count);
 
   const LaunchOrder& launches_;
   Threads& threads_;

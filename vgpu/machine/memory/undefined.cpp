@@ -135,15 +135,19 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   row.origin = value.origin;
   if (ref.bank == Bank::predicate) return;
   const std::uint64_t all = ones_of(ref.bank == Bank::wide ? 8 : 4);
+  if ((value.mask & mask) == ~0u) return bits_[index].fill(all);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((value.mask & mask) >> lane & 1u) bits_[index][lane] = all;
   }
 }
 
 void UndefinedRegisters::forget(std::uint32_t origin, std::uint32_t lanes) {
+  std::uint32_t left = 0;
   for (UndefinedLanes& row : rows_) {
     if (row.origin == origin) row.mask &= ~lanes;
+    left |= row.mask;
   }
+  any_ = left != 0;
 }
 
 void UndefinedRegisters::note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,

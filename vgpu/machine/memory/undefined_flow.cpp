@@ -164,6 +164,8 @@ struct UndefinedRegisters::Flow {
   [[nodiscard]] std::ptrdiff_t moved_sources(OperandSet moved) const;
   void set_whole(const UndefinedLanes& value) const;
   void take_values(OperandSet moved);
+  [[nodiscard]] bool is_copy() const;
+  void copy() const;
   void move(OperandSet moved);
   void decide(std::uint32_t table);
   void calculate() const;
@@ -174,6 +176,7 @@ struct UndefinedRegisters::Flow {
   [[nodiscard]] bool is_result_of_swap(const Known& left, const Known& right, unsigned lane) const;
   [[nodiscard]] std::uint32_t decided_lanes() const;
   void multiply_matrices() const;
+  bool add_words() const;
 };
 
 void UndefinedRegisters::Flow::read_operands() {
@@ -236,9 +239,37 @@ void UndefinedRegisters::Flow::take_values(OperandSet moved) {
   }
 }
 
+// Returns whether the instruction only copies a word.
+bool UndefinedRegisters::Flow::is_copy() const {
+  using enum ComputeOperand;
+  return instr.opcode == Opcode::mov_ && instr[a].bank == Bank::word &&
+         instr[d].bank == Bank::word && instr[b].bank == Bank::none &&
+         instr[e].bank == Bank::none && ptx::bytes_of(instr.modifiers.type) == 4 && all.mask == 0;
+}
+
+void UndefinedRegisters::Flow::copy() const {
+  const std::size_t at = registers.index_of(frame, instr[ComputeOperand::d]);
+  const LaneBits& bits = registers.bits_[registers.index_of(frame, instr[ComputeOperand::a])];
+  const UndefinedLanes& from = operand[ComputeOperand::a];
+  UndefinedLanes& row = registers.rows_[at];
+  row.mask = (row.mask & ~mask) | from.mask;
+  row.values.whole = (row.values.whole & ~mask) | (of_result.whole & mask);
+  row.values.calculated = (row.values.calculated & ~mask) | (of_result.calculated & mask);
+  if (from.mask == 0) return;
+  row.origin = from.origin;
+  if (from.mask == ~0u) {
+    registers.bits_[at] = bits;
+    return;
+  }
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((from.mask >> lane & 1u) != 0) registers.bits_[at][lane] = bits[lane];
+  }
+}
+
 // Executes the instruction on the undefined bits of the operands that it moves.
 void UndefinedRegisters::Flow::move(OperandSet moved) {
   take_values(moved);
+  if (is_copy()) return copy();
   alignas(64) std::array<std::byte, 6 * kWideRowBytes> rows{};
   LaneBanks there;
   there.base.fill(rows.data());
@@ -471,9 +502,39 @@ void UndefinedRegisters::Flow::compute_whole() {
   set_whole(result);
 }
 
+// Handles a product of which only the addend has undefined elements, where these are words in the
+// places of the results.  False: it is another one.
+bool UndefinedRegisters::Flow::add_words() const {
+  const MatrixProduct product = product_of(instr);
+  const auto is_defined = [&](MatrixOperand which, std::uint32_t count) {
+    for (std::uint32_t reg = 0; reg < count; ++reg) {
+      if ((registers.get(frame, row_after(instr[which], reg)).mask & mask) != 0) return false;
+    }
+    return true;
+  };
+  if (element_bits(product.c) != 32 || element_bits(product.d) != 32) return false;
+  for (const MatrixOperand which : {MatrixOperand::a, MatrixOperand::b}) {
+    if (!is_defined(which, registers_of(product, which))) return false;
+  }
+  if (!is_defined(MatrixOperand::metadata, metadata_rows(product))) return false;
+  std::uint32_t origin = ptx::kNone;
+  const std::uint32_t count = registers_of(product, MatrixOperand::c);
+  for (std::uint32_t reg = 0; reg < count; ++reg) {
+    const UndefinedLanes from = registers.get(frame, row_after(instr[MatrixOperand::c], reg));
+    if ((from.mask & mask) != 0) origin = from.origin;
+  }
+  for (std::uint32_t reg = 0; reg < count; ++reg) {
+    const UndefinedLanes from = registers.get(frame, row_after(instr[MatrixOperand::c], reg));
+    registers.set(frame, row_after(instr[MatrixOperand::d], reg),
+                  {from.mask & mask, origin, of_result}, mask, program);
+  }
+  return true;
+}
+
 // An element of the product is undefined if its row of a, its column of b or its own element of c
 // has an undefined element.  Metadata count as a whole.
 void UndefinedRegisters::Flow::multiply_matrices() const {
+  if (add_words()) return;
   const MatrixProduct product = product_of(instr);
   std::array<std::uint32_t, 32> columns_of_row{};  // those that are undefined, as bits
   std::uint32_t origin = ptx::kNone;

@@ -44,7 +44,7 @@ void WeakAccesses::check(CheckedRow& row) {
   if (is_plain && access.pattern == Pattern::strided && take_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && take_common_read(row)) return;
-  if (access.async_proxy && !write && take_proxy_reads(row)) return;
+  if (access.async_proxy && !write && proxy_reads_.take(row)) return;
   if (access.pattern != Pattern::uniform) fetch_records(row);
   std::uint32_t read = 0;  // lanes that are done
   for_each_bit(access.mask, [&](unsigned lane) {
@@ -196,57 +196,6 @@ bool WeakAccesses::take_read(CheckedRow& row, const LaneAccess& mine, std::uint3
                            state_.order);
   });
   return true;
-}
-
-// Records a row of reads by the asynchronous proxy, if what they read comes before all of them,
-// through proxy fences of its writers.  False: nothing was done.
-bool WeakAccesses::take_proxy_reads(CheckedRow& row) {
-  const Access& access = *row.access;
-  bool is_clean = true;
-  const auto lane_access = [&](unsigned lane) {
-    return LaneAccess{lane, access.offset[lane], access.bytes, 0};
-  };
-  for_each_bit(access.mask, [&](unsigned lane) {
-    if (!is_clean) return;
-    row.for_each_cell(lane_access(lane), [&](const Cell& cell) {
-      is_clean = is_clean && (cell.write.bits == 0 || is_visible_to_proxy(row, cell.write)) &&
-                 (!cell.has_list() || (state_.lists.at(cell).classes & ~kWeakReads) == 0);
-    });
-  });
-  if (!is_clean) return false;
-  for_each_bit(access.mask, [&](unsigned lane) {
-    row.for_each_cell(lane_access(lane), [&](Cell& cell) { record_proxy_read(row, lane, cell); });
-  });
-  return true;
-}
-
-bool WeakAccesses::is_visible_to_proxy(CheckedRow& row, const Record& write) {
-  const SegmentId by = write.segment();
-  if (by < row.first) return true;
-  if (!causality_.all_before(row, by)) return false;
-  const Segment& segment = state_.order.segments().at(by);
-  if (segment.async_proxy || segment.launch != state_.order.launches().current()) return true;
-  return state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
-                                             row.access->space);
-}
-
-// A read by the same lane's agent, in a group that has been waited for, stands for the one before.
-// Mostly the warps of a warpgroup read in turn, so it is the oldest.
-void WeakAccesses::record_proxy_read(CheckedRow& row, unsigned lane, Cell& cell) {
-  if (!cell.has_list()) return record_read(row, lane, cell);
-  const Segments& segments = state_.order.segments();
-  const Segment& now = segments.at(row.now);
-  CellList& list = state_.lists.at(cell);
-  for (std::size_t i = 0; i < list.entries.size(); ++i) {
-    const CellEntry& entry = list.entries[i];
-    if (entry.lanes != 1u << lane || entry.segment == row.now) continue;
-    const Segment& before = segments.at(entry.segment);
-    const bool is_of_agent = before.asynchronous && before.agent == now.agent &&
-                             before.agent_block == now.agent_block && before.launch == now.launch;
-    if (!is_of_agent || !causality_.all_before(row, entry.segment)) continue;
-    return list.replace(i, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc});
-  }
-  record_read(row, lane, cell);
 }
 
 // Records one lane, if all accesses in its cells come before it.  False: nothing was done.

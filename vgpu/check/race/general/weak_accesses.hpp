@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "vgpu/check/race/general/proxy_reads.hpp"
 #include "vgpu/check/race/general/row_check.hpp"
 #include "vgpu/check/race/rows/race_rows.hpp"
 
@@ -16,7 +17,11 @@ class WeakAccesses {
  public:
   WeakAccesses(const RaceRowFunctions& rows, GeneralState& state, RowCausality& causality,
                RowCheck& checks)
-      : rows_(rows), state_(state), causality_(causality), checks_(checks) {}
+      : rows_(rows),
+        state_(state),
+        causality_(causality),
+        checks_(checks),
+        proxy_reads_(state, causality) {}
 
   void check(CheckedRow& row);
   // Records a row of words of neighbouring lanes in lines, if no lane can race.  False: the row
@@ -31,9 +36,6 @@ class WeakAccesses {
   bool take_common_read(CheckedRow& row);
   bool take_read(CheckedRow& row, const LaneAccess& mine, std::uint32_t lanes);
   static bool take_lane(const CheckedRow& row, const LaneAccess& mine);
-  bool take_proxy_reads(CheckedRow& row);
-  bool is_visible_to_proxy(CheckedRow& row, const Record& write);
-  void record_proxy_read(CheckedRow& row, unsigned lane, Cell& cell);
   void record(CheckedRow& row, const LaneAccess& mine);
   void record_write(CheckedRow& row, unsigned lane, Cell& cell);
   void record_read(CheckedRow& row, unsigned lane, Cell& cell);
@@ -42,6 +44,7 @@ class WeakAccesses {
   GeneralState& state_;
   RowCausality& causality_;
   RowCheck& checks_;
+  ProxyReads proxy_reads_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,0 +1,136 @@
+#include "vgpu/check/race/general/proxy_reads.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "vgpu/check/order/clocks/bits.hpp"
+#include "vgpu/check/race/race_class.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kOnlyReads = 1u << kWeakRead;
+
+bool are_of_one_agent(const Segment& one, const Segment& other) {
+  return one.asynchronous && one.agent == other.agent && one.agent_block == other.agent_block &&
+         one.launch == other.launch;
+}
+
+// Returns whether segments are those of products of one warpgroup.
+bool are_of_one_warpgroup(const Segment& one, const Segment& other) {
+  constexpr std::uint32_t kGroupThreads = 4 * kWarpLanes;
+  return one.asynchronous && one.agent / kGroupThreads == other.agent / kGroupThreads &&
+         one.agent_block == other.agent_block && one.launch == other.launch;
+}
+
+}  // namespace
+
+bool ProxyReads::take(CheckedRow& row) {
+  const Access& access = *row.access;
+  Meets meets;
+  meets.of_product = access.program->code[access.pc].kind == InstrKind::group_load;
+  const auto for_each_cell = [&](auto visit) {
+    for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      const LaneAccess mine{lane, access.offset[lane], access.bytes, 0};
+      row.for_each_cell(mine, [&](Cell& cell) { visit(lane, cell); });
+    }
+  };
+  bool is_clean = true;
+  for_each_cell([&](unsigned, const Cell& cell) {
+    is_clean = is_clean && (cell.write.bits == 0 || is_visible(row, meets, cell.write)) &&
+               (!cell.has_list() || (state_.lists.at(cell).classes & ~kOnlyReads) == 0);
+  });
+  if (!is_clean) return false;
+  for_each_cell([&](unsigned lane, Cell& cell) {
+    if (!stands_for(row, meets, cell)) record(row, meets, lane, cell);
+  });
+  return true;
+}
+
+bool ProxyReads::is_visible(CheckedRow& row, Meets& meets, const Record& write) {
+  const SegmentId by = write.segment();
+  if (by < row.first) return true;
+  Meets::Write& known = meets.writes[by % meets.writes.size()];
+  if (known.segment != by) known = {by, 0};
+  if ((known.lanes >> write.lane() & 1) != 0) return true;
+  if (!causality_.all_before(row, by)) return false;
+  const Segment& segment = state_.order.segments().at(by);
+  if (segment.async_proxy || segment.launch != state_.order.launches().current()) {
+    known.lanes = ~0u;
+    return true;
+  }
+  if (!state_.proxy_fences.lies_before_all(by, write.lane(), row.access->place, row.now,
+                                           row.access->space)) {
+    return false;
+  }
+  known.lanes |= 1u << write.lane();
+  return true;
+}
+
+// Returns whether reads in the segment are a part of the row's product.
+bool ProxyReads::is_of_product(const CheckedRow& row, Meets& meets, SegmentId segment) const {
+  Meets::Read& known = meets.reads[segment % meets.reads.size()];
+  if (known.segment != segment) known = {segment, are_of_one_product(row, segment)};
+  return known.is_of_product;
+}
+
+// A product, or a group of products, is one operation of the four warps: whoever has waited for it
+// knows the reads of all of them (CopyOrder), and nobody knows those of one warp alone.
+bool ProxyReads::are_of_one_product(const CheckedRow& row, SegmentId segment) const {
+  if (segment == row.now) return true;
+  const Segments& segments = state_.order.segments();
+  const Segment &now = segments.at(row.now), &other = segments.at(segment);
+  return are_of_one_warpgroup(now, other) && now.ticks == 0 && other.ticks == 0 &&
+         other.tick == now.tick;
+}
+
+// Returns whether a read that the cell records stands for the row's, too: one by the same
+// instruction for the same group of products.
+bool ProxyReads::stands_for(const CheckedRow& row, Meets& meets, Cell& cell) {
+  if (!meets.of_product || cell.rest == 0) return false;
+  if (!cell.has_list()) {
+    const Record read{cell.rest};
+    return read.pc() == row.access->pc && is_of_product(row, meets, read.segment());
+  }
+  const auto& entries = state_.lists.at(cell).entries;
+  return std::any_of(entries.rbegin(), entries.rend(), [&](const CellEntry& entry) {
+    return entry.pc == row.access->pc && entry.access_class == kWeakRead &&
+           is_of_product(row, meets, entry.segment);
+  });
+}
+
+// A read by the same agent, in a group that has been waited for, stands for the one before.
+// Mostly agents read in turn, so it is the oldest.
+void ProxyReads::record(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell) {
+  const Record read = Record::of(row.now, lane, row.access->pc);
+  if (cell.rest == 0) {
+    cell.rest = read.bits;
+    return;
+  }
+  if (!cell.has_list()) {
+    const Record before{cell.rest};
+    if (causality_.is_before(row, before.segment(), before.lane(), lane)) {
+      cell.rest = read.bits;
+      return;
+    }
+  } else {
+    const Segments& segments = state_.order.segments();
+    const Segment& now = segments.at(row.now);
+    CellList& list = state_.lists.at(cell);
+    for (std::size_t i = 0; i < list.entries.size(); ++i) {
+      const CellEntry& entry = list.entries[i];
+      if (entry.segment == row.now) continue;
+      const Segment& before = segments.at(entry.segment);
+      const bool is_of_agent = meets.of_product
+                                   ? are_of_one_warpgroup(before, now)
+                                   : entry.lanes == 1u << lane && are_of_one_agent(before, now);
+      if (!is_of_agent || !causality_.all_before(row, entry.segment)) continue;
+      return list.replace(i, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc});
+    }
+  }
+  state_.lists.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc},
+                   state_.order);
+}
+
+}  // namespace warpcheck::vgpu

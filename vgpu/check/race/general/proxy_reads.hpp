@@ -1,0 +1,51 @@
+// Reads by the asynchronous proxy: of bulk copies, and of the products of warps and warpgroups.
+//
+// Nearly always, what is read was written by few segments, each of which comes before all lanes of
+// the row through proxy fences, and nothing but reads has happened since.  Then the row needs one
+// answer for each of these segments.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vgpu/check/race/general/general_state.hpp"
+#include "vgpu/check/race/general/row_causality.hpp"
+
+namespace warpcheck::vgpu {
+
+class ProxyReads {
+ public:
+  ProxyReads(GeneralState& state, RowCausality& causality) : state_(state), causality_(causality) {}
+
+  // Records the reads, if what they read comes before all of them, through proxy fences of its
+  // writers.  False: nothing was done.
+  bool take(CheckedRow& row);
+
+ private:
+  // A read of the running row, and what is known of the segments that it meets.
+  struct Meets {
+    // Lanes of a segment whose writes are visible to the row.
+    struct Write {
+      SegmentId segment = 0;
+      std::uint32_t lanes = 0;
+    };
+    struct Read {
+      SegmentId segment = 0;
+      bool is_of_product = false;
+    };
+    bool of_product = false;  // the row is a part of the product of a warpgroup
+    std::array<Write, 4> writes{};
+    std::array<Read, 4> reads{};
+  };
+
+  bool is_visible(CheckedRow& row, Meets& meets, const Record& write);
+  bool is_of_product(const CheckedRow& row, Meets& meets, SegmentId segment) const;
+  [[nodiscard]] bool are_of_one_product(const CheckedRow& row, SegmentId segment) const;
+  bool stands_for(const CheckedRow& row, Meets& meets, Cell& cell);
+  void record(CheckedRow& row, Meets& meets, unsigned lane, Cell& cell);
+
+  GeneralState& state_;
+  RowCausality& causality_;
+};
+
+}  // namespace warpcheck::vgpu
