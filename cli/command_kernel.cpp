@@ -28,7 +28,7 @@ struct KernelArguments {
   KernelOptions kernel;
   int trials = 300;
   std::uint64_t seed = 1;
-  bool prove = false;
+  bool prove = false, limits = false;
   std::string smt;
   std::string cases = "fuzz/cases";
   ConfigurationOptions configuration;
@@ -135,19 +135,25 @@ class KernelRun {
     claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
     print(fmt::format("PASS {}   {}{}\n", pair.name(), counted(claim.trials, "trial"),
                       claim.beyond.text()));
-    return arguments_.prove ? prove(pair, kernel, options.settings) : kNothingFound;
+    return arguments_.prove || arguments_.limits ? prove(pair, kernel, options.settings) : kNothingFound;
   }
 
   // Every size at once; a case that a run confirms is a failure like any other.
   int prove(const KernelPair& pair, const AssumedKernel& kernel,
             const std::vector<Settings>& settings) {
     const PairOfAllSizes proof =
-        prove_kernel_file(pair, kernel, settings, question_files(arguments_.smt));
+        prove_kernel_file(pair, kernel, settings,
+                          {.limits = arguments_.limits,
+                           .on_question = question_files(arguments_.smt)});
     print(all_sizes_text(proof));
+    if (!keep_limits(proof, arguments_.cases)) return kCannot;
     if (!proof.failure) return kNothingFound;
     Claim& claim = run_.claims.back();
     TrialRunner runner(covered_.engine());
-    ShrunkCase shrunk = shrink(*proof.failure, runner);
+    ShrinkOptions options;
+    // Sparse cases are the smallest already: there is not much to find, and each run takes long.
+    if (is_sparse(proof.failure->input)) options.trials_max = 100;
+    ShrunkCase shrunk = shrink(*proof.failure, runner, options);
     Report report{.a_case = std::move(shrunk.a_case),
                   .verdict = std::move(shrunk.verdict),
                   .search = Report::Search{.trials = claim.trials,
@@ -205,6 +211,9 @@ void add_kernel_to(CLI::App& command, Run& run) {
   command.add_flag("--prove", arguments->prove,
                    "After the trials, every size and launch at once: proved, refuted by a run, or "
                    "not decided because of a line");
+  command.add_flag("--limits", arguments->limits,
+                   "As --prove, and for each integer the largest value up to which the kernel is "
+                   "right, with the case above");
   command.add_option("--smt", arguments->smt,
                      "Directory for the solver's questions, as SMT-LIB files (with --prove)");
   command.add_option("--cases", arguments->cases, "Directory for the cases of failures")

@@ -27,7 +27,7 @@ struct ProveArguments {
   std::uint32_t size_max = PointOptions{}.size_max;
   std::vector<std::uint32_t> blocks;
   bool every_block = false;
-  bool all_sizes = false;
+  bool all_sizes = false, limits = false;
   std::uint64_t points = ProveOptions{}.points_max;
   std::uint64_t executions = ExecutionLimits{}.runs;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -102,12 +102,14 @@ ProveOptions options_of(const ProveArguments& arguments) {
 int run_all_sizes(const ProveArguments& arguments) {
   const volatile std::sig_atomic_t* const stop = watch_interrupts();
   std::vector<PairOfAllSizes> proofs;
-  const OnQuestion on_question = question_files(arguments.smt);
+  const AllSizesOptions options{.limits = arguments.limits,
+                                .on_question = question_files(arguments.smt)};
   bool failed = false, cannot = false;
   for (const AnyPair* pair : pairs_to_prove(arguments.pairs)) {
     if (*stop != 0) return kInterrupted;
-    proofs.push_back(prove_all_sizes(*pair, {}, on_question));
+    proofs.push_back(prove_all_sizes(*pair, {}, options));
     print(all_sizes_text(proofs.back()));
+    cannot |= !keep_limits(proofs.back(), arguments.cases);
     if (!proofs.back().failure) continue;
     failed = true;
     cannot |= !show_failures({*proofs.back().failure}, arguments, stop);
@@ -121,7 +123,7 @@ int run_all_sizes(const ProveArguments& arguments) {
 
 int run_prove(const ProveArguments& arguments) {
   arguments.compile.apply();
-  if (arguments.all_sizes) return run_all_sizes(arguments);
+  if (arguments.all_sizes || arguments.limits) return run_all_sizes(arguments);
   const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
   ProveOptions options = options_of(arguments);
   Progress progress;
@@ -163,6 +165,9 @@ void add_prove_to(CLI::App& command, Run& run) {
   command.add_flag("--all-sizes", arguments->all_sizes,
                    "Every size and launch at once, from the kernels' code: proved, refuted by a "
                    "run, or not decided");
+  command.add_flag("--limits", arguments->limits,
+                   "As --all-sizes, and for each integer of a kernel the largest value up to which "
+                   "it is right, with the case above");
   command.add_option("--smt", arguments->smt,
                      "Directory for the solver's questions, as SMT-LIB files (with --all-sizes)");
   command.add_option("--points", arguments->points, "Most points of a pair: sizes times blocks")
@@ -196,6 +201,7 @@ void add_prove_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck prove scan_tree --max-size 256\n"
       "  warpcheck prove scan_tree --all-sizes\n"
+      "  warpcheck prove naive_sum --limits\n"
       "  warpcheck prove --blocks 32,64,128 --html proofs.html\n"
       "  warpcheck prove --every-block --points 2000000 --state proofs.jsonl\n"
       "\n"

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/all_sizes/scalar_limits.hpp"
 #include "harness/case/atomic_file.hpp"
 #include "harness/input/json.hpp"
 #include "harness/orders/edited_engine.hpp"
@@ -105,7 +106,8 @@ DomainLimits limits_of(const AnyPair& pair, Points& points, const std::vector<Ca
 // With as few relations as possible: without any, then with all that were observed.
 KernelOfAllSizes prove_fitted(FittedKernel fitted, const ptx::Edits& edits,
                               const OnQuestion& on_question) {
-  KernelOfAllSizes result{std::move(fitted), {}, {}, {}};
+  KernelOfAllSizes result{};
+  result.fitted = std::move(fitted);
   ptx::Module module = ptx::parse(*result.fitted.ptx, "embedded PTX");
   ptx::apply_edits(module, edits);
   vgpu::symbolic::ProofLimits limits;
@@ -196,7 +198,7 @@ bool PairOfAllSizes::is_proved() const {
 }
 
 PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits,
-                               const OnQuestion& on_question) {
+                               const AllSizesOptions& options) {
   PairOfAllSizes result;
   result.pair = &pair;
   Points points(pair, {});
@@ -204,7 +206,9 @@ PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits,
   result.inputs = cases.size();
   const DomainLimits limits = limits_of(pair, points, cases);
   for (FittedKernel& fitted : fit_contracts(observe_launches(cases), limits)) {
-    result.kernels.push_back(prove_fitted(std::move(fitted), edits, on_question));
+    result.kernels.push_back(prove_fitted(std::move(fitted), edits, options.on_question));
+    KernelOfAllSizes& made = result.kernels.back();
+    if (options.limits) made.limits = limits_of(made, options.on_question);
   }
   if (result.kernels.empty()) result.obstacle = "no kernel was launched";
   // Also if all kernels are proved: the host is no part of the proof, nor are results.

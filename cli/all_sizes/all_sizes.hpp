@@ -14,12 +14,25 @@
 
 namespace warpcheck {
 
+// The largest value of an integer for which a kernel is right.
+struct ScalarLimit {
+  std::string scalar;
+  std::optional<std::int64_t> proved{};  // up to here; none: for no value
+  bool is_whole = false;                 // it has no larger value
+  std::int64_t fails_at = 0;             // if `above` is set: the smallest value that fails
+  std::optional<Case> above{};           // a case that fails there
+  std::string kind{}, where{}, wrap{};   // what it shows: "out-of-bounds", "scan.cu:14"
+  std::string reason{};                  // why no more is known
+};
+
 struct KernelOfAllSizes {
   FittedKernel fitted;
   vgpu::symbolic::KernelProof proof;
   // Relations that the proof needs.
   std::vector<vgpu::symbolic::Condition> relations;
-  std::string where;  // "scan.cu:14", of what is not proved; empty: nowhere
+  std::string where{};  // "scan.cu:14", of what is not proved; empty: nowhere
+  std::string wrap{};   // where an integer wraps in the case that refutes it; empty: unknown
+  std::vector<ScalarLimit> limits{};  // if they were asked for
 };
 
 struct PairOfAllSizes {
@@ -36,14 +49,22 @@ struct PairOfAllSizes {
 using OnQuestion = std::function<void(const std::string& question)>;
 [[nodiscard]] OnQuestion question_files(const std::string& directory);
 
+struct AllSizesOptions {
+  bool limits = false;  // the largest value of each integer as well
+  OnQuestion on_question{};
+};
+
 // edits: changes of the kernels, of which the proof then is.
 // Throws DomainError.
 [[nodiscard]] PairOfAllSizes prove_all_sizes(const AnyPair& pair, const ptx::Edits& edits = {},
-                                             const OnQuestion& on_question = {});
+                                             const AllSizesOptions& options = {});
 
 // "scan.cu:14", of what is not proved; empty: no line is known.
 [[nodiscard]] std::string place_of(const ptx::Module& module,
                                    const vgpu::symbolic::KernelProof& proof);
+
+// Writes the cases above the limits, and prints how to replay them.  False: one was not written.
+bool keep_limits(const PairOfAllSizes& proof, const std::string& directory);
 
 [[nodiscard]] std::string all_sizes_text(const PairOfAllSizes& proof);
 [[nodiscard]] Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs);

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "cli/all_sizes/all_sizes.hpp"
+#include "cli/cli.hpp"
 #include "harness/input/json.hpp"
+#include "harness/report/report.hpp"
+#include "harness/trial/trial.hpp"
 #include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck {
@@ -68,7 +71,54 @@ std::string answer_of(const PairOfAllSizes& proof, const KernelOfAllSizes& one) 
   return fmt::format("not decided,{} ({})", where, reason);
 }
 
+std::string limit_text(const ScalarLimit& limit) {
+  std::string text = fmt::format("    limit: {} ", limit.scalar);
+  if (limit.is_whole) return text + fmt::format("is right up to its largest value, {}", *limit.proved);
+  text += limit.proved ? fmt::format("is right up to {}", *limit.proved) : "is right up to no value";
+  if (!limit.above) {
+    const std::string where = limit.where.empty() ? "" : " because of " + limit.where;
+    return text + fmt::format("; more is not decided{} ({})", where, limit.reason);
+  }
+  const bool is_sharp = limit.proved && *limit.proved + 1 == limit.fails_at;
+  if (!is_sharp) text += "; what is between is not decided";
+  text += fmt::format("; at {} {} at {}", limit.fails_at, limit.kind, limit.where);
+  if (!limit.wrap.empty()) text += fmt::format(": {}", limit.wrap);
+  return text;
+}
+
+Json limits_json(const KernelOfAllSizes& one) {
+  Json all = Json::array();
+  for (const ScalarLimit& limit : one.limits) {
+    Json json{{"scalar", limit.scalar}, {"whole", limit.is_whole}, {"line", limit.where}};
+    json["right_up_to"] = limit.proved ? Json(*limit.proved) : Json();
+    json["fails_at"] = limit.above ? Json(limit.fails_at) : Json();
+    json["kind"] = limit.kind;
+    json["wrap"] = limit.wrap;
+    json["reason"] = limit.above || limit.is_whole ? "" : limit.reason;
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 }  // namespace
+
+bool keep_limits(const PairOfAllSizes& proof, const std::string& directory) {
+  bool all = true;
+  for (const KernelOfAllSizes& kernel : proof.kernels) {
+    for (const ScalarLimit& limit : kernel.limits) {
+      if (!limit.above) continue;
+      Report report{.a_case = *limit.above,
+                    .verdict = TrialRunner().run(*limit.above),
+                    .search = {},
+                    .replay_path = {}};
+      all = save_case(report, directory) && all;
+      if (report.replay_path.empty()) continue;
+      print(fmt::format("replay: warpcheck replay {}   ({} = {})\n", report.replay_path,
+                        limit.scalar, limit.fails_at));
+    }
+  }
+  return all;
+}
 
 std::string all_sizes_text(const PairOfAllSizes& proof) {
   std::string text = fmt::format("{}: ", proof.pair->name());
@@ -81,6 +131,8 @@ std::string all_sizes_text(const PairOfAllSizes& proof) {
     text += fmt::format("    domain: {}\n", fmt::join(domain_of(one), "; "));
     const std::vector<std::string> arrays = arrays_of(one);
     if (!arrays.empty()) text += fmt::format("    memory: {}\n", fmt::join(arrays, "; "));
+    if (!one.wrap.empty()) text += fmt::format("    an integer wraps at {}\n", one.wrap);
+    for (const ScalarLimit& limit : one.limits) text += limit_text(limit) + "\n";
     if (one.fitted.launches != 0) {
       text += fmt::format("    as observed in {} launches\n", one.fitted.launches);
     }
@@ -103,6 +155,7 @@ Json all_sizes_json(const std::vector<PairOfAllSizes>& proofs) {
                          {"domain", domain_of(one)},
                          {"memory", arrays_of(one)},
                          {"launches", one.fitted.launches},
+                         {"limits", limits_json(one)},
                          {"questions", one.proof.questions},
                          {"units", one.proof.units}});
     }

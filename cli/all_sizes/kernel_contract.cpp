@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -96,6 +97,32 @@ class Domains {
   Domains(const AssumedKernel& assumed, const ptx::Function& function)
       : assumed_(assumed), kernel_(assumed.assumptions.kernel), function_(function) {}
 
+  // With the blocks of the trials, and grids that cover the numbers.
+  KernelDomain beyond(const std::vector<std::string>& wide, std::int64_t most,
+                      std::string& obstacle) {
+    KernelDomain domain;
+    KernelContract& contract = domain.contract;
+    add_launch(contract, false);
+    add_parameters(contract, false);
+    std::vector<Expression> conditions = kernel_.conditions;
+    std::ranges::copy(covering(kernel_), std::back_inserter(conditions));
+    for (const Expression& condition : conditions) {
+      if (const auto term = term_of(condition)) contract.conditions.push_back(truth(*term));
+    }
+    const auto is_wide = [&](const std::string& name) {
+      return std::ranges::find(wide, name) != wide.end();
+    };
+    for (const Term& length : lengths_) {
+      if (!has_name(length, is_wide)) add(contract.conditions, at_most(length, kModest));
+    }
+    vgpu::symbolic::for_each_scalar(contract, [&](ParameterContract& one) {
+      if (!is_wide(one.name) && one.range.low <= most)
+        one.range.high = std::min(one.range.high, most);
+    });
+    obstacle = obstacle_;
+    return domain;
+  }
+
   std::vector<KernelDomain> all(std::string& obstacle) {
     std::vector<KernelDomain> domains;
     for (const bool any_block : {false, true}) {
@@ -168,16 +195,15 @@ class Domains {
   }
 
   static void cap_scalars(KernelContract& contract, std::int64_t most) {
-    const auto cap = [&](ParameterContract& one) {
-      if (one.kind != ParameterContract::Kind::scalar) return;
+    vgpu::symbolic::for_each_scalar(contract, [&](ParameterContract& one) {
       if (one.range.low <= most) one.range.high = std::min(one.range.high, most);
-    };
-    for (ParameterContract& one : contract.parameters) {
-      cap(one);
-      for (ParameterContract::Member& member : one.members) {
-        for (ParameterContract& each : member.contract) cap(each);
-      }
-    }
+    });
+  }
+
+  static bool has_name(const Term& term, const auto& is_meant) {
+    return (term.kind == Term::Kind::name && is_meant(term.text)) ||
+           std::ranges::any_of(term.parts,
+                               [&](const Term& part) { return has_name(part, is_meant); });
   }
 
   // A constant extent is a range of one value; another one is a condition.
@@ -264,7 +290,10 @@ class Domains {
 
   [[nodiscard]] Range range_of_scalar(const ScalarParameter& scalar) const {
     const ValueRange all = range_of(scalar.element);
-    if (assumed_.is_range_given(scalar.name)) return {scalar.range.low, scalar.range.high};
+    if (const auto given = assumed_.ranges_given.find(scalar.name);
+        given != assumed_.ranges_given.end()) {
+      return {given->second.low, given->second.high};
+    }
     // A bound that a condition names is one of its range already.
     const bool is_64 = bytes_of(scalar.element) == 8;
     return {std::max(scalar.range.low, all.low), std::min(all.high, is_64 ? kLargest64 : all.high)};
@@ -301,6 +330,32 @@ class Domains {
 
 std::optional<Term> term_of(const Expression& expression) {
   return term_of_node(expression.root());
+}
+
+std::vector<Expression> covering(const KernelDescription& kernel) {
+  std::string largest;
+  for (const ScalarParameter& scalar : kernel.scalars) {
+    if (!is_integer(scalar.element) || bytes_of(scalar.element) < 4) continue;
+    largest = largest.empty()
+                  ? scalar.name
+                  : fmt::format("({0} > {1} ? {0} : {1})", scalar.name, largest);
+  }
+  std::vector<Expression> conditions;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (kernel.launch.grid[i] || static_cast<int>(i) >= kernel.launch.grid_dims) continue;
+    conditions.emplace_back(
+        largest.empty()
+            ? fmt::format("gridDim.{0} * blockDim.{0} <= {1}", kAxisNames[i], kModest)
+            : fmt::format("gridDim.{0} == 1 || (gridDim.{0} - 1) * blockDim.{0} < {1}",
+                          kAxisNames[i], largest));
+  }
+  return conditions;
+}
+
+KernelDomain domain_beyond(const AssumedKernel& kernel, const ptx::Function& function,
+                           const std::vector<std::string>& wide, std::int64_t most,
+                           std::string& obstacle) {
+  return Domains(kernel, function).beyond(wide, most, obstacle);
 }
 
 std::vector<KernelDomain> domains_of(const AssumedKernel& kernel, const ptx::Function& function,

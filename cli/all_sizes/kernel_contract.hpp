@@ -25,6 +25,16 @@ struct KernelDomain {
                                                    const ptx::Function& function,
                                                    std::string& obstacle);
 
+// What nobody says of a grid: it has no more blocks than the largest integer needs.
+[[nodiscard]] std::vector<Expression> covering(const KernelDescription& kernel);
+
+// With the blocks of the trials and covering grids.
+//   wide: integers that are as large as their type, or what is said of them, allows
+//   most: of the others
+[[nodiscard]] KernelDomain domain_beyond(const AssumedKernel& kernel, const ptx::Function& function,
+                                         const std::vector<std::string>& wide, std::int64_t most,
+                                         std::string& obstacle);
+
 // Nothing: it has an operator that has no term.
 [[nodiscard]] std::optional<vgpu::symbolic::Term> term_of(const Expression& expression);
 

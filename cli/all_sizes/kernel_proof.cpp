@@ -1,12 +1,14 @@
 #include "cli/all_sizes/kernel_proof.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "cli/all_sizes/kernel_contract.hpp"
-#include "harness/input/tape.hpp"
-#include "harness/trial/trial.hpp"
+#include "cli/all_sizes/scalar_limits.hpp"
+#include "cli/all_sizes/suspect_runs.hpp"
 
 namespace warpcheck {
 namespace {
@@ -18,121 +20,199 @@ using vgpu::symbolic::Suspect;
 
 // The solver's units, of all domains together.
 constexpr std::uint64_t kUnitsOfDomains = 40'000'000;
-constexpr int kContents = 3;  // that are drawn for a suspected launch
-// Elements of all arrays, and threads, of a case that is run whole.
-constexpr std::uint64_t kElementsRun = 1 << 20;
-constexpr std::uint64_t kThreadsRun = 1 << 18;
-
-// The input that the solver suspects, with drawn contents; null: it is outside of the domain, or
-// too large.
-AnyInput input_of(const KernelPair& pair, const Suspect& suspect, std::uint64_t seed) {
-  const KernelDescription& kernel = pair.kernel();
-  KernelInput input;
-  for (const ScalarParameter& scalar : kernel.scalars) {
-    const auto known = suspect.scalars.find(scalar.name);
-    const std::int64_t value = known == suspect.scalars.end() ? scalar.range.low : known->second;
-    input.integers.push_back(is_integer(scalar.element) ? value : 0);
-    input.floats.push_back(is_integer(scalar.element) ? 0 : 1);
-  }
-  for (const ArrayParameter& array : kernel.arrays) {
-    std::vector<Column>& columns = input.arrays.emplace_back();
-    for (const auto& column : array.columns) columns.push_back(empty_column(column.element));
-  }
-  input.launch.grid = suspect.grid;
-  input.launch.block = suspect.block;
-  if (input.launch.threads() > kThreadsRun || !fit_launch(kernel, input)) return nullptr;
-  std::uint64_t elements = 0;
-  for (const ArrayParameter& array : kernel.arrays) {
-    elements += length_of(kernel, array, input).value_or(kElementsRun);
-  }
-  if (elements > kElementsRun || !fit(kernel, input)) return nullptr;
-  Tape tape = Tape::of_seed(seed);
-  Draw draw(tape);
-  draw_contents(kernel, draw, input);
-  return std::make_shared<const KernelInput>(std::move(input));
-}
-
-std::optional<Case> confirmed(const KernelPair& pair, const std::vector<Suspect>& suspects,
-                              const std::vector<Settings>& settings) {
-  TrialRunner runner;
-  for (const Suspect& suspect : suspects) {
-    for (std::uint64_t seed = 1; seed <= kContents; ++seed) {
-      const AnyInput input = input_of(pair, suspect, seed);
-      if (input == nullptr || !pair.in_domain(input)) break;
-      for (const Settings& one : settings) {
-        Case a_case;
-        a_case.pair = &pair;
-        a_case.input = input;
-        a_case.schedule = vgpu::Schedule{};
-        a_case.settings = one;
-        if (runner.run(a_case).failed()) return a_case;
-      }
-    }
-  }
-  return std::nullopt;
-}
+// Of a statement about larger numbers than the proof's, or of a limit.
+constexpr std::uint64_t kUnitsBeyond = 12'000'000;
+constexpr std::int64_t kUsualNumbers = 1'000'000'000;  // as in kernel_contract.cpp
 
 // Integers may be as large as the proof says, beyond those of the trials.
 KernelDescription widened(const AssumedKernel& kernel) {
   KernelDescription wide = kernel.assumptions.kernel;
   for (ScalarParameter& scalar : wide.scalars) {
-    if (is_integer(scalar.element) && !kernel.is_range_given(scalar.name)) {
+    if (!is_integer(scalar.element)) continue;
+    const auto given = kernel.ranges_given.find(scalar.name);
+    if (given != kernel.ranges_given.end()) {
+      scalar.range = given->second;
+    } else {
       scalar.range.high = range_of(scalar.element).high;
     }
   }
   return wide;
 }
 
+// Runs are of the build that is proved, first.
+std::vector<Settings> proved_build_first(const std::vector<Settings>& settings, bool is_optimized) {
+  std::vector<Settings> ordered = settings;
+  std::stable_partition(ordered.begin(), ordered.end(), [&](const Settings& one) {
+    return (one.build == cudart::Build::optimized) == is_optimized;
+  });
+  return ordered;
+}
+
+// Integers of which somebody says that they are large: of 64 bits, or with a large range.
+std::vector<std::string> said_to_be_large(const AssumedKernel& kernel) {
+  std::vector<std::string> names;
+  for (const ScalarParameter& scalar : kernel.assumptions.kernel.scalars) {
+    if (!is_integer(scalar.element)) continue;
+    const auto given = kernel.ranges_given.find(scalar.name);
+    const bool is_large = given != kernel.ranges_given.end() ? given->second.high > kUsualNumbers
+                                                             : bytes_of(scalar.element) == 8;
+    if (is_large) names.push_back(scalar.name);
+  }
+  return names;
+}
+
+class KernelProver {
+ public:
+  KernelProver(const KernelPair& pair, const AssumedKernel& kernel,
+               const std::vector<Settings>& settings, const AllSizesOptions& options)
+      : pair_(pair),
+        kernel_(kernel),
+        wants_limits_(options.limits),
+        settings_(proved_build_first(settings, !pair.kernel().optimized.empty())),
+        text_(std::make_shared<const std::string>(pair.kernel().optimized.empty()
+                                                      ? pair.kernel().unoptimized
+                                                      : pair.kernel().optimized)),
+        module_(ptx::parse(*text_, pair.kernel().file)),
+        function_(*module_.find_function(pair.kernel().mangled)) {
+    limits_.on_question = options.on_question;
+  }
+
+  PairOfAllSizes all() {
+    PairOfAllSizes result = answer();
+    if (wants_limits_ && !result.failure && !result.kernels.empty()) {
+      add_limits(result.kernels.front());
+    }
+    return result;
+  }
+
+ private:
+  PairOfAllSizes answer() {
+    PairOfAllSizes result;
+    result.pair = &pair_;
+    const std::vector<KernelDomain> domains = domains_of(kernel_, function_, result.obstacle);
+    if (!result.obstacle.empty()) return result;
+    try_domains(domains);
+    if (proved_) {
+      result.kernels.push_back(*std::move(proved_));
+      result.failure = failure_beyond(result.kernels.front());
+      return result;
+    }
+    if (failed_) result.kernels.push_back(*std::move(failed_));
+    SuspectRuns runs(kept_pair(widened(kernel_)), settings_);
+    for (const Suspect& suspect : suspects_) {
+      if (result.failure) break;
+      result.failure = runs.failing(suspect);
+    }
+    if (result.failure) {
+      result.failure = runs.smallest(*result.failure);
+    } else if (!result.kernels.empty()) {
+      result.failure = failure_beyond(result.kernels.front());
+    }
+    return result;
+  }
+
+  KernelOfAllSizes asked(const KernelDomain& domain, std::uint64_t units) {
+    limits_.units_of_kernel = units;
+    KernelOfAllSizes one{};
+    one.fitted = {pair_.kernel().mangled, text_, domain.contract, {}, 0, {}, {}};
+    one.relations = domain.contract.conditions;
+    one.proof = prove_kernel(module_, pair_.kernel().mangled, domain.contract, limits_);
+    if (one.proof.answer != Answer::proved) one.where = place_of(module_, one.proof);
+    return one;
+  }
+
+  // From narrow to wide.
+  void try_domains(const std::vector<KernelDomain>& domains) {
+    std::uint64_t left = kUnitsOfDomains;
+    bool goes_on = true;  // to wider domains of the same blocks
+    bool had_any_block = false;
+    for (const KernelDomain& domain : domains) {
+      if (domain.has_any_block && !had_any_block) goes_on = proved_.has_value();
+      had_any_block = domain.has_any_block;
+      // Blocks of any size are worth nothing if sizes are fewer for it.
+      if (!goes_on || (proved_ && domain.narrowness > proved_narrowness_)) continue;
+      KernelOfAllSizes one = asked(domain, std::min(ProofLimits{}.units_of_kernel, left));
+      left -= std::min(left, one.proof.units);
+      if (one.proof.answer == Answer::suspected) suspects_.push_back(one.proof.suspect);
+      goes_on = one.proof.answer == Answer::proved;
+      (goes_on ? proved_ : failed_) = std::move(one);
+      if (goes_on) proved_narrowness_ = domain.narrowness;
+    }
+  }
+
+  // Of numbers that somebody says are larger than the proof allows, a case that fails.  If they are
+  // proved, that replaces the statement.
+  std::optional<Case> failure_beyond(KernelOfAllSizes& known) {
+    const std::vector<std::string> large = said_to_be_large(kernel_);
+    if (large.empty() || reaches(known, large)) return std::nullopt;
+    std::string obstacle;
+    const KernelDomain domain = domain_beyond(kernel_, function_, large, kUsualNumbers, obstacle);
+    KernelOfAllSizes one = asked(domain, kUnitsBeyond);
+    if (one.proof.answer == Answer::suspected) {
+      KernelDescription wide = widened(kernel_);
+      std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
+      SuspectRuns runs(kept_pair(std::move(wide)), settings_);
+      const auto found = runs.failing(one.proof.suspect);
+      if (!found) return std::nullopt;
+      const Case smallest = runs.smallest(*found);
+      known = std::move(one);
+      known.wrap = runs.wrap_of(smallest);
+      return smallest;
+    }
+    if (one.proof.answer == Answer::proved) known = std::move(one);
+    return std::nullopt;
+  }
+
+  // Of each integer, where the others are as large as the proof allows.
+  void add_limits(KernelOfAllSizes& known) {
+    KernelDescription wide = widened(kernel_);
+    std::ranges::copy(covering(wide), std::back_inserter(wide.conditions));
+    const KernelPair& pair = kept_pair(std::move(wide));
+    LimitSearch search(module_, pair, settings_, limits_.on_question);
+    std::vector<std::string> names;
+    std::int64_t most = kUsualNumbers;
+    for_each_parameter(known.fitted.contract, [&](const auto& one) {
+      if (one.kind != vgpu::symbolic::ParameterContract::Kind::scalar) return;
+      if (one.range.low < one.range.high) names.push_back(one.name);
+      most = std::min(most, one.range.high);
+    });
+    for (const std::string& name : names) {
+      std::string obstacle;
+      const KernelDomain domain = domain_beyond(kernel_, function_, {name}, most, obstacle);
+      known.limits.push_back(search.of(name, domain.contract, std::nullopt));
+    }
+  }
+
+  // Whether a proof is about all values of these integers, and all grids for them.
+  bool reaches(const KernelOfAllSizes& known, const std::vector<std::string>& names) const {
+    if (known.proof.answer != Answer::proved || proved_narrowness_ != 0) return false;
+    bool reaches = true;
+    for_each_parameter(known.fitted.contract, [&](const auto& parameter) {
+      if (std::ranges::find(names, parameter.name) == names.end()) return;
+      reaches = reaches && parameter.range.high > kUsualNumbers;
+    });
+    return reaches;
+  }
+
+  const KernelPair& pair_;
+  const AssumedKernel& kernel_;
+  bool wants_limits_;
+  std::vector<Settings> settings_;
+  std::shared_ptr<const std::string> text_;
+  const ptx::Module module_;
+  const ptx::Function& function_;
+  ProofLimits limits_;
+  std::vector<Suspect> suspects_;
+  std::optional<KernelOfAllSizes> proved_, failed_;
+  unsigned proved_narrowness_ = 0;
+};
+
 }  // namespace
 
 PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
                                  const std::vector<Settings>& settings,
-                                 const OnQuestion& on_question) {
-  PairOfAllSizes result;
-  result.pair = &pair;
-  const KernelDescription& description = pair.kernel();
-  const auto text = std::make_shared<const std::string>(
-      description.optimized.empty() ? description.unoptimized : description.optimized);
-  const ptx::Module module = ptx::parse(*text, description.file);
-  const ptx::Function& function = *module.find_function(description.mangled);
-  const std::vector<KernelDomain> domains = domains_of(kernel, function, result.obstacle);
-  if (!result.obstacle.empty()) return result;
-  std::vector<Suspect> suspects;
-  ProofLimits limits;
-  limits.on_question = on_question;
-  std::uint64_t left = kUnitsOfDomains;
-  std::optional<KernelOfAllSizes> proved, failed;
-  unsigned proved_narrowness = 0;
-  bool goes_on = true;  // to wider domains of the same blocks
-  bool had_any_block = false;
-  for (const KernelDomain& domain : domains) {
-    if (domain.has_any_block && !had_any_block) goes_on = proved.has_value();
-    had_any_block = domain.has_any_block;
-    // Blocks of any size are worth nothing if sizes are fewer for it.
-    if (!goes_on || (proved && domain.narrowness > proved_narrowness)) continue;
-    limits.units_of_kernel = std::min(limits.units_of_kernel, left);
-    KernelProof proof = prove_kernel(module, description.mangled, domain.contract, limits);
-    left -= std::min(left, proof.units);
-    if (proof.answer == Answer::suspected) suspects.push_back(proof.suspect);
-    KernelOfAllSizes one;
-    one.fitted = {description.mangled, text, domain.contract, {}, 0, {}, {}};
-    one.relations = domain.contract.conditions;
-    goes_on = proof.answer == Answer::proved;
-    one.where = goes_on ? "" : place_of(module, proof);
-    one.proof = std::move(proof);
-    (goes_on ? proved : failed) = std::move(one);
-    if (goes_on) proved_narrowness = domain.narrowness;
-  }
-  if (proved) {
-    result.kernels.push_back(std::move(*proved));
-    return result;
-  }
-  if (failed) result.kernels.push_back(std::move(*failed));
-  // A pair that outlives this function, as the case refers to it.
-  static std::vector<std::unique_ptr<KernelPair>> wide_pairs;
-  const KernelPair& wide = *wide_pairs.emplace_back(std::make_unique<KernelPair>(widened(kernel)));
-  result.failure = confirmed(wide, suspects, settings);
-  return result;
+                                 const AllSizesOptions& options) {
+  return KernelProver(pair, kernel, settings, options).all();
 }
 
 }  // namespace warpcheck

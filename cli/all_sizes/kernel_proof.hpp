@@ -13,6 +13,6 @@ namespace warpcheck {
 // pair: of the kernel.  settings: those of the runs that confirm a suspicion.
 [[nodiscard]] PairOfAllSizes prove_kernel_file(const KernelPair& pair, const AssumedKernel& kernel,
                                                const std::vector<Settings>& settings,
-                                               const OnQuestion& on_question);
+                                               const AllSizesOptions& options);
 
 }  // namespace warpcheck

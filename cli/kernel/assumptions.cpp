@@ -18,6 +18,8 @@ namespace {
 
 constexpr int kSamples = 60, kQuickRuns = 6;
 constexpr std::int64_t kLargest = 1000;  // of integers that nobody bounds
+// Larger ones are for proofs and sparse runs: trials hold arrays of that many elements.
+constexpr std::int64_t kLargestOfTrials = 1 << 24;
 constexpr std::int64_t kUntouched = 64;  // elements of arrays that no trial run has accessed
 
 // The blocks that are tried in this order, by the number of dimensions.
@@ -103,7 +105,7 @@ class Assuming {
     if (given_.shared_bytes) kernel().launch.shared_bytes = *given_.shared_bytes;
   }
 
-  static void take_range(ScalarParameter& scalar, const Values& given) {
+  void take_range(ScalarParameter& scalar, const Values& given) {
     if (!is_integer(scalar.element) || !given.range) {
       throw UsageError(fmt::format("--let {}: {}", scalar.name,
                                    given.range ? "it is no integer" : "it is no array"));
@@ -114,18 +116,24 @@ class Assuming {
           fmt::format("--let {}: its type holds {}..{}", scalar.name, all.low, all.high));
     }
     scalar.range = *given.range;
+    if (given.range->high <= kLargestOfTrials || given.range->low > kLargest) return;
+    free_.insert(scalar.name);
+    lows_[scalar.name] = given.range->low;
   }
 
   // Conditions like `n > 0` and `n == 64` bound what is drawn, so that most of it is used.
   void take_bounds() {
-    static const std::regex kBound(R"(^\s*([\w.]+)\s*(==|>=|<=|>|<)\s*(\d{1,15})\s*$)");
+    static const std::regex kBound(R"(^\s*([\w.]+)\s*(==|>=|<=|>|<)\s*([^=<>!&|?]+)$)");
+    const auto of_launch = [&](std::string_view name) { return fixed_extent(name); };
     for (const Expression& condition : kernel().conditions) {
       std::smatch match;
       if (!std::regex_match(condition.text(), match, kBound)) continue;
       const auto scalar = std::ranges::find(kernel().scalars, match[1], &ScalarParameter::name);
       if (scalar == kernel().scalars.end() || given_.values.contains(scalar->name)) continue;
       const std::string relation = match[2];
-      const std::int64_t number = std::stoll(match[3]);
+      const auto value = Expression(match[3].str()).value(of_launch);
+      if (!value) continue;
+      const std::int64_t number = *value;
       std::int64_t& low = lows_[scalar->name];
       if (relation == "==" || relation == ">=") low = std::max(low, number);
       if (relation == ">") low = std::max(low, number + 1);
@@ -133,6 +141,16 @@ class Assuming {
         scalar->range.high = std::min(scalar->range.high, number);
       if (relation == "<") scalar->range.high = std::min(scalar->range.high, number - 1);
     }
+  }
+
+  // blockDim.x and its like, where the launch is said.
+  [[nodiscard]] std::optional<std::int64_t> fixed_extent(std::string_view name) const {
+    if (!is_launch_name(name)) return std::nullopt;
+    const LaunchRule& rule = made_.kernel.launch;
+    const auto& extents = name.starts_with("block") ? rule.block : rule.grid;
+    const auto& extent = extents[static_cast<std::size_t>(name.back() - 'x')];
+    if (!extent) return std::nullopt;
+    return extent->value([](std::string_view) { return std::nullopt; });
   }
 
   static void check_known(const std::set<std::string>& known, const char* option,

@@ -121,7 +121,7 @@ void add_comments(std::string_view source, const Region& region, Contracts& cont
 
 // GPUVerify's options in the comments at the beginning of the file.
 void add_header(std::string_view source, Contracts& contracts) {
-  static const std::regex kOption(R"(--(blockDim|local_size|gridDim|num_groups)=(\[[^\]]*\]|\S+))");
+  static const std::regex kOption(R"(--(blockDim|local_size|gridDim|num_groups)=(\[[^\]]*\]|\([^)]*\)|\S+))");
   while (source.starts_with("//")) {
     const std::string line(source.substr(0, source.find('\n')));
     for (std::sregex_iterator option(line.begin(), line.end(), kOption), end; option != end;
@@ -194,7 +194,9 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 
 std::array<std::optional<Expression>, 3> extents_of(std::string_view text, std::string_view what) {
   text = trimmed(text);
-  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  const bool is_list = (text.starts_with('[') && text.ends_with(']')) ||
+                       (text.starts_with('(') && closing(text, 0, '(', ')') == text.size() - 1);
+  if (is_list) text = text.substr(1, text.size() - 2);
   std::vector<std::string> parts = split_at_commas(text);
   if (parts.empty() || parts.size() > 3) {
     fail(what, fmt::format("'{}': expected one to three extents, for example 16,16", text));

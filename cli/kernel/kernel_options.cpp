@@ -99,7 +99,9 @@ AssumedKernel assumed_kernel(const KernelOptions& options) {
   }
   AssumedKernel result{{}, signature, std::move(parameters), kernel.launch.block[0].has_value(),
                        {}, {}};
-  for (const auto& [name, values] : given.values) result.ranges_given.push_back(name);
+  for (const auto& [name, values] : given.values) {
+    if (values.range) result.ranges_given.emplace(name, *values.range);
+  }
   for (const ArrayParameter& array : kernel.arrays) {
     if (array.length.text() != "0") result.lengths_given.push_back(array.name);
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,10 +35,12 @@ struct AssumedKernel {
   std::vector<ParameterName> parameters;
   // What the user or the source says; the rest is assumed.
   bool is_block_given = false;
-  std::vector<std::string> ranges_given, lengths_given;  // names
+  // By name.  Trials may keep to the small ones of them.
+  std::map<std::string, ValueRange> ranges_given;
+  std::vector<std::string> lengths_given;  // names
 
   [[nodiscard]] bool is_range_given(const std::string& name) const {
-    return std::ranges::find(ranges_given, name) != ranges_given.end();
+    return ranges_given.contains(name);
   }
 };
 

@@ -103,7 +103,8 @@ Expression::Names names_of(const KernelDescription& kernel, const KernelInput& i
 std::optional<std::size_t> length_of(const KernelDescription& kernel, const ArrayParameter& array,
                                      const KernelInput& input) {
   const auto length = array.length.value(names_of(kernel, input));
-  if (!length || *length < 0 || *length > kElementsMax) return std::nullopt;
+  const std::int64_t most = input.blocks ? kSparseElementsMax : kElementsMax;
+  if (!length || *length < 0 || *length > most) return std::nullopt;
   return static_cast<std::size_t>(*length);
 }
 
@@ -122,6 +123,7 @@ bool fit(const KernelDescription& kernel, KernelInput& input) {
   for (std::size_t i = 0; i < kernel.arrays.size(); ++i) {
     const auto length = length_of(kernel, kernel.arrays[i], input);
     if (!length) return false;
+    if (input.blocks) continue;
     for (Column& column : input.arrays[i]) resize(column, *length);
   }
   return true;

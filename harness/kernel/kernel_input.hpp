@@ -32,14 +32,19 @@ struct KernelInput {
   std::vector<double> floats;               // beside `integers`: the value if the scalar is a float
   std::vector<std::vector<Column>> arrays;  // a column for each of the description
   LaunchConfig launch;
+  // Not none: too large to run whole.  The arrays have no contents here: theirs are a function of
+  // the place (sparse_contents.hpp).  These blocks run, and those at which indices may be wrong
+  // (vgpu/cudart/device/sampled_launches.hpp).
+  std::optional<std::vector<std::uint32_t>> blocks{};
 };
 
 // The value of a scalar, blockDim.x ... or gridDim.z.
 [[nodiscard]] Expression::Names names_of(const KernelDescription& kernel, const KernelInput& input);
 
 // The length of an array by its expression; nothing: it has no value, or it is below 0 or above
-// kElementsMax.
+// kElementsMax, or kSparseElementsMax.
 inline constexpr std::int64_t kElementsMax = std::int64_t{1} << 26;
+inline constexpr std::int64_t kSparseElementsMax = std::int64_t{1} << 40;
 [[nodiscard]] std::optional<std::size_t> length_of(const KernelDescription& kernel,
                                                    const ArrayParameter& array,
                                                    const KernelInput& input);

@@ -11,13 +11,16 @@
 
 #include "harness/input/json.hpp"
 #include "harness/kernel/kernel_shrinks.hpp"
+#include "harness/kernel/sparse_contents.hpp"
 #include "harness/pair/device.hpp"
 #include "vgpu/cudart/code/text_kernel.hpp"
+#include "vgpu/cudart/device/sampled_launches.hpp"
 
 namespace warpcheck {
 namespace {
 
 constexpr const char* kLaunch = "launch";
+constexpr const char* kBlocks = "sparse blocks";  // no parameter has a name with a space
 
 const KernelInput& typed(const AnyInput& input) {
   return *static_cast<const KernelInput*>(input.get());
@@ -107,7 +110,8 @@ bool KernelPair::in_domain(const AnyInput& input) const {
     if (!is_integer(scalar.element)) continue;
     if (in.integers[i] < scalar.range.low || in.integers[i] > scalar.range.high) return false;
   }
-  KernelInput fitted{in.integers, in.floats, {}, in.launch};
+  if (in.blocks && in.launch.grid.count() > UINT32_MAX) return false;
+  KernelInput fitted{in.integers, in.floats, {}, in.launch, in.blocks};
   if (!fit_launch(kernel_, fitted) || fitted.launch != in.launch) return false;
   const LaunchRule& rule = kernel_.launch;
   const auto has_dims = [](const Dim3& extents, int dims,
@@ -121,6 +125,7 @@ bool KernelPair::in_domain(const AnyInput& input) const {
     const ArrayParameter& array = kernel_.arrays[i];
     const auto length = length_of(kernel_, array, in);
     if (!length || !is_boolean_within(array, in.arrays[i])) return false;
+    if (in.blocks) continue;
     for (const Column& column : in.arrays[i]) {
       if (warpcheck::size_of(column) != *length || !is_within(column, array.values) ||
           !is_in_order(column, array.order)) {
@@ -167,7 +172,7 @@ void KernelPair::write(Json& json, const AnyInput& input) const {
       write_float(value, static_cast<float>(in.floats[i]));
     }
   }
-  for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
+  for (std::size_t i = 0; i < kernel_.arrays.size() && !in.blocks; ++i) {
     const ArrayParameter& array = kernel_.arrays[i];
     for (std::size_t c = 0; c < array.columns.size(); ++c) {
       const std::string& column = array.columns[c].name;
@@ -175,6 +180,7 @@ void KernelPair::write(Json& json, const AnyInput& input) const {
     }
   }
   FieldTraits<LaunchConfig>::write(json[kLaunch], in.launch);
+  if (in.blocks) FieldTraits<std::vector<std::uint32_t>>::write(json[kBlocks], *in.blocks);
 }
 
 bool KernelPair::write_definition(Json& json, bool unoptimized) const {
@@ -187,6 +193,11 @@ AnyInput KernelPair::from_json(const Json& json) const {
   ObjectReader fields(json, root);
   auto input = std::make_shared<KernelInput>();
   std::set<std::string> known{kLaunch};
+  if (json.contains(kBlocks)) {
+    known.insert(kBlocks);
+    input->blocks = FieldTraits<std::vector<std::uint32_t>>::read(fields.required(kBlocks),
+                                                                  FieldPath(root, kBlocks));
+  }
   for (const ScalarParameter& scalar : kernel_.scalars) {
     const Json& value = fields.required(scalar.name);
     const FieldPath path(root, scalar.name);
@@ -203,8 +214,9 @@ AnyInput KernelPair::from_json(const Json& json) const {
     for (const ArrayParameter::Column& column : array.columns) {
       const std::string name = column.name.empty() ? array.name : array.name + "." + column.name;
       known.insert(name);
-      read_column(fields.required(name), FieldPath(root, name),
-                  columns.emplace_back(empty_column(column.element)));
+      columns.push_back(empty_column(column.element));
+      if (input->blocks) continue;
+      read_column(fields.required(name), FieldPath(root, name), columns.back());
     }
   }
   input->launch =
@@ -276,6 +288,7 @@ void KernelPair::launch(const KernelInput& input, const std::vector<void*>& arra
 
 AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
   const KernelInput& in = typed(input);
+  if (in.blocks) return run_sparsely(in);
   std::vector<DeviceArray<std::byte>> arrays;
   std::vector<void*> pointers;
   for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
@@ -289,6 +302,28 @@ AnyOutput KernelPair::run_kernel(const AnyInput& input) const {
     if (!kernel_.arrays[i].is_constant) static_cast<void>(arrays[i].download());
   }
   return std::make_shared<const int>(0);  // there was an output
+}
+
+bool is_sparse(const AnyInput& input) { return typed(input).blocks.has_value(); }
+
+// Nobody reads what some blocks have written.
+AnyOutput KernelPair::run_sparsely(const KernelInput& input) const {
+  std::vector<std::uint64_t> lengths;
+  std::uint64_t bytes = 0;
+  for (const ArrayParameter& array : kernel_.arrays) {
+    lengths.push_back(length_of(kernel_, array, input).value_or(0));
+    bytes += lengths.back() * array.element_bytes;
+  }
+  const cudart::SampledLaunches sampled(*input.blocks, 2 * bytes + (std::uint64_t{1} << 30));
+  std::vector<DeviceArray<std::byte>> arrays;
+  std::vector<void*> pointers;
+  for (std::size_t i = 0; i < kernel_.arrays.size(); ++i) {
+    arrays.emplace_back(lengths[i] * kernel_.arrays[i].element_bytes);
+    pointers.push_back(arrays.back().data());
+    fill_sparsely(kernel_.arrays[i], lengths[i], arrays.back().data());
+  }
+  launch(input, pointers);
+  return std::make_shared<const int>(0);
 }
 
 const AnyPair& kernel_pair_of(const Json& description) {

@@ -37,6 +37,7 @@ class KernelPair final : public PairWithoutReference {
 
  private:
   void write(Json& json, const AnyInput& input) const override;
+  [[nodiscard]] AnyOutput run_sparsely(const KernelInput& input) const;
 
   KernelDescription kernel_;
   const void* function_ = nullptr;
@@ -45,6 +46,9 @@ class KernelPair final : public PairWithoutReference {
 // The pair of a description; the same object for equal descriptions, for as long as the process
 // lives.  Throws FieldError.
 [[nodiscard]] const AnyPair& kernel_pair_of(const Json& description);
+
+// Whether an input of a kernel's pair is too large to run whole.
+[[nodiscard]] bool is_sparse(const AnyInput& input);
 
 // Draws scalars and a launch that satisfy the description, with arrays that are empty; lengths and
 // contents follow.  False: what was drawn is outside the domain.

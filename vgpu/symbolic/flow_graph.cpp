@@ -13,7 +13,7 @@ using ptx::Opcode;
 
 bool ends_thread(const ptx::Instruction& instruction) {
   return instruction.opcode == Opcode::ret_ || instruction.opcode == Opcode::exit_ ||
-         instruction.opcode == Opcode::trap_;
+         instruction.opcode == Opcode::trap_ || is_failed_assertion(instruction);
 }
 bool ends_block(const ptx::Instruction& instruction) {
   return ends_thread(instruction) || instruction.opcode == Opcode::bra_ ||
@@ -57,6 +57,25 @@ bool is_block_barrier(const ptx::Instruction& instruction) {
          !instruction.modifiers.warp;
 }
 
+bool is_warp_barrier(const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::bar_ && instruction.modifiers.warp &&
+         instruction.guard == ptx::kNone && instruction.operands.size() == 1 &&
+         instruction.operands[0].kind == ptx::Operand::Kind::immediate &&
+         (instruction.operands[0].bits & 0xffffffff) == 0xffffffff;
+}
+
+bool is_failed_assertion(const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::call_ && instruction.guard == ptx::kNone &&
+         instruction.operands.size() > 1 &&
+         instruction.operands[1].kind == ptx::Operand::Kind::function &&
+         instruction.operands[1].name == "__assertfail";
+}
+
+bool FlowGraph::is_barrier(const ptx::Instruction& instruction) const {
+  return is_block_barrier(instruction) ||
+         (together_ == Together::warp && is_warp_barrier(instruction));
+}
+
 void for_each_register(const ptx::Instruction& instruction,
                        const std::function<void(std::uint32_t, bool)>& visit) {
   if (instruction.guard != ptx::kNone) visit(instruction.guard, false);
@@ -71,7 +90,8 @@ void for_each_register(const ptx::Instruction& instruction,
   }
 }
 
-FlowGraph::FlowGraph(const ptx::Function& kernel) : kernel_(kernel) {
+FlowGraph::FlowGraph(const ptx::Function& kernel, Together together)
+    : kernel_(kernel), together_(together) {
   find_blocks();
   find_places();
   find_loops();
@@ -164,7 +184,7 @@ void FlowGraph::find_loops() {
     for (const std::uint32_t block : loops_[i].blocks) {
       in_loop_[i][block] = true;
       for (std::uint32_t at = blocks_[block].begin; at < blocks_[block].end; ++at) {
-        loops_[i].has_barrier |= is_block_barrier(kernel_.body[at]);
+        loops_[i].has_barrier |= is_barrier(kernel_.body[at]);
         for_each_register(kernel_.body[at], [&](std::uint32_t reg, bool is_written) {
           if (is_written) written.insert(reg);
         });

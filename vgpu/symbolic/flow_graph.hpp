@@ -48,10 +48,16 @@ struct Loop {
   std::vector<std::uint32_t> written;  // registers
 };
 
+// Whom barriers make wait for each other.
+enum class Together : std::uint8_t {
+  block,  // bar.sync
+  warp,   // that, and bar.warp.sync of all lanes
+};
+
 class FlowGraph {
  public:
   // Throws NotFollowed for jump tables, and for a cycle with several entries.
-  explicit FlowGraph(const ptx::Function& kernel);
+  explicit FlowGraph(const ptx::Function& kernel, Together together = Together::block);
 
   [[nodiscard]] const std::vector<BasicBlock>& blocks() const { return blocks_; }
   [[nodiscard]] const std::vector<Loop>& loops() const { return loops_; }
@@ -61,6 +67,8 @@ class FlowGraph {
   [[nodiscard]] std::uint32_t loop_at(std::uint32_t header) const { return loop_at_[header]; }
   // The loops around a block, outermost first.
   [[nodiscard]] std::vector<std::uint32_t> loops_around(std::uint32_t block) const;
+  // Whether it is one of the barriers that end an interval.
+  [[nodiscard]] bool is_barrier(const ptx::Instruction& instruction) const;
   // Whether the register is read, at the block's begin or later, before it is written.
   [[nodiscard]] bool is_needed(std::uint32_t block, std::uint32_t reg) const {
     return needed_[block][reg];
@@ -73,6 +81,7 @@ class FlowGraph {
   void find_needed();
 
   const ptx::Function& kernel_;
+  Together together_;
   std::vector<BasicBlock> blocks_;
   std::vector<Loop> loops_;
   std::vector<std::uint32_t> loop_at_;
@@ -81,6 +90,11 @@ class FlowGraph {
 
 // Whether all threads of the block wait there.
 [[nodiscard]] bool is_block_barrier(const ptx::Instruction& instruction);
+
+// Whether all lanes of a warp wait there.
+[[nodiscard]] bool is_warp_barrier(const ptx::Instruction& instruction);
+// Whether a false assertion calls it.
+[[nodiscard]] bool is_failed_assertion(const ptx::Instruction& instruction);
 
 // Calls visit(register, is_written) for each register that an instruction names.
 void for_each_register(const ptx::Instruction& instruction,

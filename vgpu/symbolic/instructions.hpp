@@ -16,6 +16,7 @@ namespace warpcheck::vgpu::symbolic {
 struct Events {
   std::vector<Access> accesses;
   std::vector<WarpStep> warp_steps;
+  std::vector<FailedAssertion> failed_assertions;
 };
 
 class Instructions {

@@ -132,12 +132,15 @@ Path Obligations::of_other(const Other& other, const Path& path) const {
   return result;
 }
 
-z3::expr Obligations::are_apart(const Other& other, Apart apart) {
+z3::expr Obligations::are_apart(const Other& other, Apart apart, Pairs pairs) {
   z3::expr differ = symbols_.context().bool_val(false);
   for (const z3::expr& axis : apart == Apart::threads ? launch_.thread() : launch_.block_number()) {
     if (!axis.is_numeral()) differ = either(differ, axis != of_other(other, axis));
   }
-  return differ;
+  if (pairs == Pairs::all || differ.is_false()) return differ;
+  const z3::expr own = launch_.linear_thread();
+  const z3::expr is_one_warp = own / 32 == of_other(other, own) / 32;
+  return both(differ, pairs == Pairs::of_one_warp ? is_one_warp : opposite(is_one_warp));
 }
 
 void Obligations::check_race(const Access& a, const Access& b, const Other& other,
@@ -162,9 +165,9 @@ void Obligations::check_race(const Access& a, const Access& b, const Other& othe
 }
 
 void Obligations::check_races(const std::vector<Access>& a, const std::vector<Access>& b,
-                              Apart apart, const Path& given_of_b) {
+                              Apart apart, const Path& given_of_b, Pairs pairs) {
   const Other other = other_thread(apart, false);
-  const z3::expr differ = are_apart(other, apart);
+  const z3::expr differ = are_apart(other, apart, pairs);
   if (differ.is_false()) return;
   Path given = of_other(other, given_of_b);
   given.push_back(differ);
@@ -180,9 +183,10 @@ void Obligations::check_races(const std::vector<Access>& a, const std::vector<Ac
   }
 }
 
-void Obligations::check_interval(const WalkResult& interval, const std::vector<Access>& all) {
+void Obligations::check_interval(const WalkResult& interval, const std::vector<Access>& all,
+                                 Pairs pairs) {
   const Other other = other_thread(Apart::threads, false);
-  const z3::expr differ = are_apart(other, Apart::threads);
+  const z3::expr differ = are_apart(other, Apart::threads, pairs);
   if (differ.is_false()) return;
   const auto together = [&](const Path& a, const Path& b) {
     Path path = a;
@@ -199,7 +203,7 @@ void Obligations::check_interval(const WalkResult& interval, const std::vector<A
               "barrier-divergence", {a.barrier, b.barrier}, &other);
     }
   }
-  check_races(interval.events.accesses, interval.events.accesses, Apart::threads, {});
+  check_races(interval.events.accesses, interval.events.accesses, Apart::threads, {}, pairs);
   // A thread that ends is not ordered by a barrier that others meet later.
   for (const ThreadState& end : interval.ends) {
     const bool leaves_others = std::ranges::any_of(interval.arrivals, [&](const Arrival& a) {
@@ -213,7 +217,13 @@ void Obligations::check_interval(const WalkResult& interval, const std::vector<A
           symbols_.in(condition), [&](std::uint32_t index) { return index < base_symbols_; });
       if (is_of_launch) given.push_back(condition);
     }
-    check_races(all, interval.events.accesses, Apart::threads, given);
+    check_races(all, interval.events.accesses, Apart::threads, given, pairs);
+  }
+}
+
+void Obligations::check_assertions(const std::vector<FailedAssertion>& failed) {
+  for (const FailedAssertion& one : failed) {
+    require(one.path, symbols_.context().bool_val(false), "trap", {one.instruction}, nullptr);
   }
 }
 

@@ -27,9 +27,14 @@ class Obligations {
   void check_accesses(const std::vector<Access>& accesses);
   // Lanes of a warp execute its operations together.
   void check_warp_steps(const std::vector<WarpStep>& steps);
+  // No assertion is false.
+  void check_assertions(const std::vector<FailedAssertion>& failed);
+  // Which two threads of a block are compared.
+  enum class Pairs : std::uint8_t { all, of_different_warps, of_one_warp };
   // Two threads of a block that were at the same barrier meet at the same next one, and do not race
   // until then.  `all`: the accesses of the whole kernel.
-  void check_interval(const WalkResult& interval, const std::vector<Access>& all);
+  void check_interval(const WalkResult& interval, const std::vector<Access>& all,
+                      Pairs pairs = Pairs::all);
   // Threads of different blocks do not race.
   void check_blocks(const std::vector<Access>& accesses);
 
@@ -49,9 +54,9 @@ class Obligations {
   Other other_thread(Apart apart, bool keeps_loops);
   [[nodiscard]] z3::expr of_other(const Other& other, const z3::expr& term) const;
   [[nodiscard]] Path of_other(const Other& other, const Path& path) const;
-  [[nodiscard]] z3::expr are_apart(const Other& other, Apart apart);
+  [[nodiscard]] z3::expr are_apart(const Other& other, Apart apart, Pairs pairs = Pairs::all);
   void check_races(const std::vector<Access>& a, const std::vector<Access>& b, Apart apart,
-                   const Path& given_of_b);
+                   const Path& given_of_b, Pairs pairs = Pairs::all);
   void check_race(const Access& a, const Access& b, const Other& other, const Path& given);
   // `given` must not be possible together with the opposite of `goal`.
   void require(const Path& given, const z3::expr& goal, const std::string& kind,

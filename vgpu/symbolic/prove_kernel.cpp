@@ -2,23 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "vgpu/symbolic/inline_calls.hpp"
 #include "vgpu/symbolic/obligations.hpp"
 #include "vgpu/symbolic/walk.hpp"
 
 namespace warpcheck::vgpu::symbolic {
 namespace {
 
+using Pairs = Obligations::Pairs;
+
 // Throws NotFollowed.
-void check_kernel(Walk& walk, Obligations& obligations) {
+void check_intervals(Walk& walk, const WalkResult& whole, Pairs pairs, Obligations& obligations) {
+  obligations.check_interval(walk.first_interval(), whole.events.accesses, pairs);
+  for (std::size_t i = 0; i < whole.arrivals.size() && !obligations.is_suspected(); ++i) {
+    const WalkResult interval = walk.interval_after(whole.arrivals[i], fmt::format("after {}", i));
+    obligations.check_interval(interval, whole.events.accesses, pairs);
+  }
+}
+
+// Throws NotFollowed.
+void check_kernel(const ptx::Function& kernel, Symbols& symbols, Questions& questions,
+                  Instructions& instructions, Obligations& obligations) {
+  const FlowGraph graph(kernel);
+  Walk walk(symbols, questions, instructions, graph, kernel);
   const WalkResult whole = walk.whole_kernel();
   obligations.check_accesses(whole.events.accesses);
   obligations.check_warp_steps(whole.events.warp_steps);
-  obligations.check_interval(walk.first_interval(), whole.events.accesses);
-  for (std::size_t i = 0; i < whole.arrivals.size() && !obligations.is_suspected(); ++i) {
-    const WalkResult interval = walk.interval_after(whole.arrivals[i], fmt::format("after {}", i));
-    obligations.check_interval(interval, whole.events.accesses);
+  obligations.check_assertions(whole.events.failed_assertions);
+  // Barriers of a warp order its own threads alone, so these are looked at by themselves.
+  const bool has_warp_barriers = std::ranges::any_of(kernel.body, is_warp_barrier);
+  check_intervals(walk, whole, has_warp_barriers ? Pairs::of_different_warps : Pairs::all,
+                  obligations);
+  if (has_warp_barriers && !obligations.is_suspected()) {
+    const FlowGraph of_warps(kernel, Together::warp);
+    Walk walk_of_warps(symbols, questions, instructions, of_warps, kernel, "warps:");
+    const WalkResult all = walk_of_warps.whole_kernel();
+    check_intervals(walk_of_warps, all, Pairs::of_one_warp, obligations);
   }
   obligations.check_blocks(whole.events.accesses);
 }
@@ -31,17 +53,16 @@ KernelProof prove_kernel(const ptx::Module& module, std::string_view kernel,
   if (function == nullptr || !function->is_entry || !function->has_body) {
     throw std::invalid_argument(fmt::format("{} has no kernel {}", module.name, kernel));
   }
+  const ptx::Function whole = with_calls_inlined(module, *function);
   Symbols symbols;
   Questions questions(symbols, limits);
-  LaunchSymbols launch(symbols, questions, module, *function, contract);
-  Obligations obligations(symbols, questions, launch, *function);
+  LaunchSymbols launch(symbols, questions, module, whole, contract);
+  Obligations obligations(symbols, questions, launch, whole);
   KernelProof proof;
   try {
-    if (!function->unsupported.empty()) throw NotFollowed({}, function->unsupported);
-    const FlowGraph graph(*function);
-    Instructions instructions(symbols, questions, launch, *function);
-    Walk walk(symbols, questions, instructions, graph, *function);
-    check_kernel(walk, obligations);
+    if (!whole.unsupported.empty()) throw NotFollowed({}, whole.unsupported);
+    Instructions instructions(symbols, questions, launch, whole);
+    check_kernel(whole, symbols, questions, instructions, obligations);
     if (obligations.failure()) {
       proof = *obligations.failure();
     } else {

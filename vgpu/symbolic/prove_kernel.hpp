@@ -77,6 +77,19 @@ void for_each_parameter(const KernelContract& contract, const auto& visit) {
   }
 }
 
+// Calls visit for each scalar, to change it.
+void for_each_scalar(KernelContract& contract, const auto& visit) {
+  const auto visit_scalar = [&](ParameterContract& one) {
+    if (one.kind == ParameterContract::Kind::scalar) visit(one);
+  };
+  for (ParameterContract& one : contract.parameters) {
+    visit_scalar(one);
+    for (ParameterContract::Member& member : one.members) {
+      for (ParameterContract& part : member.contract) visit_scalar(part);
+    }
+  }
+}
+
 struct ProofLimits {
   // Z3's resource units for one question.  Time would make the answer depend on the machine.
   std::uint32_t units = 4'000'000;
@@ -101,7 +114,8 @@ enum class Answer : std::uint8_t { proved, suspected, undecided };
 
 struct KernelProof {
   Answer answer = Answer::undecided;
-  // suspected: "data-race", "out-of-bounds", "misaligned-access", "barrier-divergence"
+  // suspected: "data-race", "out-of-bounds", "misaligned-access", "barrier-divergence"; "trap": an
+  // assertion
   std::string kind;
   Suspect suspect;
   // suspected, undecided: the line because of which, in Module::files; line 0: none

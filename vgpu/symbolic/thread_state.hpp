@@ -66,6 +66,12 @@ struct Access {
   std::optional<z3::expr> stored{};  // a single integer that is stored
 };
 
+// Where a thread is if an assertion is false.
+struct FailedAssertion {
+  std::uint32_t instruction = 0;
+  Path path;
+};
+
 // An operation that the lanes of a warp have to execute together.
 struct WarpStep {
   std::uint32_t instruction = 0;

@@ -14,7 +14,7 @@ ThreadState Walk::at_begin() const {
 
 WalkResult Walk::whole_kernel() {
   WalkResult result;
-  Region region{ptx::kNone, false, "", &result};
+  Region region{ptx::kNone, false, name_, &result};
   wait_at(region, {0, graph_.blocks()[0].begin, {}, at_begin()});
   run(region);
   return result;
@@ -22,7 +22,7 @@ WalkResult Walk::whole_kernel() {
 
 WalkResult Walk::first_interval() {
   WalkResult result;
-  Region region{ptx::kNone, true, "first:", &result};
+  Region region{ptx::kNone, true, name_ + "first:", &result};
   wait_at(region, {0, graph_.blocks()[0].begin, {}, at_begin()});
   run(region);
   return result;
@@ -30,7 +30,7 @@ WalkResult Walk::first_interval() {
 
 WalkResult Walk::interval_after(const Arrival& arrival, const std::string& name) {
   WalkResult result;
-  Region region{ptx::kNone, true, name + ":", &result};
+  Region region{ptx::kNone, true, name_ + name + ":", &result};
   const std::uint32_t block = graph_.block_of(arrival.barrier);
   Iterations iterations;
   for (const std::uint32_t loop : graph_.loops_around(block)) iterations[loop] = 0;
@@ -106,7 +106,7 @@ void Walk::execute_block(Region& region, Item item) {
   Events* const events = region.result == nullptr ? nullptr : &region.result->events;
   for (std::uint32_t at = item.first; at < block.end; ++at) {
     const ptx::Instruction& instruction = kernel_.body[at];
-    if (!is_block_barrier(instruction)) {
+    if (!graph_.is_barrier(instruction)) {
       instructions_.execute(at, item.state, prefix, events);
       continue;
     }
@@ -120,6 +120,10 @@ void Walk::execute_block(Region& region, Item item) {
     }
     arrive(region, item, at);
     if (region.is_interval) return;
+  }
+  if (events != nullptr && block.end < kernel_.body.size() &&
+      is_failed_assertion(kernel_.body[block.end])) {
+    events->failed_assertions.push_back({block.end, item.state.path});
   }
   for (const Edge& edge : block.edges) {
     ThreadState state = item.state;

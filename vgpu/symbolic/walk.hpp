@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vgpu/symbolic/flow_graph.hpp"
@@ -38,8 +39,9 @@ struct WalkResult {
 class Walk {
  public:
   Walk(Symbols& symbols, Questions& questions, Instructions& instructions, const FlowGraph& graph,
-       const ptx::Function& kernel)
-      : symbols_(symbols),
+       const ptx::Function& kernel, std::string name = "")
+      : name_(std::move(name)),
+        symbols_(symbols),
         questions_(questions),
         instructions_(instructions),
         graph_(graph),
@@ -134,6 +136,7 @@ class Walk {
   // Whether all threads of a block leave the loop in the same iteration, with the same values.
   void share_between_threads(Summary& summary, const ThreadState& after, Region& body);
 
+  std::string name_;  // begins the names of this walk's symbols
   Symbols& symbols_;
   Questions& questions_;
   Instructions& instructions_;

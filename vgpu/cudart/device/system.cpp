@@ -14,6 +14,7 @@
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/exit_report.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
+#include "vgpu/cudart/device/sampled_launches.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 
@@ -170,6 +171,11 @@ void System::start() {
   for (vgpu::Observer* const observer : watching_) observers_.add(*observer);
 }
 
+void System::sample(std::optional<std::vector<std::uint32_t>> blocks, std::uint64_t memory_bytes) {
+  trial_.sample(std::move(blocks));
+  memory_.set_capacity(std::max(memory_bytes, trial_.settings().memory_bytes));
+}
+
 void System::watch(vgpu::Observer& observer) {
   watching_.push_back(&observer);
   if (trial_.in_trial() || trial_.in_ambient()) observers_.add(observer);
@@ -269,6 +275,15 @@ DefaultSchedule::DefaultSchedule() {
 
 DefaultSchedule::~DefaultSchedule() {
   with_device([](Device& device) { device.system().trial().keep_to_default_schedule(false); });
+}
+
+SampledLaunches::SampledLaunches(std::vector<std::uint32_t> blocks, std::uint64_t memory_bytes) {
+  with_device(
+      [&](Device& device) { device.system().sample(std::move(blocks), memory_bytes); });
+}
+
+SampledLaunches::~SampledLaunches() {
+  with_device([](Device& device) { device.system().sample(std::nullopt, 0); });
 }
 
 void record_calls(CallLog* log) {

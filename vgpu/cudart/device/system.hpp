@@ -93,6 +93,9 @@ class System {
   // Outputs what device code has printed.
   void flush_prints() { trial_.bring_out(prints_); }
 
+  // Launches of the running trial run some of their blocks (sampled_launches.hpp); none: all.
+  void sample(std::optional<std::vector<std::uint32_t>> blocks, std::uint64_t memory_bytes);
+
   Trial& trial() { return trial_; }
   Findings& findings() { return findings_; }
   HostBlocks& host_blocks() { return host_blocks_; }

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/device/virtual_device.hpp"
@@ -42,6 +44,12 @@ class Trial {
   [[nodiscard]] vgpu::Strategy& strategy();
   // True: launches have the default schedule from now on, until the trial ends.
   void keep_to_default_schedule(bool keep) { keeps_to_default_ = keep; }
+  // Not none: launches run these blocks and those at which indices may be wrong
+  // (sampled_launches.hpp), until the trial ends or this is called with none.
+  void sample(std::optional<std::vector<std::uint32_t>> blocks) { sampled_ = std::move(blocks); }
+  [[nodiscard]] const std::optional<std::vector<std::uint32_t>>& sampled() const {
+    return sampled_;
+  }
   // Returns nullptr in a trial, or if the program does not run under `warpcheck exec`.
   [[nodiscard]] ExecSession* exec_session() const;
 
@@ -83,6 +91,7 @@ class Trial {
   const virtual_gpu::Capability* capability_ = &virtual_gpu::kTrialCapability;
   vgpu::DefaultPolicy default_policy_;
   bool keeps_to_default_ = false;
+  std::optional<std::vector<std::uint32_t>> sampled_;
   TrialResult result_;
   // TrialResult::kernels, and hashes of their texts.  Programs live as long as the process.
   std::vector<const std::string*> launched_;

@@ -16,6 +16,8 @@ namespace {
 
 // With a budget: launches of fewer blocks run whole.
 constexpr std::uint64_t kBudgetBlocksMin = 16;
+// Of a trial's sampled launch: those of fewer blocks run whole.
+constexpr std::uint64_t kSampledBlocksMin = 32;
 // A launch may use this part of what is left of the budget, so that later ones get some of it.
 constexpr std::uint64_t kShareOfLaunch = 8;
 
@@ -24,6 +26,7 @@ constexpr std::uint64_t kShareOfLaunch = 8;
 std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& launch) {
   const TrialSettings& settings = trial_.settings();
   const bool has_budget = settings.steps_budget != 0;
+  if (trial_.sampled()) return sample_of_trial(launch);
   if (!settings.sparse && !has_budget) return std::nullopt;
   if (launch.grid.count() <= (has_budget ? kBudgetBlocksMin : kWholeBlocksMax)) return std::nullopt;
   const vgpu::OrderSource order = vgpu::find_order_source(*launch.program);
@@ -38,6 +41,19 @@ std::optional<vgpu::BlockSample> LaunchSampler::sample_of(const vgpu::Launch& la
     sample.steps_budget = (settings.steps_budget - spent_) / kShareOfLaunch;
   }
   return sample;
+}
+
+std::optional<vgpu::BlockSample> LaunchSampler::sample_of_trial(const vgpu::Launch& launch) {
+  findings_.checkers().on_unknown_writes();
+  if (launch.grid.count() <= kSampledBlocksMin) return std::nullopt;
+  std::set<std::uint32_t> blocks;
+  for (const std::uint32_t block : *trial_.sampled()) {
+    if (block < launch.grid.count()) blocks.insert(block);
+  }
+  for (const std::uint32_t block : sparse_blocks(launch.grid, launch.block, launch.parameters)) {
+    blocks.insert(block);
+  }
+  return vgpu::BlockSample{.blocks = {blocks.begin(), blocks.end()}};
 }
 
 void LaunchSampler::ended(const vgpu::Launch& launch, const vgpu::Outcome& outcome) {

@@ -1,5 +1,5 @@
-// Decides which blocks of a launch run if not all do (TrialSettings::sparse and steps_budget), and
-// says what was left out.
+// Decides which blocks of a launch run if not all do (TrialSettings::sparse and
+// steps_budget, and SampledLaunches), and says what was left out.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,7 @@ class LaunchSampler {
   void ended(const vgpu::Launch& launch, const vgpu::Outcome& outcome);
 
  private:
+  std::optional<vgpu::BlockSample> sample_of_trial(const vgpu::Launch& launch);
   void tell(const vgpu::Launch& launch, std::string_view what);
 
   const Trial& trial_;

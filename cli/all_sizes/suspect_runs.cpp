@@ -1,0 +1,227 @@
+#include "cli/all_sizes/suspect_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "harness/input/tape.hpp"
+#include "vgpu/check/finding.hpp"
+
+namespace warpcheck {
+namespace {
+
+using vgpu::symbolic::Suspect;
+
+constexpr int kContents = 3;  // that are drawn for a suspected launch
+// Elements of all arrays, and threads, of a case that is run whole.
+constexpr std::uint64_t kElementsRun = 1 << 20;
+constexpr std::uint64_t kThreadsRun = 1 << 18;
+// Of all arrays of a sparse run: more than any device has, less than a host can map.
+constexpr std::uint64_t kSparseBytes = std::uint64_t{1} << 42;
+// A condition like `n % 64 == 0` leaves out so many values in a row, at most.
+constexpr std::int64_t kStepsToDomain = 256;
+
+const KernelInput& input_of(const Case& a_case) {
+  return *static_cast<const KernelInput*>(a_case.input.get());
+}
+
+// What a proof is about: sparse runs say nothing of results, of steps or of unwritten values.
+bool is_refutation(const vgpu::Finding& finding) {
+  using Kind = vgpu::FindingKind;
+  return finding.severity == vgpu::Severity::error &&
+         (finding.kind == Kind::data_race || finding.kind == Kind::out_of_bounds ||
+          finding.kind == Kind::misaligned_access || finding.kind == Kind::barrier_divergence);
+}
+
+KernelInput shape_of(const KernelDescription& kernel, const Suspect& suspect) {
+  KernelInput input;
+  for (const ScalarParameter& scalar : kernel.scalars) {
+    const auto known = suspect.scalars.find(scalar.name);
+    const std::int64_t value = known == suspect.scalars.end() ? scalar.range.low : known->second;
+    input.integers.push_back(is_integer(scalar.element) ? value : 0);
+    input.floats.push_back(is_integer(scalar.element) ? 0 : 1);
+  }
+  for (const ArrayParameter& array : kernel.arrays) {
+    std::vector<Column>& columns = input.arrays.emplace_back();
+    for (const auto& column : array.columns) columns.push_back(empty_column(column.element));
+  }
+  input.launch.grid = suspect.grid;
+  input.launch.block = suspect.block;
+  return input;
+}
+
+// Elements of all arrays; nothing: a length has no value.
+std::optional<std::uint64_t> elements_of(const KernelDescription& kernel,
+                                         const KernelInput& input) {
+  std::uint64_t elements = 0;
+  for (const ArrayParameter& array : kernel.arrays) {
+    const auto length = length_of(kernel, array, input);
+    if (!length) return std::nullopt;
+    elements += *length;
+  }
+  return elements;
+}
+
+bool is_function_of_place(const ArrayParameter& array) {
+  return array.order == ArrayParameter::Order::any && (!array.values || array.values->low == 0);
+}
+
+// The grid follows the integers down, so that it covers no more than they need.
+void shrink_grid(const KernelDescription& kernel, KernelInput& input) {
+  std::int64_t largest = 1;
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    if (is_integer(kernel.scalars[i].element)) largest = std::max(largest, input.integers[i]);
+  }
+  const auto fit_axis = [&](std::uint32_t& grid, std::uint32_t block) {
+    const std::int64_t needed = std::max<std::int64_t>(1, (largest - 1) / block + 1);
+    grid = static_cast<std::uint32_t>(std::min<std::int64_t>(grid, needed));
+  };
+  fit_axis(input.launch.grid.x, input.launch.block.x);
+  fit_axis(input.launch.grid.y, input.launch.block.y);
+  fit_axis(input.launch.grid.z, input.launch.block.z);
+}
+
+}  // namespace
+
+std::optional<Case> SuspectRuns::failing(const AnyInput& input) {
+  const bool is_sparse = static_cast<const KernelInput*>(input.get())->blocks.has_value();
+  for (const Settings& one : settings_) {
+    Case a_case;
+    a_case.pair = &pair_;
+    a_case.input = input;
+    a_case.schedule = vgpu::Schedule{};
+    a_case.settings = one;
+    const Verdict verdict = runner_.run(a_case);
+    if (is_sparse ? std::ranges::any_of(verdict.findings, is_refutation) : verdict.failed()) {
+      return a_case;
+    }
+    if (is_sparse) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Case> SuspectRuns::failing_whole(const KernelInput& shape) {
+  const KernelDescription& kernel = pair_.kernel();
+  for (std::uint64_t seed = 1; seed <= kContents; ++seed) {
+    KernelInput input = shape;
+    if (!fit(kernel, input)) return std::nullopt;
+    Tape tape = Tape::of_seed(seed);
+    Draw draw(tape);
+    draw_contents(kernel, draw, input);
+    const AnyInput drawn = std::make_shared<const KernelInput>(std::move(input));
+    if (!pair_.in_domain(drawn)) return std::nullopt;
+    if (auto found = failing(drawn)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Case> SuspectRuns::failing_sparsely(KernelInput shape,
+                                                  std::vector<std::uint32_t> blocks) {
+  const KernelDescription& kernel = pair_.kernel();
+  shape.blocks = std::move(blocks);
+  if (!fit(kernel, shape) || !std::ranges::all_of(kernel.arrays, is_function_of_place)) {
+    return std::nullopt;
+  }
+  std::uint64_t bytes = 0;
+  for (const ArrayParameter& array : kernel.arrays) {
+    bytes += *length_of(kernel, array, shape) * array.element_bytes;
+  }
+  if (bytes > kSparseBytes) return std::nullopt;
+  const AnyInput input = std::make_shared<const KernelInput>(std::move(shape));
+  return pair_.in_domain(input) ? failing(input) : std::nullopt;
+}
+
+std::optional<Case> SuspectRuns::failing(const Suspect& suspect) {
+  const KernelDescription& kernel = pair_.kernel();
+  KernelInput shape = shape_of(kernel, suspect);
+  if (!fit_launch(kernel, shape)) return std::nullopt;
+  const auto elements = elements_of(kernel, shape);
+  if (elements && *elements <= kElementsRun && shape.launch.threads() <= kThreadsRun) {
+    return failing_whole(shape);
+  }
+  const Dim3& grid = shape.launch.grid;
+  if (grid.count() > UINT32_MAX) return std::nullopt;
+  std::vector<std::uint32_t> blocks;
+  for (const Suspect::Thread& thread : suspect.threads) {
+    if (thread.block.x < grid.x && thread.block.y < grid.y && thread.block.z < grid.z) {
+      blocks.push_back(static_cast<std::uint32_t>(grid.linear(thread.block)));
+    }
+  }
+  std::ranges::sort(blocks);
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  return failing_sparsely(std::move(shape), std::move(blocks));
+}
+
+Case SuspectRuns::smallest(const Case& failing_case, std::size_t scalar) {
+  const KernelDescription& kernel = pair_.kernel();
+  Case best = failing_case;
+  if (!input_of(best).blocks) return best;
+  std::int64_t passes = kernel.scalars[scalar].range.low - 1;
+  while (input_of(best).integers[scalar] - passes > 1) {
+    const std::int64_t high = input_of(best).integers[scalar];
+    const std::int64_t middle = passes + (high - passes) / 2;
+    std::optional<Case> found;
+    std::int64_t tried = middle;
+    for (; tried < high && tried < middle + kStepsToDomain && !found; ++tried) {
+      KernelInput input = input_of(best);
+      input.integers[scalar] = tried;
+      shrink_grid(kernel, input);
+      if (!fit(kernel, input)) continue;
+      const AnyInput candidate = std::make_shared<const KernelInput>(input);
+      if (!pair_.in_domain(candidate)) continue;
+      found = failing_sparsely(input, *input.blocks);
+      break;
+    }
+    if (found) {
+      best = *std::move(found);
+    } else {
+      passes = std::min(tried, high - 1);
+    }
+  }
+  return best;
+}
+
+Case SuspectRuns::smallest_grid(const Case& failing_case, std::uint32_t Dim3::* axis) {
+  Case best = failing_case;
+  std::uint32_t passes = 0;
+  while (input_of(best).launch.grid.*axis - passes > 1) {
+    const std::uint32_t high = input_of(best).launch.grid.*axis;
+    KernelInput input = input_of(best);
+    input.launch.grid.*axis = passes + (high - passes) / 2;
+    const std::uint32_t tried = input.launch.grid.*axis;
+    if (auto found = failing_sparsely(input, *input.blocks);
+        found && input_of(*found).launch.grid.*axis == tried) {
+      best = *std::move(found);
+    } else {
+      passes = tried;
+    }
+  }
+  return best;
+}
+
+Case SuspectRuns::smallest(const Case& failing_case) {
+  const KernelDescription& kernel = pair_.kernel();
+  Case best = failing_case;
+  if (!input_of(best).blocks) return best;
+  for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
+    if (is_integer(kernel.scalars[i].element)) best = smallest(best, i);
+  }
+  for (const auto axis : {&Dim3::x, &Dim3::y, &Dim3::z}) best = smallest_grid(best, axis);
+  return best;
+}
+
+std::string SuspectRuns::wrap_of(const Case& failing_case) {
+  Case watched = failing_case;
+  watched.settings.checkers.numerics = true;
+  for (const vgpu::Finding& finding : runner_.run(watched).findings) {
+    if (finding.kind != vgpu::FindingKind::wrapped_integer || finding.accesses.empty()) continue;
+    const vgpu::AccessSide& side = finding.accesses.front();
+    return fmt::format("{}:{} ({})", side.file.substr(side.file.rfind('/') + 1), side.line,
+                       finding.message);
+  }
+  return {};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,45 @@
+// Runs what a solver suspects of a kernel: whole, or sparsely where that is too large, and finds the
+// smallest numbers that fail.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case/case.hpp"
+#include "harness/kernel/kernel_pair.hpp"
+#include "harness/trial/trial.hpp"
+#include "vgpu/symbolic/prove_kernel.hpp"
+
+namespace warpcheck {
+
+class SuspectRuns {
+ public:
+  // pair: outlives the cases.  settings: each is tried; sparse runs take the first one of the build
+  // that is proved.
+  SuspectRuns(const KernelPair& pair, std::vector<Settings> settings)
+      : pair_(pair), settings_(std::move(settings)) {}
+
+  // A case with the suspected numbers that fails.
+  [[nodiscard]] std::optional<Case> failing(const vgpu::symbolic::Suspect& suspect);
+  // From a failing case, by bisection, the one with the smallest value of an integer.
+  [[nodiscard]] Case smallest(const Case& failing, std::size_t scalar);
+  // ... of all integers and the grid, one after the other; whatever runs whole is returned as it
+  // is.
+  [[nodiscard]] Case smallest(const Case& failing);
+  // The line where an integer wraps first in a case, with its operands; empty: none does.
+  [[nodiscard]] std::string wrap_of(const Case& failing);
+
+ private:
+  [[nodiscard]] std::optional<Case> failing(const AnyInput& input);
+  [[nodiscard]] std::optional<Case> failing_whole(const KernelInput& shape);
+  [[nodiscard]] std::optional<Case> failing_sparsely(KernelInput shape,
+                                                     std::vector<std::uint32_t> blocks);
+  [[nodiscard]] Case smallest_grid(const Case& failing, std::uint32_t Dim3::* axis);
+
+  const KernelPair& pair_;
+  std::vector<Settings> settings_;
+  TrialRunner runner_;
+};
+
+}  // namespace warpcheck
