@@ -51,8 +51,8 @@ constexpr bool is_scaled(ProductKind kind) { return kind >= ProductKind::mxf8f6f
 struct TensorCopy {
   enum class Spread : std::uint8_t {
     none,
-    pairs_02_13,  // .warpx2::02_13: warps 0 and 2 have a half each, and so have warps 1 and 3
-    pairs_01_23,  // .warpx2::01_23: warps 0 and 1, and warps 2 and 3
+    pairs_02_13,  // .warpx2::02_13: warps 0 and 2 have the first half, warps 1 and 3 the second
+    pairs_01_23,  // .warpx2::01_23: warps 0 and 1 have the first half, warps 2 and 3 the second
     all,          // .warpx4: each warp has all
   };
   enum class Source : std::uint8_t { plain, b6x16, b4x16 };  // unpacked to bytes

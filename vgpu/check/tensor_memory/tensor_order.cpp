@@ -88,10 +88,15 @@ void TensorOrder::on_tensor_memory(const TensorMemoryEvent& event) {
   access(event);
 }
 
-// A warp counts as one thread: it executes loads and stores together, and any of its threads may
-// issue the other operations.
-bool TensorOrder::is_of_thread(const Operation& one, const WarpPlace& place) const {
-  return one.place.block == place.block && one.place.warp == place.warp;
+// Loads and stores are operations of all threads of a warp; a single thread issues the others.
+bool TensorOrder::is_of_thread(const Operation& one, const WarpPlace& place, unsigned lane,
+                               TensorOp op) const {
+  const bool same_warp = one.place.block == place.block && one.place.warp == place.warp;
+  return same_warp && (is_move(one.op) || is_move(op) || one.lane == lane);
+}
+
+TensorOrder::Moment TensorOrder::moment_of(const WarpPlace& place) {
+  return {order_.segment_of(place, false), order_.threads().phase_of(place), true};
 }
 
 // A wait, a fence or a commit.
@@ -105,18 +110,24 @@ void TensorOrder::note(const TensorMemoryEvent& event) {
     });
     return;
   }
-  const SegmentId now = order_.segment_of(event.place, false);
+  const Moment now = moment_of(event.place);
+  const auto lane = static_cast<unsigned>(std::countr_zero(event.mask));
   for (auto& [block, all] : blocks_) {
     for (Operation& one : all) {
-      if (!is_of_thread(one, event.place)) continue;
+      const bool is_by_warp =
+          one.place.block == event.place.block && one.place.warp == event.place.warp;
+      if (!is_by_warp) continue;
+      const auto mark = [&](Moment& moment, bool applies) {
+        if (applies && !moment.is_set) moment = now;
+      };
       switch (event.op) {
-        case TensorOp::wait_loads: one.is_waited |= one.op == TensorOp::load; break;
-        case TensorOp::wait_stores: one.is_waited |= one.op == TensorOp::store; break;
-        case TensorOp::commit: one.is_committed |= is_by_unit(one.op); break;
+        case TensorOp::wait_loads: mark(one.waited, one.op == TensorOp::load); break;
+        case TensorOp::wait_stores: mark(one.waited, one.op == TensorOp::store); break;
+        case TensorOp::commit:
+          one.is_committed |= is_by_unit(one.op) && one.lane == lane && one.ctas == event.ctas;
+          break;
         case TensorOp::fence_before:
-          if (one.fenced != 0 || (is_move(one.op) && !one.is_waited)) break;
-          one.fenced = now;
-          one.fenced_phase = order_.threads().phase_of(event.place);
+          mark(one.fenced, is_move(one.op) || (event.mask >> one.lane & 1) != 0);
           break;
         default: break;
       }
@@ -127,6 +138,7 @@ void TensorOrder::note(const TensorMemoryEvent& event) {
 // The pairs of 9.7.16.6.2.  Products also read their operands in order: a product that overwrites
 // what an earlier one reads does not overtake it.
 bool TensorOrder::is_pipeline(const Operation& first, const Operation& second) {
+  if (first.ctas != second.ctas) return false;
   switch (first.op) {
     case TensorOp::product:
       if (second.op == TensorOp::shift) return true;
@@ -152,38 +164,50 @@ bool TensorOrder::knows_products(const Operation& earlier, const WarpPlace& plac
                                  bool at_fence) const {
   const VectorClock& clock =
       at_fence ? after_of(place, lane).knows : order_.threads().at(place, lane).knows;
-  return order_.knows(clock, earlier.products, earlier.lane);
+  return order_.knows(clock, earlier.products, earlier.lane) ||
+         (earlier.follower.products != 0 &&
+          order_.knows(clock, earlier.follower.products, earlier.follower.lane));
 }
 
-bool TensorOrder::knows_fence(const Operation& earlier, const WarpPlace& place, unsigned lane,
-                              bool at_fence) const {
-  if (earlier.fenced == 0) return false;
+// Returns whether the thread knows that this moment of the earlier operation's warp has passed.
+bool TensorOrder::knows(const Operation& earlier, const Moment& moment, const WarpPlace& place,
+                        unsigned lane, bool at_fence) const {
+  if (!moment.is_set) return false;
   const After& after = after_of(place, lane);
-  const Tick phase = at_fence ? after.phase : order_.threads().phase_of(place);
   if (at_fence && !after.is_set) return false;
-  if (earlier.place.block == place.block && earlier.fenced_phase < phase) return true;
+  const Tick phase = at_fence ? after.phase : order_.threads().phase_of(place);
+  if (earlier.place.block == place.block && moment.phase < phase) return true;
   const VectorClock& clock = at_fence ? after.knows : order_.threads().at(place, lane).knows;
-  return order_.knows(clock, earlier.fenced, earlier.lane);
+  return order_.knows(clock, moment.segment, earlier.lane);
 }
 
 TensorOrder::Missing TensorOrder::missing(const Operation& earlier, const Operation& now) const {
-  const bool is_own = is_of_thread(earlier, now.place);
+  const bool is_own = is_of_thread(earlier, now.place, now.lane, now.op);
   const bool needs_fence = now.op != TensorOp::deallocate;  // that is synchronous
   const bool forms_pipeline = is_pipeline(earlier, now);
   if (is_own && forms_pipeline) return Missing::nothing;
   if (is_own && is_move(earlier.op)) {
-    return earlier.is_waited ? Missing::nothing : Missing::wait;
+    return earlier.waited.is_set ? Missing::nothing : Missing::wait;
   }
+  const auto knows_of = [&](const Moment& moment, bool at_fence) {
+    return knows(earlier, moment, now.place, now.lane, at_fence);
+  };
   if (is_by_unit(earlier.op)) {
     if (knows_products(earlier, now.place, now.lane, needs_fence)) return Missing::nothing;
-    if (forms_pipeline && knows_fence(earlier, now.place, now.lane, true)) return Missing::nothing;
+    if (forms_pipeline) {
+      if (knows_of(earlier.fenced, true)) return Missing::nothing;
+      if (!knows_of(earlier.issued, false)) return Missing::order;
+      return knows_of(earlier.fenced, false) ? Missing::after_fence : Missing::before_fence;
+    }
     if (knows_products(earlier, now.place, now.lane, false)) return Missing::after_fence;
     return earlier.is_committed ? Missing::phase : Missing::commit;
   }
-  if (!earlier.is_waited) return Missing::wait;
-  if (earlier.fenced == 0) return Missing::before_fence;
-  if (knows_fence(earlier, now.place, now.lane, needs_fence)) return Missing::nothing;
-  return knows_fence(earlier, now.place, now.lane, false) ? Missing::after_fence : Missing::order;
+  if (!knows_of(earlier.issued, false)) return Missing::order;
+  if (!knows_of(earlier.waited, false)) return Missing::wait;
+  if (!knows_of(earlier.fenced, false)) return Missing::before_fence;
+  const bool knows_in_time =
+      knows_of(earlier.waited, needs_fence) && knows_of(earlier.fenced, needs_fence);
+  return knows_in_time ? Missing::nothing : Missing::after_fence;
 }
 
 void TensorOrder::access(const TensorMemoryEvent& event) {
@@ -199,20 +223,26 @@ void TensorOrder::access(const TensorMemoryEvent& event) {
   now.columns = event.columns;
   now.kind = event.kind;
   now.is_narrow_copy = event.is_narrow_copy;
+  now.ctas = event.ctas;
+  now.issued = moment_of(event.place);
   if (is_by_unit(event.op)) now.products = order_.copies().segment_of_products(event.place);
   for (const TensorArea& area : event.areas) {
     now.area = area;
     std::vector<Operation>& all = blocks_[area.block];
-    std::erase_if(all, [&](const Operation& earlier) {
+    std::erase_if(all, [&](Operation& earlier) {
       const bool conflicts = earlier.number != number_ && earlier.area.meets(area) &&
                              (earlier.area.writes || area.writes);
       if (conflicts) {
         const Missing lack = missing(earlier, now);
         if (lack != Missing::nothing) report(earlier, now, lack);
+        // A pipeline: when this operation is complete, the earlier one is.
+        if (lack == Missing::nothing && is_by_unit(earlier.op) && is_by_unit(now.op)) {
+          earlier.follower = {now.products, now.lane};
+        }
       }
       const bool is_replaced = earlier.number != number_ && area.contains(earlier.area) &&
                                (area.writes || !earlier.area.writes);
-      return is_replaced && (conflicts || is_of_thread(earlier, now.place));
+      return is_replaced && (conflicts || is_of_thread(earlier, now.place, now.lane, now.op));
     });
     if (event.op == TensorOp::deallocate) continue;
     if (all.size() >= kOperationsMax) all.erase(all.begin());
@@ -257,8 +287,11 @@ void TensorOrder::report(const Operation& earlier, const Operation& now, Missing
         finding.lack = Lack::copy_wait;
         finding.message = fmt::format(
             "the {} (1) is asynchronous, and no tcgen05.wait::{} of its warp comes between (1) "
-            "and (2)",
-            what, earlier.op == TensorOp::load ? "ld" : "st");
+            "and {}",
+            what, earlier.op == TensorOp::load ? "ld" : "st",
+            is_of_thread(earlier, now.place, now.lane, now.op)
+                ? "(2)"
+                : "the synchronisation with the thread of (2)");
         break;
       case Missing::commit:
         finding.lack = Lack::phase_wait;

@@ -7,10 +7,11 @@
 //     waited for (tcgen05.wait); or if X is complete (below);
 //   - of another warp, if X is complete; or if X is a load or store that has been waited for, or
 //     forms a pipeline with Y, and tcgen05.fence::before_thread_sync follows X, and what follows
-//     that fence synchronises with Y's thread, whose tcgen05.fence::after_thread_sync comes
+//     wait and fence synchronises with Y's thread, whose tcgen05.fence::after_thread_sync comes
 //     between.
 // A product, copy or shift is complete for a thread that knows of the phase of an mbarrier to which
-// a tcgen05.commit behind it arrives; an asynchronous Y also needs the fence::after_thread_sync.
+// a tcgen05.commit of its thread behind it arrives, or of one to which that of an operation behind
+// it in a pipeline arrives; an asynchronous Y also needs the fence::after_thread_sync.
 //
 // Threads synchronise here by everything that orders their execution, relaxed waits included, but
 // for flags in memory, which are not followed.
@@ -41,6 +42,12 @@ class TensorOrder {
   void on_tensor_memory(const TensorMemoryEvent& event);
 
  private:
+  // When the warp of an operation did something; others know of it by what synchronises later.
+  struct Moment {
+    SegmentId segment = 0;
+    Tick phase = 0;
+    bool is_set = false;
+  };
   // An operation on some words that nothing later has replaced.
   struct Operation {
     TensorArea area;
@@ -51,12 +58,16 @@ class TensorOrder {
     std::uint32_t number = 0;  // of the instruction's execution
     std::uint32_t accumulator = 0, rows = 0, columns = 0;
     ProductKind kind = ProductKind::f16;
+    std::uint32_t ctas = 1;
     bool is_narrow_copy = false;
     SegmentId products = 0;  // product, copy, shift: of its thread's operations
-    bool is_waited = false;  // load, store
+    // The same of a later operation that is executed behind it in a pipeline.
+    struct {
+      SegmentId products = 0;
+      unsigned lane = 0;
+    } follower{};
     bool is_committed = false;
-    SegmentId fenced = 0;  // the segment of its thread at the fence; 0: there is none
-    Tick fenced_phase = 0;
+    Moment issued, waited, fenced;  // waited: load, store
   };
   // What a thread knew at its latest tcgen05.fence::after_thread_sync.
   struct After {
@@ -66,7 +77,7 @@ class TensorOrder {
   };
   enum class Missing : std::uint8_t {
     nothing,
-    wait,          // tcgen05.wait
+    wait,          // tcgen05.wait, before the threads synchronise
     commit,        // tcgen05.commit
     phase,         // the thread does not know of the mbarrier's phase
     before_fence,  // tcgen05.fence::before_thread_sync
@@ -76,14 +87,16 @@ class TensorOrder {
 
   static bool is_move(TensorOp op) { return op == TensorOp::load || op == TensorOp::store; }
   static bool is_pipeline(const Operation& first, const Operation& second);
-  [[nodiscard]] bool is_of_thread(const Operation& one, const WarpPlace& place) const;
+  [[nodiscard]] bool is_of_thread(const Operation& one, const WarpPlace& place, unsigned lane,
+                                  TensorOp op) const;
+  [[nodiscard]] Moment moment_of(const WarpPlace& place);
   void note(const TensorMemoryEvent& event);
   void access(const TensorMemoryEvent& event);
   [[nodiscard]] Missing missing(const Operation& earlier, const Operation& now) const;
   [[nodiscard]] bool knows_products(const Operation& earlier, const WarpPlace& place, unsigned lane,
                                     bool at_fence) const;
-  [[nodiscard]] bool knows_fence(const Operation& earlier, const WarpPlace& place, unsigned lane,
-                                 bool at_fence) const;
+  [[nodiscard]] bool knows(const Operation& earlier, const Moment& moment, const WarpPlace& place,
+                           unsigned lane, bool at_fence) const;
   [[nodiscard]] const After& after_of(const WarpPlace& place, unsigned lane) const;
   void report(const Operation& earlier, const Operation& now, Missing missing);
 

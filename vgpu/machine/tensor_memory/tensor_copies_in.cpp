@@ -20,9 +20,9 @@ std::vector<std::uint32_t> lanes_of_row(const TensorCopy& copy, std::uint32_t ro
   const std::uint32_t half = row / kLanesOfPart, lane = row % kLanesOfPart;
   switch (copy.spread) {
     case Spread::none: return {row};
-    case Spread::pairs_02_13:
+    case Spread::pairs_02_13: return {half * kLanesOfPart + lane, (half + 2) * kLanesOfPart + lane};
+    case Spread::pairs_01_23:
       return {2 * half * kLanesOfPart + lane, (2 * half + 1) * kLanesOfPart + lane};
-    case Spread::pairs_01_23: return {half * kLanesOfPart + lane, (half + 2) * kLanesOfPart + lane};
     case Spread::all: break;
   }
   return {lane, kLanesOfPart + lane, 2 * kLanesOfPart + lane, 3 * kLanesOfPart + lane};

@@ -98,6 +98,8 @@ class TensorMemory {
   Step shift(const Operation& op);
   Step commit(const Operation& op);
   void arrive(const Operation& op, const Ref& address);
+  [[nodiscard]] static bool has_one_address(const Operation& op);
+  Step fail_addresses(const Operation& op) const;
   [[nodiscard]] std::vector<TensorArea> areas_of_move(const Operation& op, bool writes) const;
   [[nodiscard]] std::string misuse_of_move(const Operation& op,
                                            std::span<const TensorArea> areas) const;

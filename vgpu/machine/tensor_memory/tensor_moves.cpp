@@ -82,12 +82,6 @@ std::vector<TensorArea> TensorMemory::areas_of_move(const Operation& op, bool wr
 // Warp w of a warpgroup may access the lanes from 32 w on (9.7.16.8.1).
 std::string TensorMemory::misuse_of_move(const Operation& op,
                                          std::span<const TensorArea> areas) const {
-  for (std::uint32_t rest = op.lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (word_of(op.run.banks, op.tensor.address, lane) != op.word(op.tensor.address)) {
-      return "the threads of the warp have different addresses";
-    }
-  }
   const std::uint32_t warp = op.run.warp.index % kWarpsOfGroup;
   const std::uint32_t own = warp * kLanesOfPart;
   for (const TensorArea& area : areas) {
@@ -106,8 +100,23 @@ std::string TensorMemory::misuse_of_move(const Operation& op,
   return {};
 }
 
+// Returns whether all threads of the warp have the same address, as they must.
+bool TensorMemory::has_one_address(const Operation& op) {
+  for (std::uint32_t rest = op.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (word_of(op.run.banks, op.tensor.address, lane) != op.word(op.tensor.address)) return false;
+  }
+  return true;
+}
+
+Step TensorMemory::fail_addresses(const Operation& op) const {
+  return fail(op, Trap::Cause::tensor_rule,
+              "(1): the threads of the warp have different addresses in tensor memory");
+}
+
 Step TensorMemory::load(const Operation& op) {
   const TensorMemoryInstr& tensor = op.tensor;
+  if (!has_one_address(op)) return fail_addresses(op);
   const std::vector<TensorArea> areas = areas_of_move(op, false);
   if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
     return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
@@ -139,6 +148,7 @@ Step TensorMemory::load(const Operation& op) {
 
 Step TensorMemory::store(const Operation& op) {
   const TensorMemoryInstr& tensor = op.tensor;
+  if (!has_one_address(op)) return fail_addresses(op);
   const std::vector<TensorArea> areas = areas_of_move(op, true);
   if (const std::string why = misuse_of_move(op, areas); !why.empty()) {
     return fail(op, Trap::Cause::tensor_bounds, "(1): " + why);
@@ -164,7 +174,8 @@ Step TensorMemory::store(const Operation& op) {
   return Step::again;
 }
 
-// Each row of 32 bytes of a warp's lanes, except the last, moves to the next lane.
+// Each row of 32 bytes of a warp's lanes takes the place of the one before it; the last stays, for
+// a copy of .4x256b to renew.
 Step TensorMemory::shift(const Operation& op) {
   constexpr std::uint32_t kColumns = 8;
   const TensorAddress base = op.at(op.tensor.address, op.tensor.offset);
@@ -184,10 +195,10 @@ Step TensorMemory::shift(const Operation& op) {
   tell(op, areas);
   for (Slot* const slot : blocks) {
     TensorBlock& block = block_of(*slot);
-    for (std::uint32_t lane = base.lane + kLanesOfPart - 1; lane > base.lane; --lane) {
+    for (std::uint32_t lane = base.lane; lane + 1 < base.lane + kLanesOfPart; ++lane) {
       for (std::uint32_t column = base.column; column < base.column + kColumns; ++column) {
         const std::size_t to = TensorBlock::index(lane, column);
-        const std::size_t from = TensorBlock::index(lane - 1, column);
+        const std::size_t from = TensorBlock::index(lane + 1, column);
         block.words[to] = block.words[from];
         block.written[to] = block.written[from];
       }

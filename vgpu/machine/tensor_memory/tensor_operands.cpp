@@ -138,8 +138,15 @@ void describe_scale(const TensorMemoryInstr& tensor, DescriptionBits fields,
     product.error = "the type of the scale factors, which is UE4M3";
   }
   for (const std::uint32_t byte : {product.scale_a_byte, product.scale_b_byte}) {
-    if (byte + tensor.scale_blocks > 4) product.error = "the id of scale factors";
+    if (byte % tensor.scale_blocks != 0) product.error = "the id of scale factors";
   }
+}
+
+// Returns the bits that are reserved (tables 42 to 44).
+std::uint32_t reserved_bits(ProductKind kind) {
+  if (!is_scaled(kind)) return 1u << 6 | 1u << 23 | 1u << 29;
+  const std::uint32_t common = 3u | 1u << 3 | 1u << 6 | 7u << 24;
+  return common | (kind == ProductKind::mxf8f6f4 ? 1u << 31 : 1u << 12);
 }
 
 }  // namespace
@@ -177,6 +184,15 @@ ProductDescription describe(const TensorMemoryInstr& tensor, std::uint32_t bits)
     fail("matrices A and B of different types");
   }
   if (fields.field(2, 1) != 0) fail("a sparse matrix");
+  if ((bits & reserved_bits(tensor.kind)) != 0) {
+    fail(fmt::format("the reserved bits {:#x}", bits & reserved_bits(tensor.kind)));
+  }
+  if (is_packed && fields.field(31, 1) != 0) fail("a depth of 96, which is for sm_103a");
+  const bool has_bytes = elements_of_chunk(tensor.kind, product.b) == 16;
+  if (product.b != Type::none && product.b_in_rows && has_bytes &&
+      product.columns % (16 * tensor.ctas) != 0) {
+    fail(fmt::format("a transposed matrix B of bytes with N = {}", product.columns));
+  }
   if (is_integer && (product.negates_a || product.negates_b)) fail("negated integers");
   if (product.saturates && !is_integer) fail("saturation");
   if (is_packed && (product.a_in_columns || product.b_in_rows)) fail("a transposed matrix");
