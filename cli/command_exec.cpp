@@ -190,6 +190,12 @@ class Execution {
                      compares_outputs(arguments) && settings_.checkers.finds_unwritten_values()},
                 runner_, [this](const HostHeap::Wanted& wanted) { return repeat(wanted); }),
         report_(expected_findings(arguments), arguments.command.front()) {
+    comparison_.follow_with([this](int run, std::uint32_t operation, std::uint64_t byte) {
+      return repeat({.run = run,
+                     .heap = arguments_.heap.value_or(0),
+                     .standard_output = runner_.directory() / "followed-output"},
+                    operation, byte);
+    });
     report_.is_profiled = arguments.profile.is_wanted();
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
     report_.full_names = arguments.full_names;
@@ -251,7 +257,9 @@ class Execution {
   }
 
   // Repeats a run for a comparison.
-  ProgramRun repeat(const HostHeap::Wanted& wanted) {
+  //   ordered_operation, ordered_byte: as in ExecSettings
+  ProgramRun repeat(const HostHeap::Wanted& wanted, std::uint32_t ordered_operation = ptx::kNone,
+                    std::uint64_t ordered_byte = 0) {
     cudart::ExecSettings settings = settings_of_run(wanted.run);
     settings.trace.clear();
     settings.launch_worker.clear();
@@ -259,6 +267,8 @@ class Execution {
     settings.kept_bytes = wanted.kept;
     settings.heap = wanted.heap;
     settings.host_inputs = true;
+    settings.ordered_operation = ordered_operation;
+    settings.ordered_byte = ordered_byte;
     filled_.limit_time(wanted.heap);
     return runner_.run(std::move(settings), wanted.standard_output);
   }

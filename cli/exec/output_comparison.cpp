@@ -4,6 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +21,8 @@ using cudart::Arrival;
 // When runs differ: the number of repeated runs, and of operations of each whose bytes are kept.
 constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kKeptMax = 16;
+// So many different outputs of one operation are looked at.
+constexpr std::size_t kSpreadMax = 8;
 
 std::vector<OutputKey> without(std::vector<OutputKey> keys, const std::vector<OutputKey>& others) {
   std::erase_if(
@@ -123,7 +130,8 @@ std::string without_directory(const std::string& place) {
 // Why the output may differ: an unwritten value, an order that a kernel may observe, or an order
 // that is missing.
 void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& other,
-             const OutputKey& key, std::optional<std::size_t> arrivals, std::uint32_t own_kernel) {
+             const OutputKey& key, std::optional<std::size_t> arrivals, std::uint32_t own_kernel,
+             const std::function<vgpu::Finding()>& order) {
   for (const RunOutput* const run : {&other, &first}) {
     const vgpu::Finding* const unwritten = unwritten_value_in(*run, key, arrivals, finding.kernel);
     if (unwritten == nullptr) continue;
@@ -137,6 +145,12 @@ void explain(vgpu::Finding& finding, const RunOutput& first, const RunOutput& ot
     const RunOutput::Kernel* const kernel = seer_of_order(*run, key, arrivals, own_kernel);
     if (kernel == nullptr) continue;
     finding.severity = vgpu::Severity::note;
+    vgpu::Finding known = order();
+    finding.accesses = std::move(known.accesses);
+    if (!finding.accesses.empty()) {
+      finding.message += "; " + known.message;
+      return;
+    }
     finding.message +=
         fmt::format("; kernel {} can observe the order of threads: {}",
                     vgpu::kernel_name(kernel->name), without_directory(kernel->sees_order));
@@ -175,6 +189,42 @@ RunOutput OutputComparison::repeat(int run, const std::vector<std::uint32_t>& ke
   return output;
 }
 
+// The floats at a byte of an output under all schedules of which the output differs.
+std::string OutputComparison::spread_of(const OutputKey& key, std::size_t byte,
+                                        const RunOutput& first, const RunOutput& other) {
+  const auto float_in = [&](const RunOutput& run) {
+    const std::string bytes = kept_bytes(run, key.process, arrival_of(run, key));
+    float value = std::numeric_limits<float>::quiet_NaN();
+    if (byte + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + byte, sizeof value);
+    return value;
+  };
+  std::set<std::uint64_t> seen{arrival_of(first, key).hash, arrival_of(other, key).hash};
+  std::vector<float> values{float_in(first), float_in(other)};
+  for (std::size_t i = 1; i < runs_.size() && seen.size() < kSpreadMax; ++i) {
+    if (std::ranges::count(differences(runs_[0], runs_[i]), key) == 0) continue;
+    if (!seen.insert(arrival_of(runs_[i], key).hash).second) continue;
+    const RunOutput again = repeat(static_cast<int>(i) + 1, {key.operation});
+    if (std::ranges::count(differences(first, again), key) != 0) values.push_back(float_in(again));
+  }
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return {};
+  const auto [least, greatest] = std::ranges::minmax(values);
+  const float larger = std::max(std::fabs(least), std::fabs(greatest));
+  const double unit = std::ldexp(1.0, std::max(std::ilogb(larger), -126) - 23);
+  return fmt::format("; under {} schedules from {} to {}, {:.3g} ulps apart", runs_.size(), least,
+                     greatest, (double{greatest} - double{least}) / unit);
+}
+
+vgpu::Finding OutputComparison::order_of(const OutputKey& key, std::size_t byte, int run) const {
+  const bool has_bytes = key.kind == OutputKey::Kind::copy || key.kind == OutputKey::Kind::memory;
+  if (follow_ == nullptr || !has_bytes) return {};
+  const RunOutput followed = output_of(follow_(run, key.operation, byte));
+  if (key.process >= followed.processes.size()) return {};
+  for (const RunOutput::Told& told : followed.processes[key.process].told) {
+    if (told.finding.kind == vgpu::FindingKind::schedule_dependent) return told.finding;
+  }
+  return {};
+}
+
 std::optional<OutputComparison::Found> OutputComparison::find(std::string_view first) {
   std::size_t repeated = 0;
   for (std::size_t i = 1; i < runs_.size() && repeated < kRepeatedMax; ++i) {
@@ -204,15 +254,15 @@ std::optional<OutputComparison::Found> OutputComparison::find(std::string_view f
 
 vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& first,
                                          const RunOutput& other, int run,
-                                         std::string_view first_name) const {
+                                         std::string_view first_name) {
   vgpu::Finding finding;
   finding.kind = vgpu::FindingKind::schedule_dependent;
   const RunOutput::Process& process = other.processes.at(key.process);
   std::uint32_t kernel = 0;
   std::optional<std::size_t> arrivals;
+  std::size_t at = 0;
   if (key.kind == OutputKey::Kind::copy || key.kind == OutputKey::Kind::memory) {
     const Arrival& entry = arrival_of(other, key, &arrivals.emplace());
-    std::size_t at = 0;
     finding.message = show_difference(kept_bytes(first, key.process, arrival_of(first, key)),
                                       kept_bytes(other, key.process, entry), first_name, &at);
     finding.object = key.kind == OutputKey::Kind::copy
@@ -240,7 +290,10 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
       if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
     }
   }
-  explain(finding, first, other, key, arrivals, kernel);
+  explain(finding, first, other, key, arrivals, kernel, [&] { return order_of(key, at, run); });
+  const bool is_float = !finding.accesses.empty() && finding.accesses[0].ptx.ends_with(".f32") &&
+                        finding.accesses.back().role != "address";
+  if (is_float) finding.message += spread_of(key, at, first, other);
   if (finding.message.starts_with("; ")) finding.message.erase(0, 2);
   return finding;
 }

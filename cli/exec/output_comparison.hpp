@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ class OutputComparison {
   // the host hands to the device is logged.
   using Repeat = std::function<ProgramRun(int run, const std::vector<std::uint32_t>& kept,
                                           const std::filesystem::path& standard_output)>;
+  // Runs it again and follows the order of threads to a byte of what an operation brings to the
+  // host (ExecSettings::ordered_operation).
+  using Follow = std::function<ProgramRun(int run, std::uint32_t operation, std::uint64_t byte)>;
   struct Found {
     vgpu::Finding finding;
     int run = 1;  // the one that differs from the first
@@ -37,6 +41,9 @@ class OutputComparison {
   // directory: for files.
   OutputComparison(std::filesystem::path directory, Repeat repeat)
       : directory_(std::move(directory)), repeat_(std::move(repeat)) {}
+
+  // Without it, no line is named.
+  void follow_with(Follow follow) { follow_ = std::move(follow); }
 
   void add(RunOutput run) { runs_.push_back(std::move(run)); }
   // run: from 1, as for replace() and leave_out(), which change what is compared
@@ -51,12 +58,17 @@ class OutputComparison {
 
  private:
   RunOutput repeat(int run, const std::vector<std::uint32_t>& kept);
+  // Why the order reaches a byte; no sides: it is not known.
+  [[nodiscard]] vgpu::Finding order_of(const OutputKey& key, std::size_t byte, int run) const;
   [[nodiscard]] std::filesystem::path text_of(int run) const;
   vgpu::Finding describe(const OutputKey& key, const RunOutput& first, const RunOutput& other,
-                         int run, std::string_view first_name) const;
+                         int run, std::string_view first_name);
+  std::string spread_of(const OutputKey& key, std::size_t byte, const RunOutput& first,
+                        const RunOutput& other);
 
   std::filesystem::path directory_;
   Repeat repeat_;
+  Follow follow_;
   std::vector<RunOutput> runs_;
   bool unsteady_ = false;
 };

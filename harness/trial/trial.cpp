@@ -11,6 +11,7 @@
 #include "harness/pair/device.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/source_path.hpp"
+#include "harness/trial/determinism.hpp"
 #include "harness/trial/rounding.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/replay.hpp"
@@ -250,6 +251,17 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   if (other.output == nullptr || !verdict.refusals.empty()) return;
   if (auto difference = a_case.pair->schedule_difference(made.output, other.output)) {
     add(vgpu::FindingKind::schedule_dependent, std::move(*difference));
+    explain_schedule_dependence(a_case, verdict, verdict.findings.back());
+  }
+}
+
+void TrialRunner::explain_schedule_dependence(const Case& a_case, const Verdict& verdict,
+                                              vgpu::Finding& finding) {
+  vgpu::OrderReason order = find_order_reason(a_case, verdict.schedule, engine_);
+  finding.accesses = std::move(order.sides);
+  if (!order.text.empty()) finding.message += "; " + order.text;
+  if (const auto spread = spread_over_schedules(a_case, verdict.schedule, verdict.steps, engine_)) {
+    finding.message += "; " + text_of(*spread);
   }
 }
 

@@ -75,6 +75,8 @@ class TrialRunner {
   std::optional<Verdict> run_for_every_schedule(const Case& a_case);
   Attempt attempt(const Case& a_case, vgpu::Strategy& strategy);
   void judge_output(const Case& a_case, const Attempt& attempt, Verdict& verdict);
+  void explain_schedule_dependence(const Case& a_case, const Verdict& verdict,
+                                   vgpu::Finding& finding);
   const AnyOutput& reference_of(const Case& a_case);
   const DefaultRun& default_run_of(const Case& a_case);
 

@@ -15,6 +15,7 @@ WatchedRun run_watched(const Case& a_case, Engine& engine, vgpu::Observer& obser
                          .checkers = vgpu::no_checkers(),
                          .limits = a_case.settings.limits,
                          .strategy = strategy != nullptr ? strategy : &policy,
+                         .edits = a_case.settings.edits,
                          .extra_observer = &observer};
   settings.limits.enough = enough;
   WatchedRun run;

@@ -143,6 +143,8 @@ std::string class_of(const Finding& finding) {
   using Places = std::vector<std::pair<std::string_view, std::uint32_t>>;
   Places lines, instructions;
   for (const AccessSide& side : finding.accesses) {
+    // Which of several lines change a result is another question for each input.
+    if (finding.kind == FindingKind::schedule_dependent) break;
     if (!side.file.empty()) {
       lines.emplace_back(side.file, side.line);
     } else if (!side.ptx.empty()) {

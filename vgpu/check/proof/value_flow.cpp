@@ -196,7 +196,7 @@ void ValueFlow::on_access(const Access& access) {
 
 // Returns whether what a load finds, or a store leaves, depends on the order of threads.
 bool ValueFlow::shows_order(const Access& access) const {
-  return sources_.order && access.order != ptx::Order::weak;
+  return sources_.order && access.order != ptx::Order::weak && follows_order_of(access);
 }
 
 void ValueFlow::read(Access& access) {
@@ -285,7 +285,8 @@ void ValueFlow::update(Access& access, const Instr& instr, MemoryShadow& shadow)
   mark_read(access, shadow);
   if (access.undefined != 0) mark_whole(access, access.undefined);
   const std::uint32_t read = access.undefined;
-  const bool shows_order = sources_.order && !keeps_order_out(access, instr);
+  const bool is_followed = sources_.order && follows_order_of(access);
+  const bool shows_order = is_followed && !keeps_order_out(access, instr);
   const std::uint32_t written = shows_order ? access.mask : operands.mask | read;
   if (written != 0) {
     mark_whole(access, written);
@@ -293,7 +294,7 @@ void ValueFlow::update(Access& access, const Instr& instr, MemoryShadow& shadow)
   }
   leave_written(access, shadow);
   // The old values that lanes receive depend on the order of threads.
-  access.undefined = sources_.order ? access.mask : read;
+  access.undefined = is_followed ? access.mask : read;
   access.is_partial = false;
   access.origin = access.pc;
   access.of_element.fill({access.undefined, access.pc});

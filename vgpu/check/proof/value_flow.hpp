@@ -69,7 +69,7 @@ struct ValueDecision {
   bool follows_load = false;
 };
 
-class ValueFlow final : public Observer, private UndefinedMemory {
+class ValueFlow : public Observer, protected UndefinedMemory {
  public:
   struct Sources {
     bool data = true, order = true;
@@ -101,19 +101,26 @@ class ValueFlow final : public Observer, private UndefinedMemory {
   void on_device_copy(const DeviceCopy& copy) override;
   void on_opaque_operation(std::string_view call) override;
 
- private:
+ protected:
   struct Origin {
     const Program* program = nullptr;  // null: the host
     std::uint32_t pc = ptx::kNone;
-    friend bool operator==(const Origin&, const Origin&) = default;
+    friend auto operator<=>(const Origin&, const Origin&) = default;
   };
 
   // In memory, followed values are marked as undefined, as they are in registers.
   void read(Access& access) override;
   void write(const Access& access) override;
-  [[nodiscard]] bool shows_order(const Access& access) const;
+  // Returns whether the order of threads that an access shows is followed.
+  [[nodiscard]] virtual bool follows_order_of(const Access&) const { return true; }
 
   MemoryShadow& shadow_of(const Allocation& allocation);
+  [[nodiscard]] const Origin& origin_of(const MemoryShadow::Taint& taint) const {
+    return origins_[taint.origin];
+  }
+
+ private:
+  [[nodiscard]] bool shows_order(const Access& access) const;
   void begin_kernel(const Sync& sync);
   void mark_read(Access& access, const MemoryShadow& shadow);
   void leave_written(const Access& access, MemoryShadow& shadow);

@@ -73,6 +73,7 @@ void Arrivals::all_done(std::uint32_t operations) {
   const bool keeps = session->keeps(operations);
   for (const vgpu::Allocation* const allocation : memory_.live()) {
     if (!allocation->managed && !allocation->page_locked) continue;
+    session->keep_order(operations, *allocation, entry.bytes);
     entry.bytes += allocation->bytes;
     entry.hash = XXH3_64bits_withSeed(allocation->data, allocation->bytes, entry.hash);
     if (keeps) session->keep(entry.kind, operations, {allocation->data, allocation->bytes});

@@ -248,6 +248,8 @@ ExecSettings settings_of(const Json& json) {
   settings.debugger = json.at("debugger").get<std::string>();
   settings.profile = json.at("profile").get<bool>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
+  settings.ordered_operation = json.at("ordered_operation").get<std::uint32_t>();
+  settings.ordered_byte = json.at("ordered_byte").get<std::uint64_t>();
   return settings;
 }
 
@@ -293,7 +295,9 @@ std::string to_text(const ExecSettings& settings) {
                {"launch_worker", settings.launch_worker},
                {"debugger", settings.debugger},
                {"profile", settings.profile},
-               {"kept_bytes", settings.kept_bytes}});
+               {"kept_bytes", settings.kept_bytes},
+               {"ordered_operation", settings.ordered_operation},
+               {"ordered_byte", settings.ordered_byte}});
 }
 
 std::optional<ExecSettings> parse_exec_settings(std::string_view text) {

@@ -59,6 +59,10 @@ struct ExecSettings {
   bool prove = false;      // whether to examine the code of kernels (KernelRecord::proved)
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
+  // Follow the order of threads, without checks, and record as a `schedule-dependent` finding why
+  // it reaches this byte of what this operation brings to the host.  kNone: do not.
+  std::uint32_t ordered_operation = ptx::kNone;
+  std::uint64_t ordered_byte = 0;
 };
 
 // The program has loaded the runtime library, before main.

@@ -37,6 +37,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.leaks = true;
   settings.host_bytes = true;
   settings.kept_bytes = {3, UINT32_MAX};
+  settings.ordered_operation = 4;
+  settings.ordered_byte = 5'000'000'000;
   settings.trace_file = "/a/trace";
   settings.trace = "0\n1";
   settings.launch_worker = "/a/warpcheck";
@@ -66,6 +68,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->leaks);
   EXPECT_TRUE(back->host_bytes);
   EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
+  EXPECT_EQ(back->ordered_operation, 4);
+  EXPECT_EQ(back->ordered_byte, 5'000'000'000);
   EXPECT_EQ(back->trace_file, "/a/trace");
   EXPECT_EQ(back->trace, "0\n1");
   EXPECT_EQ(back->launch_worker, "/a/warpcheck");

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "vgpu/check/proof/order_reason.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/api/calls/mishaps.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
@@ -91,6 +92,12 @@ TrialSettings ExecSession::trial_settings() {
   trial.steps_budget = settings_.steps_budget;
   // Which blocks run must not depend on how fast machines are.
   if (trial.sparse || trial.steps_budget != 0) trial.jobs = 1;
+  if (settings_.ordered_operation != ptx::kNone) {
+    if (order_ == nullptr) order_ = std::make_unique<vgpu::OrderFlow>();
+    trial.extra_observer = order_.get();
+    trial.checkers = vgpu::no_checkers();
+    trial.jobs = 1;
+  }
   if (!settings_.trace.empty()) trace(trial);
   if (!settings_.debugger.empty()) debug(trial);
   return trial;
@@ -217,6 +224,10 @@ bool ExecSession::keeps(std::uint32_t operation) const {
 }
 
 void ExecSession::came_to_host(Arrival entry, std::string_view call) {
+  const bool is_ordered = order_ != nullptr && entry.operation == settings_.ordered_operation;
+  if (is_ordered && entry.kind == Arrival::Kind::copy) {
+    tell_order(order_->mark_in_latest(entry.bytes, settings_.ordered_byte));
+  }
   if (!call.empty()) entry.call = number_of({call});
   log().add(entry);
 }
@@ -249,6 +260,24 @@ void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
   std::ofstream file(kept_bytes_path(settings_.records, ::getpid(), kind, operation),
                      std::ios::binary | std::ios::app);
   file.write(reinterpret_cast<const char*>(part.data()), std::ssize(part));
+}
+
+void ExecSession::keep_order(std::uint32_t operation, const vgpu::Allocation& allocation,
+                             std::uint64_t first) {
+  if (order_ == nullptr || operation != settings_.ordered_operation) return;
+  const std::uint64_t byte = settings_.ordered_byte;
+  if (byte < first || byte - first >= allocation.bytes) return;
+  tell_order(order_->mark_in(allocation, static_cast<std::uint32_t>(byte - first)));
+}
+
+void ExecSession::tell_order(std::optional<std::uint32_t> mark) {
+  vgpu::OrderReason reason =
+      mark ? vgpu::reason_of(order_->sources_of(*mark)) : vgpu::reason_of(order_->decisions());
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::schedule_dependent;
+  finding.accesses = std::move(reason.sides);
+  finding.message = std::move(reason.text);
+  append({.process = ::getpid(), .what = FindingRecord{0, std::move(finding), arrivals()}});
 }
 
 ExecLog& ExecSession::log() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/check/counters/memory_counters.hpp"
+#include "vgpu/check/proof/order_flow.hpp"
 #include "vgpu/check/trace/trace.hpp"
 #include "vgpu/cudart/debug/agent.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
@@ -63,6 +64,8 @@ class ExecSession {
   //   asked_at: return address of the call
   void went_to_device(Arrival entry, std::string_view call, const void* asked_at);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
+  // Memory of host and device that is logged, of `allocation` from byte `first` of the entry on.
+  void keep_order(std::uint32_t operation, const vgpu::Allocation& allocation, std::uint64_t first);
   // Records findings whose counts have grown, and the end of the process. first: number of the
   // first finding; kernels: Trial::kernels()
   void end(const TrialResult& result, std::vector<std::string> kernels, std::size_t first);
@@ -74,6 +77,8 @@ class ExecSession {
   void end_trace();
   void debug(TrialSettings& trial);
   void end_counts();
+  // Records why the order reaches a byte; no mark: it does not reach its value.
+  void tell_order(std::optional<std::uint32_t> mark);
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
@@ -99,6 +104,7 @@ class ExecSession {
   std::size_t traced_ = 0;              // the number of findings that the trace or the agent has
   std::vector<std::uint64_t> counts_;   // recorded counts, by number
   vgpu::MemoryCounters counters_;
+  std::unique_ptr<vgpu::OrderFlow> order_;  // null: the order is not followed
 };
 
 }  // namespace warpcheck::cudart
