@@ -3,12 +3,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <thread>
@@ -23,6 +27,7 @@
 #include "cli/look/profile_arguments.hpp"
 #include "cli/look/trace_arguments.hpp"
 #include "cli/report_options.hpp"
+#include "harness/case/edits_json.hpp"
 #include "harness/expected/expectation_file.hpp"
 #include "harness/report/source_excerpt.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
@@ -67,6 +72,7 @@ struct ExecArguments {
   // What fills the host's heap; 0: nothing.  Not set: in some of several runs.
   std::optional<unsigned> heap;
   CompileOption compile;
+  std::string edits;  // a file; empty: the device code is not changed
   bool leaks = false;
   bool full_names = false;
   std::vector<std::string> ignore;  // patterns of files
@@ -155,6 +161,20 @@ ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& repo
   if (report.errors() == 0 && report.timed_out) return {kTimeUp, Owner::timeout};
   if (report.errors() != 0) return {arguments.error_exit_code, Owner::findings};
   return {report.own_status, Owner::program};
+}
+
+// The changes of device code in a file (edits_json.hpp); none without a name.
+ptx::Edits read_edits(const std::string& path) {
+  if (path.empty()) return {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UsageError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  const Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded()) throw UsageError(fmt::format("{} is no JSON", path));
+  try {
+    return edits_from(json, FieldPath("edits"));
+  } catch (const FieldError& error) {
+    throw UsageError(fmt::format("{}: {}", path, error.what()));
+  }
 }
 
 // Those of --expect, then those of --ignore.
@@ -253,7 +273,8 @@ class Execution {
                                  ? std::filesystem::read_symlink("/proc/self/exe").string()
                                  : "",
             .profile = run == 1 && arguments_.profile.is_wanted(),
-            .prove = arguments_.prove && run == 1};
+            .prove = arguments_.prove && run == 1,
+            .edits = edits_};
   }
 
   // Repeats a run for a comparison.
@@ -393,6 +414,7 @@ class Execution {
                                       : arguments_.sparse          ? kSparseMemoryBytes
                                                           : cudart::device_memory_of_host();
   Settings settings_;
+  const ptx::Edits edits_ = read_edits(arguments_.edits);
   Supervisor& supervisor_;
   ProgramRunner runner_;
   OutputComparison comparison_;
@@ -405,6 +427,7 @@ int run_exec(ExecArguments arguments) {
   arguments.profile.check();
   arguments.trace.begin();
   (void)expected_findings(arguments);  // before anything runs
+  (void)read_edits(arguments.edits);
   const ProgramFile program = find_program(arguments.command.front());
   try {
     require_our_runtime(program);
@@ -509,6 +532,11 @@ void add_device_options(CLI::App& command, ExecArguments& arguments) {
       ->check(positive_number)
       ->type_name("SECONDS");
   arguments.compile.add_to(command);
+  command
+      .add_option("--edits", arguments.edits,
+                  "An experiment: run the device code with the changes in this file "
+                  "(docs/use/fix.md)")
+      ->type_name("FILE");
   command
       .add_option("--against", arguments.against,
                   "Run each launch on a real GPU, too, from the same memory, and compare what both "

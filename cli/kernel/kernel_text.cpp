@@ -1,10 +1,6 @@
 #include "cli/kernel/kernel_text.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -16,6 +12,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/kernel/gpuverify_header.hpp"
+#include "cli/kernel/nvcc.hpp"
 #include "cli/kernel/temporary_files.hpp"
 
 namespace warpcheck {
@@ -35,29 +32,6 @@ std::string read_text_file(const fs::path& path) {
     throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
   }
   return text.str();
-}
-
-void run(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  // Standard output is for results.
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t process = 0;
-  const int error =
-      ::posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    throw UsageError(
-        fmt::format("cannot start {}: {}; put the CUDA Toolkit's nvcc on PATH, or give a .ptx file",
-                    command.front(), std::strerror(error)));
-  }
-  int status = 0;
-  while (::waitpid(process, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
-  throw UsageError(fmt::format("{} failed; its messages are above", command.front()));
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -104,7 +78,9 @@ KernelFile compiled(const fs::path& path, const CompileOptions& options) {
     command.insert(command.end(), build_options.begin(), build_options.end());
     const fs::path output = temporary / "kernel.ptx";
     command.insert(command.end(), {input.string(), "-o", output.string()});
-    run(command);
+    if (run_nvcc(command) != 0) {
+      throw UsageError(fmt::format("{} failed; its messages are above", command.front()));
+    }
     return with_relative_files(read_text_file(output));
   };
   file.optimized = make({"-lineinfo"});
@@ -113,22 +89,6 @@ KernelFile compiled(const fs::path& path, const CompileOptions& options) {
 }
 
 }  // namespace
-
-std::string nvcc_program() {
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* const home = std::getenv(variable);
-    std::error_code error;
-    if (home != nullptr && fs::exists(fs::path(home) / "bin" / "nvcc", error)) {
-      return (fs::path(home) / "bin" / "nvcc").string();
-    }
-  }
-  const char* const path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return folder + "/nvcc";
-  }
-  return "/usr/local/cuda/bin/nvcc";  // where the toolkit's installers put it
-}
 
 KernelFile kernel_file(const std::string& path, const CompileOptions& options) {
   if (!path.ends_with(".ptx")) return compiled(path, options);

@@ -24,7 +24,4 @@ struct CompileOptions {
 // its messages are on standard error.
 [[nodiscard]] KernelFile kernel_file(const std::string& path, const CompileOptions& options);
 
-// The path of nvcc, searched in the same places; it may not exist.
-[[nodiscard]] std::string nvcc_program();
-
 }  // namespace warpcheck

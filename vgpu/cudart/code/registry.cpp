@@ -6,7 +6,9 @@
 #include <set>
 
 #include "vgpu/cudart/code/fatbinary_image.hpp"
+#include "vgpu/cudart/code/file_marks.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
@@ -30,6 +32,7 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
 
 DeviceCode& Unit::code_of_build(const Trial& trial, const Allocations& device,
                                 std::string_view user) {
+  if (!sought_stand_in_) find_stand_in();
   if (replacement_ != nullptr) return replacement_->code_of_build(trial, device, user);
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
@@ -73,8 +76,25 @@ DeviceCode& Unit::code_of_texts(const Trial& trial, OfDevice& own, std::string_v
 void Unit::replace_texts(BuildTexts texts) {
   replacement_ = nullptr;
   if (texts.empty()) return;
+  restore_file_marks(names, texts.optimized);
+  restore_file_marks(names, texts.unoptimized);
   replacement_ = replacements_.emplace_back(std::make_unique<Unit>(std::move(texts))).get();
   replacement_->variables = variables;
+}
+
+void Unit::find_stand_in() {
+  sought_stand_in_ = true;
+  ExecSession* const session = ExecSession::instance();
+  if (session == nullptr || names.empty()) return;
+  for (std::string text : session->stand_in_texts()) {
+    restore_file_marks(names, text);
+    const DeviceCode code(std::string_view(text), "PTX");
+    const bool has_all =
+        std::ranges::all_of(names, [&](const std::string& name) { return code.mentions(name); });
+    if (!has_all) continue;
+    session->stood_in(names);
+    return replace_texts({.optimized = text, .unoptimized = text});
+  }
 }
 
 void Unit::find_unoptimized(std::string_view user) {

@@ -79,6 +79,7 @@ class Unit {
 
   // For an experiment with a changed source: runs these texts instead of the unit's own code, until
   // there are others, or none (empty).  Code that has run lives as long as the unit.
+  // They get the unit's own names of internal linkage.
   void replace_texts(BuildTexts texts);
 
   [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded at run time
@@ -108,6 +109,7 @@ class Unit {
   };
   void tell_managed(DeviceCode& code) const;
   void find_unoptimized(std::string_view user);
+  void find_stand_in();
   DeviceCode& code_of_build(const Trial& trial, const Allocations& device, std::string_view user);
   DeviceCode& code_of_texts(const Trial& trial, OfDevice& own, std::string_view user) const;
 
@@ -115,6 +117,7 @@ class Unit {
   std::vector<std::string> loaded_texts_;
   BuildTexts build_texts_;
   std::vector<std::unique_ptr<Unit>> replacements_;
+  bool sought_stand_in_ = false;
   Unit* replacement_ = nullptr;                      // among these; null: its own code
   std::vector<std::string_view> unoptimized_texts_;  // empty: not searched for, or there are none
   bool unoptimized_is_linked_ = false;               // of relocatable device code

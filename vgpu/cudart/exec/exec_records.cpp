@@ -129,6 +129,37 @@ vgpu::CountedInstr counted_instr_of(const Json& json) {
   return instr;
 }
 
+// [kind, build, text, function, instruction] or [kind, build, text, file, line, mnemonic, function]
+Json to_json(const ptx::ProgramEdit& edit) {
+  Json json = {static_cast<int>(edit.kind), static_cast<int>(edit.build), edit.text};
+  if (const auto* const at = std::get_if<ptx::InstructionPlace>(&edit.place)) {
+    json.push_back(at->function);
+    json.push_back(at->index);
+    return json;
+  }
+  const auto& at = std::get<ptx::LinePlace>(edit.place);
+  json.push_back(at.file);
+  json.push_back(at.line);
+  json.push_back(at.mnemonic);
+  json.push_back(at.function);
+  return json;
+}
+
+ptx::ProgramEdit edit_of(const Json& json) {
+  constexpr std::size_t kFieldsOfInstruction = 5;
+  ptx::ProgramEdit edit;
+  edit.kind = static_cast<ptx::EditKind>(json.at(0).get<int>());
+  edit.build = static_cast<ptx::EditedBuild>(json.at(1).get<int>());
+  edit.text = json.at(2).get<std::string>();
+  if (json.size() == kFieldsOfInstruction) {
+    edit.place = ptx::InstructionPlace{json.at(3).get<std::string>(), json.at(4).get<unsigned>()};
+  } else {
+    edit.place = ptx::LinePlace{json.at(3).get<std::string>(), json.at(4).get<unsigned>(),
+                                json.at(5).get<std::string>(), json.at(6).get<std::string>()};
+  }
+  return edit;
+}
+
 struct RecordJson {
   Json operator()(const StartRecord& start) const {
     return {{"record", "start"}, {"program", start.program}};
@@ -145,7 +176,10 @@ struct RecordJson {
             {"sees_order", kernel.sees_order},
             {"reads_unwritten", kernel.reads_unwritten},
             {"arrivals", kernel.arrivals},
-            {"proved", kernel.proved}};
+            {"proved", kernel.proved},
+            {"file", kernel.file},
+            {"target", kernel.target},
+            {"stands_in", kernel.stands_in}};
   }
   Json operator()(const CallRecord& call) const {
     return {{"record", "call"}, {"name", call.name}, {"file", call.file}, {"line", call.line}};
@@ -177,9 +211,10 @@ ExecRecord record_of(const Json& json) {
                       json.at("arrivals").get<std::uint64_t>()};
   } else if (kind == "kernel") {
     record.what = KernelRecord{
-        json.at("name").get<std::string>(), json.at("sees_order").get<std::string>(),
+        json.at("name").get<std::string>(),     json.at("sees_order").get<std::string>(),
         json.at("reads_unwritten").get<bool>(), json.at("arrivals").get<std::uint64_t>(),
-        json.at("proved").get<std::string>()};
+        json.at("proved").get<std::string>(),   json.at("file").get<std::string>(),
+        json.at("target").get<std::string>(),   json.at("stands_in").get<bool>()};
   } else if (kind == "call") {
     record.what = CallRecord{json.at("name").get<std::string>(), json.at("file").get<std::string>(),
                              json.at("line").get<std::uint32_t>()};
@@ -247,6 +282,8 @@ ExecSettings settings_of(const Json& json) {
   settings.launch_worker = json.at("launch_worker").get<std::string>();
   settings.debugger = json.at("debugger").get<std::string>();
   settings.profile = json.at("profile").get<bool>();
+  for (const Json& edit : json.at("edits")) settings.edits.push_back(edit_of(edit));
+  settings.texts = json.at("texts").get<std::vector<std::string>>();
   settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   settings.ordered_operation = json.at("ordered_operation").get<std::uint32_t>();
   settings.ordered_byte = json.at("ordered_byte").get<std::uint64_t>();
@@ -264,6 +301,8 @@ std::string_view reason_of(const Json::exception& error) {
 }  // namespace
 
 std::string to_text(const ExecSettings& settings) {
+  Json edits = Json::array();
+  for (const ptx::ProgramEdit& edit : settings.edits) edits.push_back(to_json(edit));
   Json checkers = Json::object();
   for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
     checkers[row.name] = settings.checkers.*row.enabled;
@@ -295,6 +334,8 @@ std::string to_text(const ExecSettings& settings) {
                {"launch_worker", settings.launch_worker},
                {"debugger", settings.debugger},
                {"profile", settings.profile},
+               {"edits", std::move(edits)},
+               {"texts", settings.texts},
                {"kept_bytes", settings.kept_bytes},
                {"ordered_operation", settings.ordered_operation},
                {"ordered_byte", settings.ordered_byte}});

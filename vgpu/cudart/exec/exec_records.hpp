@@ -18,6 +18,7 @@
 #include "vgpu/check/counters/memory_counts.hpp"
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/ptx/edit/program_edit.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::cudart {
@@ -57,6 +58,10 @@ struct ExecSettings {
   std::string debugger{};  // the socket of `warpcheck debug`; empty: there is none
   bool profile = false;    // whether to count what instructions do to memory
   bool prove = false;      // whether to examine the code of kernels (KernelRecord::proved)
+  // Experiments with the device code: changes of it, and files with PTX that stand in for units
+  // (ExecSession::stand_in_texts).
+  ptx::Edits edits{};
+  std::vector<std::string> texts{};
   // The operations whose logged bytes are kept in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
   // Follow the order of threads, without checks, and record as a `schedule-dependent` finding why
@@ -87,6 +92,9 @@ struct KernelRecord {
   std::uint64_t arrivals = 0;  // entries of the log at that time
   // What its code alone proves for a run without a finding; empty: it was not examined.
   std::string proved{};
+  std::string file{};      // the source of its first line that is no library's; empty: not known
+  std::string target{};    // "sm_75", of its PTX
+  bool stands_in = false;  // its code is one of ExecSettings::texts
 };
 // An API function moves bytes to the host, or from the host to the device, for the first time;
 // Arrival::call is the number of this record among those of its process.  Calls that move bytes to

@@ -46,6 +46,13 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.profile = true;
   settings.checkers.volatile_is_weak = true;
   settings.checkers.strict_init = true;
+  settings.texts = {"/a/scan.ptx"};
+  settings.edits = {
+      {.kind = ptx::EditKind::remove, .place = ptx::InstructionPlace{"_Z4scanPi", 3}, .text = {}},
+      {.kind = ptx::EditKind::insert_after,
+       .place = ptx::LinePlace{"a/scan.cu", 14, "st.shared", "_Z4scanPi"},
+       .text = "bar.sync 0;",
+       .build = ptx::EditedBuild::optimized}};
   const auto back = parse_exec_settings(to_text(settings));
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->records, settings.records);
@@ -77,6 +84,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->profile);
   EXPECT_TRUE(back->checkers.volatile_is_weak);
   EXPECT_TRUE(back->checkers.strict_init);
+  EXPECT_EQ(back->texts, settings.texts);
+  EXPECT_EQ(back->edits, settings.edits);
 }
 
 TEST(ExecRecords, AFindingComesBackAsItWas) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -98,9 +99,20 @@ TrialSettings ExecSession::trial_settings() {
     trial.checkers = vgpu::no_checkers();
     trial.jobs = 1;
   }
+  if (!settings_.edits.empty()) trial.edits = std::make_shared<ptx::Edits>(settings_.edits);
   if (!settings_.trace.empty()) trace(trial);
   if (!settings_.debugger.empty()) debug(trial);
   return trial;
+}
+
+std::vector<std::string> ExecSession::stand_in_texts() const {
+  std::vector<std::string> texts;
+  for (const std::string& path : settings_.texts) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    texts.push_back(text.str());
+  }
+  return texts;
 }
 
 // Copies of the process go on with the device as it was.  Their memory must be their own, so that
@@ -172,6 +184,25 @@ std::string place_text(const vgpu::Program& kernel, std::uint32_t pc) {
   return place + side.ptx;
 }
 
+// The file of the first instruction that is no library's.
+std::string source_file_of(const vgpu::Program& kernel) {
+  for (std::uint32_t pc = 0; pc < kernel.code.size(); ++pc) {
+    if (kernel.source_of(pc).location.line == 0) continue;
+    const vgpu::AccessSide side = vgpu::side_at("", {&kernel, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
+    if (!side.file.empty() && side.header.empty()) return side.file;
+  }
+  return {};
+}
+
+// "sm_75"
+std::string target_of(std::string_view ptx) {
+  constexpr std::string_view kDirective = ".target ";
+  const std::size_t at = ptx.find(kDirective);
+  if (at == std::string_view::npos) return {};
+  ptx.remove_prefix(at + kDirective.size());
+  return std::string(ptx.substr(0, ptx.find_first_of(", \n\r")));
+}
+
 // docs/use/proofs.md, "By the code alone".
 std::string proof_by_code(const vgpu::Program& kernel) {
   const vgpu::OrderSource order = vgpu::find_order_source(kernel);
@@ -193,11 +224,12 @@ void ExecSession::launches_first(const vgpu::Program& kernel) {
     if (!side.file.empty()) sees_order = fmt::format("{}:{} ", side.file, side.line);
     sees_order += side.ptx;
   }
-  append(
-      {.process = ::getpid(),
-       .what = KernelRecord{kernel.kernel, std::move(sees_order),
-                            logs_host_bytes() && vgpu::reads_unwritten_register(kernel), arrivals(),
-                            settings_.prove ? proof_by_code(kernel) : std::string()}});
+  append({.process = ::getpid(),
+          .what = KernelRecord{kernel.kernel, std::move(sees_order),
+                               logs_host_bytes() && vgpu::reads_unwritten_register(kernel),
+                               arrivals(), settings_.prove ? proof_by_code(kernel) : std::string(),
+                               source_file_of(kernel), target_of(kernel.ptx),
+                               stood_in_.contains(kernel.kernel)}});
 }
 
 void ExecSession::launched(std::uint64_t launches, std::uint32_t kernel) {
@@ -310,6 +342,9 @@ void ExecSession::end(const TrialResult& result, std::vector<std::string> kernel
     const bool is_known = number < counts_.size() && counts_[number] == finding.count;
     if (!is_known) found(number, finding);
     ++number;
+  }
+  if (!settings_.edits.empty() && result.edited_places == 0 && result.launches != 0) {
+    refused("the edits change nothing in the kernels that were launched");
   }
   append({.process = ::getpid(), .what = EndRecord{result.launches, std::move(kernels)}});
   if (agent_ != nullptr) agent_->end();

@@ -38,6 +38,14 @@ class ExecSession {
   // Files beside this one are deleted when the program and its processes have ended.
   [[nodiscard]] const std::string& records() const { return settings_.records; }
 
+  // Returns PTX of sources that were compiled again: a unit all of whose names are in one of these
+  // texts runs that text instead of its own code.
+  [[nodiscard]] std::vector<std::string> stand_in_texts() const;
+  // Takes note that one of them runs, with these names.
+  void stood_in(const std::vector<std::string>& names) {
+    stood_in_.insert(names.begin(), names.end());
+  }
+
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
@@ -83,7 +91,7 @@ class ExecSession {
   ExecSettings settings_;
   std::optional<ExecLog> log_;
   int log_process_ = 0;  // the process of the log; a child of fork() has its own
-  std::set<std::string, std::less<>> not_checked_;
+  std::set<std::string, std::less<>> not_checked_, stood_in_;
   struct Call {
     std::string_view name;
     const void* asked_at = nullptr;  // null: its place does not count
