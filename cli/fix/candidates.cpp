@@ -142,7 +142,7 @@ class Proposals {
       has_place = has_place || !places.empty();
       if (!places.empty()) propose(finding, places);
     }
-    if (!has_place) propose_fences_of_kernels();
+    if (!has_place) propose_for_kernels();
     std::ranges::stable_sort(all_, {}, &Candidate::rank);
     if (all_.size() > kCandidatesMax) all_.resize(kCandidatesMax);
     return std::move(all_);
@@ -226,6 +226,7 @@ class Proposals {
     for (Patch& patch : strided_accesses(*place.file, *place.tree, place.node)) {
       add(std::move(patch), 60);
     }
+    add(all_strided_accesses(*place.file, *place.tree, place.tree->function_of(place.node)), 60);
   }
 
   void propose_values(const vgpu::Finding& finding, const std::vector<Place>& places) {
@@ -260,13 +261,16 @@ class Proposals {
     }
   }
 
-  // For a wrong result that no finding explains, as strong accesses without fences give.
-  void propose_fences_of_kernels() {
+  // For a wrong result that no finding explains: strong accesses without fences; a block that has
+  // other threads than an array elements, or another number of them than a tree of sums needs.
+  void propose_for_kernels() {
     for (const auto& [file, tree] : sources_) {
       for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
-        if (tree[node].kind == Kind::function && is_launched(tree, node)) {
-          propose_fences(file, tree, node);
-        }
+        if (tree[node].kind != Kind::function || !is_launched(tree, node)) continue;
+        propose_fences(file, tree, node);
+        if (!results_are_known_) continue;
+        add(all_strided_accesses(file, tree, node), 60);
+        for (Patch& patch : halving_from_power_of_two(file, tree, node)) add(std::move(patch), 65);
       }
     }
   }
@@ -283,9 +287,9 @@ class Proposals {
     std::vector<Place> places;
     for (std::size_t node = function; node < tree.nodes().size(); ++node) {
       const Kind kind = tree[node].kind;
-      if (kind != Kind::simple && kind != Kind::loop) continue;
+      if (kind == Kind::function || kind == Kind::block) continue;
       if (tree.function_of(node) != function) continue;
-      const std::string_view code = kind == Kind::loop ? tree.head_of(node) : tree.code_of(node);
+      const std::string_view code = kind == Kind::simple ? tree.code_of(node) : tree.head_of(node);
       if (!hands_on(code)) continue;
       places.push_back({&file, &tree, node});
     }

@@ -1,10 +1,7 @@
-// From a failing case to a verified patch of its kernels' sources.
+// From something that fails, a case or a program, to a verified patch of its kernels' sources.
 //
 // A candidate is tried as the program that it would be: the changed source is compiled in both
-// builds, and the pair runs with that code.  A candidate counts only when every failing case known
-// so far is silent and right; then trials of the whole pair look for another failing case, which
-// joins them.  So a patch grows until nothing fails, or there is none (counterexample-guided
-// synthesis: Solar-Lezama, 2008).
+// builds, and the pair, or the program, runs with that code (fix_search.hpp).
 #pragma once
 
 #include <cstdint>
@@ -21,6 +18,7 @@ namespace warpcheck {
 struct FixOptions {
   std::uint64_t trials = 1'000;  // of the pair, with the patch
   std::uint64_t seed = 1;
+  bool all_sizes = false;                                // also asks `prove --all-sizes`
   std::uint64_t compilations_max = 150;                  // of one build of one file
   unsigned changes_max = 4;                              // in a patch
   std::function<void(const std::string&)> on_step = {};  // for a line of progress
@@ -29,13 +27,15 @@ struct FixOptions {
 struct Fix {
   std::string refusal;  // not empty: why there is no patch
   Patch patch;
-  std::map<std::string, std::string> before, after;       // by the file's name in reports
+  // By the file's name in the patch: texts, and where it is.
+  std::map<std::string, std::string> before, after, paths;
   std::uint64_t tried = 0;                                // candidates that compiled
   std::uint64_t other_fixes = 0;                          // verified ones that cost more
-  std::uint64_t cases = 0;                                // failing cases that are silent with it
+  std::uint64_t cases = 0;                                // what failed, and is silent with it
   std::uint64_t schedules = 0, trials = 0;                // verified with
+  bool proved = false;                                    // for every size (all_sizes)
   std::uint64_t barriers_before = 0, barriers_after = 0;  // completed ones of the case
-  std::uint64_t steps_before = 0, steps_after = 0;        // warp instructions of the case
+  std::uint64_t steps_before = 0, steps_after = 0;        // instructions: of warps, of threads
 };
 
 // Throws UsageError for a case that cannot be run.

@@ -1,5 +1,5 @@
-// The code of a pair's kernels, compiled again from changed sources, in both builds: what a patch
-// is verified with is what the compiler makes of it.
+// Code of kernels, compiled again from changed sources, in both builds: what a patch is verified
+// with is what the compiler makes of it.
 #pragma once
 
 #include <map>
@@ -17,12 +17,19 @@ class Unit;
 
 namespace warpcheck {
 
-// A translation unit whose kernels a case has launched.
+// A translation unit, and how nvcc compiles it.
+struct SourceUnit {
+  cudart::KernelSource source;       // an empty path: not known
+  std::vector<std::string> kernels;  // mangled: those that were launched
+  std::string target;                // "sm_75", of its PTX
+  // The options of the build of a program; of a pair's kernels, those of warpcheck_kernels().
+  std::vector<std::string> options{};
+  bool is_pair = true;
+};
+
 struct LaunchedUnit {
   cudart::Unit* unit = nullptr;
-  cudart::KernelSource source;       // an empty path: not known
-  std::vector<std::string> kernels;  // mangled
-  std::string target;                // "sm_75", of its PTX
+  SourceUnit source;
 };
 
 // The units of the kernels that the last trial has launched.
@@ -32,7 +39,7 @@ std::vector<LaunchedUnit> launched_units();
 using ChangedFiles = std::map<std::string, std::string>;
 
 // The PTX that nvcc makes of a unit.  Empty: it does not compile; `why` gets the first error.
-std::optional<std::string> compile_unit(const LaunchedUnit& unit, const ChangedFiles& changed,
+std::optional<std::string> compile_unit(const SourceUnit& unit, const ChangedFiles& changed,
                                         cudart::Build build, std::string& why);
 
 // While it exists, trials run these texts instead of the unit's own code.

@@ -349,6 +349,42 @@ std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& t
   return patches;
 }
 
+std::optional<Patch> all_strided_accesses(const std::string& file, const SourceTree& tree,
+                                          std::size_t function) {
+  Patch all;
+  for (std::size_t node = function; node < tree.nodes().size(); ++node) {
+    if (tree[node].kind != Kind::simple || tree.function_of(node) != function) continue;
+    for (const Patch& patch : strided_accesses(file, tree, node)) all.add(patch);
+  }
+  if (all.what.size() < 2) return std::nullopt;
+  return all;
+}
+
+std::vector<Patch> halving_from_power_of_two(const std::string& file, const SourceTree& tree,
+                                             std::size_t function) {
+  std::vector<Patch> patches;
+  for (std::size_t node = function; node < tree.nodes().size(); ++node) {
+    if (tree[node].kind != Kind::loop || tree.function_of(node) != function) continue;
+    const std::string head(tree.head_of(node));
+    const std::size_t first_end = head.find(';'), last = head.rfind(';');
+    if (first_end == kNotThere || last == first_end) continue;
+    const auto first = assignment_of(head.substr(0, first_end + 1));
+    const std::size_t division = first ? first->value.rfind('/') : kNotThere;
+    if (division == kNotThere || !first->operation.empty() || has_effects(first->value)) continue;
+    const std::string_view name =
+        trimmed(std::string_view(first->target).substr(first->target.rfind(' ') + 1));
+    std::string step = head.substr(last + 1);
+    std::erase(step, ' ');
+    if (step != fmt::format("{}/=2", name) && step != fmt::format("{}>>=1", name)) continue;
+    const std::string width(trimmed(std::string_view(first->value).substr(0, division)));
+    const std::size_t begin = tree[node].head_begin + head.find(first->value);
+    patches.push_back(rewritten(file, tree, begin, begin + first->value.size(),
+                                fmt::format("1 << (31 - __clz({}))", width),
+                                "a power of two first"));
+  }
+  return patches;
+}
+
 std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
                                   std::string_view variable) {
   std::vector<Patch> patches;

@@ -36,6 +36,16 @@ std::vector<Patch> bounded_accesses(const std::string& file, const SourceTree& t
 std::vector<Patch> strided_accesses(const std::string& file, const SourceTree& tree,
                                     std::size_t node);
 
+// All statements of a function that strided_accesses() knows: an array that a block of another size
+// fills must be read by such a loop, too.  Nothing: there are less than two.
+std::optional<Patch> all_strided_accesses(const std::string& file, const SourceTree& tree,
+                                          std::size_t function);
+
+// Of `for (int stride = width / 4; stride > 0; stride /= 2)`: the first value is the largest power
+// of two that is not above the width, so that every stride is one.
+std::vector<Patch> halving_from_power_of_two(const std::string& file, const SourceTree& tree,
+                                             std::size_t function);
+
 // A first value for a local variable, or for the shared `variable`.
 std::vector<Patch> initial_values(const std::string& file, const SourceTree& tree, std::size_t node,
                                   std::string_view variable);

@@ -1,0 +1,81 @@
+// The search for a patch, whatever fails: candidates for the findings of what is known to fail are
+// compiled and tried; the best one with which nothing known fails is verified, and what fails then
+// is known from there on.  So a patch grows until nothing fails, or there is none
+// (counterexample-guided synthesis: Solar-Lezama, 2008).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/fix/candidates.hpp"
+#include "cli/fix/fix.hpp"
+#include "cli/fix/recompiled.hpp"
+#include "cli/fix/uniform_places.hpp"
+#include "harness/case/verdict.hpp"
+
+namespace warpcheck {
+
+// A patch and what the compiler has made of it so far.
+struct FixAttempt {
+  Patch patch;
+  int rank = 0;
+  std::vector<cudart::BuildTexts> texts;  // of each unit
+  bool fails_to_compile = false;
+  // Of the first known failure that shows with it: its number, and the verdict.
+  std::size_t passed = 0;
+  std::optional<Verdict> failing;
+  std::uint64_t barriers = 0, steps = 0;
+};
+
+// Derived classes say what fails: a case, a program.
+class FixSearch {
+ public:
+  FixSearch(const FixSearch&) = delete;
+  FixSearch& operator=(const FixSearch&) = delete;
+  virtual ~FixSearch() = default;
+
+ protected:
+  explicit FixSearch(const FixOptions& options) : options_(options) {}
+
+  // Runs what is known to fail until it does; sets what depends on that.
+  virtual void evaluate(FixAttempt& attempt) = 0;
+  // Looks for further failures.  False: there is one, known from now on, or it does not compile.
+  virtual bool verify(FixAttempt& attempt) = 0;
+  // Returns whether a changed value that is wrong would show.
+  [[nodiscard]] virtual bool knows_results() const = 0;
+
+  // Once a failure, the units and the sources are known.
+  Fix search();
+  Fix refuse(std::string why);
+  void step(const std::string& line) const;
+  void add_unit(SourceUnit unit);
+  //   name: in the patch; path: absolute
+  void add_source(const std::string& name, const std::string& path);
+  // Compiles what an attempt needs for the build; false: it does not compile.
+  bool compile(FixAttempt& attempt, cudart::Build build);
+
+  [[nodiscard]] const FixOptions& options() const { return options_; }
+  [[nodiscard]] const std::vector<SourceUnit>& units() const { return units_; }
+  Fix fix_;
+
+ private:
+  void extend(FixAttempt base);
+  void try_candidates(const FixAttempt& base, const std::vector<Candidate>& candidates,
+                      std::vector<FixAttempt>& attempts);
+  bool verify_best(std::vector<FixAttempt>& attempts);
+  void accept(const FixAttempt& attempt);
+
+  const FixOptions& options_;
+  std::vector<SourceUnit> units_;
+  std::vector<std::string> kernels_;  // their names, without parameters
+  Sources sources_;
+  std::map<std::string, std::string> paths_;  // absolute, by the name in the patch
+  std::uint64_t compilations_ = 0;
+  std::string why_;
+};
+
+}  // namespace warpcheck

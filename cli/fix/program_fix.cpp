@@ -1,0 +1,407 @@
+#include "cli/fix/program_fix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "cli/exec/program_file.hpp"
+#include "cli/exec/program_report.hpp"
+#include "cli/exec/program_run.hpp"
+#include "cli/exec/run_output.hpp"
+#include "cli/fix/build_options.hpp"
+#include "cli/fix/fix_search.hpp"
+#include "harness/case/settings.hpp"
+#include "vgpu/cudart/device/build.hpp"
+#include "vgpu/cudart/memory/host_memory.hpp"
+#include "vgpu/program/library_headers.hpp"
+#include "vgpu/schedule/strategies.hpp"
+#include "vgpu/text/counted.hpp"
+
+namespace warpcheck {
+namespace {
+
+namespace fs = std::filesystem;
+using cudart::Build;
+
+// A run that hangs in its host code is ended after so many times as long as the first one took, and
+// some seconds.
+constexpr double kTimesFirst = 20, kMoreSeconds = 20;
+
+// How the program is run.
+struct RunOfFix {
+  Build build = Build::optimized;
+  vgpu::WarpModel model = vgpu::WarpModel::independent;
+  int number = 1;  // 1: the default schedule
+  // What it brings to the host differs from run 1; from the program as it is.
+  bool shows_in_output = false, shows_change = false;
+};
+
+std::string text_of_source(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+bool is_below_folder(const fs::path& path, const fs::path& folder) {
+  const std::string relative = path.lexically_relative(folder).string();
+  return !relative.empty() && relative != "." && !relative.starts_with("..");
+}
+
+bool is_compiled(const fs::path& file) {
+  static const std::set<std::string> kEndings{".cu", ".cpp", ".cc", ".cxx", ".c"};
+  return kEndings.contains(file.extension().string());
+}
+
+std::uint64_t instructions_of_threads(const ProgramReport& report) {
+  std::uint64_t sum = 0;
+  for (const auto& [kernel, counts] : report.kernel_counts) sum += counts.thread_instructions;
+  return sum;
+}
+
+class ProgramFix final : public FixSearch {
+ public:
+  ProgramFix(const ProgramToFix& program, Supervisor& supervisor, const FixOptions& options)
+      : FixSearch(options),
+        program_(program),
+        supervisor_(supervisor),
+        runner_(supervisor, program.path, program.arguments, drop_in_directory(),
+                program.directory) {
+    runner_.share_input();
+  }
+
+  Fix run() {
+    step("runs the program");
+    std::optional<Seen> first;
+    for (int number = 1; number <= program_.runs && !first; ++number) {
+      const RunOfFix run{.number = number};
+      Seen seen = see(run, {});
+      if (number == 1) plain_ = seen.output;
+      if (!seen.verdict.refusals.empty()) {
+        return refuse(fmt::format("it cannot be run: {}", seen.verdict.refusals.front()));
+      }
+      if (supervisor_.is_stopped()) return refuse("interrupted");
+      if (!is_bad(seen)) continue;
+      known_.push_back(run);
+      first = std::move(seen);
+    }
+    if (!first) {
+      return refuse(
+          fmt::format("{} of it show nothing", counted(std::size_t(program_.runs), "run")));
+    }
+    checks_itself_ = first->status != 0;
+    only_bounds_ = std::ranges::all_of(first->verdict.findings, [](const vgpu::Finding& finding) {
+      return finding.kind == vgpu::FindingKind::out_of_bounds;
+    });
+    if (first->verdict.findings.empty()) only_bounds_ = false;
+    if (const std::string why = find_sources(*first); !why.empty()) return refuse(why);
+    return search();
+  }
+
+ private:
+  // What a run has shown.
+  struct Seen {
+    Verdict verdict;
+    int status = 0;
+    bool ended = true;
+    std::uint64_t instructions = 0;
+    RunOutput output;
+    std::map<std::string, cudart::KernelRecord> kernels;  // by their names
+  };
+
+  static bool is_bad(const Seen& seen) {
+    return seen.verdict.failed() || !seen.verdict.refusals.empty() || !seen.ended ||
+           seen.status != 0;
+  }
+
+  cudart::ExecSettings settings_of(const RunOfFix& run, std::vector<std::string> texts) const {
+    const auto turn = static_cast<std::uint64_t>(run.number);
+    cudart::ExecSettings settings;
+    settings.warp_model = run.model;
+    settings.strategy =
+        run.number == 1 ? "default" : std::string(vgpu::searched_strategy(turn - 2).name);
+    settings.seed = run.number == 1 ? 0 : options().seed + turn - 2;
+    settings.memory_bytes = memory_bytes_;
+    settings.jobs = std::max(1u, std::thread::hardware_concurrency());
+    settings.host_bytes = true;
+    settings.texts = std::move(texts);
+    return settings;
+  }
+
+  // texts: files with the code of the units; none: the program's own
+  Seen see(const RunOfFix& how, const std::vector<std::string>& texts) {
+    if (limit_s_ > 0) runner_.set_timeout(limit_s_);
+    const auto begin = std::chrono::steady_clock::now();
+    const ProgramRun run = runner_.run(settings_of(how, texts), runner_.directory() / "silent");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (limit_s_ == 0) limit_s_ = kTimesFirst * took.count() + kMoreSeconds;
+    ProgramReport report(ExpectedFindings(), program_.path);
+    report.add(run);
+    Seen seen;
+    for (ProgramReport::Found& found : report.findings) {
+      if (found.finding.severity == vgpu::Severity::error) {
+        seen.verdict.findings.push_back(std::move(found.finding));
+      }
+    }
+    seen.verdict.launches = report.launches;
+    seen.verdict.refusals = report.refusals;
+    seen.status = run.status;
+    seen.ended = run.ended && !run.timed_out && run.signal == 0;
+    seen.instructions = instructions_of_threads(report);
+    seen.output = output_of(run);
+    for (const cudart::ExecRecord& record : run.records) {
+      if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
+        seen.kernels.emplace(kernel->name, *kernel);
+      }
+    }
+    if (!texts.empty()) require_stand_ins(seen);
+    return seen;
+  }
+
+  // A patch is verified only with the patched code.
+  void require_stand_ins(Seen& seen) const {
+    for (const SourceUnit& unit : units()) {
+      for (const std::string& name : unit.kernels) {
+        const auto kernel = seen.kernels.find(name);
+        if (kernel == seen.kernels.end() || kernel->second.stands_in) continue;
+        seen.verdict.refusals.push_back(
+            fmt::format("{}, compiled again, does not define all kernels and variables of its unit "
+                        "in the program; --nvcc gives the options of its build",
+                        unit.source.path));
+        return;
+      }
+    }
+  }
+
+  // The files that a patch may change, and the units that they are compiled in.  Returns why there
+  // are none.
+  std::string find_sources(const Seen& seen) {
+    std::map<std::string, SourceUnit> units;
+    std::string why = "the program has no lines: build it with -lineinfo";
+    for (const auto& [name, kernel] : seen.kernels) {
+      if (kernel.file.empty()) continue;
+      const fs::path file = fs::weakly_canonical(kernel.file);
+      if (!may_change(file)) {
+        why = fmt::format("{} is not below {}, or belongs to a library", file.string(),
+                          root_.string());
+        continue;
+      }
+      const std::optional<fs::path> unit = unit_of(file);
+      if (!unit) {
+        why = fmt::format("which file includes {} and is compiled is not known", file.string());
+        continue;
+      }
+      SourceUnit& one = units[unit->string()];
+      one.source.path = unit->string();
+      one.source.root = root_.string();
+      one.kernels.push_back(name);
+      one.target = kernel.target;
+      one.is_pair = false;
+      add(file);
+    }
+    for (auto& [path, unit] : units) {
+      unit.options = options_for(path);
+      add(path);
+      add_unit(std::move(unit));
+    }
+    if (units.empty()) return why;
+    for (const vgpu::Finding& finding : seen.verdict.findings) {
+      for (const vgpu::AccessSide& side : finding.accesses) {
+        if (side.file.empty()) continue;
+        const fs::path file = fs::weakly_canonical(side.file);
+        if (may_change(file)) add(file);
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool may_change(const fs::path& file) const {
+    return is_below_folder(file, root_) && fs::exists(file) &&
+           !vgpu::is_library_header(file.string());
+  }
+
+  // The compiled file that includes a header: the only one beside it.
+  static std::optional<fs::path> unit_of(const fs::path& file) {
+    if (is_compiled(file)) return file;
+    std::optional<fs::path> found;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(file.parent_path(), error)) {
+      if (!is_compiled(entry.path())) continue;
+      if (text_of_source(entry.path()).find(file.filename().string()) == std::string::npos)
+        continue;
+      if (found) return std::nullopt;
+      found = entry.path();
+    }
+    return found;
+  }
+
+  void add(const fs::path& file) {
+    add_source(file.lexically_relative(root_).string(), file.string());
+  }
+
+  [[nodiscard]] std::vector<std::string> options_for(const std::string& path) const {
+    if (!program_.nvcc.empty()) return words_of_command(program_.nvcc);
+    std::vector<fs::path> folders{fs::current_path()};
+    for (fs::path at = fs::weakly_canonical(program_.path).parent_path(); at != at.parent_path();
+         at = at.parent_path()) {
+      folders.push_back(at);
+      if (at == root_) break;
+    }
+    folders.push_back(root_);
+    return options_of_build(path, folders).value_or(std::vector<std::string>());
+  }
+
+  [[nodiscard]] bool knows_results() const override { return checks_itself_ || only_bounds_; }
+
+  // Names in findings are relative to the current folder; in patches, to the root.
+  Verdict named_as_in_patches(Verdict verdict) const {
+    for (vgpu::Finding& finding : verdict.findings) {
+      for (vgpu::AccessSide& side : finding.accesses) {
+        if (side.file.empty()) continue;
+        const fs::path file = fs::weakly_canonical(side.file);
+        if (is_below_folder(file, root_)) side.file = file.lexically_relative(root_).string();
+      }
+    }
+    return verdict;
+  }
+
+  // Writes the code of an attempt; nothing: it does not compile.
+  std::optional<std::vector<std::string>> texts_of(FixAttempt& attempt, Build build) {
+    if (!compile(attempt, build)) return std::nullopt;
+    std::vector<std::string> files;
+    for (std::size_t i = 0; i < units().size(); ++i) {
+      const fs::path file = program_.directory / fmt::format("unit-{}.ptx", i);
+      const cudart::BuildTexts& texts = attempt.texts[i];
+      std::ofstream(file, std::ios::binary)
+          << (build == Build::optimized ? texts.optimized : texts.unoptimized);
+      files.push_back(file.string());
+    }
+    return files;
+  }
+
+  // Nothing: the run is as it should be.
+  std::optional<Verdict> failing_verdict(const RunOfFix& how, const std::vector<std::string>& texts,
+                                         std::uint64_t* instructions = nullptr) {
+    Seen seen = see(how, texts);
+    if (instructions != nullptr) *instructions = seen.instructions;
+    if (is_bad(seen)) return named_as_in_patches(as_failure(std::move(seen)));
+    if (how.shows_change && !differences(plain_, seen.output).empty()) return output_verdict();
+    if (!how.shows_in_output) return std::nullopt;
+    RunOfFix first = how;
+    first.number = 1;
+    const Seen other = see(first, texts);
+    if (is_bad(other)) return named_as_in_patches(as_failure(other));
+    return differences(other.output, seen.output).empty() ? std::nullopt
+                                                          : std::optional(output_verdict());
+  }
+
+  // A run that fails without a finding: by its exit status alone.
+  static Verdict as_failure(Seen seen) {
+    if (seen.verdict.failed() || !seen.verdict.refusals.empty()) return std::move(seen.verdict);
+    vgpu::Finding finding;
+    finding.kind = seen.ended ? vgpu::FindingKind::mismatch : vgpu::FindingKind::deadlock;
+    finding.message = seen.ended ? fmt::format("the program ends with status {}", seen.status)
+                                 : "the program does not end";
+    seen.verdict.findings.push_back(std::move(finding));
+    return std::move(seen.verdict);
+  }
+
+  static Verdict output_verdict() {
+    Verdict verdict;
+    verdict.launches = 1;
+    vgpu::Finding finding;
+    finding.kind = vgpu::FindingKind::mismatch;
+    finding.message = "what the program brings to the host changes";
+    verdict.findings.push_back(std::move(finding));
+    return verdict;
+  }
+
+  void evaluate(FixAttempt& attempt) override {
+    attempt.failing.reset();
+    attempt.passed = 0;
+    for (const RunOfFix& run : known_) {
+      const auto texts = texts_of(attempt, run.build);
+      if (!texts) return;
+      std::uint64_t instructions = 0;
+      attempt.failing = failing_verdict(run, *texts, &instructions);
+      if (attempt.passed == 0) attempt.steps = instructions;
+      if (attempt.failing) return;
+      ++attempt.passed;
+    }
+  }
+
+  // All schedules, in both builds and warp models.
+  bool verify(FixAttempt& attempt) override {
+    fix_.trials = 0;
+    for (const Build build : {Build::optimized, Build::unoptimized}) {
+      const auto texts = texts_of(attempt, build);
+      if (!texts) return false;
+      for (const auto& [model, name] : kWarpModelNames) {
+        std::optional<RunOutput> first;
+        for (int number = 1; number <= program_.runs; ++number) {
+          if (supervisor_.is_stopped()) return false;
+          const Seen seen = see({.build = build, .model = model, .number = number}, *texts);
+          if (is_bad(seen)) return learn({.build = build, .model = model, .number = number});
+          if (!first) {
+            first = seen.output;
+            if (!has_own_output(build, *first)) {
+              return learn({.build = build, .model = model, .shows_change = true});
+            }
+          }
+          if (!differences(*first, seen.output).empty() && !checks_itself_) {
+            return learn({build, model, number, true, false});
+          }
+          ++fix_.trials;
+        }
+      }
+    }
+    fix_.cases = known_.size();
+    return true;
+  }
+
+  // Accesses out of bounds do nothing here, so a bound that only leaves them out changes nothing
+  // that reaches the host.
+  [[nodiscard]] bool has_own_output(Build build, const RunOutput& patched) const {
+    if (checks_itself_ || !only_bounds_ || build != Build::optimized) return true;
+    return differences(plain_, patched).empty();
+  }
+
+  bool learn(const RunOfFix& run) {
+    known_.push_back(run);
+    return false;
+  }
+
+  const ProgramToFix& program_;
+  Supervisor& supervisor_;
+  ProgramRunner runner_;
+  const std::uint64_t memory_bytes_ = cudart::device_memory_of_host();
+  const fs::path root_ = patch_root();
+  double limit_s_ = 0;  // of a run
+  std::vector<RunOfFix> known_;
+  RunOutput plain_;             // of the program as it is, run 1
+  bool checks_itself_ = false;  // its exit status says whether its results are right
+  bool only_bounds_ = false;    // it does nothing wrong but leave its arrays
+};
+
+}  // namespace
+
+fs::path patch_root() {
+  const fs::path here = fs::current_path();
+  for (fs::path at = here; at != at.parent_path(); at = at.parent_path()) {
+    if (fs::exists(at / ".git")) return at;
+  }
+  return here;
+}
+
+Fix fix_program(const ProgramToFix& program, Supervisor& supervisor, const FixOptions& options) {
+  return ProgramFix(program, supervisor, options).run();
+}
+
+}  // namespace warpcheck
