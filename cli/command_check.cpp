@@ -17,6 +17,7 @@
 #include "cli/look/profile_arguments.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/expected/expectation_file.hpp"
 #include "harness/expected/expecting_engine.hpp"
 #include "harness/input/json.hpp"
@@ -237,6 +238,7 @@ class Checker {
     failed_claims_.clear();
     for (Report& report : replayed.failures) {
       failed_claims_.insert(report.a_case.title());
+      find_causes(report, *engine_);
       print(report_text(report));
       Claim& claim = claim_of(*report.a_case.pair, report.a_case.property);
       add_failure(claim, std::move(report));
@@ -299,6 +301,7 @@ class Checker {
       const std::vector<std::string>& refusals = report.verdict.refusals;
       if (refusals.empty()) {
         if (!save_case(report, arguments_.cases)) cannot_ = true;
+        find_causes(report, *engine_);
         print(report_text(report));
         if (database_) database_->add(report);
       } else {

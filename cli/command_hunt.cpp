@@ -9,6 +9,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/search/check.hpp"
@@ -49,6 +50,7 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
     }
     for (Report& report : outcome.reports) {
       saved = save_case(report, cases) && saved;
+      find_causes(report);
       print(report_text(report) + "\n");
       run.add(report);
     }

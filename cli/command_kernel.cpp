@@ -13,6 +13,7 @@
 #include "cli/kernel/assumptions.hpp"
 #include "cli/kernel/kernel_options.hpp"
 #include "cli/report_options.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/input/json.hpp"
 #include "harness/kernel/kernel_pair.hpp"
 #include "harness/process/progress.hpp"
@@ -182,6 +183,7 @@ class KernelRun {
       claim.status = refusals.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
       if (refusals.empty()) {
         if (!save_case(report, arguments_.cases)) status = kCannot;
+        find_causes(report);
         print(report_text(report));
         claim.verdict = "FAIL: " + show_kinds(claim.found);
       } else {

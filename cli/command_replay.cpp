@@ -7,6 +7,7 @@
 #include "cli/gpu_command.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/search/replay.hpp"
 
@@ -55,6 +56,7 @@ int run_replay(const ReplayArguments& arguments) {
       ReplayOutcome outcome = replay(record, runner);
       outcome.report.replay_path = path;
       const Verdict& verdict = outcome.report.verdict;
+      find_causes(outcome.report);
       if (verdict.refusals.empty()) {
         print(report_text(outcome.report));
       } else {

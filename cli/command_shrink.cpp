@@ -6,6 +6,7 @@
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
 #include "harness/shrink/shrink.hpp"
@@ -85,6 +86,7 @@ int run_shrink(ShrinkArguments arguments) {
                                          .shrinks = shrunk.shrinks,
                                          .complete = shrunk.complete},
                 .replay_path = arguments.output};
+  find_causes(report);
   try {
     write_case(arguments.output, record_of(shrunk.a_case, shrunk.verdict));
   } catch (const CaseFileError& error) {

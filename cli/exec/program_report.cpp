@@ -342,7 +342,7 @@ std::string exec_text(const ProgramReport& report,
   for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
     const ProgramReport::Found& found = report.findings[group.front()];
     text += found_text(found.finding, report.full_names);
-    text += moved_left(folded_text(findings, group));
+    text += moved_left(folded_text(findings, FindingGroup{group}));
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}{}\n", found.run, schedule_of(found.run),
                           found.heap != 0 ? fmt::format(" --heap {}", found.heap) : "");

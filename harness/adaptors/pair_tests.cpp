@@ -10,6 +10,7 @@
 #include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/causes/find_causes.hpp"
 #include "harness/pair/expectations.hpp"
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
@@ -64,6 +65,7 @@ class PairTest : public testing::Test {
         Report report = replay(record, runner).report;
         report.replay_path = path;
         if (report.verdict.failed() || !report.verdict.refusals.empty()) {
+          find_causes(report);
           ADD_FAILURE() << report_text(report);
         }
       } catch (const CaseFileError& error) {
@@ -81,6 +83,7 @@ class PairTest : public testing::Test {
         const auto path = std::filesystem::path(options_.cases_directory) / pair_.name();
         report.replay_path = keep_case(path, report.a_case, report.verdict).string();
       }
+      find_causes(report);
       ADD_FAILURE() << report_text(report);
     }
     expect_healthy(outcome);

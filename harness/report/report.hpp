@@ -9,6 +9,7 @@
 #include "harness/case/case.hpp"
 #include "harness/case/verdict.hpp"
 #include "harness/input/json_values.hpp"
+#include "harness/report/causes.hpp"
 
 namespace warpcheck {
 
@@ -23,6 +24,7 @@ struct Report {
   };
   std::optional<Search> search;
   std::string replay_path;  // of the case file; empty: it was not written
+  Causes causes{};          // by experiment; none were looked for: rules group the findings
 };
 
 // The same report gives the same bytes: no times, no addresses, no paths of the host.
@@ -31,8 +33,7 @@ std::string report_text(const Report& report);
 // One finding as text, indented by two.
 std::string finding_text(const vgpu::Finding& finding);
 // The findings of a group except the first, which has been printed, one line each; empty if there
-// are no others. group: their indices (vgpu/check/finding_groups.hpp)
-std::string folded_text(const std::vector<vgpu::Finding>& findings,
-                        const std::vector<std::size_t>& group);
+// are no others.
+std::string folded_text(const std::vector<vgpu::Finding>& findings, const FindingGroup& group);
 
 }  // namespace warpcheck

@@ -42,6 +42,8 @@ struct FindingClass {
   };
   std::vector<Member> members;
   std::size_t first = 0;  // class with the same cause: this one, if there is none before it
+  std::string change{};   // sentence_of() the change with which its group vanishes
+  bool is_consequence = false;
 };
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::string_view text = {},
@@ -62,15 +64,21 @@ class Page {
     std::map<std::string, std::size_t> index_of;
     for (std::size_t i = 0; i < run.reports.size(); ++i) {
       const auto& findings = run.reports[i].verdict.findings;
-      for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
+      for (const FindingGroup& group : finding_groups(findings, run.reports[i].causes)) {
         std::size_t first = classes_.size();
-        for (const std::size_t j : group) {
+        for (const std::size_t j : group.findings) {
           // A note at the lines of an error is not a repetition of the error.
           const auto [entry, is_new] = index_of.try_emplace(
               vgpu::hash_of(findings[j]) + std::string(vgpu::name_of(findings[j].severity)),
               classes_.size());
-          if (j == group.front()) first = entry->second;
-          if (is_new) classes_.push_back({{}, first});
+          if (j == group.findings.front()) first = entry->second;
+          if (is_new) {
+            classes_.push_back({{}, first});
+            if (group.change != nullptr) {
+              classes_.back().change = sentence_of(*group.change, findings.size());
+              classes_.back().is_consequence = j != group.findings.front();
+            }
+          }
           classes_[entry->second].members.push_back({i, j});
         }
       }
@@ -168,9 +176,10 @@ class Page {
     add(body_, "h2", "Findings");
     // By kind, in the order of their first occurrence.
     std::vector<vgpu::FindingKind> kinds;
-    for (const FindingClass& one : classes_) {
-      const vgpu::FindingKind kind = finding_of(one.members.front()).kind;
-      if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      const vgpu::FindingKind kind = finding_of(classes_[i].members.front()).kind;
+      const bool is_shown = classes_[i].first == i;  // not under one of another kind
+      if (is_shown && std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
     }
     std::ranges::sort(kinds);
     for (const vgpu::FindingKind kind : kinds) write_kind(kind);
@@ -216,7 +225,7 @@ class Page {
       add_text(summary, " ");
       add(summary, "span", counted(one.members.size(), "time"), "count");
     }
-    write_finding(fold, first);
+    write_finding(fold, first, one.is_consequence ? "" : one.change);
     write_others(fold, one);
     pugi::xml_node same;
     for (std::size_t i = index + 1; i < classes_.size(); ++i) {
@@ -225,7 +234,9 @@ class Page {
         same = add(fold, "details");
         const auto folded =
             static_cast<std::size_t>(std::ranges::count(classes_, index, &FindingClass::first) - 1);
-        add(same, "summary", fmt::format("{} more of this cause", folded));
+        add(same, "summary",
+            classes_[i].is_consequence ? "and " + counted(folded, "consequence")
+                                       : fmt::format("{} more of this cause", folded));
       }
       write_class(same, i);
     }
@@ -245,14 +256,17 @@ class Page {
     return text;
   }
 
-  void write_finding(pugi::xml_node parent, const FindingClass::Member& member) {
+  // change: with which it vanishes; empty: none is known
+  void write_finding(pugi::xml_node parent, const FindingClass::Member& member,
+                     const std::string& change) {
     const Report& report = run_.reports[member.report];
     const vgpu::Finding& finding = finding_of(member);
     if (!finding.message.empty()) add(parent, "p", finding.message, "message");
     if (const std::string also = vgpu::also_text(finding); !also.empty()) add(parent, "p", also);
     if (!finding.cause.empty()) add(parent, "p", "cause: " + finding.cause);
+    if (!change.empty()) add(parent, "p", change, "tried");
     const std::string_view advice = advice_for(finding);
-    if (advice != help_for(finding.kind).advice) add(parent, "p", advice, "about");
+    if (change.empty() && advice != help_for(finding.kind).advice) add(parent, "p", advice, "about");
     write_sides(parent, finding);
     write_excerpts(parent, finding);
     write_picture(parent, member);

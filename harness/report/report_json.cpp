@@ -7,7 +7,6 @@
 #include "harness/input/json.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/run_report.hpp"
-#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck {
 namespace {
@@ -34,9 +33,15 @@ Json side_json(const vgpu::AccessSide& side) {
   return json;
 }
 
-// group: the hash of the first finding with the same cause
+// How a finding is grouped with others.
+struct Grouped {
+  std::string by{};      // hash of the first finding of its group
+  std::string change{};  // sentence_of() the change with which the group vanishes; empty: by rules
+  bool is_consequence = false;  // by experiment, and it is not the first one
+};
+
 Json finding_json(const vgpu::Finding& finding, const std::string& pair, const std::string& path,
-                  const std::string& group) {
+                  const Grouped& group) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
   Json also = Json::array();
@@ -54,13 +59,30 @@ Json finding_json(const vgpu::Finding& finding, const std::string& pair, const s
                {"relation", vgpu::name_of(finding.relation)},
                {"also_between", also},
                {"lack", vgpu::name_of(finding.lack)},
-               {"hint", advice_for(finding)},
+               {"hint", group.change.empty() ? std::string(advice_for(finding)) : group.change},
                {"hash", vgpu::hash_of(finding)},
-               {"group", group},
+               {"group", group.by},
+               {"grouped_by", group.change.empty() ? "rules" : "experiment"},
                {"pair", pair},
                {"case", path}};
   if (!finding.cause.empty()) json["cause"] = finding.cause;
+  if (group.is_consequence) json["consequence_of"] = group.by;
   return json;
+}
+
+std::vector<Grouped> groups_of(const Report& report) {
+  const std::vector<vgpu::Finding>& findings = report.verdict.findings;
+  std::vector<Grouped> grouped(findings.size());
+  for (const FindingGroup& group : finding_groups(findings, report.causes)) {
+    const std::size_t first = group.findings.front();
+    for (const std::size_t i : group.findings) {
+      grouped[i].by = vgpu::hash_of(findings[first]);
+      if (group.change == nullptr) continue;
+      grouped[i].change = sentence_of(*group.change, findings.size());
+      grouped[i].is_consequence = i != first;
+    }
+  }
+  return grouped;
 }
 
 // By a file or, if `ignored`, by an option.
@@ -68,7 +90,7 @@ void add_expected(const RunReport& run, bool ignored, const char* key, Json& doc
   for (const ExpectedFinding& expected : run.expected) {
     const Expectation& by = expected.expectation;
     if (by.is_option() != ignored) continue;
-    Json json = finding_json(expected.finding, expected.pair, "", vgpu::hash_of(expected.finding));
+    Json json = finding_json(expected.finding, expected.pair, "", {vgpu::hash_of(expected.finding)});
     if (!ignored) {
       json["expected_by"] = {{"file", by.source}, {"line", by.line}, {"reason", by.reason}};
     }
@@ -87,6 +109,11 @@ Json failure_json(const Report& report) {
                {"warp_model", name_of(a_case.settings.warp_model)},
                {"refusals", report.verdict.refusals},
                {"case", report.replay_path}};
+  if (report.causes.known != 0) {
+    json["causes"] = {{"changes_known", report.causes.known},
+                      {"changes_tried", report.causes.tried},
+                      {"budget_used_up", report.causes.budget_used_up}};
+  }
   if (report.search) {
     json["trials"] = report.search->trials;
     json["shrinks"] = report.search->shrinks;
@@ -122,11 +149,10 @@ Json report_json(const RunReport& run) {
   std::vector<std::optional<std::size_t>> index_of;
   for (const Report& report : run.reports) {
     const Verdict& verdict = report.verdict;
-    const std::vector<std::size_t> first_of = vgpu::group_by_cause(verdict.findings);
+    const std::vector<Grouped> groups = groups_of(report);
     for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
-      const std::string group = vgpu::hash_of(verdict.findings[first_of[i]]);
-      findings.push_back(
-          finding_json(verdict.findings[i], report.a_case.pair->name(), report.replay_path, group));
+      findings.push_back(finding_json(verdict.findings[i], report.a_case.pair->name(),
+                                      report.replay_path, groups[i]));
     }
     const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
     index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);

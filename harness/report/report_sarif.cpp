@@ -148,25 +148,45 @@ Json suppression_json(const Suppression& suppression) {
   return json;
 }
 
-// suppression: nothing: none.  first: the first finding with the same cause; null: it is this one.
+// The group of a finding.
+struct Group {
+  const vgpu::Finding* first = nullptr;  // null: it is this one
+  std::string change{};  // sentence_of() the change with which all vanish; empty: by rules
+  std::vector<const vgpu::Finding*> consequences{};  // of this one
+};
+
+// What is shown beside a finding: a place of another one.  Empty: that has none.
+void add_related(const vgpu::Finding& other, std::string_view role, std::size_t id, Json& related) {
+  if (other.accesses.empty() || !has_place(other.accesses[0])) return;
+  Json location = location_json(other, 0);
+  location["id"] = id;
+  location["message"] = text_json(fmt::format("{}: {}", role, vgpu::places_text(other)));
+  related.push_back(std::move(location));
+}
+
+// suppression: nothing: none.
 Json result_json(const vgpu::Finding& finding, const Failed& failed,
-                 const std::optional<Suppression>& suppression, const vgpu::Finding* first) {
+                 const std::optional<Suppression>& suppression, const Group& group) {
+  const vgpu::Finding* const first = group.first;
   Json json = {{"ruleId", vgpu::name_of(finding.kind)},
                {"ruleIndex", static_cast<int>(finding.kind)},
                {"level", vgpu::name_of(finding.severity)},
-               {"message", text_json(message_of(finding, failed))}};
+               {"message", text_json(message_of(finding, failed) +
+                                     (group.change.empty() ? "" : group.change + "\n"))}};
   Json locations = Json::array(), related = Json::array();
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     if (!has_place(finding.accesses[i])) continue;
     (locations.empty() ? locations : related).push_back(location_json(finding, i));
   }
-  if (first != nullptr && !first->accesses.empty() && has_place(first->accesses[0])) {
-    Json location = location_json(*first, 0);
-    location["id"] = finding.accesses.size() + 1;
-    location["message"] = text_json(
-        fmt::format("the first finding of the same cause: {}", vgpu::places_text(*first)));
-    related.push_back(std::move(location));
+  std::size_t id = finding.accesses.size() + 1;
+  if (first != nullptr) {
+    add_related(*first,
+                group.change.empty() ? "the first finding of the same cause"
+                                     : "a consequence of the same lack as",
+                id++, related);
   }
+  for (const vgpu::Finding* const consequence : group.consequences)
+    add_related(*consequence, "a consequence", id++, related);
   if (locations.empty()) locations.push_back(fallback_location(finding, failed));
   json["locations"] = std::move(locations);
   if (!related.empty()) json["relatedLocations"] = std::move(related);
@@ -179,6 +199,21 @@ Json result_json(const vgpu::Finding& finding, const Failed& failed,
                         {"input", printable(failed.input)},
                         {"case", printable(failed.case_file)}};
   return json;
+}
+
+std::vector<Group> groups_of(const Report& report) {
+  const std::vector<vgpu::Finding>& findings = report.verdict.findings;
+  std::vector<Group> groups(findings.size());
+  for (const FindingGroup& group : finding_groups(findings, report.causes)) {
+    const std::size_t first = group.findings.front();
+    for (const std::size_t i : group.findings) {
+      if (group.change != nullptr) groups[i].change = sentence_of(*group.change, findings.size());
+      if (i == first) continue;
+      groups[i].first = &findings[first];
+      if (group.change != nullptr) groups[first].consequences.push_back(&findings[i]);
+    }
+  }
+  return groups;
 }
 
 // "data-race" -> "DataRace"
@@ -249,7 +284,7 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
   std::map<std::string, std::size_t> index_of_class;
   for (std::size_t i = 0; i < run.reports.size(); ++i) {
     const std::vector<vgpu::Finding>& findings = run.reports[i].verdict.findings;
-    const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+    const std::vector<Group> groups = groups_of(run.reports[i]);
     for (std::size_t at = 0; at < findings.size(); ++at) {
       const vgpu::Finding& finding = findings[at];
       const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
@@ -258,7 +293,7 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
         results.push_back(
             result_json(finding, failed_of(run.reports[i]),
                         expected.contains(i) ? std::optional(specimen()) : std::nullopt,
-                        first_of[at] == at ? nullptr : &findings[first_of[at]]));
+                        groups[at]));
       } else {
         Json& count = results[entry->second]["occurrenceCount"];
         count = count.get<int>() + 1;
@@ -268,7 +303,7 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
   for (const ExpectedFinding& known : run.expected) {
     const Expectation& by = known.expectation;
     const Suppression suppression{"external", by.reason, by.source, by.line};
-    results.push_back(result_json(known.finding, {known.pair, "", "", {}}, suppression, nullptr));
+    results.push_back(result_json(known.finding, {known.pair, "", "", {}}, suppression, {}));
   }
   const Json driver = {{"name", "warpcheck"}, {"version", version}, {"rules", rules_json()}};
   const Json document = {

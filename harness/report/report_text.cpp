@@ -76,6 +76,20 @@ std::string schedule_text(const vgpu::Schedule& schedule) {
   return text;
 }
 
+// "share[3], 4 bytes: write a.cu:12 and read a.cu:14"; of another kind or severity than the first
+// finding of the group, with that.
+std::string folded_line(const vgpu::Finding& finding, const vgpu::Finding& first) {
+  std::string text = finding.severity == first.severity ? "" : "note: ";
+  if (finding.accesses.empty() && finding.object.empty()) {
+    return text + vgpu::headline_of(finding) + ": " + finding.message;
+  }
+  const bool same = finding.kind == first.kind && finding.space == first.space;
+  text += same ? finding.object : vgpu::headline_of(finding);
+  const std::string places = vgpu::places_text(finding);
+  if (!text.empty() && !places.empty()) text += ": ";
+  return text + places;
+}
+
 std::string headline(const Report& report) {
   const char* verdict = !report.verdict.refusals.empty() ? "CANNOT RUN"
                         : report.verdict.failed()        ? "FAIL"
@@ -106,14 +120,12 @@ std::string finding_text(const vgpu::Finding& finding) {
 }
 
 std::string folded_text(const std::vector<vgpu::Finding>& findings,
-                        const std::vector<std::size_t>& group) {
-  const auto others = std::span(group).subspan(1);
+                        const FindingGroup& group) {
+  const auto others = std::span(group.findings).subspan(1);
   if (others.empty()) return {};
-  std::string text = fmt::format("    {} more of this cause:\n", others.size());
+  std::string text = fmt::format("    {}:\n", folded_title(group));
   for (const std::size_t i : others.first(std::min(others.size(), kFoldedShown))) {
-    const vgpu::Finding& finding = findings[i];
-    const std::string_view separator = finding.object.empty() ? "" : ": ";
-    text += fmt::format("      {}{}{}\n", finding.object, separator, vgpu::places_text(finding));
+    text += fmt::format("      {}\n", folded_line(findings[i], findings[group.findings.front()]));
   }
   if (others.size() > kFoldedShown) {
     text += fmt::format("      ... and {} more\n", others.size() - kFoldedShown);
@@ -124,11 +136,14 @@ std::string folded_text(const std::vector<vgpu::Finding>& findings,
 std::string report_text(const Report& report) {
   std::string text = headline(report);
   const auto& findings = report.verdict.findings;
-  const auto groups = vgpu::groups_of_one_cause(findings);
+  const std::vector<FindingGroup> groups = finding_groups(findings, report.causes);
   std::size_t told = 0;
   for (std::size_t i = 0; i < std::min(groups.size(), kFindingsShown); ++i) {
-    text += finding_text(findings[groups[i].front()]) + folded_text(findings, groups[i]);
-    told += groups[i].size();
+    text += finding_text(findings[groups[i].findings.front()]);
+    if (groups[i].change != nullptr)
+      text += fmt::format("    {}\n", sentence_of(*groups[i].change, findings.size()));
+    text += folded_text(findings, groups[i]);
+    told += groups[i].findings.size();
   }
   if (told < findings.size()) {
     text += fmt::format("  ... and {} more findings\n", findings.size() - told);

@@ -1,0 +1,46 @@
+// Changes of device code that might remove findings: what a programmer would try, as edits of the
+// program that the machine runs.  A change is only a guess; find_causes.hpp tries it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/causes/code_places.hpp"
+
+namespace warpcheck {
+
+struct Change {
+  ptx::Edits edits;
+  std::string text;  // "__syncthreads() before scan.cu:14"
+};
+
+// For the findings of severity error, the changes that are preferred first, each once.
+//   results_are_known: a change of values would show as a wrong result
+[[nodiscard]] std::vector<Change> changes_for(const std::vector<vgpu::Finding>& findings,
+                                              const std::vector<LaunchedKernel>& kernels,
+                                              bool results_are_known);
+
+// --- by what they change ------------------------------------------------------------------------
+
+// Barriers, fences, waits and wider scopes for a race.
+[[nodiscard]] std::vector<Change> order_changes_for(const vgpu::Finding& race,
+                                                    const std::vector<CodeSite>& sites,
+                                                    const std::vector<LaunchedKernel>& kernels);
+// Fences and wider scopes around the accesses by which threads communicate.
+[[nodiscard]] std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels,
+                                                   bool of_system);
+// A barrier within a statement that some threads leave out: the read is executed before it by those
+// that do not, then all come to the barrier.
+[[nodiscard]] std::vector<Change> split_changes(const std::vector<CodeSite>& sites);
+// An update by an atomic operation, and reads and writes that are atomic.
+[[nodiscard]] std::vector<Change> atomic_changes(const std::vector<CodeSite>& sites,
+                                                 bool of_system);
+// Comparisons shifted by one, and threads beyond an argument that leave the kernel at once.
+[[nodiscard]] std::vector<Change> bound_changes(const std::vector<CodeSite>& sites);
+// Shared variables that are zero when the kernel begins.
+[[nodiscard]] std::vector<Change> value_changes(const vgpu::Finding& finding,
+                                                const std::vector<CodeSite>& sites);
+// Barriers that are left out, or stand elsewhere.
+[[nodiscard]] std::vector<Change> barrier_moves(const std::vector<CodeSite>& sites);
+
+}  // namespace warpcheck

@@ -1,0 +1,214 @@
+#include "harness/causes/code_places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/pair/source_path.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck {
+namespace {
+
+using ptx::EditKind;
+using ptx::Opcode;
+
+std::uint32_t end_of(const vgpu::Program& program, std::uint32_t function) {
+  std::uint32_t end = static_cast<std::uint32_t>(program.code.size());
+  for (const vgpu::FunctionCode& other : program.functions) {
+    if (other.entry > program.functions[function].entry) end = std::min(end, other.entry);
+  }
+  return end;
+}
+
+// ptx::kNone: the instruction has no code of its own.
+std::uint32_t pc_of(const CodeSite& site) {
+  const vgpu::Program& program = site.program();
+  const std::uint32_t line = site.instruction().ptx_line;
+  const std::uint32_t end = end_of(program, site.function);
+  for (std::uint32_t pc = program.functions[site.function].entry; pc < end; ++pc) {
+    if (program.source_of(pc).ptx_line == line) return pc;
+  }
+  return ptx::kNone;
+}
+
+bool is_branch(const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::bra_ || instruction.opcode == Opcode::brx_ ||
+         instruction.opcode == Opcode::ret_ || instruction.opcode == Opcode::exit_;
+}
+
+std::uint32_t target_of(const ptx::Function& function, const ptx::Instruction& branch) {
+  if (branch.opcode != Opcode::bra_ || branch.operands.empty()) return ptx::kNone;
+  const ptx::Operand& label = branch.operands.front();
+  const bool is_label =
+      label.kind == ptx::Operand::Kind::label && label.index < function.labels.size();
+  return is_label ? function.labels[label.index].position : ptx::kNone;
+}
+
+class Gaps {
+ public:
+  explicit Gaps(const std::vector<CodeSite>& sites) : sites_(sites), text_(sites.front().text()) {}
+
+  std::vector<CodeGap> find() {
+    for (const CodeSite& site : sites_) {
+      add(site.index, EditKind::insert_after, 0);
+      add(site.index, EditKind::insert_before, 1);
+    }
+    const auto [least, most] = std::ranges::minmax(sites_, {}, &CodeSite::index);
+    for (std::uint32_t at = least.index + 1; at < most.index; ++at) {
+      if (accesses_memory(text_.body[at])) add(at, EditKind::insert_before, 2);
+    }
+    for (std::uint32_t at = 0; at < text_.body.size(); ++at) {
+      const std::uint32_t target = target_of(text_, text_.body[at]);
+      if (target >= text_.body.size()) continue;
+      add(target, EditKind::insert_before, 2);
+      if (target <= at) add(at, EditKind::insert_before, 2);  // the end of a loop
+    }
+    std::ranges::stable_sort(found_, {}, &Found::distance);
+    std::vector<CodeGap> gaps;
+    for (Found& one : found_) gaps.push_back(std::move(one.gap));
+    return gaps;
+  }
+
+ private:
+  struct Found {
+    std::uint32_t distance = 0;
+    CodeGap gap;
+  };
+
+  void add(std::uint32_t index, EditKind kind, std::uint32_t more) {
+    if (kind == EditKind::insert_after && is_branch(text_.body[index])) return;
+    // After one instruction is before the next one, unless a branch leads there.
+    const bool is_known = std::ranges::any_of(found_, [&](const Found& known) {
+      return known.gap.site.index == index && known.gap.kind == kind;
+    });
+    if (is_known) return;
+    std::uint32_t distance = UINT32_MAX;
+    for (const CodeSite& site : sites_) {
+      distance = std::min(distance, site.index > index ? site.index - index : index - site.index);
+    }
+    CodeSite there = sites_.front();
+    there.index = index;
+    CodeGap gap{there, kind, text_of(there, kind)};
+    if (!gap.text.empty()) found_.push_back({distance + more, std::move(gap)});
+  }
+
+  [[nodiscard]] std::string text_of(const CodeSite& site, EditKind kind) const {
+    if (kind == EditKind::insert_after) {
+      const std::string line = line_text(site);
+      const std::string between = between_text(site.index + 1, line);
+      if (!between.empty()) return between;
+      return line.empty() ? "" : "after " + line;
+    }
+    const std::uint32_t target = target_of(text_, site.instruction());
+    if (target <= site.index) {
+      CodeSite head = site;
+      head.index = target;
+      const std::string line = first_line_from(head);
+      return line.empty() ? "" : fmt::format("at the end of the loop of {}", line);
+    }
+    const std::string line = first_line_from(site);
+    if (line.empty()) return "";
+    const std::string between = between_text(site.index, line);
+    return between.empty() ? "before " + line : between;
+  }
+
+  // "between the read and the write of scan.cu:14", if accesses of the same statement are before
+  // and at or behind the index.
+  [[nodiscard]] std::string between_text(std::uint32_t index, const std::string& line) const {
+    const std::string before = role_beside(index, -1, line), after = role_beside(index, 1, line);
+    if (before.empty() || after.empty() || before == after) return "";
+    return fmt::format("between the {} and the {} of {}", before, after, line);
+  }
+
+  [[nodiscard]] std::string role_beside(std::uint32_t index, int step,
+                                        const std::string& line) const {
+    CodeSite site = sites_.front();
+    for (std::int64_t at = step < 0 ? std::int64_t{index} - 1 : index;
+         at >= 0 && at < static_cast<std::int64_t>(text_.body.size()); at += step) {
+      site.index = static_cast<std::uint32_t>(at);
+      const ptx::Instruction& instruction = site.instruction();
+      if (is_branch(instruction)) return "";
+      if (!accesses_memory(instruction)) continue;
+      if (line_text(site) != line) return "";
+      return instruction.opcode == Opcode::ld_   ? "read"
+             : instruction.opcode == Opcode::st_ ? "write"
+                                                 : "atomic";
+    }
+    return "";
+  }
+
+  // Of the first instruction from there on that has one.
+  [[nodiscard]] static std::string first_line_from(CodeSite site) {
+    for (; site.index < site.text().body.size(); ++site.index) {
+      if (std::string line = line_text(site); !line.empty()) return line;
+    }
+    return "";
+  }
+
+  const std::vector<CodeSite>& sites_;
+  const ptx::Function& text_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+bool accesses_memory(const ptx::Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::ld_:
+    case Opcode::st_:
+    case Opcode::atom_:
+    case Opcode::red_: break;
+    default: return false;
+  }
+  const ptx::Space space = instruction.modifiers.space;
+  return space == ptx::Space::generic || space == ptx::Space::global || space == ptx::Space::shared;
+}
+
+std::vector<CodeSite> sites_of(const vgpu::Finding& finding,
+                               const std::vector<LaunchedKernel>& kernels) {
+  std::vector<CodeSite> sites;
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (side.ptx.empty()) continue;
+    for (const LaunchedKernel& kernel : kernels) {
+      const vgpu::Program& program = *kernel.program;
+      const std::uint32_t pc = side.instruction;
+      if (pc >= program.code.size() || program.source_of(pc).text != side.ptx) continue;
+      const vgpu::AccessSide there = vgpu::side_at("", {.program = &program, .pc = pc});
+      if (there.line != side.line || repository_path(there.file) != side.file) continue;
+      CodeSite site{&kernel, program.function_of(pc), 0};
+      const auto& body = site.text().body;
+      const auto found = std::ranges::find_if(body, [&](const ptx::Instruction& instruction) {
+        return instruction.ptx_line == program.source_of(pc).ptx_line &&
+               instruction.text == side.ptx;
+      });
+      if (found == body.end()) continue;
+      site.index = static_cast<std::uint32_t>(found - body.begin());
+      if (std::ranges::find(sites, site) == sites.end()) sites.push_back(site);
+      break;
+    }
+  }
+  return sites;
+}
+
+std::string line_text(const CodeSite& site) {
+  const std::uint32_t pc = pc_of(site);
+  if (pc == ptx::kNone) return "";
+  const vgpu::AccessSide side = vgpu::side_at("", {.program = &site.program(), .pc = pc});
+  if (side.line == 0 || vgpu::is_library_header(side.file)) return "";
+  return fmt::format("{}:{}", side.file.substr(side.file.find_last_of('/') + 1), side.line);
+}
+
+std::vector<CodeGap> gaps_around(const std::vector<CodeSite>& sites) {
+  return sites.empty() ? std::vector<CodeGap>{} : Gaps(sites).find();
+}
+
+ptx::ProgramEdit edit_at(const CodeSite& site, EditKind kind, std::string text) {
+  return {.kind = kind,
+          .place = ptx::InstructionPlace{site.text().name, site.index},
+          .text = std::move(text)};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,263 @@
+// Barriers, fences, waits and scopes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "harness/causes/changes.hpp"
+#include "harness/orders/mutants.hpp"
+#include "harness/orders/order_changes.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck {
+namespace {
+
+using ptx::EditKind;
+using ptx::Opcode;
+using vgpu::Lack;
+using vgpu::Relation;
+
+// The nearest gaps, for each of what can be inserted; and those of pairs.
+constexpr std::size_t kGapsMax = 14, kGapsOfPairs = 10;
+
+struct Inserted {
+  std::string ptx;
+  std::string text;  // what a programmer writes
+};
+
+const Inserted kWarpBarrier{"bar.warp.sync 0xffffffff;", "__syncwarp()"};
+const Inserted kBlockBarrier{"bar.sync 0;", "__syncthreads()"};
+const Inserted kClusterBarrier{"barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;",
+                               "cluster.sync()"};
+const Inserted kCopyWait{"cp.async.wait_all;", "a wait for the copies"};
+const Inserted kCopyWaitAll{"cp.async.wait_all; bar.sync 0;",
+                            "a wait for the copies and __syncthreads()"};
+const Inserted kProxyFence{"fence.proxy.async; bar.sync 0;",
+                           "fence.proxy.async and __syncthreads()"};
+const Inserted kGridWait{"griddepcontrol.wait;", "cudaGridDependencySynchronize()"};
+
+Inserted fence_of(bool of_system) {
+  return of_system ? Inserted{"membar.sys;", "__threadfence_system()"}
+                   : Inserted{"membar.gl;", "__threadfence()"};
+}
+
+Change insertion(const CodeGap& gap, const Inserted& inserted) {
+  return {{edit_at(gap.site, gap.kind, inserted.ptx)},
+          fmt::format("{} {}", inserted.text, gap.text)};
+}
+
+void insert_at(const std::vector<CodeGap>& gaps, const Inserted& inserted,
+               std::vector<Change>& changes) {
+  for (std::size_t i = 0; i < std::min(gaps.size(), kGapsMax); ++i) {
+    changes.push_back(insertion(gaps[i], inserted));
+  }
+}
+
+// The sites of each function; of the same function they share gaps.
+std::vector<std::vector<CodeSite>> by_function(const std::vector<CodeSite>& sites) {
+  std::vector<std::vector<CodeSite>> parts;
+  for (const CodeSite& site : sites) {
+    const auto same = std::ranges::find_if(parts, [&](const std::vector<CodeSite>& part) {
+      return part.front().kernel == site.kernel && part.front().function == site.function;
+    });
+    if (same == parts.end()) {
+      parts.push_back({site});
+    } else {
+      same->push_back(site);
+    }
+  }
+  return parts;
+}
+
+bool is_narrow(ptx::Scope scope, bool of_system) {
+  return scope == ptx::Scope::cta || scope == ptx::Scope::cluster ||
+         (of_system && scope == ptx::Scope::gpu);
+}
+
+// "membar.cta" or "atom.relaxed.cta.global.add.u32" at the scope of the device or system.
+std::string widened(std::string text, bool of_system) {
+  for (const std::string_view scope : {".cta", ".cluster", ".gpu", ".gl"}) {
+    const std::string wide = text.starts_with("membar") && !of_system ? ".gl"
+                             : of_system                              ? ".sys"
+                                                                      : ".gpu";
+    text = with_suffix(std::move(text), scope, wide);
+  }
+  return text;
+}
+
+template <typename Visit>
+void for_each_instruction(const std::vector<LaunchedKernel>& kernels, Visit visit) {
+  for (const LaunchedKernel& kernel : kernels) {
+    for (std::uint32_t function = 0; function < kernel.program->functions.size(); ++function) {
+      const ptx::Function* const text = kernel.program->functions[function].text;
+      if (text == nullptr) continue;
+      for (std::uint32_t index = 0; index < text->body.size(); ++index) {
+        visit(CodeSite{&kernel, function, index});
+      }
+    }
+  }
+}
+
+// Each narrow scope alone, and all together.
+void widen_scopes(const std::vector<LaunchedKernel>& kernels, bool of_system,
+                  std::vector<Change>& changes) {
+  const std::string_view scope = of_system ? "the system" : "the device";
+  Change all{{}, fmt::format("the scope of {} for all fences and atomics", scope)};
+  std::size_t count = 0;
+  for_each_instruction(kernels, [&](const CodeSite& site) {
+    const ptx::Instruction& instruction = site.instruction();
+    // of_system: the default of an atomic operation is the device.
+    const bool is_atomic =
+        instruction.opcode == Opcode::atom_ || instruction.opcode == Opcode::red_;
+    const bool by_default =
+        of_system && is_atomic && instruction.modifiers.scope == ptx::Scope::none;
+    if (!is_narrow(instruction.modifiers.scope, of_system) && !by_default) return;
+    if (is_of_one_block(instruction) || instruction.modifiers.proxy) return;
+    std::string wide = widened(instruction.text, of_system);
+    if (by_default && wide == instruction.text) {
+      const std::size_t dot = wide.find('.');
+      wide.insert(dot, wide.find(".relaxed") != std::string::npos ? ".sys" : ".relaxed.sys");
+    }
+    const std::string line = line_text(site);
+    if (wide == instruction.text || line.empty()) return;
+    ptx::ProgramEdit edit = edit_at(site, EditKind::respell, wide);
+    all.edits.push_back(edit);
+    ++count;
+    changes.push_back({{std::move(edit)}, fmt::format("the scope of {} at {}", scope, line)});
+  });
+  if (count > 1) changes.push_back(std::move(all));
+}
+
+// The barrier objects that the function names, each once.
+std::vector<std::string> barrier_objects(const ptx::Function& function) {
+  std::vector<std::string> objects;
+  for (const ptx::Instruction& instruction : function.body) {
+    if (instruction.opcode != Opcode::mbarrier_) continue;
+    const std::optional<std::string> statement = statement_of(function, instruction);
+    if (!statement) continue;
+    const std::size_t open = statement->find('['), close = statement->find(']');
+    if (open == std::string::npos || close == std::string::npos) continue;
+    std::string object = statement->substr(open, close - open + 1);
+    if (std::ranges::find(objects, object) == objects.end()) objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+void add_phase_waits(const std::vector<CodeSite>& part, std::vector<Change>& changes) {
+  const std::vector<CodeGap> gaps = gaps_around(part);
+  for (const std::string& object : barrier_objects(part.front().text())) {
+    for (const int parity : {0, 1}) {
+      const Inserted wait{fmt::format("{{ .reg .pred %phase_done; Wait_for_phase: "
+                                      "mbarrier.try_wait.parity.shared.b64 %phase_done, {}, {}; "
+                                      "@!%phase_done bra Wait_for_phase; }}",
+                                      object, parity),
+                          fmt::format("a wait for the phase of parity {}", parity)};
+      for (std::size_t i = 0; i < std::min<std::size_t>(gaps.size(), 6); ++i) {
+        changes.push_back(insertion(gaps[i], wait));
+      }
+    }
+  }
+}
+
+void add_grid_waits(const std::vector<CodeSite>& sites, std::vector<Change>& changes) {
+  for (const CodeSite& site : sites) {
+    CodeSite begin = site;
+    begin.function = 0;
+    begin.index = 0;
+    changes.push_back({{edit_at(begin, EditKind::insert_before, kGridWait.ptx)},
+                       fmt::format("{} at the beginning of the kernel of {}", kGridWait.text,
+                                   line_text(site))});
+  }
+}
+
+bool is_block(Relation relation) {
+  return relation == Relation::lanes || relation == Relation::warps || relation == Relation::none;
+}
+
+void add_barriers(const vgpu::Finding& race, const std::vector<CodeSite>& part,
+                  std::vector<Change>& changes) {
+  const std::vector<CodeGap> gaps = gaps_around(part);
+  const bool of_warp =
+      race.relation == Relation::lanes &&
+      std::ranges::all_of(race.also_between, [](Relation other) { return other == Relation::lanes; });
+  // In a block of one warp nothing shows whether the barrier of the warp would be enough, as the
+  // shrunk case of a larger one has such a block.
+  const bool one_warp = part.front().kernel->threads <= 32;
+  if (of_warp && !one_warp) insert_at(gaps, kWarpBarrier, changes);
+  insert_at(gaps, kBlockBarrier, changes);
+  if (of_warp && one_warp) insert_at(gaps, kWarpBarrier, changes);
+}
+
+// Accesses by which threads of other blocks, launches or the host are told something.
+bool communicates(const ptx::Instruction& instruction) {
+  if (!accesses_memory(instruction)) return false;
+  if (instruction.opcode == Opcode::atom_ || instruction.opcode == Opcode::red_) return true;
+  return instruction.modifiers.order != ptx::Order::weak;
+}
+
+}  // namespace
+
+std::vector<Change> handover_changes(const std::vector<LaunchedKernel>& kernels, bool of_system) {
+  std::vector<Change> changes;
+  widen_scopes(kernels, of_system, changes);
+  std::vector<CodeGap> gaps;
+  for_each_instruction(kernels, [&](const CodeSite& site) {
+    if (!communicates(site.instruction())) return;
+    const std::string line = line_text(site);
+    if (line.empty()) return;
+    gaps.push_back({site, EditKind::insert_before, "before " + line});
+    if (site.instruction().opcode != Opcode::st_)
+      gaps.push_back({site, EditKind::insert_after, "after " + line});
+  });
+  if (gaps.size() > kGapsOfPairs) gaps.resize(kGapsOfPairs);
+  const Inserted fence = fence_of(of_system);
+  insert_at(gaps, fence, changes);
+  for (std::size_t a = 0; a < gaps.size(); ++a) {
+    for (std::size_t b = a + 1; b < gaps.size(); ++b) {
+      changes.push_back({{edit_at(gaps[a].site, gaps[a].kind, fence.ptx),
+                          edit_at(gaps[b].site, gaps[b].kind, fence.ptx)},
+                         fmt::format("{} {} and {}", fence.text, gaps[a].text, gaps[b].text)});
+    }
+  }
+  return changes;
+}
+
+std::vector<Change> order_changes_for(const vgpu::Finding& race,
+                                      const std::vector<CodeSite>& sites,
+                                      const std::vector<LaunchedKernel>& kernels) {
+  std::vector<Change> changes;
+  const bool of_system = race.relation == Relation::host || race.relation == Relation::launches;
+  switch (race.lack) {
+    case Lack::grid_wait: add_grid_waits(sites, changes); return changes;
+    case Lack::phase_wait:
+      for (const auto& part : by_function(sites)) add_phase_waits(part, changes);
+      break;
+    case Lack::copy_wait:
+    case Lack::copy_handover:
+      for (const auto& part : by_function(sites)) {
+        insert_at(gaps_around(part), kCopyWait, changes);
+        insert_at(gaps_around(part), kCopyWaitAll, changes);
+      }
+      return changes;
+    case Lack::proxy_fence:
+      for (const auto& part : by_function(sites)) insert_at(gaps_around(part), kProxyFence, changes);
+      return changes;
+    case Lack::cluster_barrier:
+      for (const auto& part : by_function(sites))
+        insert_at(gaps_around(part), kClusterBarrier, changes);
+      return changes;
+    default: break;
+  }
+  if (is_block(race.relation)) {
+    for (const auto& part : by_function(sites)) add_barriers(race, part, changes);
+    return changes;
+  }
+  std::vector<Change> handover = handover_changes(kernels, of_system);
+  std::ranges::move(handover, std::back_inserter(changes));
+  return changes;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,240 @@
+// Kernels with exactly one defect (kernels/specimens/one_defect.cu): the first finding of a report is
+// its cause, at the lines that are marked there, all others are folded as its consequences, and the
+// report names the change with which they vanish.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/causes/find_causes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/pair/pair.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/pair/source_path.hpp"
+#include "harness/report/causes.hpp"
+#include "harness/trial/trial.hpp"
+#include "kernels/specimens/one_defect.hpp"
+
+namespace warpcheck {
+
+struct OneDefectInput {
+  int which = 0;
+  std::vector<int> in;
+};
+FIELDS(OneDefectInput, which, in);
+
+namespace {
+
+using Values = std::vector<int>;
+
+struct Expected {
+  std::string name, kind;
+  Values (*result)(const Values&);
+  std::string change;
+};
+
+constexpr std::size_t kElements = 64;
+
+template <typename Of>
+Values each(const Values& in, Of of) {
+  Values out(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = of(i);
+  return out;
+}
+
+Values only_first(const Values& in, int value) {
+  Values out(in.size(), 0);
+  out.front() = value;
+  return out;
+}
+
+Values reversed(const Values& in) { return Values(in.rbegin(), in.rend()); }
+Values same(const Values& in) { return in; }
+Values plus_next(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i] + in[(i + 1) % in.size()]; });
+}
+Values plus_next_or_zero(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i] + (i + 1 < in.size() ? in[i + 1] : 0); });
+}
+Values three_next(const Values& in) {
+  return each(in, [&](std::size_t i) { return 3 * in[(i + 1) % in.size()] + 3; });
+}
+Values scanned(const Values& in) {
+  Values out(in.size());
+  std::partial_sum(in.begin(), in.end(), out.begin());
+  return out;
+}
+Values summed(const Values& in) { return only_first(in, std::accumulate(in.begin(), in.end(), 0)); }
+Values first_everywhere(const Values& in) { return Values(in.size(), in.front()); }
+Values counted(const Values& in) { return only_first(in, static_cast<int>(in.size())); }
+Values counted_odd(const Values& in) {
+  return only_first(in, static_cast<int>(std::ranges::count_if(in, [](int v) { return v % 2; })));
+}
+Values doubled(const Values& in) {
+  return each(in, [&](std::size_t i) { return 2 * in[i]; });
+}
+Values reversed_doubled(const Values& in) { return doubled(reversed(in)); }
+Values transposed(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i % 8 * 8 + i / 8]; });
+}
+Values swapped(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i ^ 1]; });
+}
+Values warps_reversed(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i ^ 31]; });
+}
+Values warps_summed(const Values& in) {
+  return each(in, [&](std::size_t i) {
+    const auto begin = in.begin() + static_cast<std::ptrdiff_t>(i / 32 * 32);
+    return std::accumulate(begin, begin + 32, 0);
+  });
+}
+Values halves_swapped(const Values& in) {
+  return each(in, [&](std::size_t i) { return in[i ^ 32]; });
+}
+Values largest(const Values& in) { return only_first(in, std::ranges::max(in)); }
+Values ored(const Values& in) {
+  int bits = 0;
+  for (const int value : in) bits |= 1 << value;
+  return only_first(in, bits);
+}
+Values histogram(const Values& in) {
+  Values out(in.size(), 0);
+  for (const int value : in) ++out[static_cast<std::size_t>(value)];
+  return out;
+}
+
+const std::vector<Expected>& rows() {
+  static const std::vector<Expected> all{
+#define ONE_DEFECT(name, kind, result, change) {#name, kind, result, change},
+#include "kernels/specimens/one_defect.def"
+#undef ONE_DEFECT
+  };
+  return all;
+}
+
+}  // namespace
+
+KERNEL_PAIR(one_defect, OneDefectInput, std::vector<int>) = {
+    .family = "causes",
+    .origin = "ours: one defect in each kernel",
+    .expects = {"data-race"},
+    .domain =
+        [](const OneDefectInput& input) {
+          return input.in.size() == kElements && input.which >= 0 &&
+                 input.which < static_cast<int>(rows().size()) &&
+                 std::ranges::all_of(input.in, [](int v) { return v >= 0 && v < 16; });
+        },
+    .arbitrary =
+        [](Draw& draw) {
+          return OneDefectInput{draw(integers<int>(0, static_cast<int>(rows().size()) - 1)),
+                                draw(vectors(kElements, integers<int>(0, 15)))};
+        },
+    .kernel =
+        [](Device& device, const OneDefectInput& input) {
+          const auto in = device.upload(input.in);
+          auto out = device.upload(Values(input.in.size(), 0));
+          device.check(one_defect(static_cast<std::size_t>(input.which), in.data(), out.data(),
+                                  static_cast<int>(input.in.size())));
+          return out.download();
+        },
+    .reference =
+        [](const OneDefectInput& input) {
+          return rows()[static_cast<std::size_t>(input.which)].result(input.in);
+        },
+};
+
+namespace {
+
+OneDefectInput input_of(std::size_t which) {
+  OneDefectInput input{static_cast<int>(which), {}};
+  for (std::size_t i = 0; i < kElements; ++i) input.in.push_back(static_cast<int>((7 * i + 3) % 16));
+  return input;
+}
+
+struct Failing {
+  Case a_case;
+  Verdict verdict;
+};
+
+// The first schedule that shows a device's finding, or else a wrong result.
+std::optional<Failing> failing_case(std::size_t which, cudart::Build build) {
+  Case a_case;
+  a_case.pair = Registry::global().find("one_defect");
+  a_case.input = std::make_shared<const OneDefectInput>(input_of(which));
+  a_case.settings.build = build;
+  a_case.settings.limits.steps_max = 200'000;
+  TrialRunner runner;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    if (seed != 0) a_case.schedule = StrategyChoice{seed % 2 == 0 ? "random" : "weak_memory", seed};
+    Verdict verdict = runner.run(a_case);
+    if (verdict.failed() || !verdict.refusals.empty()) return Failing{a_case, std::move(verdict)};
+  }
+  return std::nullopt;
+}
+
+// The lines of one_defect.cu with the mark.
+const std::set<std::uint32_t>& marked_lines() {
+  static const std::set<std::uint32_t> lines = [] {
+    std::set<std::uint32_t> marked;
+    std::ifstream file(built_path("kernels/specimens/one_defect.cu"));
+    std::string text;
+    for (std::uint32_t line = 1; std::getline(file, text); ++line) {
+      if (text.find("//@") != std::string::npos) marked.insert(line);
+    }
+    return marked;
+  }();
+  return lines;
+}
+
+std::string report_of(const Failing& failing, const Causes& causes) {
+  return report_text({.a_case = failing.a_case,
+                      .verdict = failing.verdict,
+                      .search = std::nullopt,
+                      .replay_path = {},
+                      .causes = causes});
+}
+
+void expect_cause(std::size_t which, cudart::Build build) {
+  const Expected& expected = rows()[which];
+  SCOPED_TRACE(expected.name);
+  const std::optional<Failing> failing = failing_case(which, build);
+  ASSERT_TRUE(failing) << "no schedule shows the defect";
+  ASSERT_TRUE(failing->verdict.refusals.empty()) << failing->verdict.refusals.front();
+  const Causes causes = causes_of(failing->a_case, failing->verdict);
+  const auto& findings = failing->verdict.findings;
+  const std::vector<FindingGroup> groups = finding_groups(findings, causes);
+  const std::string text = report_of(*failing, causes);
+  const vgpu::Finding& first = findings[groups.front().findings.front()];
+  EXPECT_EQ(vgpu::name_of(first.kind), expected.kind) << text;
+  for (const vgpu::AccessSide& side : first.accesses) {
+    if (side.file == "kernels/specimens/one_defect.cu")
+      EXPECT_TRUE(marked_lines().contains(side.line)) << text;
+  }
+  if (expected.change.empty()) {
+    EXPECT_TRUE(causes.found.empty()) << text;
+    return;
+  }
+  ASSERT_EQ(causes.found.size(), 1U) << text << causes.tried << " of " << causes.known << " tried";
+  EXPECT_TRUE(causes.found.front().text.starts_with(expected.change)) << text;
+  EXPECT_EQ(causes.found.front().findings.size(), findings.size()) << text;
+}
+
+class OneDefect : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(OneDefect, TheFirstFindingIsTheCause) {
+  expect_cause(GetParam(), cudart::Build::optimized);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OneDefect, testing::Range(std::size_t{0}, rows().size()),
+                         [](const testing::TestParamInfo<std::size_t>& row) {
+                           return rows()[row.param].name;
+                         });
+
+}  // namespace
+}  // namespace warpcheck
