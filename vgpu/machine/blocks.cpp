@@ -187,8 +187,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.waits_for_time = warp.has_paused = false;
   warp.cluster_arrived = 0;
   warp.places = Warp::Places::unknown;
-  warp.fragments.assign(
-      {.pc = launch_.program().functions.front().entry, .mask = warp.lanes, .callers = {}});
+  warp.fragments.begin(launch_.program().functions.front().entry, warp.lanes);
   if (warp.run != launch_.number() || !launch_.program().unwritten_registers.empty()) {
     warp.run = launch_.number();
     begin_registers(warp);
@@ -196,7 +195,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.undefined.clear();
   launch_.mark_unwritten(warp, warp.fragments.front(), 0);
   warp.pending_products.clear();
-  warp.closed_products = {};
+  if (std::exchange(warp.has_closed_products, false)) warp.closed_products = {};
   dependencies_.stacks.start(warp);
   const WarpId id{slot.block, warp.index};
   warp.ask_at = launch_.strategy().next_access(launch_.request().index, id, 0);

@@ -90,6 +90,13 @@ class Fragments {
     for (Fragment& fragment : list_) fragment.held = false;
   }
 
+  // Becomes one fragment without callers; in place, since every warp begins so.
+  void begin(std::uint32_t pc, std::uint32_t mask) {
+    list_.clear();
+    Fragment& only = list_.emplace_back();
+    only.pc = pc;
+    only.mask = mask;
+  }
   void assign(Fragment only) {
     list_.clear();
     list_.push_back(std::move(only));

@@ -116,6 +116,7 @@ struct Warp : WarpProgress {
   };
   std::vector<PendingProduct> pending_products;
   std::array<std::uint32_t, kWarpLanes> closed_products{};  // number of closed groups, by lane
+  bool has_closed_products = false;                         // one of them is not 0
 
   void pauses() { has_paused = true; }
   // Returns whether the warp may be waiting for time.

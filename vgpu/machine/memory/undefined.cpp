@@ -130,7 +130,7 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   row.values.whole = (row.values.whole & ~mask) | (value.values.whole & mask);
   row.values.calculated = (row.values.calculated & ~mask) | (value.values.calculated & mask);
   if (((value.mask | value.values.any()) & mask) == 0) return;
-  touched_[index / 64] |= std::uint64_t{1} << (index % 64);
+  touch(index);
   if ((value.mask & mask) == 0) return;
   row.origin = value.origin;
   if (ref.bank == Bank::predicate) return;
@@ -143,11 +143,11 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
 
 void UndefinedRegisters::forget(std::uint32_t origin, std::uint32_t lanes) {
   std::uint32_t left = 0;
-  for (UndefinedLanes& row : rows_) {
-    if (row.origin == origin) row.mask &= ~lanes;
-    left |= row.mask;
-  }
-  any_ = left != 0;
+  for_each_touched([&](std::uint32_t at) {
+    if (rows_[at].origin == origin) rows_[at].mask &= ~lanes;
+    left |= rows_[at].mask;
+  });
+  if (left == 0) become_defined();
 }
 
 void UndefinedRegisters::note_read(std::uint32_t origin, std::uint32_t lanes, const void* memory,

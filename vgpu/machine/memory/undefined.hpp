@@ -157,6 +157,7 @@ class UndefinedRegisters {
       }
     }
   }
+  void touch(std::size_t row) { touched_[row / 64] |= std::uint64_t{1} << (row % 64); }
   void become_defined();
   // Returns false if there is nothing to record.
   [[nodiscard]] bool begin(const Ref& ref, std::uint32_t lanes, const Program& program);

@@ -255,6 +255,7 @@ void UndefinedRegisters::Flow::copy() const {
   row.mask = (row.mask & ~mask) | from.mask;
   row.values.whole = (row.values.whole & ~mask) | (of_result.whole & mask);
   row.values.calculated = (row.values.calculated & ~mask) | (of_result.calculated & mask);
+  registers.touch(at);
   if (from.mask == 0) return;
   row.origin = from.origin;
   if (from.mask == ~0u) {

@@ -172,6 +172,7 @@ void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::ui
   if (instr.modifiers.copy_op == CopyOp::commit_group) {
     const CopyCommit commit{&launch_.program(), place, run.pc, lanes, false};
     launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });
+    run.warp.has_closed_products = true;
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
       ++run.warp.closed_products[static_cast<unsigned>(std::countr_zero(rest))];
     }
