@@ -76,12 +76,11 @@ int run_worst_case(const FuzzArguments& arguments) {
                     fmt::format("most-{}.case", arguments.maximise);
   std::filesystem::create_directories(path.parent_path());
   write_case(path, record_of(worst.a_case, TrialRunner().run(worst.a_case)));
-  print(
-      fmt::format("{}: {} {}, the first input had {}; {}\n  input: {}\nreplay: warpcheck replay "
-                  "{}\n",
-                  fuzz.pair->name(), worst.value, arguments.maximise, worst.first,
-                  counted(worst.executions, "execution"), fuzz.pair->summary(worst.a_case.input),
-                  path.string()));
+  const std::string kept = worst.text == worst.worst_text ? "" : fmt::format(" ({})", worst.text);
+  print(fmt::format(
+      "{}: {}, the first input had {}; {}\n  input{}: {}\nreplay: warpcheck replay {}\n",
+      fuzz.pair->name(), worst.worst_text, worst.first_text, counted(worst.executions, "execution"),
+      kept, fuzz.pair->summary(worst.a_case.input), path.string()));
   return *fuzz.stop != 0 ? kInterrupted : kNothingFound;
 }
 
@@ -149,7 +148,8 @@ void add_fuzz_to(CLI::App& command, Run& run) {
   command
       .add_option("--maximise", arguments->maximise,
                   "Search for the input with most bank conflicts, excess sectors, contended lanes "
-                  "of atomics, or branches at which lanes part, instead of for failures")
+                  "of atomics, or branches at which lanes part, instead of for failures; or with "
+                  "the largest error of an output, NaNs, or comparisons that rounding decides")
       ->check(CLI::IsMember(goals));
   arguments->configuration.add_to(command);
   command.add_option("--cases", fuzz.cases, "Directory for the cases of failures")
@@ -167,6 +167,9 @@ void add_fuzz_to(CLI::App& command, Run& run) {
       "  warpcheck fuzz scan_tree --runs 20000 --seed 3               the same on every machine\n"
       "  warpcheck fuzz histogram_shared --maximise conflicts         the worst input for its "
       "banks\n"
+      "  warpcheck fuzz kahan_sum_plain --maximise error              the input of which most "
+      "digits "
+      "are lost\n"
       "\n"
       "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
       "host\n"

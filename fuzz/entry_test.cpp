@@ -13,6 +13,7 @@
 #include "fuzz/worst_case.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/trial/trial.hpp"
 #include "vgpu/cudart/testing/temporary_directory.hpp"
 #include "vgpu/schedule/prng.hpp"
 
@@ -158,10 +159,37 @@ TEST(WorstCase, AHistogramOfEqualBytesHasMostConflicts) {
   };
   const WorstCase worst = find();
   EXPECT_EQ(worst.executions, 200U);
-  EXPECT_GT(worst.value, 10 * std::max<std::uint64_t>(worst.first, 10));
+  EXPECT_GT(worst.value, 10 * std::max(worst.first, 10.0));
   const WorstCase again = find();
   EXPECT_EQ(again.value, worst.value);
   EXPECT_TRUE(worst.a_case.pair->identical(again.a_case.input, worst.a_case.input));
+}
+
+WorstCase worst_numbers_of(const char* name, std::string_view goal, std::uint64_t executions) {
+  return find_worst_case(
+      {.pair = &pair(name),
+       .goal = &*std::ranges::find(worst_case_goals(), goal, &WorstCaseGoal::name),
+       .seconds = 0,
+       .executions = executions,
+       .seed = 1});
+}
+
+TEST(WorstCase, TheDigitsOfAVarianceOfSquaresAreAllLostByAFewElements) {
+  const WorstCase worst = worst_numbers_of("variance_of_squares", "error", 60);
+  EXPECT_GT(worst.worst, 1e4);
+  EXPECT_GE(worst.value, 0.9 * worst.worst);
+  EXPECT_LE(worst.a_case.pair->size_of(worst.a_case.input).elements, 4U);
+  const Verdict verdict = TrialRunner().run(worst.a_case);  // with --check precision
+  EXPECT_TRUE(std::ranges::any_of(verdict.findings, [](const vgpu::Finding& finding) {
+    return finding.kind == vgpu::FindingKind::rounding_error;
+  }));
+}
+
+TEST(WorstCase, APowerThatOverflowsMakesANanOfOneElement) {
+  const WorstCase worst = worst_numbers_of("softmax_no_maximum", "nan", 60);
+  EXPECT_GE(worst.worst, 1);
+  EXPECT_EQ(worst.a_case.pair->size_of(worst.a_case.input).elements, 1U);
+  EXPECT_EQ(worst_numbers_of("softmax_online", "nan", 20).worst_text, "0 NaNs");
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "fuzz/worst_case.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <random>
 #include <utility>
 
+#include "fuzz/bad_numbers.hpp"
 #include "harness/input/draw.hpp"
 #include "harness/input/tape.hpp"
 #include "harness/trial/watched_run.hpp"
@@ -18,10 +21,12 @@ using Choices = std::vector<Choice>;
 
 constexpr std::uint64_t kRandomFirst = 32;  // random inputs before the first change
 constexpr std::uint64_t kRandomAgain = 8;   // and one of so many afterwards
+constexpr int kShrinksTried = 400;
 
 class Climber {
  public:
-  explicit Climber(const WorstCaseOptions& options) : options_(options), random_(options.seed) {}
+  explicit Climber(const WorstCaseOptions& options)
+      : options_(options), random_(options.seed), watch_(options.goal->make()) {}
 
   WorstCase run() {
     const auto end = Clock::now() + std::chrono::seconds(options_.seconds);
@@ -30,6 +35,13 @@ class Climber {
       Tape tape = is_random ? Tape::of_seed(random_()) : Tape::of_choices(changed(best_));
       try_input(tape);
     }
+    if (worst_.a_case.pair == nullptr) return std::move(worst_);
+    worst_.worst = worst_.value;
+    if (const auto enough = watch_->enough_beside(worst_.worst)) shrink(*enough);
+    worst_.text = watch_->text_of(worst_.value);
+    worst_.worst_text = watch_->text_of(worst_.worst);
+    worst_.first_text = watch_->text_of(worst_.first);
+    watch_->prepare(worst_.a_case.settings);
     return std::move(worst_);
   }
 
@@ -66,7 +78,7 @@ class Climber {
     drawn.input = drawn.pair->draw(draw);
     ++worst_.executions;
     if (!drawn.pair->in_domain(drawn.input)) return;
-    const std::uint64_t value = options_.goal->value_of(counts_of(drawn));
+    const double value = watch_->value_of(drawn);
     const bool is_first = worst_.a_case.pair == nullptr;
     if (is_first) worst_.first = value;
     // An equal input is taken, too, so that the search does not stay where it is.
@@ -77,29 +89,86 @@ class Climber {
     best_ = tape.choices();
   }
 
-  // Without checkers, because the counts do not depend on them.
-  vgpu::MemoryCounts counts_of(const Case& a_case) {
-    counters_.clear();
-    run_watched(a_case, virtual_gpu(), counters_);  // a failure is for other searches
-    return counters_.total();
+  // Takes simpler inputs as long as they do enough.
+  void shrink(double enough) {
+    int tried = 0;
+    const AnyPair& pair = *worst_.a_case.pair;
+    for (std::size_t first = 0; tried < kShrinksTried;) {
+      const auto accepts = [&](AnyInput input) {
+        if (tried++ >= kShrinksTried) return true;
+        Case simpler = worst_.a_case;
+        simpler.input = std::move(input);
+        const double value = watch_->value_of(simpler);
+        if (value < enough) return false;
+        simpler.tape.clear();
+        worst_.a_case = std::move(simpler);
+        worst_.value = value;
+        return true;
+      };
+      const auto found = pair.for_each_shrink_from(first, worst_.a_case.input, accepts);
+      if (!found && first == 0) return;
+      first = found.value_or(0);
+    }
   }
 
   const WorstCaseOptions& options_;
   std::mt19937_64 random_;
-  vgpu::MemoryCounters counters_;
+  std::unique_ptr<WorstCaseWatch> watch_;
   WorstCase worst_;
   Choices best_;
 };
 
 }  // namespace
 
+namespace {
+
+using Counts = vgpu::MemoryCounts;
+
+// Without checkers, because the counts do not depend on them.
+class CountsWatch final : public WorstCaseWatch {
+ public:
+  using Value = std::uint64_t (*)(const Counts&);
+  CountsWatch(std::string_view name, Value value) : name_(name), value_(value) {}
+  double value_of(const Case& a_case) override {
+    counters_.clear();
+    run_watched(a_case, virtual_gpu(), counters_);  // a failure is for other searches
+    return static_cast<double>(value_(counters_.total()));
+  }
+  [[nodiscard]] std::string text_of(double value) const override {
+    return fmt::format("{} {}", static_cast<std::uint64_t>(value), name_);
+  }
+
+ private:
+  std::string_view name_;
+  Value value_;
+  vgpu::MemoryCounters counters_;
+};
+
+std::unique_ptr<WorstCaseWatch> watch_conflicts() {
+  return std::make_unique<CountsWatch>("conflicts",
+                                       [](const Counts& counts) { return counts.conflicts(); });
+}
+std::unique_ptr<WorstCaseWatch> watch_sectors() {
+  return std::make_unique<CountsWatch>(
+      "sectors", [](const Counts& counts) { return counts.excess_sectors(); });
+}
+std::unique_ptr<WorstCaseWatch> watch_contended() {
+  return std::make_unique<CountsWatch>("contended",
+                                       [](const Counts& counts) { return counts.contended; });
+}
+std::unique_ptr<WorstCaseWatch> watch_divergences() {
+  return std::make_unique<CountsWatch>("divergences",
+                                       [](const Counts& counts) { return counts.divergences; });
+}
+
+}  // namespace
+
 const std::vector<WorstCaseGoal>& worst_case_goals() {
-  using Counts = vgpu::MemoryCounts;
   static const std::vector<WorstCaseGoal> goals{
-      {"conflicts", [](const Counts& counts) { return counts.conflicts(); }},
-      {"sectors", [](const Counts& counts) { return counts.excess_sectors(); }},
-      {"contended", [](const Counts& counts) { return counts.contended; }},
-      {"divergences", [](const Counts& counts) { return counts.divergences; }},
+      {"conflicts", watch_conflicts}, {"sectors", watch_sectors},
+      {"contended", watch_contended}, {"divergences", watch_divergences},
+      {"error", watch_errors},        {"nan", watch_nans},
+      {"flips", watch_flips},
   };
   return goals;
 }

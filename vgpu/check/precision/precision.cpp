@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstring>
-
 #include "vgpu/check/numerics/operations.hpp"
+#include "vgpu/check/precision/precision_outputs.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -46,30 +44,15 @@ void PrecisionChecker::on_host_access(const HostAccess& access) {
 
 void PrecisionChecker::look_at(const Allocation& allocation, std::uint32_t offset,
                                std::uint32_t bytes) {
-  for (std::uint32_t at = offset + offset % 2, end = offset + bytes; at + 2 <= end;) {
-    std::uint32_t width = 8;
-    auto reading = plane_->in_memory(allocation, at, width);
-    while (reading.state != ShadowState::value && width > 2) {
-      width /= 2;
-      reading = plane_->in_memory(allocation, at, width);
+  for_each_output(*plane_, allocation, offset, bytes, [&](const PrecisionOutput& output) {
+    const PrecisionDomain::Value& value = output.value;
+    if (output.ulps < kUlpsMin || value.made_at == PrecisionDomain::kNoSite) return;
+    Outputs& outputs = outputs_[{value.made_at, value.cancelled_at}];
+    if (outputs.count++ == 0 || output.ulps > outputs.worst.ulps) {
+      outputs.worst = {describe(allocation, output.offset, output.bytes), output.computed,
+                       output.ulps, value};
     }
-    if (reading.state != ShadowState::value || at + width > end) {
-      at += 2;
-      continue;
-    }
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, allocation.data + at, width);
-    const PrecisionDomain::Value& value = reading.value;
-    const double computed = float_of_bits(bits, value.type);
-    const double ulps = std::isfinite(computed) ? error_in_ulps(computed, value) : 0;
-    if (ulps >= kUlpsMin && value.made_at != PrecisionDomain::kNoSite) {
-      Outputs& outputs = outputs_[{value.made_at, value.cancelled_at}];
-      if (outputs.count++ == 0 || ulps > outputs.worst.ulps) {
-        outputs.worst = {describe(allocation, at, width), computed, ulps, value};
-      }
-    }
-    at += width;
-  }
+  });
 }
 
 void PrecisionChecker::report_output(const Outputs& outputs) {

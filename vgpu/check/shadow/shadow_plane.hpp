@@ -30,7 +30,7 @@
 namespace warpcheck::vgpu {
 
 template <class Domain>
-class ShadowPlane final : public Observer {
+class ShadowPlane : public Observer {
  public:
   using Value = typename Domain::Value;
   using Cells = ShadowCells<Value>;
