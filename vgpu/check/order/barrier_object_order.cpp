@@ -73,7 +73,9 @@ void BarrierObjectOrder::pass(const BarrierObject& event, BlockKey block) {
   }
   if (event.for_products) {
     for_each_bit(event.mask, [&](unsigned lane) {
-      const VectorClock done = order_.copies().release_products(event.place, lane);
+      VectorClock done = order_.copies().release_products(event.place, lane);
+      // The arrival itself, which is asynchronous, too.
+      done.join(order_.copies().complete({block, event.offset}));
       state.current.near.join(done);
       state.arrived.join(done);
     });
